@@ -118,6 +118,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     retention: parts.retention,
     isPostgresManaged: config.DATABASE_URL === undefined,
     meter: ingress.bulkMeter,
+    rejections: ingress.rejections,
   })
 }
 
@@ -137,6 +138,7 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
     aheadMsMax: checkOptionsOf(config, parts).aheadMsMax,
     removeStation: eraseJobs.removeStation,
     requireHttps: config.AIR_QUALITY_HTTP === 'local',
+    rejections: ingress.rejections,
   })
 }
 

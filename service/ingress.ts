@@ -18,6 +18,8 @@ import type { Claims } from '../ingest/idempotency/claims.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
 import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
+import { createRejections, type Rejections } from '../ingest/rejections/rejections.ts'
+import { createSenderLog, type SenderLog } from '../ingest/rejections/sender-log.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { EventMeter } from '../live/events/event-meter.ts'
 import type { Config } from '../settings/config.ts'
@@ -34,6 +36,8 @@ export interface Ingress {
   meter: ReadingMeter
   eventMeter: EventMeter
   bulkMeter: BulkMeter
+  rejections: Rejections
+  senderLog: SenderLog
   /** Of both meters. */
   interval: IntervalMeter
   /** Of bodies of many readings, in whichever format. */
@@ -60,7 +64,9 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
   const interval = createIntervalMeter()
-  const meter = createReadingMeter(metrics.registry, interval)
+  const senderLog = createSenderLog(log, () => performance.now())
+  const rejections = createRejections({ nowMs: clockMs, senderLog })
+  const meter = createReadingMeter(metrics.registry, interval, rejections)
   const { DEVICES_PER_OWNER: user, DEVICES_PER_ADMINISTRATOR: administrator } = config
   const writers = createWriters(devices, { user, administrator, operator: administrator })
   const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
@@ -83,7 +89,9 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
     meter,
     writers,
     fairShare,
-    bulkMeter: createBulkMeter(metrics.registry, interval),
+    bulkMeter: createBulkMeter(metrics.registry, interval, rejections),
+    rejections,
+    senderLog,
     eventMeter: createEventMeter(metrics.registry),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake(intakeOptions),

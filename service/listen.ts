@@ -54,7 +54,7 @@ async function openServiceMqtt(
   { devices, accounts }: ServiceParts,
   ingress: Ingress,
 ): Promise<Mqtt> {
-  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics } = ingress
+  const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics, senderLog } = ingress
   return await openMqtt({
     config,
     log,
@@ -65,6 +65,7 @@ async function openServiceMqtt(
     meter,
     authRateLimit,
     connections,
+    senderLog,
     keys: accounts.keys,
     registry: metrics.registry,
   })

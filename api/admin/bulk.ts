@@ -5,6 +5,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import type { BackupParts } from '../../backup/backup-parts.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
@@ -32,6 +33,7 @@ export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincip
   ranges: Ranges
   /** Of imported readings. */
   meter: BulkMeter
+  rejections: Rejections
 }
 
 export function bulkGroups(options: BulkOptions, audit: WriteLateAudit): OperationGroup<AdminOperation>[] {
@@ -41,7 +43,7 @@ export function bulkGroups(options: BulkOptions, audit: WriteLateAudit): Operati
   return [
     backupGroup({ parts, whileNoDayExpires: retention.whileNoDayExpires, audit }),
     importReadingsGroup({ ...imports, ingest, devices: options.devices, earliestMs, meter: options.meter }),
-    importPointsGroup({ ...imports, pointsIngest, stations: options.stations }),
+    importPointsGroup({ ...imports, pointsIngest, stations: options.stations, rejections: options.rejections }),
     contentFileGroup(store.postgres),
   ]
 }

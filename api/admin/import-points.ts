@@ -7,6 +7,7 @@ import type { Unresolved } from '../../ingest/formats/encode.ts'
 import type { Series } from '../../ingest/formats/row-kind.ts'
 import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import { type ImportRoute, type ImportRouteOptions, importGroup } from './import-route.ts'
@@ -15,12 +16,13 @@ import type { AdminOperation } from './operation.ts'
 export interface ImportPointsOptions extends ImportRouteOptions {
   pointsIngest: Pick<PointsIngest, 'append' | 'clockUs'>
   stations: Pick<Stations, 'registry' | 'noteData'>
+  rejections: Pick<Rejections, 'add' | 'addLines'>
 }
 
 const unknownStation = { code: 'STATION_UNKNOWN', reason: 'there is no station with this sn' } as const
 
 export function importPointsGroup(options: ImportPointsOptions): OperationGroup<AdminOperation> {
-  const { pointsIngest, stations } = options
+  const { pointsIngest, stations, rejections } = options
 
   /** Looks all stations up anew: one may have been removed since the last chunk. */
   async function resolve(names: readonly (readonly string[])[]): Promise<(PointSeries | Unresolved)[]> {
@@ -44,6 +46,11 @@ export function importPointsGroup(options: ImportPointsOptions): OperationGroup<
     ingest: pointsIngest,
     resolve,
     onStored,
+    onResult(sender, { report, failure }) {
+      const source = { way: 'import_points', sender } as const
+      rejections.addLines(source, report)
+      if (failure !== undefined) rejections.add({ ...source, reason: failure.reason })
+    },
     noRowsCode: 'NO_POINTS',
   }
   return importGroup(route, options)

@@ -14,6 +14,7 @@ import type { Failure, ImportResult, ImportSource } from '../../ingest/import/im
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
+import type { RejectedSender } from '../../ingest/rejections/rejection.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import { bodyOf, knownCodings } from '../http/coded-body.ts'
 import { mediaTypeOf } from '../http/media-type.ts'
@@ -37,8 +38,8 @@ export interface ImportRoute extends Pick<AdminOperation, 'path' | 'name' | 'sum
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   resolve: ResolveNames
   onStored?: ImportSource['onStored']
-  /** Counts what became of a body. */
-  count?: (report: ImportResult['report']) => void
+  /** What became of a body. */
+  onResult: (sender: RejectedSender, result: ImportResult) => void
   /** What the lines hold nothing of when there are none. */
   noRowsCode: AdminErrorCode
 }
@@ -83,7 +84,7 @@ export function importGroup(
     const refusal = () => refusalOf(request, findPrincipal)
     const source = { body: bodyOf(request.raw), format, coding, resolve, refusal }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
-    route.count?.(result.report)
+    route.onResult({ name: actor, isKnown: true }, result)
     if (result.report.accepted > 0) await audit(entryOf(actor, kind, format, result))
     return answer(reply, route, result, request.raw)
   }

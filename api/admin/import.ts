@@ -31,7 +31,11 @@ export function importReadingsGroup(options: ImportOptions): OperationGroup<Admi
     ingest,
     resolve: async names => names.map(([name = '']) => devices.get(name) ?? unknownDevice(composedName(name))),
     noRowsCode: 'NO_READINGS',
-    count: ({ accepted, rejected }) => meter.taken('import', accepted, rejected),
+    onResult(sender, { report, failure }) {
+      const source = { way: 'import', sender } as const
+      meter.taken(source, report.accepted, report)
+      if (failure !== undefined) meter.refused(source, failure.reason)
+    },
   }
   return importGroup(route, options)
 }

@@ -4,6 +4,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { TimeLimits } from '../../ingest/reading.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
 import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { ReadingsExport } from '../../query/export/readings-export.ts'
@@ -15,6 +16,7 @@ import { deadLetterOperations } from './dead-letters.ts'
 import { exportOperation } from './export.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import type { AdminOperation } from './operation.ts'
+import { rejectionsOperation } from './rejections.ts'
 import { retentionOperation } from './retention.ts'
 import { stationSeriesNames } from './stations.ts'
 import { statusOperation } from './status.ts'
@@ -26,6 +28,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   ingest: Ingest
   pointsIngest: PointsIngest
   readingsExport: ReadingsExport
+  rejections: Rejections
   store: Store
   directory: Pick<DataDirectory, 'path'>
   diskUse: Pick<DiskUse, 'read'>
@@ -43,6 +46,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
       seriesNames: { readings: undefined, points: () => stationSeriesNames(stations) },
       audit,
     }),
+    rejectionsOperation(options.rejections),
     exportOperation({ readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log }),
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { mayUse } from '../../auth/stations/permissions.ts'
+import { type KeyPrincipal, mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import { hasBody } from '../http/body-deadlines.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { Rules } from '../http/register-operations.ts'
 import type { Authenticated } from './authenticate.ts'
-import { type AirQualityErrorCode, sendError } from './errors.ts'
+import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
 import type { AirQualityOperation, Asked } from './operation.ts'
 
 export interface AdmissionOptions {
@@ -23,6 +23,7 @@ export interface AdmissionOptions {
 
 export const prefix = '/api/v1.0'
 const asked = new WeakMap<IncomingMessage, Asked>()
+const operations = new WeakMap<IncomingMessage, AirQualityOperation>()
 
 export function airQualityRules(options: AdmissionOptions): Rules<AirQualityOperation> {
   return {
@@ -50,28 +51,41 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
+  operations.set(request.raw, operation)
   const refused = checkAddress(operation, options, request, reply)
   if (refused !== undefined) return await refused
   if (hasTooManyArguments(request.originalUrl)) {
     return await sendError(reply, 'BAD_REQUEST', `at most ${argumentsMax} arguments`)
   }
   const known = await identify(operation, options, request)
-  if (typeof known === 'string') return await sendError(reply, known)
+  if ('code' in known) {
+    operation.onRefused?.(request, known.key, airQualityErrors[known.code].text)
+    return await sendError(reply, known.code)
+  }
   asked.set(request.raw, known)
   reply.removeHeader('connection')
   return undefined
 }
 
+/** For what the framework or a parser has thrown. */
+export function noteFailure(request: FastifyRequest, code: AirQualityErrorCode): void {
+  const key = asked.get(request.raw)?.key
+  operations.get(request.raw)?.onRefused?.(request, key, airQualityErrors[code].text)
+}
+
 /** What an address says by itself, whoever asks. */
 function checkAddress(
-  { slash }: AirQualityOperation,
+  { slash, onRefused }: AirQualityOperation,
   { isSecure }: AdmissionOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply | undefined {
   // Until somebody may do what is asked, the body stays unread, so the connection cannot be used again.
   if (hasBody(request.raw)) reply.header('connection', 'close')
-  if (!isSecure(request)) return sendError(reply, 'HTTPS_REQUIRED')
+  if (!isSecure(request)) {
+    onRefused?.(request, undefined, airQualityErrors.HTTPS_REQUIRED.text)
+    return sendError(reply, 'HTTPS_REQUIRED')
+  }
   const { originalUrl } = request
   const pathname = pathOf(originalUrl)
   const isSlashed = pathname.endsWith('/')
@@ -86,27 +100,33 @@ function pathOf(url: string): string {
   return at < 0 ? url : url.slice(0, at)
 }
 
+interface NotAdmitted {
+  code: AirQualityErrorCode
+  /** Of a good credential. */
+  key?: KeyPrincipal
+}
+
 async function identify(
   operation: AirQualityOperation,
   options: AdmissionOptions,
   request: FastifyRequest,
-): Promise<Asked | AirQualityErrorCode> {
+): Promise<Asked | NotAdmitted> {
   const { stations, authenticate, addressOf } = options
   const { permission } = operation
   const authenticated = await authenticate(request)
-  if (!authenticated.ok) return authenticated.code
+  if (!authenticated.ok) return { code: authenticated.code }
   const { key } = authenticated
-  if (!mayUse(permission, key)) return 'FORBIDDEN'
+  if (!mayUse(permission, key)) return { code: 'FORBIDDEN', key }
   const { sn } = request.params as { sn?: string }
   const station = sn === undefined ? undefined : await stations.find(sn)
-  if (sn !== undefined && station === undefined) return 'STATION_UNKNOWN'
-  if (station !== undefined && !mayUse(permission, key, station)) return 'FORBIDDEN'
+  if (sn !== undefined && station === undefined) return { code: 'STATION_UNKNOWN', key }
+  if (station !== undefined && !mayUse(permission, key, station)) return { code: 'FORBIDDEN', key }
   const address = addressOf(request)
   const pathname = pathOf(request.originalUrl)
   const query = new URLSearchParams(request.originalUrl.slice(pathname.length))
   async function refusal(): Promise<AirQualityErrorCode | undefined> {
     const now = await identify(operation, options, request)
-    if (typeof now === 'string') return now
+    if ('code' in now) return now.code
     // Another one of this sn is not the one that was meant.
     return now.station?.id === station?.id ? undefined : 'STATION_UNKNOWN'
   }

@@ -5,6 +5,7 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import { createPointsBodyReader } from '../../ingest/import/points-body-reader.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import { addJsonBody } from '../http/json-body.ts'
@@ -40,6 +41,7 @@ export interface AirQualityOptions {
   requireHttps: boolean
   /** Proxies, whose requests are of others. */
   isTrusted: (address: string) => boolean
+  rejections: Pick<Rejections, 'add' | 'addLines'>
 }
 
 export function airQualityFamily(options: AirQualityOptions): PublishedFamily<AirQualityOperation> {

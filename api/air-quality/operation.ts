@@ -33,6 +33,8 @@ export interface AirQualityOperation extends Operation<AirQualityErrorCode> {
   slash: 'required' | 'none' | 'either'
   /** What the API key needs to be allowed. */
   permission: StationOperation
+  /** Told of a request that is not let in, or that fails before it is handled. The key is that of a good credential. */
+  onRefused?(request: FastifyRequest, key: KeyPrincipal | undefined, reason: string): void
   /** That of GET answers HEAD too. */
   handle(asked: Asked, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
 }

@@ -14,6 +14,12 @@ export function createNetworks(networks: readonly string[]): (address: string) =
   return address => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 }
 
+/** Whoever sends without a good credential, as rejections name it. */
+export function unknownSender(address: string): { name: string; isKnown: false } {
+  const network = networkOf(address)
+  return { name: `address ${network === address ? address : `${network}::/64`}`, isKnown: false }
+}
+
 /** What limits count as one client: an address, of IPv6 a whole /64, as a household gets it. */
 export function networkOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address

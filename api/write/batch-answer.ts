@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
-import { LoggerError, type LoggerErrorCode, sendError } from '../http/status-errors.ts'
+import { LoggerError, type LoggerErrorCode, loggerErrors, sendError } from '../http/status-errors.ts'
 
 const BatchReject = z.object({
   line: z.int().optional().meta({ description: 'From 1, the header included.' }),
@@ -46,6 +46,10 @@ const failures: Record<FailureCode, LoggerErrorCode> = {
   STORAGE_FULL: 'STORAGE_FULL',
   CLOSING: 'CLOSING',
   STORAGE_FAILED: 'STORAGE_FAILED',
+}
+
+export function failureText({ code, reason }: NonNullable<ImportResult['failure']>): string {
+  return `${loggerErrors[failures[code]].text}: ${reason}`
 }
 
 export function askForCredential(reply: FastifyReply): void {

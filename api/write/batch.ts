@@ -14,14 +14,16 @@ import { setRetryAfter } from '../http/errors.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import { type LoggerErrorCode, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
-import { answerBatch, askForCredential, BatchAnswer, BatchError } from './batch-answer.ts'
+import { answerBatch, askForCredential, BatchAnswer, BatchError, failureText } from './batch-answer.ts'
 import { BatchParameters, readBatchHead } from './batch-head.ts'
 import { type BatchImportOptions, createBatchImporter } from './batch-import.ts'
-import type { BulkMeter } from './bulk-meter.ts'
+import type { BulkMeter, BulkSource } from './bulk-meter.ts'
 import type { FairShare } from './fair-share.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
+import { refusalText } from './refusal-text.ts'
+import { sourceOf } from './rejection-source.ts'
 
 export interface BatchOptions extends FindWriterOptions, BatchImportOptions {
   authRateLimit: AuthRateLimit
@@ -35,6 +37,17 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
   const importer = createBatchImporter(options)
   const findWriter = createFindWriter(options)
   const writers = new WeakMap<FastifyRequest, CredentialWriter>()
+
+  function sourceOfBatch(request: FastifyRequest): BulkSource {
+    const way = 'batch'
+    return { ...sourceOf(way, writers.get(request), request.ip), way }
+  }
+
+  /** The body stays unread, so the connection cannot be used again. */
+  function refuseUnread(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
+    meter.refused(sourceOfBatch(reply.request), refusalText({ code, members }))
+    return sendError(reply.header('connection', 'close'), code, members)
+  }
 
   /** Before the body is read, so that nobody without credentials can make us read one. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
@@ -70,8 +83,13 @@ export function batchGroup(options: BatchOptions): OperationGroup<WriteOperation
     const { report, refusal } = result
     if (!request.raw.complete) reply.header('connection', 'close')
     fairShare.charge(writer.id, report.linesDone, report.bytes)
-    if (refusal !== undefined) return sendError(reply, refusal.code, { ...refusal.members, stored: 0 })
-    meter.taken('batch', report.accepted, report.rejected)
+    const source = sourceOfBatch(request)
+    if (refusal !== undefined) {
+      meter.refused(source, refusalText(refusal))
+      return sendError(reply, refusal.code, { ...refusal.members, stored: 0 })
+    }
+    meter.taken(source, report.accepted, report)
+    if (result.failure !== undefined) meter.refused(source, failureText(result.failure))
     return answerBatch(reply, result, head)
   }
 
@@ -113,9 +131,4 @@ function logBatch(ranges: Ranges): Declared<WriteOperation> {
     ],
     error: BatchError,
   }
-}
-
-/** The body stays unread, so the connection cannot be used again. */
-function refuseUnread(reply: FastifyReply, code: LoggerErrorCode, members: object = {}): FastifyReply {
-  return sendError(reply.header('connection', 'close'), code, members)
 }

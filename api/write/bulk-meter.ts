@@ -1,17 +1,29 @@
-/** Metrics of bodies of readings: how many are stored and rejected, by way in. */
+/** Metrics of bodies of readings: how many are stored and rejected, by way in; the rejections keep the reasons. */
 
 import { Counter, type Registry } from 'prom-client'
+import type { RejectionSource } from '../../ingest/rejections/rejection.ts'
+import type { RejectedLines, Rejections } from '../../ingest/rejections/rejections.ts'
 import type { IntervalMeter } from './interval-meter.ts'
 
 const bulkWays = ['batch', 'line_protocol', 'import'] as const
 type BulkWay = (typeof bulkWays)[number]
 
-export interface BulkMeter {
-  /** Of one body: readings that are on disk, and readings or lines that were not taken. */
-  taken(way: BulkWay, stored: number, rejected: number): void
+export interface BulkSource extends RejectionSource {
+  way: BulkWay
 }
 
-export function createBulkMeter(registry: Registry, interval?: Pick<IntervalMeter, 'rejected'>): BulkMeter {
+export interface BulkMeter {
+  /** Of one body: readings that are on disk, and readings or lines that were not taken. */
+  taken(source: BulkSource, stored: number, lines: RejectedLines): void
+  /** A body of which nothing was read, or that broke off. It has no number of readings, so it is in no metric. */
+  refused(source: BulkSource, reason: string): void
+}
+
+export function createBulkMeter(
+  registry: Registry,
+  interval?: Pick<IntervalMeter, 'rejected'>,
+  rejections?: Pick<Rejections, 'add' | 'addLines'>,
+): BulkMeter {
   const ofWays = (name: string, help: string) => {
     const total = new Counter({ name, help, labelNames: ['way'], registers: [registry] })
     for (const way of bulkWays) total.inc({ way }, 0)
@@ -26,10 +38,13 @@ export function createBulkMeter(registry: Registry, interval?: Pick<IntervalMete
     'Readings and lines of batches, line protocol and imports that were rejected, by way in.',
   )
   return {
-    taken(way, stored, rejected) {
+    taken(source, stored, lines) {
+      const { way } = source
       storedTotal.inc({ way }, stored)
-      rejectedTotal.inc({ way }, rejected)
-      interval?.rejected(rejected)
+      rejectedTotal.inc({ way }, lines.rejected)
+      interval?.rejected(lines.rejected)
+      rejections?.addLines(source, lines)
     },
+    refused: (source, reason) => rejections?.add({ ...source, reason }),
   }
 }

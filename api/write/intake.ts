@@ -36,7 +36,7 @@ export interface Refusal {
   reason: RejectionReason
   code: LoggerErrorCode
   /** More of this occurrence, for the answer. */
-  members?: object
+  members?: object | undefined
 }
 
 export interface Intake {

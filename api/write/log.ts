@@ -7,18 +7,22 @@ import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
 import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
 import type { Ranges } from '../../ingest/reading.ts'
+import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
+import { errorCodeOf } from '../http/errors.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import { allowNext } from '../http/request-queue.ts'
 import type { Scope } from '../http/scope.ts'
-import { sendError } from '../http/status-errors.ts'
+import { loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
 import { databaseAway, type Intake, type Refusal } from './intake.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
+import { refusalText } from './refusal-text.ts'
+import { sourceOf } from './rejection-source.ts'
 
 export interface LogOptions extends FindWriterOptions {
   intake: Intake
@@ -75,7 +79,7 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
   }
 
   function refuse(reply: FastifyReply, { reason, code, members }: Refusal): FastifyReply {
-    meter.rejected(reason)
+    meter.rejected(reason, rejectionOf(reply.request, refusalText({ code, members })))
     if (code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Basic realm="logger", charset="UTF-8"')
     return sendError(reply, code, members)
   }
@@ -161,10 +165,18 @@ function invalidKey(detail: string): Refusal {
   return { reason: 'invalid', code: 'KEY_INVALID', members: { detail } }
 }
 
+/** Of the device that the reading names, as far as it could be read. */
+function rejectionOf({ writer, ip, body }: FastifyRequest, reason: string): Rejection {
+  const source = sourceOf('put', writer, ip)
+  const name = typeof body === 'object' && body !== null && 'device' in body ? body.device : undefined
+  return { ...source, device: typeof name === 'string' ? name : source.device, reason }
+}
+
 /** Those that the framework and the reader of JSON refuse. */
 function countBrokenBodies(app: Scope, meter: ReadingMeter): void {
-  app.addHook('onError', (_request, _reply, { statusCode }, done) => {
-    meter.rejected(brokenBodies[statusCode ?? 500] ?? 'unknown')
+  app.addHook('onError', (request, _reply, error, done) => {
+    const { text } = loggerErrors[errorCodeOf(error)]
+    meter.rejected(brokenBodies[error.statusCode ?? 500] ?? 'unknown', rejectionOf(request, text))
     done()
   })
 }

@@ -1,6 +1,11 @@
-/** Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are refused. */
+/**
+ * Metrics of single readings, of PUT /api/log and MQTT: what is taken, how fast it is acknowledged, and why readings are
+ * refused, which the rejections keep, too.
+ */
 
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { Rejection } from '../../ingest/rejections/rejection.ts'
+import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { counter } from '../http/metric-kinds.ts'
 import type { IntervalMeter } from './interval-meter.ts'
 
@@ -29,7 +34,8 @@ export type RejectionReason = (typeof rejectionReasons)[number]
 export interface ReadingMeter {
   /** A reading was acknowledged, so long after its body was there. */
   stored(elapsedMs: number): void
-  rejected(reason: RejectionReason): void
+  /** For the metrics, and for those who look for the cause; `about` says more in the log. */
+  rejected(reason: RejectionReason, rejection: Rejection, about?: object): void
 }
 
 const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
@@ -37,6 +43,7 @@ const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 
 export function createReadingMeter(
   registry: Registry,
   interval?: Pick<IntervalMeter, 'acknowledged' | 'rejected'>,
+  rejections?: Pick<Rejections, 'add'>,
 ): ReadingMeter {
   const ack = new Histogram({
     name: 'barograph_ack_seconds',
@@ -58,9 +65,10 @@ export function createReadingMeter(
       ack.observe(elapsedMs / 1000)
       interval?.acknowledged(elapsedMs)
     },
-    rejected(reason) {
+    rejected(reason, rejection, about) {
       rejects.inc({ reason })
       interval?.rejected(1)
+      rejections?.add(rejection, about)
     },
   }
 }

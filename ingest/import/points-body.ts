@@ -25,11 +25,14 @@ export type PointsBody =
       rejected: number
       /** `[{"index":0,"message":"…"}]`: the elements of an array that are no points. */
       errors: Uint8Array
+      /** The first of the same reasons. */
+      rejects: { reason: string }[]
     }
   /** Nothing is stored, for this reason. */
   | { kind: 'refused'; message: string }
   | { kind: 'no json' }
 
+const rejectsMax = 100
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 export function readPointsBody(task: PointsBodyTask): PointsBody {
@@ -61,9 +64,11 @@ function readArray(elements: readonly unknown[], task: PointsBodyTask, check: Po
   return pointsOf(points, errors)
 }
 
-function pointsOf(points: readonly SeriesPoint[], errors: readonly object[]): PointsBody {
+function pointsOf(points: readonly SeriesPoint[], errors: readonly { message: string }[]): PointsBody {
   const counts = { stored: points.length, rejected: errors.length }
-  return { kind: 'points', ...counts, records: encodePoints(points), errors: Buffer.from(JSON.stringify(errors)) }
+  const rejects = errors.slice(0, rejectsMax).map(({ message }) => ({ reason: message }))
+  const json = Buffer.from(JSON.stringify(errors))
+  return { kind: 'points', ...counts, records: encodePoints(points), errors: json, rejects }
 }
 
 /** Or a sentence that says what is wrong. */

@@ -39,7 +39,10 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
         devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
         ranges: defaultRanges,
         aheadMsMax: 300_000,
-        meter: { taken: (...count) => void counts.push(count) },
+        meter: {
+          taken: ({ way }, stored, { rejected }) => void counts.push([way, stored, rejected]),
+          refused() {},
+        },
         audit: async ({ details }) => void reports.push(details as unknown as Report),
         findPrincipal,
       }),

@@ -130,9 +130,11 @@ test('names, units and help are as promtool wants them, and nothing stands twice
   t.equal(familiesIn(bad).flatMap(faultsOf).length, 3)
 })
 
+const sender = { name: 'device porch', isKnown: true }
+
 test('every reason of a rejection is there from the start, and is counted', async t => {
   const { meter, scrape } = startMetrics(t)
-  meter.rejected('media_type')
+  meter.rejected('media_type', { way: 'put', sender, reason: 'unsupported media type' })
   const text = await scrape()
   for (const reason of rejectionReasons) {
     const count = reason === 'media_type' ? 1 : 0
@@ -142,9 +144,9 @@ test('every reason of a rejection is there from the start, and is counted', asyn
 
 test('what bodies of readings brought is counted by way in, and every way is there from the start', async t => {
   const { bulkMeter, scrape } = startMetrics(t)
-  bulkMeter.taken('batch', 300, 2)
-  bulkMeter.taken('batch', 40, 0)
-  bulkMeter.taken('line_protocol', 0, 5)
+  bulkMeter.taken({ way: 'batch', sender }, 300, { rejected: 2, rejects: [] })
+  bulkMeter.taken({ way: 'batch', sender }, 40, { rejected: 0, rejects: [] })
+  bulkMeter.taken({ way: 'line_protocol', sender }, 0, { rejected: 5, rejects: [] })
   const text = await scrape()
   for (const [way, stored, rejected] of [
     ['batch', 340, 2],

@@ -9,6 +9,7 @@ import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
+import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
@@ -118,7 +119,8 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
     log: silentLog,
     ranges: defaultRanges,
     aheadMsMax: 300_000,
-    meter: { taken: () => undefined },
+    meter: { taken() {}, refused() {} },
+    rejections: createRejections({ nowMs: Date.now, senderLog() {} }),
     directory,
     reserveBytes: 0,
     diskUse: { read: async () => diskState },

@@ -7,6 +7,7 @@ import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
 import { openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
+import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createPoints } from '../../query/points/points.ts'
 import type { PointsOptions } from '../../query/points/points-reader.ts'
 import { type AccountsUnderTest, createApp, startAccounts, trustedProxy } from './accounts.ts'
@@ -80,6 +81,7 @@ export async function startAirQuality(
     removeStation: stations.remove,
     publicUrl: 'https://air.example',
     requireHttps: true,
+    rejections: createRejections({ nowMs: () => clock.ms, senderLog() {} }),
     isTrusted: address => address === trustedProxy,
   })
   const app = createApp(family)

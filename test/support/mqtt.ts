@@ -17,7 +17,10 @@ import type { Principal } from '../../auth/policy.ts'
 import { createWriters, type DevicesPerOwner, type WriterDevices } from '../../auth/writers.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
+import { createRejections, type Rejections } from '../../ingest/rejections/rejections.ts'
+import { createSenderLog } from '../../ingest/rejections/sender-log.ts'
 import type { Rate } from '../../limits/token-buckets.ts'
+import type { Log } from '../../store/log.ts'
 import { perOwner } from './accounts.ts'
 import { silentLog } from './databases.ts'
 import { openRaw, type RawConnection } from './raw-connection.ts'
@@ -48,9 +51,18 @@ export interface IntakeParts {
   devices: Map<string, Device>
 }
 
-export function createIntakeParts(deviceRate: Rate = { perSecond: 1e6, burst: 1e6 }): IntakeParts {
+export function createIntakeParts(
+  deviceRate: Rate = { perSecond: 1e6, burst: 1e6 },
+  kept?: Pick<Rejections, 'add'>,
+): IntakeParts {
   const rejections: RejectionReason[] = []
-  const meter: ReadingMeter = { stored() {}, rejected: reason => void rejections.push(reason) }
+  const meter: ReadingMeter = {
+    stored() {},
+    rejected(reason, rejection, about) {
+      rejections.push(reason)
+      kept?.add(rejection, about)
+    },
+  }
   let waiting: { temperature: number; resolve: (outcome: Outcome) => void }[] = []
   let outcomeNow: Outcome | undefined = 'stored'
   const stored: number[] = []
@@ -114,11 +126,14 @@ export interface ListenerVariant {
   /** With real keys. */
   findKey?: Keys['find']
   /** What stands in for the test's own parts. */
-  parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections' | 'log'>>
+  parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections'>>
+  log?: Pick<Log, 'warn' | 'error'>
 }
 
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
-  const parts = createIntakeParts(variant.deviceRate)
+  const senderLog = createSenderLog(variant.log ?? silentLog, () => performance.now())
+  const kept = createRejections({ nowMs: Date.now, senderLog })
+  const parts = createIntakeParts(variant.deviceRate, kept)
   const { devices } = parts
   const revoked = new Set<string>()
   const keys = new Map<string, Principal>()
@@ -151,7 +166,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
       writers,
       keys: { find: variant.findKey ?? (async text => keys.get(text) as never) },
     }),
-    log: silentLog,
+    senderLog,
     ...variant.parts,
   })
   t.teardown(() => {

@@ -12,7 +12,7 @@ import type { Ranges, TimeLimits } from '../../../ingest/reading.ts'
 import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Log } from '../../../store/log.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
-import { errorCodeOf, leavesBodyUnread } from '../../http/errors.ts'
+import { errorCodeOf, leavesBodyUnread, type ServerErrorCode } from '../../http/errors.ts'
 import { createFamily, type OperationGroup, type PublishedFamily } from '../../http/register-operations.ts'
 import type { Scope } from '../../http/scope.ts'
 import type { BulkMeter } from '../bulk-meter.ts'
@@ -85,10 +85,15 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
 
   function writes(version: Version, path: string): OperationGroup<LineProtocolOperation> {
     const bodies = createBodies(options.bodyBytesMax, budget)
+    const operation = writeOperation(version, path, importer, bodies, options)
     return {
-      operations: [writeOperation(version, path, importer, bodies, options)],
+      operations: [operation],
       prepare(scope) {
         bodies.prepare(scope)
+        scope.addHook('onError', (request, _reply, error, done) => {
+          operation.onRefused?.(request, codeOf(error))
+          done()
+        })
         // Before the server waits for its requests.
         scope.addHook('preClose', () => importer.close())
       },
@@ -111,10 +116,13 @@ export function lineProtocolFamilies(options: LineProtocolOptions): PublishedFam
 function answerErrors(scope: Scope, version: Version, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendError(reply.header('connection', 'close'), version, 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => {
-    if (isPassing(error)) return sendError(reply, version, 'DATABASE_AWAY')
-    const code = errorCodeOf(error)
+    const code = codeOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'write in line protocol failed')
-    if (leavesBodyUnread(code)) reply.header('connection', 'close')
+    if (code !== 'DATABASE_AWAY' && leavesBodyUnread(code)) reply.header('connection', 'close')
     return sendError(reply, version, code)
   })
+}
+
+function codeOf(error: FastifyError): ServerErrorCode | 'DATABASE_AWAY' {
+  return isPassing(error) ? 'DATABASE_AWAY' : errorCodeOf(error)
 }

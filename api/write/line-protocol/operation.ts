@@ -11,6 +11,8 @@ import { type LineProtocolErrorCode, sendError, type Version } from './errors.ts
 
 /** With credentials, it is handled for a writer that is known. */
 export interface LineProtocolOperation extends Operation<LineProtocolErrorCode> {
+  /** Told of a request that is not let in, or that fails. */
+  onRefused?(request: FastifyRequest, code: LineProtocolErrorCode): void
   handle(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -27,7 +29,7 @@ const writers = new WeakMap<FastifyRequest, CredentialWriter>()
 export function rulesOf(version: Version, options: RulesOptions): Rules<LineProtocolOperation> {
   const authenticate = createAuthenticate(version, options)
   return {
-    onRequest: ({ credentials }) => (credentials === undefined ? letIn : authenticate),
+    onRequest: operation => (operation.credentials === undefined ? letIn : authenticate(operation)),
     handler: operation => (request, reply) => operation.handle(request, reply, () => writerOf(request)),
     refuseMethod(_request, reply, allowed) {
       reply.header('allow', allowed.join(', ')).header('connection', 'close')
@@ -41,7 +43,11 @@ async function letIn(): Promise<undefined> {}
 /** Lets in whom `findWriter` knows, and answers everybody else. */
 function createAuthenticate(version: Version, { writers: known, keys, authRateLimit }: RulesOptions) {
   const findWriter = createFindWriter({ writers: known, keys })
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+  const refuse = (operation: LineProtocolOperation, reply: FastifyReply, code: LineProtocolErrorCode) => {
+    operation.onRefused?.(reply.request, code)
+    return sendError(reply, version, code)
+  }
+  const authenticate = (operation: LineProtocolOperation) => async (request: FastifyRequest, reply: FastifyReply) => {
     // Until it is known who asks, the body stays unread.
     reply.header('connection', 'close')
     const writer = await findWriter(request)
@@ -50,15 +56,21 @@ function createAuthenticate(version: Version, { writers: known, keys, authRateLi
       writers.set(request, writer)
       return undefined
     }
-    if (writer === 'FORBIDDEN') return sendError(reply, version, 'FORBIDDEN')
+    if (writer === 'FORBIDDEN') return refuse(operation, reply, 'FORBIDDEN')
     // Some clients send a credential only when they have been asked for one.
     const isExceeded = hasCredential(request) && authRateLimit.isExceeded(request.ip)
-    return sendError(reply, version, isExceeded ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED')
+    return refuse(operation, reply, isExceeded ? 'TOO_MANY_ATTEMPTS' : 'UNAUTHORIZED')
   }
+  return authenticate
+}
+
+/** Undefined before it has been let in. */
+export function knownWriter(request: FastifyRequest): CredentialWriter | undefined {
+  return writers.get(request)
 }
 
 function writerOf(request: FastifyRequest): CredentialWriter {
-  const writer = writers.get(request)
+  const writer = knownWriter(request)
   assert(writer !== undefined, 'an operation with credentials knows its writer')
   return writer
 }

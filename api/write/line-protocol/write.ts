@@ -8,13 +8,14 @@ import type { CredentialWriter } from '../../../auth/writers.ts'
 import type { Precision } from '../../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import { setRetryAfter } from '../../http/errors.ts'
-import type { BulkMeter } from '../bulk-meter.ts'
+import type { BulkMeter, BulkSource } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
+import { sourceOf } from '../rejection-source.ts'
 import { resolveDevices } from '../resolve-devices.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
-import { ErrorOfVersion, type LineProtocolErrorCode, sendError, type Version } from './errors.ts'
-import type { LineProtocolOperation } from './operation.ts'
+import { ErrorOfVersion, type LineProtocolErrorCode, lineProtocolErrors, sendError, type Version } from './errors.ts'
+import { knownWriter, type LineProtocolOperation } from './operation.ts'
 
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
@@ -120,8 +121,14 @@ export function writeOperation(
       'CLOSING',
     ],
     error: ErrorOfVersion[version],
+    onRefused: (request, code) => options.meter.refused(sourceOfBody(request), lineProtocolErrors[code].text),
     handle: (request, reply, writer) => write(request, reply, writer()),
   }
+}
+
+function sourceOfBody(request: FastifyRequest): BulkSource {
+  const way = 'line_protocol'
+  return { ...sourceOf(way, knownWriter(request), request.ip), way }
 }
 
 function createWrite(
@@ -144,25 +151,36 @@ function createWrite(
       refusal: devices => sender.refusal(devices as readonly Device[]),
     })
     fairShare.charge(writer.id, result.kind === 'stored' ? result.points : 0, result.bytes)
-    if (result.kind !== 'stored') return sendError(reply, version, failures[result.kind])
-    meter.taken('line_protocol', result.readings, result.rejected)
+    const source = sourceOfBody(reply.request)
+    if (result.kind !== 'stored') {
+      const code = failures[result.kind]
+      meter.refused(source, lineProtocolErrors[code].text)
+      return sendError(reply, version, code)
+    }
+    meter.taken(source, result.readings, result)
     for (const device of result.devices) devices.seen(device, nowMs())
     return answer(reply, version, result)
   }
 
+  /** The body stays unread, so the connection cannot be used again. */
+  function refuseUnread(reply: FastifyReply, code: LineProtocolErrorCode, message?: string): FastifyReply {
+    meter.refused(sourceOfBody(reply.request), message ?? lineProtocolErrors[code].text)
+    return sendError(reply.header('connection', 'close'), version, code, message)
+  }
+
   return async (request, reply, writer) => {
     const precision = precisions[version].get((request.query as Record<string, unknown>)['precision'])
-    if (precision === undefined) return refuseUnread(reply, version, 'INVALID', precisionReason[version])
+    if (precision === undefined) return refuseUnread(reply, 'INVALID', precisionReason[version])
     const coding = codings.get((request.headers['content-encoding'] ?? 'identity').trim().toLowerCase())
     if (coding === undefined) {
-      return refuseUnread(reply, version, 'MEDIA_TYPE_UNSUPPORTED', 'the content coding must be gzip or identity')
+      return refuseUnread(reply, 'MEDIA_TYPE_UNSUPPORTED', 'the content coding must be gzip or identity')
     }
     const waitSeconds = fairShare.waitSeconds(writer.id)
     if (waitSeconds !== undefined) {
-      return refuseUnread(setRetryAfter(reply, waitSeconds), version, 'TOO_MANY_READINGS')
+      return refuseUnread(setRetryAfter(reply, waitSeconds), 'TOO_MANY_READINGS')
     }
     const body = await bodies.read(request.raw, writer.id)
-    if (body.kind !== 'body') return refuseUnread(reply, version, refusals[body.kind])
+    if (body.kind !== 'body') return refuseUnread(reply, refusals[body.kind])
     try {
       return await store(reply, writer, { ...coding, bytes: body.bytes, precision })
     } finally {
@@ -181,14 +199,4 @@ function answer(reply: FastifyReply, version: Version, result: Extract<LineImpor
   })
   const more = rejected > rejects.length ? '; …' : ''
   return sendError(reply, version, 'INVALID', `partial write: ${reasons.join('; ')}${more} dropped=${rejected}`)
-}
-
-/** The body stays unread, so the connection cannot be used again. */
-function refuseUnread(
-  reply: FastifyReply,
-  version: Version,
-  code: LineProtocolErrorCode,
-  message?: string,
-): FastifyReply {
-  return sendError(reply.header('connection', 'close'), version, code, message)
 }

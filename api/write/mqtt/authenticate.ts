@@ -1,6 +1,9 @@
 /** Lets a client in by its credential, or says why not. Failing attempts are counted by address. */
 
+import { boundedText } from '../../../ingest/rejections/bounded-text.ts'
+import type { Rejection } from '../../../ingest/rejections/rejection.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
+import { unknownSender } from '../../http/networks.ts'
 import type { ReadingMeter } from '../reading-meter.ts'
 import type { CloseReason } from './close-reasons.ts'
 import type { Connect } from './connect-packet.ts'
@@ -12,10 +15,16 @@ export interface AuthenticateOptions {
   meter: Pick<ReadingMeter, 'rejected'>
 }
 
+const texts = {
+  unauthorized: 'no good credential',
+  forbidden: 'the API key lacks the scope ingest',
+  throttled: 'too many failed attempts',
+} as const
+
 export type Authenticate = (connect: Connect, address: string) => Promise<Credential | CloseReason>
 
 export function createAuthenticate({ findCredential, authRateLimit, meter }: AuthenticateOptions): Authenticate {
-  return async ({ username, password }, address) => {
+  return async ({ username, password, clientId }, address) => {
     let found: Awaited<ReturnType<FindCredential>>
     try {
       found = await findCredential(username, password.toString())
@@ -25,7 +34,12 @@ export function createAuthenticate({ findCredential, authRateLimit, meter }: Aut
     }
     if (typeof found !== 'string') return found
     const isExceeded = authRateLimit.isExceeded(address)
-    meter.rejected(isExceeded ? 'throttled' : 'unauthorized')
-    return isExceeded ? 'throttled' : found
+    const reason = isExceeded ? 'throttled' : found
+    const rejection: Rejection = { way: 'mqtt', sender: unknownSender(address), reason: texts[reason] }
+    meter.rejected(isExceeded ? 'throttled' : 'unauthorized', rejection, {
+      client: boundedText(clientId, 200),
+      address,
+    })
+    return reason
   }
 }

@@ -6,6 +6,7 @@ import { generate, type Packet } from 'mqtt-packet'
 import type { Writer } from '../../../auth/writers.ts'
 import type { Intake } from '../intake.ts'
 import type { ReadingMeter } from '../reading-meter.ts'
+import { senderOf } from '../rejection-source.ts'
 import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
 import type { ProtocolVersion } from './connect-packet.ts'
 import { Deliveries } from './deliveries.ts'
@@ -14,7 +15,7 @@ import { limitsOf, publishBytesMax } from './packet-limits.ts'
 import { ByteBudget } from './packet-reader.ts'
 import type { DeliveryRules } from './protocol.ts'
 import { mqtt311 } from './protocol-311.ts'
-import { topicPrefix } from './reading-message.ts'
+import { rejectionOf, topicPrefix } from './reading-message.ts'
 
 interface BrokerAddress {
   /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
@@ -65,7 +66,6 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   const deliveries = new Deliveries({
     intake,
-    meter,
     writer: () => writer,
     rules,
     send(answer) {
@@ -73,6 +73,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
       options.onAcknowledged()
     },
     onSettled: settled,
+    onRejected: ({ reason, text }, topic) => meter.rejected(reason, rejectionOf(senderOf(writer), text, topic)),
     onRefused: () => end('a reading could not be stored'),
     onFailed: error => end(`failed: ${String(error)}`),
   })

@@ -6,7 +6,6 @@
 
 import type { Writer } from '../../../auth/writers.ts'
 import type { Intake } from '../intake.ts'
-import type { ReadingMeter } from '../reading-meter.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { MessageIds } from './message-ids.ts'
@@ -17,15 +16,14 @@ import { type Body, deviceOfTopic, readBody } from './reading-message.ts'
 
 export interface DeliveriesOptions {
   intake: Pick<Intake, 'take' | 'addDevice'>
-  meter: Pick<ReadingMeter, 'rejected'>
   /** Who may write, as of now; undefined for nobody any more. */
   writer: () => Writer | undefined
   rules: DeliveryRules
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more may be taken again. */
   onSettled: () => void
-  /** A reading will never be stored. */
-  onRejected?: (refusal: MessageRefusal, topic: string) => void
+  /** A reading was not taken. */
+  onRejected: (refusal: MessageRefusal, topic: string) => void
   /** The connection must be closed, since this message is not answered. */
   onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
   /** Something here has failed, so that the outcome of a message is unknown; the connection must be closed. */
@@ -151,16 +149,13 @@ export class Deliveries {
   }
 
   #settle({ head, answer }: Message, refusal: MessageRefusal | undefined): void {
-    const { rules, meter, onRejected, onSettled } = this.#options
+    const { rules, onRejected, onSettled } = this.#options
     // At QoS 0 nobody would send it again.
     if (refusal !== undefined && head.qos > 0 && isRetryable(refusal)) {
       this.#refuse('not_stored', refusal, head)
       return
     }
-    if (refusal !== undefined) {
-      meter.rejected(refusal.reason)
-      if (!isRetryable(refusal)) onRejected?.(refusal, head.topic)
-    }
+    if (refusal !== undefined) onRejected(refusal, head.topic)
     const acknowledgement = rules.acknowledgement(head, refusal)
     if (head.qos === 2 && isError(acknowledgement)) this.#unreleased.delete(head.messageId)
     answer(acknowledgement)
@@ -168,7 +163,7 @@ export class Deliveries {
   }
 
   #refuse(fault: Fault, refusal: MessageRefusal, { topic }: PublishHead): void {
-    this.#options.meter.rejected(refusal.reason)
+    this.#options.onRejected(refusal, topic)
     if (!this.#isClosed) this.#options.onRefused(fault, refusal, topic)
   }
 }

@@ -3,11 +3,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import type { Log } from '../../../store/log.ts'
+import type { SenderLog } from '../../../ingest/rejections/sender-log.ts'
 import type { Certificate } from '../../http/certificate.ts'
 import type { Connections } from '../../http/connections.ts'
 import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
-import { createClientLog } from './client-log.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { ByteBudget } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
@@ -18,7 +17,7 @@ export interface ListenerOptions extends Pick<SessionOptions, 'intake'>, Authent
   tls: Certificate | undefined
   connections: Pick<Connections, 'bound'>
   onClosed: (reason: CloseReason) => void
-  log: Pick<Log, 'warn' | 'error'>
+  senderLog: SenderLog
 }
 
 export interface Listener {
@@ -40,7 +39,7 @@ const aliasBytesMax = 64 * 1024 * 1024
 
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { host, port, tls, connections, intake, meter, log } = options
+  const { host, port, tls, connections, intake, meter, senderLog } = options
   const sessions = new Set<MqttSession>()
   /** By credential and client identifier: of two with the same, the later one stays (MQTT 3.1.1 and 5, 3.1.4). */
   const named = new Map<string, MqttSession>()
@@ -51,7 +50,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     authenticate: createAuthenticate(options),
     budget: new ByteBudget(partialBytesMax),
     aliasBudget: new ByteBudget(aliasBytesMax),
-    clientLog: createClientLog(log, () => performance.now()),
+    senderLog,
     onOpen(session, name) {
       named.get(name)?.close('taken_over')
       named.set(name, session)

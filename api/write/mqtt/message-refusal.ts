@@ -1,9 +1,9 @@
 /** Why the reading of a message is not stored, for those who count, for the client and for the log. */
 
 import { type WriteRefusal, type Writer, writeRefusalReason } from '../../../auth/writers.ts'
-import { loggerErrors } from '../../http/status-errors.ts'
 import type { Refusal } from '../intake.ts'
 import type { RejectionReason } from '../reading-meter.ts'
+import { refusalText } from '../refusal-text.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
 export interface MessageRefusal {
@@ -79,12 +79,9 @@ export function refusalOfDevice(
 
 /** Of a reading that the intake refuses. */
 export function refusalOfReading({ reason, code, members }: Refusal): MessageRefusal {
-  return { reason, code: codes[reason] ?? 'unspecifiedError', text: textOf(code, members) }
-}
-
-function textOf(code: Refusal['code'], members: object | undefined): string {
-  const { text } = loggerErrors[code]
-  const errors = members !== undefined && 'errors' in members ? Object.entries(members.errors as object) : []
-  if (errors.length === 0) return text
-  return `${text}: ${errors.map(([field, error]) => `${field} ${error}`).join(', ')}`.slice(0, textLengthMax)
+  return {
+    reason,
+    code: codes[reason] ?? 'unspecifiedError',
+    text: refusalText({ code, members }).slice(0, textLengthMax),
+  }
 }

@@ -13,7 +13,7 @@ import { addMqttMetrics } from './mqtt-metrics.ts'
 
 export interface MqttOptions
   extends Omit<CredentialsOptions, 'writers'>,
-    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections'> {
+    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog'> {
   config: Config
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
@@ -66,7 +66,7 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
 }
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
-  const { config, devices, writers, keys, intake, meter, authRateLimit, connections, log } = options
+  const { config, devices, writers, keys, intake, meter, authRateLimit, connections, senderLog } = options
   try {
     return await openListener({
       host: config.HOST,
@@ -78,7 +78,7 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
       authRateLimit,
       onClosed,
       findCredential: createCredentials({ devices, writers, keys }),
-      log,
+      senderLog,
     })
   } catch (error) {
     throw listenError({ HOST: config.HOST, PORT: port }, error, 'MQTT_PORT')

@@ -1,6 +1,7 @@
 /** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
 
 import { composedName } from '../../../auth/devices/device.ts'
+import type { RejectedSender, Rejection } from '../../../ingest/rejections/rejection.ts'
 import { parseJson } from '../../http/json-body.ts'
 import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
@@ -13,6 +14,11 @@ export function deviceOfTopic(topic: string): string | undefined {
   return topic.startsWith(topicPrefix) && topic.length > topicPrefix.length
     ? topic.slice(topicPrefix.length)
     : undefined
+}
+
+/** Of a message whose reading was not taken. */
+export function rejectionOf(sender: RejectedSender, reason: string, topic: string): Rejection {
+  return { way: 'mqtt', sender, device: deviceOfTopic(topic), reason }
 }
 
 export type Body = { body: unknown } | { refusal: MessageRefusal }

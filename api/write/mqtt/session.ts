@@ -3,10 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Packet } from 'mqtt-packet'
+import { boundedText } from '../../../ingest/rejections/bounded-text.ts'
+import type { RejectedSender } from '../../../ingest/rejections/rejection.ts'
+import type { SenderLog } from '../../../ingest/rejections/sender-log.ts'
+import { unknownSender } from '../../http/networks.ts'
 import type { Intake } from '../intake.ts'
 import type { ReadingMeter } from '../reading-meter.ts'
+import { senderOf } from '../rejection-source.ts'
 import type { Authenticate } from './authenticate.ts'
-import type { ClientLog } from './client-log.ts'
 import { type CloseReason, closeReasons, isClientFault } from './close-reasons.ts'
 import { type Connect, readConnect, readProtocolVersion } from './connect-packet.ts'
 import type { Credential } from './credentials.ts'
@@ -20,6 +24,7 @@ import { type Received, readPacket } from './packets.ts'
 import { keepAliveSecondsWithout, type Protocol } from './protocol.ts'
 import { createMqtt5 } from './protocol-5.ts'
 import { mqtt311 } from './protocol-311.ts'
+import { rejectionOf } from './reading-message.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
 export interface SessionOptions {
@@ -29,7 +34,7 @@ export interface SessionOptions {
   /** Of incomplete packets. */
   budget: ByteBudget
   aliasBudget: ByteBudget
-  clientLog: ClientLog
+  senderLog: SenderLog
   /** The client has been let in by the credential and the client identifier that `name` is made of. */
   onOpen: (session: MqttSession, name: string) => void
   onClosed: (session: MqttSession, reason: CloseReason) => void
@@ -63,6 +68,8 @@ const beforeConnect = limitsOf('connect')
 export class MqttSession {
   readonly #options: SessionOptions
   readonly #address: string
+  /** By the credential, once it was good. */
+  #sender: RejectedSender
   readonly #channel: PacketChannel<Received>
   readonly #connectedAtMs = performance.now()
   #state: 'connecting' | 'authenticating' | 'open' | 'closed' = 'connecting'
@@ -78,6 +85,7 @@ export class MqttSession {
   constructor(socket: Socket, options: SessionOptions) {
     this.#options = options
     this.#address = socket.remoteAddress ?? ''
+    this.#sender = unknownSender(this.#address)
     this.#channel = new PacketChannel({
       socket,
       budget: options.budget,
@@ -233,6 +241,8 @@ export class MqttSession {
     if (protocol === undefined) return
     const clientId = connect.clientId === '' ? randomUUID() : connect.clientId
     this.#credential = credential
+    const writer = credential.writer()
+    if (writer !== undefined) this.#sender = senderOf(writer)
     this.#deliveries = this.#deliver(protocol)
     if (!this.#send(protocol.connected(connect, clientId))) {
       this.close('too_large', { text: 'the client takes no CONNACK of this size' })
@@ -247,13 +257,12 @@ export class MqttSession {
     const { intake, meter } = this.#options
     return new Deliveries({
       intake,
-      meter,
       writer: () => this.#credential?.writer(),
       rules,
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),
       onRejected: ({ reason, text }, topic) => {
-        this.#log('warn', 'MQTT message not stored', { reason, detail: text, topic })
+        meter.rejected(reason, rejectionOf(this.#sender, text, topic), this.#about(topic))
       },
       onRefused: (fault, { code, text }, topic) => this.close(fault, { code, text, topic }),
       onFailed: error => this.#fail(error),
@@ -269,11 +278,16 @@ export class MqttSession {
   }
 
   #log(level: 'warn' | 'error', text: string, { topic, ...fields }: Occurrence): void {
-    const [clientId, credential] = [this.#connect?.clientId, this.#credential?.id]
-    const client = clientId?.slice(0, loggedLengthMax)
-    const about = { client, credential, address: this.#address, topic: topic?.slice(0, loggedLengthMax) }
-    // Whoever is not let in can call himself anything.
-    const key = credential === undefined ? this.#address : `${credential} ${clientId}`
-    this.#options.clientLog(key, level, { ...fields, ...about }, text)
+    const sender = this.#sender.name
+    this.#options.senderLog(sender, level, { ...fields, sender, ...this.#about(topic) }, text)
+  }
+
+  #about(topic: string | undefined): object {
+    const clientId = this.#connect?.clientId
+    return {
+      client: clientId && boundedText(clientId, loggedLengthMax),
+      address: this.#address,
+      topic: topic && boundedText(topic, loggedLengthMax),
+    }
   }
 }

@@ -6,6 +6,7 @@ import t from 'tap'
 import { importPointsGroup } from '../../../api/admin/import-points.ts'
 import type { AuditEntry } from '../../../auth/audit.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
+import { createRejections } from '../../../ingest/rejections/rejections.ts'
 import { everybody, serveEverybody } from '../../support/admin-scope.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { until } from '../../support/processes.ts'
@@ -33,6 +34,7 @@ app.register((scope, _options, done) => {
       aheadMsMax: 300_000,
       audit: async entry => void audits.push(entry),
       findPrincipal: everybody,
+      rejections: createRejections({ nowMs: Date.now, senderLog() {} }),
     }),
   )
   done()

@@ -104,7 +104,10 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
         findPrincipal: people.findPrincipal,
         bodyBytesMax: 1 << 20,
         authRateLimit: createAuthRateLimit(60, Date.now),
-        meter: { taken: (...count) => void counts.push(count) },
+        meter: {
+          taken: ({ way }, stored, { rejected }) => void counts.push([way, stored, rejected]),
+          refused() {},
+        },
         claims,
         fairShare: createFairShare({ perSecond: 1e6, burst: 1e9 }, Date.now),
         ...more,

@@ -104,7 +104,7 @@ async function start(
     bodyBytesMax,
     authRateLimit: createAuthRateLimit(5, Date.now),
     isReady: () => isReady,
-    meter: { taken: (...count) => void counts.push(count) },
+    meter: { taken: ({ way }, stored, { rejected }) => void counts.push([way, stored, rejected]), refused() {} },
     fairShare: createFairShare(bulkRate, Date.now),
   })
   const app = createApp(...families)

@@ -136,10 +136,10 @@ test('nothing but the own readings can be published, and nothing can be subscrib
   t.equal(rejections.filter(reason => reason === 'mismatch').length, 5)
 })
 
-test('the log says once a minute what is wrong with a client', async t => {
+test('the log says once a minute what is wrong with a sender', async t => {
   const lines: object[] = []
   const warn = (fields: object, text: string) => void lines.push({ text, ...fields })
-  const { url, keys } = await startListener(t, { parts: { log: { warn, error: warn } as never } })
+  const { url, keys } = await startListener(t, { log: { warn, error: warn } as never })
   for (let count = 0; count < 3; count++) {
     const { socket, closed } = await openRawMqtt(t, url, connectPacket())
     socket.write(publishPacket(1, reading(1), { topic: `readings/barn${'x'.repeat(300)}` }))
@@ -157,31 +157,36 @@ test('the log says once a minute what is wrong with a client', async t => {
   const address = '127.0.0.1'
   t.strictSame(lines, [
     {
-      text: 'MQTT connection closed',
-      reason: 'topic',
-      detail: 'the credential belongs to another device',
+      text: 'reading rejected',
+      way: 'mqtt',
+      sender: 'device porch',
+      device: `barn${'x'.repeat(123)}…`,
+      reason: 'the credential belongs to another device',
+      count: 1,
       client: 'raw',
-      credential: 'device 0',
       address,
-      topic: `readings/barn${'x'.repeat(187)}`,
+      topic: `readings/barn${'x'.repeat(186)}…`,
     },
     {
-      text: 'MQTT message not stored',
-      reason: 'invalid',
-      topic: 'readings/porch',
-      detail: 'invalid payload: temperature must be between -90 and 85',
+      text: 'reading rejected',
+      way: 'mqtt',
+      sender: 'key 1',
+      device: 'porch',
+      reason: 'invalid payload: temperature must be between -90 and 85',
+      count: 1,
       client: 'gateway',
-      credential: 'key 1',
       address,
+      topic: 'readings/porch',
     },
     {
-      text: 'MQTT connection closed',
-      reason: 'unauthorized',
-      detail: undefined,
+      text: 'reading rejected',
+      way: 'mqtt',
+      sender: 'address 127.0.0.1',
+      device: undefined,
+      reason: 'no good credential',
+      count: 1,
       client: 'raw',
-      credential: undefined,
       address,
-      topic: undefined,
     },
   ])
 })

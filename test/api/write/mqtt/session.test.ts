@@ -30,7 +30,7 @@ async function startSession(t: Test) {
     authenticate: async () => ({ id: 'any', writer: () => writer }),
     budget: new ByteBudget(1_000_000),
     aliasBudget: new ByteBudget(1_000_000),
-    clientLog() {},
+    senderLog() {},
     onOpen() {},
     onClosed: (_session, reason) => void closed.push(reason),
   })

@@ -1,11 +1,11 @@
 import { test } from 'tap'
-import { createClientLog } from '../../../../api/write/mqtt/client-log.ts'
+import { createSenderLog } from '../../../ingest/rejections/sender-log.ts'
 
-test('a line a minute for each client, and for a bounded number of them', async t => {
+test('a line a minute for each sender, and for a bounded number of them', async t => {
   let nowMs = 0
   const lines: string[] = []
   const push = (_fields: object, text: string) => void lines.push(text)
-  const tell = createClientLog({ warn: push, error: push } as never, () => nowMs)
+  const tell = createSenderLog({ warn: push, error: push } as never, () => nowMs)
   const linesOf = (...keys: string[]) => {
     lines.length = 0
     for (const key of keys) tell(key, 'warn', {}, key)
@@ -17,7 +17,7 @@ test('a line a minute for each client, and for a bounded number of them', async 
   nowMs = 60_000
   t.strictSame(linesOf('a', 'b', 'c'), ['a', 'b'])
   nowMs = 200_000
-  const many = Array.from({ length: 1500 }, (_, index) => `client ${index}`)
+  const many = Array.from({ length: 1500 }, (_, index) => `sender ${index}`)
   t.strictSame(linesOf(...many), many.slice(0, 1000), 'no more than a thousand a minute')
   t.strictSame(linesOf('a'), [])
   nowMs = 260_000

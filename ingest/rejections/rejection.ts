@@ -1,0 +1,43 @@
+/** A reading, or a request with readings, that was not taken: by which way it came, from whom, and why. */
+
+export const rejectionWays = [
+  'put',
+  'batch',
+  'line_protocol',
+  'mqtt',
+  'import',
+  'import_points',
+  'air_quality',
+] as const
+export type RejectionWay = (typeof rejectionWays)[number]
+
+export interface RejectedSender {
+  /** The same for the same credential; nothing secret. */
+  name: string
+  /** False for one without a good credential, who can call itself anything. */
+  isKnown: boolean
+}
+
+export interface RejectionSource {
+  way: RejectionWay
+  sender: RejectedSender
+  /** The device, or the station of points, where it is known. */
+  device?: string | undefined
+}
+
+export interface Rejection extends RejectionSource {
+  reason: string
+}
+
+export interface RejectionEntry {
+  /** Grows with the time of the latest one. */
+  id: number
+  way: RejectionWay
+  sender: string
+  device: string | undefined
+  reason: string
+  /** How often, from the first to the latest time. */
+  count: number
+  firstMs: number
+  latestMs: number
+}
