@@ -142,6 +142,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['keys', 'API keys', 'There are no API keys here.'],
   ['stations', 'Stations', 'There are no stations here.'],
   ['tenants', 'Tenants', 'There are no tenants here.'],
+  ['rejections', 'Rejections', 'rejected since'],
   ['dead-letters', 'Dead letters', 'There are no dead letters here.'],
   ['audit', 'Audit', 'device.add'],
 ]
@@ -254,6 +255,35 @@ t.test('people are invited where accounts are, and invitations revoked', async t
     await becomes(t, () => record(page, 'never@example.com').count(), 0)
   })
 })
+
+t.test(
+  'rejected readings are shown with way, device, sender and reason, newest first, and found by way and device',
+  async t => {
+    const send = await service.addDevice('shed')
+    const hot = { device: 'shed', temperature: 200, humidity: 50, pressure: 1000 }
+    t.equal((await service.put('shed', send, hot)).status, 400)
+    t.equal((await service.put('shed', send, hot)).status, 400)
+    await service.postImport(
+      `timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,${markup.replaceAll('"', '')}?,1,2,1000\n`,
+    )
+    await inBrowser(t, browser, desk, async page => {
+      await signIn(page, 'ada', '/admin/rejections')
+      await record(page, 'img src').waitFor()
+      const shed =
+        /invalid payload: temperature must be between -90 and 85\s+\d+ \w+ \d{4}, [\d:]+ UTC · PUT · shed · by device shed · 2 times since/
+      await becomes(t, () => record(page, 'by device shed').innerText(), shed)
+      await becomes(t, () => page.locator('.records > li').first().innerText(), within('Import of readings'))
+      await inspect(t, page, 'rejections')
+      await page.getByLabel('By way').selectOption('PUT')
+      await page.waitForURL(`${url}/admin/rejections?way=put`)
+      await becomes(t, () => record(page, 'Import of readings').count(), 0)
+      await page.getByLabel('Of a device or station').fill('nobody')
+      await page.getByText('There are no rejections here.').waitFor()
+      await page.getByLabel('Of a device or station').fill('shed')
+      await record(page, 'by device shed').first().waitFor()
+    })
+  },
+)
 
 t.test('who is no administrator sees why, and no data', async t => {
   await inBrowser(t, browser, desk, async page => {

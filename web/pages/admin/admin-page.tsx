@@ -10,6 +10,7 @@ import { DeadLettersSection } from './dead-letters-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { KeysSection } from './keys-section.tsx'
+import { RejectionsSection } from './rejections-section.tsx'
 import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
 import { TenantsSection } from './tenants-section.tsx'
@@ -22,6 +23,7 @@ const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: 'keys', name: 'API keys', Shown: KeysSection },
   { path: 'stations', name: 'Stations', Shown: StationsSection },
   { path: 'tenants', name: 'Tenants', Shown: TenantsSection },
+  { path: 'rejections', name: 'Rejections', Shown: RejectionsSection },
   { path: 'dead-letters', name: 'Dead letters', Shown: DeadLettersSection },
   { path: 'audit', name: 'Audit', Shown: AuditSection },
 ]

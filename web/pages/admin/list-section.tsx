@@ -34,6 +34,8 @@ export interface ListSectionProps<Page extends ListPage, Item> {
   pageArgument?: 'page' | 'after'
   /** Further arguments of the list, beside those of the address. */
   more?: Record<string, string>
+  /** A sentence about the whole list. */
+  summary?: (page: Page) => string
   itemsOf: (page: Page) => readonly Item[]
   keyOf: (item: Item) => string | number
   row: (item: Item, actions: Actions) => ComponentChildren
@@ -71,12 +73,13 @@ type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
 }
 
 function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
-  const { shown, noun, itemsOf, keyOf, row, actions, pageArgument = 'page', page } = props
+  const { shown, noun, summary, itemsOf, keyOf, row, actions, pageArgument = 'page', page } = props
   const items = itemsOf(shown)
   return (
     <>
       <p class="soft" role="status">
         {shown.total === undefined ? '' : `${countText(shown.total)} ${shown.total === 1 ? noun.slice(0, -1) : noun}.`}
+        {summary?.(shown)}
         {items.length === 0 ? ` There are no ${noun} here.` : ''}
       </p>
       <ul class="records">

@@ -1,0 +1,98 @@
+/** Readings that were not taken, newest first: by which way they came, from whom, and why. */
+
+import type { Rejection, RejectionPage } from '../../../api/admin/rejection-answers.ts'
+import { setArguments, urlArguments } from '../../client/address.ts'
+import { countText } from '../../text/numbers.ts'
+import { ListSection } from './list-section.tsx'
+import { Record as Row } from './record.tsx'
+import { timeText } from './utc.ts'
+
+const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
+  put: { name: 'PUT', sentence: 'One reading a request, to /api/log. The answer holds the reason.' },
+  batch: {
+    name: 'Batch',
+    sentence: 'Many readings a request, to /api/log/batch. The answer lists the first 1,000 reasons.',
+  },
+  line_protocol: {
+    name: 'Line protocol',
+    sentence: 'Points of Telegraf and clients of InfluxDB. The answer names the first ten lines.',
+  },
+  mqtt: {
+    name: 'MQTT',
+    sentence: 'One reading a message. Clients of MQTT 5 are told the reason; clients of 3.1.1 and a broker are not.',
+  },
+  import: { name: 'Import of readings', sentence: 'Files of an administrator. The command line prints the reasons.' },
+  import_points: { name: 'Import of points', sentence: 'Files with points of stations, by an administrator.' },
+  air_quality: {
+    name: 'Air quality',
+    sentence: 'Points of a station, by the API of the network. The answer names each point that is not stored.',
+  },
+}
+
+export function RejectionsSection() {
+  const [way, device] = ['way', 'device'].map(name => urlArguments.value.get(name) ?? '') as [string, string]
+  return (
+    <>
+      <Filters way={way} device={device} />
+      <ListSection
+        path="/rejections"
+        noun="rejections"
+        pageArgument="after"
+        more={{ way, device }}
+        summary={({ rejected, since }: RejectionPage) =>
+          `${countText(rejected)} rejected since ${timeText(since)}. The latest 1,000 kinds are kept until a restart.`
+        }
+        itemsOf={(page: RejectionPage) => page.rejections}
+        keyOf={rejection => rejection.id}
+        row={rejection => <RejectionRow rejection={rejection} />}
+      />
+      <h2>Ways in</h2>
+      <dl class="ways">
+        {Object.values(ways).map(({ name, sentence }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{sentence}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+function Filters({ way, device }: { way: string; device: string }) {
+  return (
+    <div class="fields">
+      <label class="field">
+        By way
+        <select
+          value={way}
+          onChange={({ currentTarget }) => setArguments({ way: currentTarget.value, after: undefined })}
+        >
+          <option value="">all ways</option>
+          {Object.entries(ways).map(([value, { name }]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        Of a device or station
+        <input
+          type="search"
+          value={device}
+          maxLength={256}
+          onInput={({ currentTarget }) =>
+            setArguments({ device: currentTarget.value, after: undefined }, { replace: true })
+          }
+        />
+      </label>
+    </div>
+  )
+}
+
+function RejectionRow({ rejection }: { rejection: Rejection }) {
+  const { at, first_at, way, device, sender, reason, count } = rejection
+  const often = count === 1 ? undefined : `${countText(count)} times since ${timeText(first_at)}`
+  return <Row name={reason} facts={[timeText(at), ways[way].name, device ?? undefined, `by ${sender}`, often]} />
+}
