@@ -15,7 +15,8 @@ import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.t
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import { checkOptionsOf, type Ingress } from './ingress.ts'
+import { checkOptionsOf } from './check-options.ts'
+import type { Ingress } from './ingress.ts'
 import type { ServiceParts } from './service-parts.ts'
 
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */

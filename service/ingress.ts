@@ -5,41 +5,29 @@ import type { Connections } from '../api/http/connections.ts'
 import { createMetrics, type Metrics } from '../api/http/metrics.ts'
 import { createNetworks } from '../api/http/networks.ts'
 import { createAcceptOnce } from '../api/write/accept-once.ts'
-import { type BulkMeter, createBulkMeter } from '../api/write/bulk-meter.ts'
 import { createDeviceRate } from '../api/write/device-rate.ts'
 import { createFairShare, type FairShare } from '../api/write/fair-share.ts'
 import { createIntake, type Intake, type IntakeOptions } from '../api/write/intake.ts'
-import { createIntervalMeter, type IntervalMeter } from '../api/write/interval-meter.ts'
 import { createBrokerRate } from '../api/write/mqtt/broker-rate.ts'
-import { createReadingMeter, type ReadingMeter } from '../api/write/reading-meter.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { createReadingCheck, defaultRanges, type Ranges, type TimeLimits } from '../ingest/reading.ts'
-import { createRejections, type Rejections } from '../ingest/rejections/rejections.ts'
-import { createSenderLog, type SenderLog } from '../ingest/rejections/sender-log.ts'
+import { createReadingCheck } from '../ingest/reading.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
-import type { EventMeter } from '../live/events/event-meter.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
+import { checkOptionsOf } from './check-options.ts'
 import type { Clock } from './clock.ts'
-import { createEventMeter } from './event-metrics.ts'
+import { createMeters, type Meters } from './meters.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
 
-export interface Ingress {
+export interface Ingress extends Meters {
   isTrusted: (address: string) => boolean
   connections: Connections
   metrics: Metrics
-  meter: ReadingMeter
-  eventMeter: EventMeter
-  bulkMeter: BulkMeter
-  rejections: Rejections
-  senderLog: SenderLog
-  /** Of both meters. */
-  interval: IntervalMeter
   /** Of bodies of many readings, in whichever format. */
   fairShare: FairShare
   writers: Writers
@@ -63,10 +51,7 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   const { clockMs, ingest, devices, accounts } = parts
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const metrics = createMetrics({ isAdmin: accounts.isAdministrator, isTrusted })
-  const interval = createIntervalMeter()
-  const senderLog = createSenderLog(log, () => performance.now())
-  const rejections = createRejections({ nowMs: clockMs, senderLog })
-  const meter = createReadingMeter(metrics.registry, interval, rejections)
+  const meters = createMeters(metrics.registry, log, clockMs)
   const { DEVICES_PER_OWNER: user, DEVICES_PER_ADMINISTRATOR: administrator } = config
   const writers = createWriters(devices, { user, administrator, operator: administrator })
   const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, clockMs)
@@ -74,7 +59,7 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   const intakeOptions: IntakeOptions = {
     devices,
     ingest,
-    meter,
+    meter: meters.meter,
     nowMs: clockMs,
     check: createReadingCheck(checkOptionsOf(config, parts)),
     isWithinRate,
@@ -85,36 +70,12 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   return {
     isTrusted,
     metrics,
-    interval,
-    meter,
+    ...meters,
     writers,
     fairShare,
-    bulkMeter: createBulkMeter(metrics.registry, interval, rejections),
-    rejections,
-    senderLog,
-    eventMeter: createEventMeter(metrics.registry),
     connections: openConnections(config, log, isTrusted),
     intake: createIntake(intakeOptions),
     brokerIntake: createIntake({ ...intakeOptions, isWithinRate: brokerRate }),
     authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, clockMs),
-  }
-}
-
-export function checkOptionsOf(
-  config: Config,
-  { acceptedFrom }: Pick<IngressParts, 'acceptedFrom'>,
-): TimeLimits & { ranges: Ranges } {
-  const aheadMsMax = config.TIMESTAMP_AHEAD_SECONDS * 1000
-  return { ranges: rangesOf(config), aheadMsMax, earliestMs: acceptedFrom.ms }
-}
-
-function rangesOf(config: Config): Ranges {
-  const { humidity, battery_percentage } = defaultRanges
-  return {
-    temperature: config.RANGE_TEMPERATURE,
-    humidity: { ...humidity, ...config.RANGE_HUMIDITY },
-    pressure: config.RANGE_PRESSURE,
-    battery_voltage: config.RANGE_BATTERY_VOLTAGE,
-    battery_percentage: { ...battery_percentage, ...config.RANGE_BATTERY_PERCENTAGE },
   }
 }
