@@ -180,7 +180,10 @@ for (const { way, send, entry } of cases) {
     const { rejected } = await rejectionsOf('?limit=1')
     await send()
     await until('it is told', async () => (await newest())?.id !== before)
-    t.match(await newest(), { way, count: 1, ...entry })
+    const told = await newest()
+    t.match(told, { way, count: 1, ...entry })
+    t.equal(told?.sender, entry.sender)
+    if (typeof entry.reason === 'string') t.equal(told?.reason, entry.reason)
     t.equal((await rejectionsOf('?limit=1')).rejected, rejected + (entry.count ?? 1), 'each once')
   })
 }
