@@ -4,7 +4,7 @@
  * only entries of its own. All without a good credential count as one sender: they may have any number of addresses.
  */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import { boundedText } from './bounded-text.ts'
 import type { Rejection, RejectionEntry, RejectionWay } from './rejection.ts'
 
@@ -50,7 +50,8 @@ export class RejectionRing {
     if (known === undefined) {
       this.#keep(fresh)
       if (this.#entries.size > this.#max) this.#drop(this.#oldestOfLargestShare())
-      assert(this.#entries.size === this.#byKey.size && this.#entries.size <= this.#max, 'an entry has one key')
+      const [entries, keys] = [this.#entries.size, this.#byKey.size]
+      if (entries !== keys || entries > this.#max) throw bug(`${entries} of ${this.#max} rejections have ${keys} keys`)
       return fresh
     }
     this.#drop(known)
@@ -122,7 +123,7 @@ export class RejectionRing {
       oldest = first
     }
     const entry = this.#entries.get(oldest)
-    assert(entry !== undefined, 'a share names entries that are kept')
+    if (entry === undefined) throw bug(`a sender has rejection ${oldest}, which is not kept`)
     return entry
   }
 }
