@@ -21,7 +21,7 @@ import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './
 import { openSentPort } from './forwarder/sent-port.ts'
 import { createHolds } from './holds.ts'
 import { openDisk } from './journal/disk.ts'
-import { Journal, type JournalStatus } from './journal/journal.ts'
+import { bulkBytesMax, Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
 import type { StoredListener } from './journal/stored-records.ts'
@@ -108,8 +108,6 @@ const requests = {
   quiesceMs: 3000,
   requestIdleMs: 30_000,
 }
-/** Pieces of bulk data, each of which is stored or refused as a whole, and leaves the journal's slot room for live records. */
-const pieceBytesMax = 256 * 1024
 
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,
@@ -228,7 +226,7 @@ function pieceEnd(view: DataView, from: number): number {
   let to = from
   while (to < view.byteLength) {
     const length = view.getUint16(to + offsetOf.length, true)
-    if (to > from && to + length - from > pieceBytesMax) break
+    if (to > from && to + length - from > bulkBytesMax) break
     to += length
   }
   return to

@@ -10,7 +10,7 @@ import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
-import { groupHeaderLength } from './group.ts'
+import { groupBodyMax, groupHeaderLength } from './group.ts'
 import {
   controlAt,
   createJournalShared,
@@ -81,10 +81,11 @@ const erasedMax = 10_000
 const segmentsMin = 8
 
 /**
- * Of a group, what bulk data may take: some 7,000 records, which the listeners get through in a few milliseconds of one turn.
- * It leaves the most of a slot to live readings, so that an import never makes a sender wait for a second group.
+ * Of a group, what bulk data may take, and of bulk data, what is stored or refused as a whole: some 14,000 records, which the
+ * listeners get through in a few milliseconds of one turn. It leaves the most of a slot to live readings, so that an import
+ * never makes a sender wait for a second group.
  */
-const bulkBytesMax = 512 * 1024
+export const bulkBytesMax = groupBodyMax / 4
 
 export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared

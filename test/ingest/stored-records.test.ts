@@ -49,7 +49,7 @@ function collect(journal: Journal<DeviceRef, Reading>): [number, number][] {
 test('all ways into the journal are told in its order, each record once', async t => {
   const { journal, append } = openJournal(t)
   const [first, second] = [collect(journal), collect(journal)]
-  const temperatures = Array.from({ length: 5_000 }, (_, index) => index)
+  const temperatures = Array.from({ length: 10_000 }, (_, index) => index)
   const expected: [number, number][] = []
   for (let round = 0; round < 6; round++) {
     const live = Array.from({ length: 50 }, (_, index) => append(round * 50 + index))
