@@ -65,7 +65,7 @@ function copyNetworkSettings(root: string): void {
   const named = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'].map(name => process.env[name] ?? '')
   const mavenSettings = join(homedir(), '.m2', 'settings.xml')
   for (const path of ['/etc/resolv.conf', '/etc/hosts', certificates, ...named]) copyInto(root, path, path)
-  copyInto(root, mavenSettings, '/root/.m2/settings.xml')
+  copyInto(root, mavenSettings, join('/', 'root', '.m2', 'settings.xml'))
   const npmSettings = ['globalconfig', 'userconfig'].map(npmSettingsOf)
   writeFileSync(join(root, 'root', '.npmrc'), npmSettings.join('\n'))
   const apt = execFileSync('apt-config', ['dump', '--no-empty', 'Acquire'], { encoding: 'utf8' })
