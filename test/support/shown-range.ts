@@ -22,13 +22,17 @@ export interface ShownRange {
 }
 
 export async function shownRange(page: Page): Promise<ShownRange> {
+  let text: string | undefined
   // At a cursor, the charts tell its moment instead; that of the keyboard goes when the pointer comes and leaves.
-  const { x, y, width, height } = await plotBox(page)
-  await page.mouse.move(x + width / 2, y + height / 2)
-  await page.mouse.move(0, 0)
-  const text = await page.locator('.cursor-time:not(:has(strong))').first().innerText()
+  await waitFor('the charts tell their range', async () => {
+    const { x, y, width, height } = await plotBox(page)
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.move(0, 0)
+    text = await textNow(page, '.cursor-time:not(:has(strong))')
+    return text !== undefined
+  })
   const pressed = await page.locator('.presets [aria-pressed=true]').allInnerTexts()
-  return { search: new URL(page.url()).search, pressed, text }
+  return { search: new URL(page.url()).search, pressed, text: text ?? '' }
 }
 
 /** The range that is shown after this one, once address, buttons and charts agree on it. */
@@ -62,11 +66,20 @@ async function isInCharts(page: Page, { text }: ShownRange): Promise<boolean> {
   return (await isAt(0, fromMs)) && (await isAt(1, toMs))
 }
 
-/** What the charts say of a place, 0 at their beginning and 1 at their end, by the clock on the wall. */
+/**
+ * What the charts say of a place, 0 at their beginning and 1 at their end, by the clock on the wall; NaN when they say
+ * nothing: a chart of new data that comes under a pointer at rest has no cursor until the pointer moves again.
+ */
 async function momentAt(page: Page, share: number): Promise<number> {
   const { x, y, width, height } = await plotBox(page)
   await page.mouse.move(x + 1 + share * (width - 2), y + height / 2)
-  return wallMs(await page.locator('.cursor-time strong').first().innerText())
+  return wallMs((await textNow(page, '.cursor-time strong')) ?? '')
+}
+
+/** Of the first such element, if there is one now. */
+async function textNow(page: Page, selector: string): Promise<string | undefined> {
+  const [text] = await page.locator(selector).allInnerTexts()
+  return text
 }
 
 /** `23 Nov 2026, 12:04` */
