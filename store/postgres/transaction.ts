@@ -16,18 +16,15 @@ export interface TransactionOptions {
   stepMs: number
   /** All statements see the data of one moment, and change nothing. */
   isSnapshot?: boolean
-  /** For changes that a crash of PostgreSQL may lose: COMMIT waits for no sync, and an outcome that is unknown is an error. */
-  isAsynchronous?: boolean
 }
 
 /** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
 export async function inTransaction<Result>(
   pool: pg.Pool,
-  { stepMs, isSnapshot = false, isAsynchronous = false }: TransactionOptions,
+  { stepMs, isSnapshot = false }: TransactionOptions,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
-  const noSync = isAsynchronous ? '; SET LOCAL synchronous_commit = off' : ''
   const client = await pool.connect()
   // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
   const heard = () => undefined
@@ -35,9 +32,9 @@ export async function inTransaction<Result>(
   try {
     const transaction = limited(client, stepMs)
     // A server that lost us without noticing must not keep the rows locked.
-    await transaction.query(`${begin}; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}${noSync}`)
+    await transaction.query(`${begin}; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`)
     const result = await work(transaction)
-    if (isSnapshot || isAsynchronous) await transaction.query('COMMIT')
+    if (isSnapshot) await transaction.query('COMMIT')
     else await commit(transaction)
     client.off('error', heard)
     client.release()

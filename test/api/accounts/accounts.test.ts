@@ -99,6 +99,17 @@ t.test('of people who log in at once none waits for another, whichever attempt i
   for (const who of ['first', 'second']) await failures.forgive(`${who}@example.com`, network)
 })
 
+t.test('of attempts on an account that are counted at once those that are free are taken', async t => {
+  const { failures } = service.accounts
+  // Else one connection takes them all, one after another, before there is a second one.
+  await Promise.all(Array.from({ length: 40 }, () => pool.query('SELECT pg_sleep(0.1)')))
+  for (let round = 0; round < 8; round++) {
+    const take = () => failures.take(`at-once-${round}@example.com`, `10.1.1.${round}`)
+    const attempts = await Promise.all(Array.from({ length: 40 }, take))
+    t.equal(attempts.filter(({ waitSeconds }) => waitSeconds === undefined).length, 5)
+  }
+})
+
 t.test('an inactive account does not log in, and its sessions end', async t => {
   const id = await person('gone@example.com')
   const { cookie } = await cookieOf(id)
