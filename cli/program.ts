@@ -74,6 +74,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'list, replay and discard readings and points that QuestDB rejected',
     load: async () => (await import('./dead-letters.ts')).defineDeadLetters,
   },
+  rejections: {
+    description: 'show readings that were not taken, and why',
+    load: async () => (await import('./rejections.ts')).defineRejections,
+  },
   keys: {
     description: 'make, list and revoke the API keys of people',
     load: async () => (await import('./keys.ts')).defineKeys,

@@ -29,6 +29,7 @@ const commands = [
   'dead-letters list',
   'dead-letters replay',
   'dead-letters discard',
+  'rejections',
   'keys',
   'keys list',
   'keys revoke',

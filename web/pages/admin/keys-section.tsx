@@ -20,7 +20,7 @@ export function KeysSection() {
 
 function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; actions: Actions }) {
   const { id, email, name, prefix, scopes, state, last_used_at } = apiKey
-  const facts = [email, prefix, scopes.join(', '), state, `last used ${timeText(last_used_at)}`]
+  const facts = [`key ${id}`, email, prefix, scopes.join(', '), state, `last used ${timeText(last_used_at)}`]
   return (
     <Record name={name} facts={facts}>
       {state === 'active' ? (

@@ -1,0 +1,56 @@
+/** `barograph rejections`: readings that were not taken, newest first. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { RejectionPage } from '../api/admin/rejection-answers.ts'
+import { rejectionWays } from '../ingest/rejections/rejection.ts'
+import { entriesMax } from '../ingest/rejections/rejection-ring.ts'
+import type { CommandContext } from './command-context.ts'
+import { printJson, printTable, printText } from './output.ts'
+
+const help = `
+Since the start of the service, the latest ${entriesMax} kinds. Those of the same way, sender, device and reason are one with a count.
+A sender "key 7" is the one that keys list shows with this id.
+
+Examples:
+  barograph rejections
+  barograph rejections --device porch
+  barograph rejections --way mqtt --json | jq '.rejections[].reason'`
+
+interface Options {
+  device?: string
+  way?: string
+  limit: number
+  json?: boolean
+}
+
+export function defineRejections(command: Command, { client, streams }: CommandContext): void {
+  command
+    .option('--device <name>', 'only those of this device or station')
+    .addOption(new Option('--way <way>', 'only those that came in by this way').choices(rejectionWays))
+    .option('--limit <number>', 'how many at most', limitOf, 100)
+    .option('--json', 'print as JSON')
+    .addHelpText('after', help)
+    .action(async ({ device, way, limit, json }: Options) => {
+      const query = new URLSearchParams({ limit: String(limit) })
+      if (device !== undefined) query.set('device', device)
+      if (way !== undefined) query.set('way', way)
+      const page = await client.json(RejectionPage, 'GET', `/rejections?${query}`)
+      if (json === true) {
+        printJson(streams, page)
+        return
+      }
+      printText(streams.stdout, `${page.rejected} rejected since ${page.since}\n`)
+      if (page.rejections.length === 0) return
+      printTable(streams, [['latest', 'way', 'device', 'sender', 'count', 'reason'], ...page.rejections.map(rowOf)])
+    })
+}
+
+function rowOf({ at, way, device, sender, count, reason }: RejectionPage['rejections'][number]): string[] {
+  return [at, way, device ?? '-', sender, String(count), reason]
+}
+
+function limitOf(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= entriesMax) return limit
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${entriesMax}.`)
+}
