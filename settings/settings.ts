@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { signUpModes } from '../auth/accounts/sign-up.ts'
+import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
 import {
   bytes,
   databaseUrl,
@@ -149,8 +150,10 @@ export const Settings = z.object({
     .default(32 * 1024 ** 2)
     .describe('Maximum size of a body in line protocol, decompressed; four times as much is held at a time.'),
   LINE_PROTOCOL_DEVICE_TAGS: list
-    .default(['device'])
-    .describe('Tags of line protocol that name the device, comma-separated; the first that a line has counts.'),
+    .default(defaultDeviceTags)
+    .describe(
+      'Tags of line protocol that name the device, comma-separated; the first that a line has counts. With the credential of one device only the first of them does.',
+    ),
   LINE_PROTOCOL_FIELDS: lineFields
     .optional()
     .describe(

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
-import type { LineNames } from '../../ingest/formats/line-protocol-names.ts'
+import { defaultDeviceTags, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
 import type { Range } from '../../ingest/reading.ts'
 import { CommandError } from '../command-error.ts'
@@ -120,7 +120,7 @@ function lineNames({ mapping }: MappingOptions): LineNames {
     isMetric(target) && source.kind === 'column' ? [{ field: source.name, metric: target }] : [],
   )
   return {
-    deviceTags: [device?.kind === 'column' ? device.name : 'device'],
+    deviceTags: device?.kind === 'column' ? [device.name] : defaultDeviceTags,
     fields,
     unknownFields: mapping.size > 0 ? 'ignore' : 'reject',
   }

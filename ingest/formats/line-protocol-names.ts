@@ -4,7 +4,7 @@ import { type Metric, metrics } from '../../store/tables.ts'
 
 /** Plain data, so that it can be handed to a thread. */
 export interface LineNames {
-  /** Tags that name the device; of several that a line has, the first of these. */
+  /** Tags that name the device; of several that a line has, the first of these. Only the first overrides a known device. */
   readonly deviceTags: readonly string[]
   /** Fields that are called otherwise than their metric. */
   readonly fields: readonly NamedField[]
@@ -19,7 +19,10 @@ interface NamedField {
   readonly metric: Metric
 }
 
-export const defaultLineNames: LineNames = { deviceTags: ['device'], fields: [], unknownFields: 'reject' }
+/** Telegraf puts the tag `host` into every line. */
+export const defaultDeviceTags = ['device', 'host']
+
+export const defaultLineNames: LineNames = { deviceTags: defaultDeviceTags, fields: [], unknownFields: 'reject' }
 
 /** The index of the metric by the name of the field. */
 export type FieldTable = ReadonlyMap<string, number>

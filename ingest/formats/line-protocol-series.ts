@@ -17,7 +17,7 @@ const tagsMax = 256
 
 export interface SeriesOptions {
   names: LineNames
-  /** Whose readings are in lines that name no device. */
+  /** Whose readings are in lines without the first of the device tags: the others do not count then. */
   deviceDefault: string | undefined
 }
 
@@ -55,11 +55,19 @@ export class SeriesReader {
     this.#values.fill(undefined)
     const malformed = tagsAt === start ? 'has no measurement' : this.#readTags(tagsAt, end)
     if (malformed !== undefined) return { device: -1, fields, problem: { code: 'LINE_MALFORMED', reason: malformed } }
-    const name = (this.#values.find(value => value !== undefined) ?? this.#deviceDefault)?.normalize('NFC')
+    const name = this.#deviceName()?.normalize('NFC')
     const wrong = deviceNameProblem(name)
     if (name !== undefined && wrong === undefined) return { device: this.#indexOf(name), fields, problem: undefined }
     const reason = name === undefined ? `tag ${this.#deviceTags.join(' or ')} is required` : `device ${wrong}`
     return { device: -1, fields, problem: { code: 'READING_INVALID', reason } }
+  }
+
+  /**
+   * A tag such as Telegraf's `host` is in every line, and names a device only where nothing else does: a credential of one
+   * device says it before.
+   */
+  #deviceName(): string | undefined {
+    return this.#values[0] ?? this.#deviceDefault ?? this.#values.find(value => value !== undefined)
   }
 
   /** Keeps the values of the device tags; a sentence for tags that cannot be read. */

@@ -140,7 +140,7 @@ t.test('what cannot be read is refused with the reason, and nothing of its line 
   refuses(t, 'w,device temperature=1', /tag without a name or a value/)
   refuses(t, 'w,device=k,device=l temperature=1', /device twice/)
   refuses(t, 'w,device=a=b temperature=1', /equals sign/)
-  refuses(t, 'w temperature=1', /tag device is required/)
+  refuses(t, 'w temperature=1', /tag device or host is required/)
   refuses(t, `w,device=${'d'.repeat(65)} temperature=1`, /at most 64 characters/)
   refuses(t, 'w,device=k temperature', /field without a name or a value/)
   refuses(t, 'w,device=k temperature=', /must be a number/)
@@ -194,6 +194,13 @@ t.test('tags and fields may have other names, also of one measurement only', asy
   refuses(t, `w,device=k temp=21.5 ${ns}`, /tag sensor or host is required/, { names })
   takes(t, `w temperature=21.5 ${ns}`, {}, { deviceDefault: 'k' })
   takes(t, `w,device=k temperature=21.5 ${ns}`, {}, { deviceDefault: 'other' })
+})
+
+t.test('the tag host names the device where neither another tag nor the credential does', async t => {
+  takes(t, `w,host=k temperature=21.5 ${ns}`, {})
+  takes(t, `w,host=gateway,device=k temperature=21.5 ${ns}`, {})
+  takes(t, `w,host=gateway temperature=21.5 ${ns}`, {}, { deviceDefault: 'k' })
+  refuses(t, `w,host=a,host=b temperature=21.5 ${ns}`, /the tag host twice/)
 })
 
 t.test('a timestamp counts in its unit, what is finer than a millisecond is cut off', async t => {

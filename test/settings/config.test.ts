@@ -53,7 +53,7 @@ test('fields of line protocol are read with their metrics', async t => {
   ]) {
     t.throws(() => read(text), /LINE_PROTOCOL_FIELDS must be fields with their metrics/, text)
   }
-  t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device'])
+  t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device', 'host'])
 })
 
 test('a wrong setting is named with what it should be', async t => {
