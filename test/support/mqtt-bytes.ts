@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type Packet, parser } from 'mqtt-packet'
-import { devicePassword, openRawMqtt } from './mqtt.ts'
+import { devicePassword, openRawMqtt, reading } from './mqtt.ts'
 import { until } from './processes.ts'
 
-type Part = number | Buffer
+export type Part = number | Buffer
 
 interface TestHooks {
   teardown(work: () => unknown): void
@@ -64,6 +64,27 @@ export function connect(level: number, parts: ConnectParts = {}): Buffer {
   const { name = 'MQTT', flags = goodFlags, keepAlive = 0, payload = [text('bytes'), ...credential] } = parts
   const section = level === 5 ? [parts.properties ?? properties()] : []
   return packet(0x10, text(name), level, flags, uint16(keepAlive), ...section, ...payload)
+}
+
+export interface PublishParts {
+  topic?: string | Buffer
+  qos?: 0 | 1 | 2 | 3
+  dup?: boolean
+  retain?: boolean
+  /** Packet identifier, which QoS 0 does not have. */
+  id?: number
+  /** Only of MQTT 5. */
+  properties?: Buffer
+  payload?: string | Buffer
+}
+
+/** Without further parts a good reading of the device `porch` at QoS 1. */
+export function publish(level: number, parts: PublishParts = {}): Buffer {
+  const { topic = 'readings/porch', qos = 1, dup = false, retain = false, id = 1, payload = reading(1) } = parts
+  const flags = (dup ? 8 : 0) | (qos << 1) | (retain ? 1 : 0)
+  const identifier = qos > 0 ? [uint16(id)] : []
+  const section = level === 5 ? [parts.properties ?? properties()] : []
+  return packet(0x30 | flags, text(topic), ...identifier, ...section, Buffer.from(payload))
 }
 
 const pingreq = packet(0xc0)

@@ -3,23 +3,16 @@
 import { Duplex } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { generate } from 'mqtt-packet'
 import { test } from 'tap'
 import { MessageIds } from '../../../../api/write/mqtt/message-ids.ts'
 import { PacketChannel } from '../../../../api/write/mqtt/packet-channel.ts'
 import { ByteBudget } from '../../../../api/write/mqtt/packet-reader.ts'
 import { type Publish, readPacket } from '../../../../api/write/mqtt/packets.ts'
 import { TopicAliases } from '../../../../api/write/mqtt/topic-aliases.ts'
+import { publish } from '../../../support/mqtt-bytes.ts'
 
 test('one turn of the event loop works on few large messages of a connection', async t => {
-  const message = generate({
-    cmd: 'publish',
-    topic: 'readings/porch',
-    qos: 0,
-    payload: Buffer.alloc(60_000),
-    dup: false,
-    retain: false,
-  })
+  const message = publish(4, { qos: 0, payload: Buffer.alloc(60_000) })
   const socket = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const taken: Publish[] = []
   let ended = () => {}

@@ -14,7 +14,7 @@ import type { Device } from '../../../../auth/devices/device.ts'
 import type { Writer } from '../../../../auth/writers.ts'
 import { silentLog } from '../../../support/databases.ts'
 import { openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
-import { inWords } from '../../../support/mqtt-bytes.ts'
+import { inWords, publish } from '../../../support/mqtt-bytes.ts'
 import { until } from '../../../support/processes.ts'
 
 /** How a part answers: at once, later, or not as it has promised to. */
@@ -145,19 +145,8 @@ const connectPacket = (protocolVersion: 4 | 5, username: string) =>
     username,
     password: Buffer.from('any'),
   })
-const publishPacket = (protocolVersion: 4 | 5, { qos }: Message, number: number) =>
-  generate(
-    {
-      cmd: 'publish',
-      topic: `readings/${number}`,
-      qos,
-      messageId: number + 1,
-      payload: reading(number),
-      dup: false,
-      retain: false,
-    },
-    { protocolVersion },
-  )
+const messageFor = (version: 4 | 5, { qos }: Message, number: number) =>
+  publish(version, { topic: `readings/${number}`, qos, id: number + 1, payload: reading(number) })
 
 const unavailable = { 4: 'connack 0x3', 5: 'connack 0x88' }
 
@@ -172,7 +161,7 @@ async function play(t: Test, url: string, parts: Parts, username: string): Promi
   const { version, messages, login, refresh, leaves } = parts.scenario
   const { socket, received, closed } = await openRawMqtt(t, url, connectPacket(version, username))
   const answers = () => answersIn(inWords(received(), version))
-  socket.write(Buffer.concat(messages.map((message, number) => publishPacket(version, message, number))))
+  socket.write(Buffer.concat(messages.map((message, number) => messageFor(version, message, number))))
   if (leaves === 'ends') socket.end()
   if (leaves === 'destroys') socket.destroy()
   const isLetIn = login === 'well' || login === 'late'

@@ -4,6 +4,7 @@ import { connectAsync } from 'mqtt'
 import { generate } from 'mqtt-packet'
 import { test } from 'tap'
 import { connectClient, devicePassword, eventOf, openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
+import { publish } from '../../../support/mqtt-bytes.ts'
 import { until } from '../../../support/processes.ts'
 import { openRaw } from '../../../support/raw-connection.ts'
 
@@ -19,17 +20,6 @@ const connectPacket = (more: object = {}) =>
     password: Buffer.from(devicePassword),
     ...more,
   })
-const publishPacket = (messageId: number, payload: string | Buffer, more: object = {}) =>
-  generate({
-    cmd: 'publish',
-    topic: 'readings/porch',
-    qos: 1,
-    messageId,
-    payload,
-    dup: false,
-    retain: false,
-    ...more,
-  })
 /** A flag of CONNECT. */
 const cleanSession = 2
 const accepted = '20020000'
@@ -39,7 +29,7 @@ test('a reading is acknowledged when it is stored, and not before', async t => {
   const { url, journal } = await startListener(t)
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connectPacket())
-  socket.write(Buffer.concat([publishPacket(7, reading(1)), generate({ cmd: 'pingreq' })]))
+  socket.write(Buffer.concat([publish(4, { id: 7, payload: reading(1) }), generate({ cmd: 'pingreq' })]))
   await until('the ping behind it is answered', () => received() === `${accepted}d000`)
   t.strictSame(journal.waiting, [1])
   journal.settle('stored')
@@ -51,7 +41,13 @@ test('acknowledgements come in the order of the messages, also of those that are
   const { url, journal, rejections } = await startListener(t)
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connectPacket())
-  socket.write(Buffer.concat([publishPacket(1, reading(1)), publishPacket(2, 'no JSON'), publishPacket(3, reading(3))]))
+  socket.write(
+    Buffer.concat([
+      publish(4, { id: 1, payload: reading(1) }),
+      publish(4, { id: 2, payload: 'no JSON' }),
+      publish(4, { id: 3, payload: reading(3) }),
+    ]),
+  )
   await until('all are taken', () => journal.waiting.length === 2)
   t.strictSame(rejections, ['invalid'])
   await until('it has its CONNACK, and nothing more', () => received() === accepted)
@@ -91,7 +87,7 @@ test('what may be stored later closes the connection without an acknowledgement,
   for (const outcome of ['full', 'unknown', 'closing'] as const) {
     journal.settle(outcome)
     const raw = await openRawMqtt(t, url, connectPacket())
-    raw.socket.write(publishPacket(1, reading(1)))
+    raw.socket.write(publish(4, { id: 1, payload: reading(1) }))
     t.equal(await raw.closed, accepted, `${outcome}: no PUBACK`)
   }
   t.strictSame(rejections, ['full', 'unknown', 'closing'])
@@ -129,7 +125,7 @@ test('nothing but the own readings can be published, and nothing can be subscrib
   await client.unsubscribeAsync('#')
   for (const topic of ['readings/barn', 'readings/', 'reading', '$SYS/x', 'readings/porch/x']) {
     const { socket, closed: ended } = await openRawMqtt(t, url, connectPacket())
-    socket.write(publishPacket(1, reading(1), { topic }))
+    socket.write(publish(4, { id: 1, payload: reading(1), topic }))
     t.equal(await ended, accepted, topic)
   }
   t.strictSame(new Set(closed), new Set(['topic']))
@@ -142,7 +138,7 @@ test('the log says once a minute what is wrong with a sender', async t => {
   const { url, keys } = await startListener(t, { log: { warn, error: warn } as never })
   for (let count = 0; count < 3; count++) {
     const { socket, closed } = await openRawMqtt(t, url, connectPacket())
-    socket.write(publishPacket(1, reading(1), { topic: `readings/barn${'x'.repeat(300)}` }))
+    socket.write(publish(4, { id: 1, payload: reading(1), topic: `readings/barn${'x'.repeat(300)}` }))
     await closed
   }
   const key = `barograph_key_${'k'.repeat(49)}`
@@ -195,7 +191,10 @@ test('at QoS 2 a reading is received when it is stored, and once until it is rel
   const { url, journal } = await startListener(t)
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connectPacket())
-  const [first, again] = [publishPacket(6, reading(1), { qos: 2 }), publishPacket(6, reading(1), { qos: 2, dup: true })]
+  const [first, again] = [
+    publish(4, { id: 6, payload: reading(1), qos: 2 }),
+    publish(4, { id: 6, payload: reading(1), qos: 2, dup: true }),
+  ]
   socket.write(Buffer.concat([first, again]))
   await until('it is taken', () => journal.waiting.length === 1)
   await until('it has its CONNACK, and nothing more', () => received() === accepted)
@@ -207,7 +206,7 @@ test('at QoS 2 a reading is received when it is stored, and once until it is rel
   socket.write(Buffer.concat([release, release]))
   await until('it is complete', () => received().endsWith('7002000670020006'))
   t.strictSame(journal.stored, [1])
-  socket.write(publishPacket(6, reading(2), { qos: 2 }))
+  socket.write(publish(4, { id: 6, payload: reading(2), qos: 2 }))
   await until('the identifier is that of another one', () => received().endsWith('50020006'))
   const client = await connectClient(t, url)
   await client.publishAsync('readings/porch', reading(3), { qos: 2 })
@@ -302,7 +301,9 @@ test('no more messages of a connection are taken than may be in flight', async t
   journal.hold()
   const { socket, received } = await openRawMqtt(t, url, connectPacket())
   const count = 1000
-  const packets = Array.from({ length: count }, (_, index) => publishPacket(index + 1, reading(index / 100)))
+  const packets = Array.from({ length: count }, (_, index) =>
+    publish(4, { id: index + 1, payload: reading(index / 100) }),
+  )
   socket.write(Buffer.concat(packets))
   await until('the first are taken', () => journal.waiting.length === 100)
   await new Promise(resolve => setTimeout(resolve, 50))
@@ -317,7 +318,7 @@ test('what was taken is finished before the listener closes', async t => {
   journal.hold()
   const idle = await connectClient(t, url)
   const { socket, received, closed: ended } = await openRawMqtt(t, url, connectPacket())
-  socket.write(publishPacket(9, reading(1)))
+  socket.write(publish(4, { id: 9, payload: reading(1) }))
   await until('it is taken', () => journal.waiting.length === 1)
   const stopped = listener.close()
   await eventOf(idle, 'close')

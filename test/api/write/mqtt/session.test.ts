@@ -9,8 +9,8 @@ import { ByteBudget } from '../../../../api/write/mqtt/packet-reader.ts'
 import { MqttSession } from '../../../../api/write/mqtt/session.ts'
 import { createWriters } from '../../../../auth/writers.ts'
 import { perOwner } from '../../../support/accounts.ts'
-import { createIntakeParts, openRawMqtt, reading } from '../../../support/mqtt.ts'
-import { inWords } from '../../../support/mqtt-bytes.ts'
+import { createIntakeParts, openRawMqtt } from '../../../support/mqtt.ts'
+import { inWords, publish } from '../../../support/mqtt-bytes.ts'
 import { until } from '../../../support/processes.ts'
 
 async function startSession(t: Test) {
@@ -97,8 +97,7 @@ test('nobody is blamed for a silence while it is the journal that takes its time
   const { checkIn, connect, socket, journal } = await startSession(t)
   await connect(10)
   journal.hold()
-  const message = { cmd: 'publish', topic: 'readings/porch', qos: 0, dup: false, retain: false } as const
-  socket.write(Buffer.concat(Array.from({ length: 100 }, () => generate({ ...message, payload: reading(1) }))))
+  socket.write(Buffer.concat(Array.from({ length: 100 }, () => publish(4, { qos: 0 }))))
   await until('no more can be taken', () => journal.waiting.length === 100)
   t.strictSame(checkIn(60), [])
   journal.settle('stored')

@@ -3,24 +3,10 @@
 import { generate, type IConnackPacket, type Packet } from 'mqtt-packet'
 import { type Test, test } from 'tap'
 import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
-import { connect, inWords, packetsIn, properties, text, uint16, uint32 } from '../../../support/mqtt-bytes.ts'
+import { connect, inWords, packetsIn, properties, publish, text, uint16, uint32 } from '../../../support/mqtt-bytes.ts'
 import { until } from '../../../support/processes.ts'
 
 const protocolVersion = 5
-const publishPacket = (messageId: number, payload: string, more: object = {}) =>
-  generate(
-    {
-      cmd: 'publish',
-      topic: 'readings/porch',
-      qos: 1,
-      messageId,
-      payload,
-      dup: false,
-      retain: false,
-      ...more,
-    },
-    { protocolVersion },
-  )
 /** A key that may write all devices. */
 const adminKey = `barograph_key_${'a'.repeat(49)}`
 const adminPrincipal = { kind: 'key', scopes: ['ingest'], keyId: 1, account: { id: 1, role: 'administrator' } } as never
@@ -149,7 +135,7 @@ test('a reading is acknowledged when it is stored, and not before; one that neve
 
 test('the reason is told in words, unless the client wants none or has no room for it', async t => {
   const { url } = await startListener(t)
-  const invalid = publishPacket(1, reading(200))
+  const invalid = publish(5, { id: 1, payload: reading(200) })
   const refusal = { cmd: 'puback', messageId: 1, reasonCode: 0x99 }
   const reasonString = 'invalid payload: temperature must be between -90 and 85'
   const size = 9 + reasonString.length
@@ -188,12 +174,12 @@ test('the receive maximum is what may be in flight', async t => {
   const { url, journal, closed } = await startListener(t)
   journal.hold()
   const { socket, answers, ended } = await open(t, url)
-  const message = (id: number) => publishPacket(id, reading(id / 100), { qos: id % 2 === 0 ? 1 : 2 })
+  const message = (id: number) => publish(5, { id, payload: reading(id / 100), qos: id % 2 === 0 ? 1 : 2 })
   socket.write(Buffer.concat(Array.from({ length: 1000 }, (_, index) => message(index + 1))))
   socket.write(generate({ cmd: 'pingreq' }))
   await until('all are taken', () => journal.waiting.length === 1000)
   await until('other packets are answered meanwhile', () => answers().length === 1)
-  socket.write(publishPacket(1001, reading(1)))
+  socket.write(publish(5, { id: 1001, payload: reading(1) }))
   t.equal(await ended, 'disconnect 0x93')
   t.strictSame(closed, ['receive_maximum'])
 })
@@ -201,17 +187,22 @@ test('the receive maximum is what may be in flight', async t => {
 test('QoS 2 counts until it is released, and QoS 0 does not', async t => {
   const { url, journal, closed } = await startListener(t)
   const { socket, answers, ended } = await open(t, url)
-  const received = Array.from({ length: 999 }, (_, index) => publishPacket(index + 1, reading(1), { qos: 2 }))
+  const received = Array.from({ length: 999 }, (_, index) => publish(5, { id: index + 1, payload: reading(1), qos: 2 }))
   socket.write(Buffer.concat(received))
   await until('all are received', () => answers().length === 999)
-  const none = Array.from({ length: 50 }, () => publishPacket(0, reading(2), { qos: 0 }))
-  socket.write(Buffer.concat([...none, publishPacket(1000, reading(3))]))
+  const none = Array.from({ length: 50 }, () => publish(5, { payload: reading(2), qos: 0 }))
+  socket.write(Buffer.concat([...none, publish(5, { id: 1000, payload: reading(3) })]))
   await until('one more is stored', () => answers().at(-1) === 'puback 1000')
   const release = (id: number) => generate({ cmd: 'pubrel', messageId: id, reasonCode: 0 }, { protocolVersion })
-  socket.write(Buffer.concat([release(1), publishPacket(1, reading(4), { qos: 2 })]))
+  socket.write(Buffer.concat([release(1), publish(5, { id: 1, payload: reading(4), qos: 2 })]))
   await until('a released identifier is that of another message', () => answers().at(-1) === 'pubrec 1')
   t.equal(journal.stored.length, 999 + 50 + 2)
-  socket.write(Buffer.concat([publishPacket(1000, reading(5), { qos: 2 }), publishPacket(1001, reading(6))]))
+  socket.write(
+    Buffer.concat([
+      publish(5, { id: 1000, payload: reading(5), qos: 2 }),
+      publish(5, { id: 1001, payload: reading(6) }),
+    ]),
+  )
   t.equal(await ended, 'disconnect 0x93')
   t.strictSame(closed, ['receive_maximum'])
 })
@@ -228,7 +219,7 @@ test('topic aliases stand for topics on their connection', async t => {
   t.strictSame(journal.stored, [0, 1, 2, 3])
   const { socket, answers, closed: ended } = await open(t, url)
   const aliased = (id: number, topic: string) =>
-    publishPacket(id, reading(id), { topic, properties: { topicAlias: 1 } })
+    publish(5, { id, payload: reading(id), topic, properties: properties(0x23, uint16(1)) })
   socket.write(Buffer.concat([aliased(5, 'elsewhere'), aliased(6, ''), aliased(7, 'readings/porch'), aliased(8, '')]))
   await until('all are answered', () => answers().length === 4)
   t.strictSame(answers(), ['puback 5 0x90', 'puback 6 0x90', 'puback 7', 'puback 8'])
@@ -247,7 +238,7 @@ test('what may be stored later closes the connection with its reason', async t =
   for (const [outcome, expected] of reasons) {
     journal.settle(outcome)
     const { socket, ended } = await open(t, url)
-    socket.write(publishPacket(1, reading(1)))
+    socket.write(publish(5, { id: 1, payload: reading(1) }))
     t.equal(await ended, expected, outcome)
   }
   t.strictSame(rejections, ['full', 'unknown', 'closing'])
@@ -259,7 +250,7 @@ test('the client learns why the connection ends', async t => {
   await until('it is let in', () => first.words().length === 1)
   const second = await open(t, url)
   t.equal(await first.ended, 'disconnect 0x8e', 'taken over')
-  second.socket.write(publishPacket(0, reading(1), { qos: 0, topic: 'readings/barn' }))
+  second.socket.write(publish(5, { payload: reading(1), qos: 0, topic: 'readings/barn' }))
   t.equal(await second.ended, 'disconnect 0x87', 'a topic at QoS 0, where there is no PUBACK')
   const third = await open(t, url)
   await until('it is let in', () => third.words().length === 1)
