@@ -6,16 +6,16 @@ const retryAfterSeconds = 5
 
 export const adminErrors = {
   ...serverErrors,
-  FORBIDDEN: { status: 403, text: 'forbidden' },
+  FORBIDDEN: commonErrors.FORBIDDEN,
   CROSS_SITE: { status: 403, text: 'cross-site request' },
   QUERY_INVALID: { status: 400, text: 'invalid query' },
   BODY_INVALID: { status: 422, text: 'invalid body' },
   CODING_UNSUPPORTED: { status: 415, text: 'unsupported content encoding' },
   // The registry of devices.
-  DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  DEVICE_UNKNOWN: commonErrors.DEVICE_UNKNOWN,
   NAME_TAKEN: { status: 409, text: 'name taken' },
   NAME_TWICE: { status: 422, text: 'name twice' },
-  REGISTRY_FULL: { status: 409, text: 'registry full' },
+  REGISTRY_FULL: commonErrors.REGISTRY_FULL,
   TOO_MANY_DEVICES: { status: 413, text: 'too many devices' },
   TOO_MANY_CHANGES: { status: 503, text: 'too many changes', retryAfterSeconds },
   DATABASE_AWAY: commonErrors.DATABASE_AWAY,
@@ -44,8 +44,8 @@ export const adminErrors = {
   TOO_MANY_TENANTS: { status: 409, text: 'too many tenants' },
   TOO_BUSY: { status: 503, text: 'too busy', retryAfterSeconds },
   // Stations.
-  STATION_UNKNOWN: { status: 404, text: 'station unknown' },
-  SN_TAKEN: { status: 409, text: 'sn taken' },
+  STATION_UNKNOWN: commonErrors.STATION_UNKNOWN,
+  SN_TAKEN: commonErrors.SN_TAKEN,
   // Backups.
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
   // Retention.
@@ -55,7 +55,7 @@ export const adminErrors = {
   HEADER_INVALID: { status: 400, text: 'invalid header' },
   NO_READINGS: { status: 400, text: 'no readings' },
   NO_POINTS: { status: 400, text: 'no points' },
-  BODY_BROKEN: { status: 400, text: 'broken body' },
+  BODY_BROKEN: commonErrors.BODY_BROKEN,
   BUSY: { status: 503, text: 'too many imports', retryAfterSeconds },
   STORAGE_FULL: commonErrors.STORAGE_FULL,
   CLOSING: commonErrors.CLOSING,

@@ -34,6 +34,12 @@ export type ServerErrorCode = keyof typeof serverErrors
 
 /** Of causes behind the routes of several families: one code and one text each, in whichever shape. */
 export const commonErrors = {
+  BODY_BROKEN: { status: 400, text: 'broken body' },
+  FORBIDDEN: { status: 403, text: 'forbidden' },
+  DEVICE_UNKNOWN: { status: 404, text: 'device unknown' },
+  STATION_UNKNOWN: { status: 404, text: 'station unknown' },
+  SN_TAKEN: { status: 409, text: 'sn taken' },
+  REGISTRY_FULL: { status: 409, text: 'registry full' },
   TOO_MANY_ATTEMPTS: { status: 429, text: 'too many failed attempts', retryAfterSeconds: 5 },
   TOO_MANY_READINGS: { status: 429, text: 'too many readings', retryAfterSeconds: 5 },
   STORAGE_FAILED: { status: 500, text: 'storage failed' },

@@ -3,11 +3,12 @@
 import { STATUS_CODES } from 'node:http'
 import { fastify } from 'fastify'
 import { test } from 'tap'
+import { errors as accountErrors } from '../../api/accounts/kit/errors.ts'
 import { adminErrors } from '../../api/admin/errors.ts'
 import { sendProblem } from '../../api/admin/problem.ts'
 import { airQualityErrors, sendError as sendAirQualityError } from '../../api/air-quality/errors.ts'
 import { contentFileErrors, errorAnswer } from '../../api/content-files/errors.ts'
-import { commonErrors, type ErrorEntry, sendServerError, serverErrors } from '../../api/http/errors.ts'
+import { commonErrors, type ErrorEntry, type ErrorTable, sendServerError, serverErrors } from '../../api/http/errors.ts'
 import { loggerErrors, sendError } from '../../api/http/status-errors.ts'
 import { lineProtocolErrors } from '../../api/write/line-protocol/errors.ts'
 
@@ -45,9 +46,10 @@ test('a code has one status in all families that have it', async t => {
 
 test('a cause that several families have is told by one text and one Retry-After', async t => {
   for (const [code, { status, text, ...more }] of Object.entries<ErrorEntry>(commonErrors)) {
-    const having = Object.entries(tables).filter(([, table]) => code in table)
+    const having = Object.entries({ ...tables, accounts: accountErrors }).filter(([, table]) => code in table)
     t.ok(having.length > 1, `${code} is of several families`)
-    for (const [name, table] of having) t.match(table[code], { status, text, ...more }, `${name} ${code}`)
+    for (const [name, table] of having)
+      t.match((table as ErrorTable)[code], { status, text, ...more }, `${name} ${code}`)
   }
 })
 

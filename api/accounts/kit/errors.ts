@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import type { AccountErrorCode } from '../../../auth/outcome.ts'
-import { type ErrorEntry, type ErrorTable, setRefusal, setRetryAfter } from '../../http/errors.ts'
+import { commonErrors, type ErrorEntry, type ErrorTable, setRefusal, setRetryAfter } from '../../http/errors.ts'
 
 export const errors = {
   BODY_UNREADABLE: { status: 400, text: 'There was an error parsing the body' },
@@ -15,7 +15,7 @@ export const errors = {
   ACCOUNT_INACTIVE: { status: 403, text: 'Account is inactive' },
   CROSS_SITE: { status: 403, text: 'Cross-site request refused' },
   EMAIL_UNVERIFIED: { status: 403, text: 'Keys that send readings need a verified email address' },
-  FORBIDDEN: { status: 403, text: 'Not enough permissions' },
+  FORBIDDEN: commonErrors.FORBIDDEN,
   GRANT_FOREIGN: { status: 403, text: 'Device request belongs to another session' },
   PROVIDER_UNKNOWN: { status: 403, text: 'Provider is not allowed' },
   REGISTRATION_CLOSED: { status: 403, text: 'registration is closed' },

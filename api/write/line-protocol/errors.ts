@@ -12,8 +12,8 @@ export type Version = 1 | 2
 export const lineProtocolErrors = {
   ...serverErrors,
   INVALID: { status: 400, text: 'invalid request' },
-  BODY_BROKEN: { status: 400, text: 'the body cannot be decompressed' },
-  FORBIDDEN: { status: 403, text: 'the API key lacks the scope ingest' },
+  BODY_BROKEN: commonErrors.BODY_BROKEN,
+  FORBIDDEN: commonErrors.FORBIDDEN,
   BODY_TOO_LARGE: { status: 413, text: 'request entity too large: points batch is too large' },
   TOO_MANY_ATTEMPTS: commonErrors.TOO_MANY_ATTEMPTS,
   TOO_MANY_READINGS: commonErrors.TOO_MANY_READINGS,
@@ -28,6 +28,18 @@ export type LineProtocolErrorCode = keyof typeof lineProtocolErrors
 export const ErrorOfVersion = {
   1: z.object({ error: z.string() }).meta({ id: 'LineProtocolError1' }),
   2: z.object({ code: z.string(), message: z.string() }).meta({ id: 'LineProtocolError2' }),
+}
+
+/** Of what the text of the code leaves open. */
+const details: Partial<Record<LineProtocolErrorCode, string>> = {
+  BODY_BROKEN: 'it cannot be decompressed',
+  FORBIDDEN: 'the API key lacks the scope ingest',
+}
+
+export function textOf(code: LineProtocolErrorCode): string {
+  const { text } = lineProtocolErrors[code]
+  const detail = details[code]
+  return detail === undefined ? text : `${text}: ${detail}`
 }
 
 /** What version 2 calls the statuses. */
@@ -45,16 +57,16 @@ const codes: Record<number, string> = {
   503: 'unavailable',
 }
 
-/** Instead of the text of the code, `message` may say more. */
+/** `message` stands in place of the text of the code. */
 export function sendError(
   reply: FastifyReply,
   version: Version,
   code: LineProtocolErrorCode,
   message?: string,
 ): FastifyReply {
-  const { status, text } = lineProtocolErrors[code]
+  const { status } = lineProtocolErrors[code]
   if (status === 401) reply.header('www-authenticate', 'Basic realm="InfluxDB", charset="UTF-8"')
-  const told = message ?? text
+  const told = message ?? textOf(code)
   setRefusal(reply, lineProtocolErrors[code]).header('x-influxdb-error', headerText(told))
   return reply.send(version === 1 ? { error: told } : { code: codes[status] ?? 'invalid', message: told })
 }

@@ -14,7 +14,7 @@ import { sourceOf } from '../rejection-source.ts'
 import { resolveDevices } from '../resolve-devices.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
-import { ErrorOfVersion, type LineProtocolErrorCode, lineProtocolErrors, sendError, type Version } from './errors.ts'
+import { ErrorOfVersion, type LineProtocolErrorCode, sendError, textOf, type Version } from './errors.ts'
 import { knownWriter, type LineProtocolOperation } from './operation.ts'
 
 export interface WriteOptions {
@@ -121,7 +121,7 @@ export function writeOperation(
       'CLOSING',
     ],
     error: ErrorOfVersion[version],
-    onRefused: (request, code) => options.meter.refused(sourceOfBody(request), lineProtocolErrors[code].text),
+    onRefused: (request, code) => options.meter.refused(sourceOfBody(request), textOf(code)),
     handle: (request, reply, writer) => write(request, reply, writer()),
   }
 }
@@ -154,7 +154,7 @@ function createWrite(
     const source = sourceOfBody(reply.request)
     if (result.kind !== 'stored') {
       const code = failures[result.kind]
-      meter.refused(source, lineProtocolErrors[code].text)
+      meter.refused(source, textOf(code))
       return sendError(reply, version, code)
     }
     meter.taken(source, result.readings, result)
@@ -164,7 +164,7 @@ function createWrite(
 
   /** The body stays unread, so the connection cannot be used again. */
   function refuseUnread(reply: FastifyReply, code: LineProtocolErrorCode, message?: string): FastifyReply {
-    meter.refused(sourceOfBody(reply.request), message ?? lineProtocolErrors[code].text)
+    meter.refused(sourceOfBody(reply.request), message ?? textOf(code))
     return sendError(reply.header('connection', 'close'), version, code, message)
   }
 

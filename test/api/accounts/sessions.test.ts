@@ -162,7 +162,7 @@ t.test('a token for API clients reads, and does nothing else', async t => {
   ] as const) {
     t.match(await ask(method, path, { body: {}, headers: { authorization } }), {
       status: 403,
-      body: { detail: 'Not enough permissions' },
+      body: { detail: 'forbidden' },
     })
   }
   t.equal(await withCookie(token), 401, 'it is no cookie')
