@@ -30,7 +30,7 @@ const summed: Record<string, readonly string[]> = {
   [readingsTable]: [timeOfDay('ts'), ...metrics.map(scaled)],
   [expiredHoursTable]: [
     timeOfDay('ts'),
-    ...hourlyColumns.map(({ name, figure }) => (figure === 'count' ? name : scaled(name))),
+    ...hourlyColumns.map(({ name, aggregate }) => (aggregate === 'count' ? name : scaled(name))),
   ],
   [expiredDaysTable]: ['readings', 'hours'],
   [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],

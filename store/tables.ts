@@ -34,9 +34,9 @@ export const pointsTableSql = `CREATE TABLE IF NOT EXISTS ${pointsTable} (
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
 
 /** What is kept of each metric for every hour. `std` is the sample's. */
-export const hourlyFigures = ['count', 'mean', 'std', 'min', 'max'] as const
-type HourlyFigure = (typeof hourlyFigures)[number]
-const functionOf: Record<HourlyFigure, string> = {
+export const hourlyAggregates = ['count', 'mean', 'std', 'min', 'max'] as const
+type HourlyAggregate = (typeof hourlyAggregates)[number]
+const functionOf: Record<HourlyAggregate, string> = {
   count: 'count',
   mean: 'avg',
   std: 'stddev_samp',
@@ -45,9 +45,9 @@ const functionOf: Record<HourlyFigure, string> = {
 }
 
 export const hourlyColumns = metrics.flatMap(metric =>
-  hourlyFigures.map(figure => {
-    const name = `${metric}_${figure}`
-    return { metric, figure, name, sql: `${functionOf[figure]}(${metric}) ${name}` }
+  hourlyAggregates.map(aggregate => {
+    const name = `${metric}_${aggregate}`
+    return { metric, aggregate, name, sql: `${functionOf[aggregate]}(${metric}) ${name}` }
   }),
 )
 
@@ -59,7 +59,7 @@ export const expiredHoursTable = 'readings_hours'
 export const expiredHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredHoursTable} (
   ts TIMESTAMP,
   device SYMBOL CAPACITY 131072 CACHE,
-  ${hourlyColumns.map(({ name, figure }) => `${name} ${figure === 'count' ? 'LONG' : 'DOUBLE'}`).join(',\n  ')}
+  ${hourlyColumns.map(({ name, aggregate }) => `${name} ${aggregate === 'count' ? 'LONG' : 'DOUBLE'}`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, device)`
 
 /** The days that have expired, each with its raw readings and its hours: from then on those hours are the ones that count. */

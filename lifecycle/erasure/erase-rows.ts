@@ -49,7 +49,7 @@ const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
     unit: 'M',
     keyOf: quoteSymbol,
     // Every hour that is kept has all counts.
-    values: hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name),
+    values: hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
   names: {

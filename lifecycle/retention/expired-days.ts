@@ -100,7 +100,7 @@ function piecesOf(startMs: number, readings: number): Range[] {
 }
 
 const names = ['ts', 'device', ...hourlyColumns.map(({ name }) => name)].join(', ')
-const figures = hourlyColumns.map(({ sql }) => sql).join(', ')
+const aggregates = hourlyColumns.map(({ sql }) => sql).join(', ')
 const counts = metrics.map(metric => `${metric}_count`)
 /** Null in the hours of an erased device. */
 const isPresent = `${counts[0]} IS NOT NULL`
@@ -108,12 +108,12 @@ const isPresent = `${counts[0]} IS NOT NULL`
 const sumsSql = [
   'count()',
   ...counts.map(name => `sum(${name})`),
-  ...metrics.flatMap(metric => ['min', 'max'].map(figure => `sum(cast(${metric}_${figure} * 10000 AS LONG))`)),
+  ...metrics.flatMap(metric => ['min', 'max'].map(aggregate => `sum(cast(${metric}_${aggregate} * 10000 AS LONG))`)),
 ].join(', ')
 
 /** The hours of the readings, without those of erased devices. */
 function hoursSql(range: Range): string {
-  const hours = `SELECT ts, device, ${figures} FROM ${readingsTable} ${whereSql(range)} SAMPLE BY 1h ALIGN TO CALENDAR`
+  const hours = `SELECT ts, device, ${aggregates} FROM ${readingsTable} ${whereSql(range)} SAMPLE BY 1h ALIGN TO CALENDAR`
   return `SELECT ${names} FROM (${hours}) WHERE ${counts.join(' + ')} > 0`
 }
 

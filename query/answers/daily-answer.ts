@@ -47,12 +47,12 @@ export function buildDaily({ device, series, earlierMs, days, nowMs, local }: Da
     days: buckets.map(({ date, startMs, endMs }: LocalDay, index) => ({
       date,
       hours: (endMs - startMs) / hourMs,
-      ...mapColumns(airMetrics, metric => figuresOf(summaries[metric][index] as Summary, local)),
+      ...mapColumns(airMetrics, metric => statisticsOf(summaries[metric][index] as Summary, local)),
     })),
   } satisfies DailySummary)
 }
 
-function figuresOf({ min_at_ms, max_at_ms, ...summary }: Summary, local: LocalTime) {
+function statisticsOf({ min_at_ms, max_at_ms, ...summary }: Summary, local: LocalTime) {
   const { mean, min, max, std, count, coverage, valid, tw_mean, mean_of_hours } = summary
   const text = (timeMs: number | null) => (timeMs === null ? null : local.text(timeMs * 1000))
   const at = { min_at: text(min_at_ms), max_at: text(max_at_ms) }

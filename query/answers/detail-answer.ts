@@ -111,8 +111,8 @@ function hoursText(style: PointStyle, { startsMs, metrics: columns }: HourlySeri
   for (let row = 0; row < count.length; row++) {
     if (count[row] === 0) continue
     const startMs = startsMs[row] as number
-    const figures = `"mean":${mean[row]},"min":${min[row]},"max":${max[row]},"count":${count[row]}`
-    points.push(pointStart(style, startMs) + figures + pointEnd(style, startMs))
+    const aggregates = `"mean":${mean[row]},"min":${min[row]},"max":${max[row]},"count":${count[row]}`
+    points.push(pointStart(style, startMs) + aggregates + pointEnd(style, startMs))
   }
   return `[${points.join(',')}]`
 }

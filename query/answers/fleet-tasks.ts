@@ -64,7 +64,7 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
 }
 
 const hourUs = 3_600_000_000
-const viewCounts = hourlyColumns.filter(({ figure }) => figure === 'count').map(({ name }) => name)
+const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name)
 
 /** How many readings each device has in an hour; from the view, those of its most frequent metric. */
 export async function readFleetHour(

@@ -90,8 +90,8 @@ function outliersOf(fleet: readonly FleetEntry[], index: number, table: MeansTab
   return found.outliers.flatMap(({ index: at, score }) => {
     const one = compared[at]
     if (one === undefined || Math.abs(one.value - found.median) < differenceMin[metric]) return []
-    const figures = { value: rounded(one.value, 2), median: rounded(found.median, 2), score: rounded(score, 2) }
-    return { device: one.name, metric, ...figures }
+    const statistics = { value: rounded(one.value, 2), median: rounded(found.median, 2), score: rounded(score, 2) }
+    return { device: one.name, metric, ...statistics }
   })
 }
 

@@ -53,9 +53,9 @@ export function buildPast({ device, days, nowMs, local }: PastInput): string {
 function hourOf({ hour, text, startMs, endMs }: LocalHour, { timesMs, values }: Series) {
   const from = lowerBound(timesMs, startMs)
   const to = lowerBound(timesMs, endMs)
-  const figures = mapColumns(airMetrics, metric => {
+  const statistics = mapColumns(airMetrics, metric => {
     const { mean, min, max, count } = momentsOf(values[metric], from, to)
     return { mean: orNull(mean), min: orNull(min), max: orNull(max), count }
   })
-  return { hour, d: text, ...figures }
+  return { hour, d: text, ...statistics }
 }

@@ -1,4 +1,4 @@
-/** The columns of an export behind time and device: what readings hold, or figures of each metric by the bucket. */
+/** The columns of an export behind time and device: what readings hold, or aggregates of each metric by the bucket. */
 
 import { hourlyColumns, metrics } from '../../store/tables.ts'
 
@@ -12,8 +12,8 @@ export interface ExportColumn {
 const readingColumns: readonly ExportColumn[] = metrics.map(name => ({ name, sql: name, isCount: false }))
 
 export const bucketColumns: readonly ExportColumn[] = hourlyColumns
-  .filter(({ figure }) => figure !== 'std')
-  .map(({ name, sql, figure }) => ({ name, sql, isCount: figure === 'count' }))
+  .filter(({ aggregate }) => aggregate !== 'std')
+  .map(({ name, sql, aggregate }) => ({ name, sql, isCount: aggregate === 'count' }))
 
 export function columnsOf(stepUs: number | undefined): readonly ExportColumn[] {
   return stepUs === undefined ? readingColumns : bucketColumns

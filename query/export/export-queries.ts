@@ -26,7 +26,7 @@ export interface ExportRange {
 
 interface PieceQuery extends ExportRange {
   readonly layout: Layout
-  /** Undefined for the readings themselves; else their figures by buckets of this length, of one device. */
+  /** Undefined for the readings themselves; else their aggregates by buckets of this length, of one device. */
   readonly stepUs: number | undefined
   /** The names of devices by their numbers, as `encodeNames` wrote them. Readings of other devices are left out. */
   readonly names: string

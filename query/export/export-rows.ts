@@ -1,4 +1,4 @@
-/** Reads stored readings, or their figures by buckets of time, inside a thread: some at a time, in the order of time and then of devices. */
+/** Reads stored readings, or their aggregates by buckets of time, inside a thread: some at a time, in the order of time and then of devices. */
 
 import assert from 'node:assert/strict'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -76,14 +76,14 @@ function readOf(rows: ExportRows, nextUs: number | undefined): ReadPiece {
   return { rows, readingsRead: rows.order.length, nextUs }
 }
 
-const figuresSql = bucketColumns.map(({ sql }) => sql).join(', ')
+const aggregatesSql = bucketColumns.map(({ sql }) => sql).join(', ')
 const bucketSql = ['bucket', 'readings', ...bucketColumns.map(({ name }) => name)]
   .map(name => `cast(${name} AS DOUBLE) ${name}`)
   .join(', ')
 
 /**
  * As many buckets as a piece may have rows, whether there are readings in them or not, so that no reading is aggregated for
- * two pieces. They are aligned to 1970; the first and the last one have the figures of what is in the range.
+ * two pieces. They are aligned to 1970; the first and the last one have the aggregates of what is in the range.
  */
 async function readBuckets(
   reader: Pick<ColumnsReader, 'read'>,
@@ -94,7 +94,7 @@ async function readBuckets(
 ): Promise<ReadPiece> {
   const step = whole(stepUs)
   const toUs = Math.min(range.toUs, (Math.floor(range.fromUs / step) + rowsMax) * step)
-  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, count() readings, ${figuresSql}
+  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, count() readings, ${aggregatesSql}
     FROM ${readingsTable} ${whereSql({ ...range, toUs })} GROUP BY bucket`
   const sql = `SELECT ${bucketSql} FROM (${buckets}) ORDER BY bucket`
   const columnCount = 2 + bucketColumns.length
@@ -111,7 +111,7 @@ async function readBuckets(
   return { rows, readingsRead, nextUs: toUs < range.toUs ? toUs : undefined }
 }
 
-/** A metric without values in a bucket has no figures there, and so no count either. */
+/** A metric without values in a bucket has no aggregates there, and so no count either. */
 function withoutZeros(counts: Float64Array | undefined): void {
   for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
 }

@@ -1,5 +1,5 @@
 /**
- * Entry point of this folder: stored readings, or their figures by buckets of time, as a stream of text or as a Parquet file.
+ * Entry point of this folder: stored readings, or their aggregates by buckets of time, as a stream of text or as a Parquet file.
  *
  * Each piece is one statement, which begins behind the last time of the one before it: QuestDB holds no snapshot open for a
  * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
@@ -50,7 +50,7 @@ interface ExportLimits {
 
 export interface ExportRequest {
   readonly layout: Layout
-  /** For the figures of buckets of this length instead of the readings; there is one device then. */
+  /** For the aggregates of buckets of this length instead of the readings; there is one device then. */
   readonly stepUs?: number | undefined
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number

@@ -19,7 +19,7 @@ export interface HoursRequest extends HourSources {
   readonly symbol: string
   readonly fromUs: number
   /**
-   * Not included. Hours that are cut by the range have the figures of what is in it; of expired readings, the hours that
+   * Not included. Hours that are cut by the range have the aggregates of what is in it; of expired readings, the hours that
    * begin in it have all.
    */
   readonly toUs: number
@@ -28,7 +28,7 @@ export interface HoursRequest extends HourSources {
 const hourUs = 3_600_000_000
 
 /**
- * Rows of an hour's start in microseconds and its figures, all as doubles, ascending. The parts meet at whole hours, so
+ * Rows of an hour's start in microseconds and its aggregates, all as doubles, ascending. The parts meet at whole hours, so
  * that no hour has to be put together. `symbol` is in quotes.
  */
 export function hourlySql({ symbol, fromUs, toUs, rawFromUs, expiredBeforeUs }: HoursRequest): string {
@@ -56,10 +56,10 @@ export function hoursMax({ fromUs, toUs }: Pick<HoursRequest, 'fromUs' | 'toUs'>
 const columnsSql = ['ts', ...hourlyColumns.map(({ name }) => name)]
   .map(name => `cast(${name} AS DOUBLE) ${name}`)
   .join(', ')
-const figuresSql = hourlyColumns.map(({ sql }) => sql).join(', ')
+const aggregatesSql = hourlyColumns.map(({ sql }) => sql).join(', ')
 
 function rawSql(symbol: string, fromUs: number, toUs: number): string {
-  const hours = `SELECT ts, ${figuresSql} FROM ${readingsTable} ${whereSql(symbol, fromUs, toUs)} SAMPLE BY 1h`
+  const hours = `SELECT ts, ${aggregatesSql} FROM ${readingsTable} ${whereSql(symbol, fromUs, toUs)} SAMPLE BY 1h`
   return `SELECT ${columnsSql} FROM (${hours} ALIGN TO CALENDAR)`
 }
 

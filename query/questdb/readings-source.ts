@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import {
   expiredHoursTable,
+  hourlyAggregates,
   hourlyColumns,
-  hourlyFigures,
   type Metric,
   metrics,
   readingsTable,
@@ -62,13 +62,13 @@ export function createReadingsSource(settings: Settings, connection: PgConnectio
   async function readHours(asked: HoursRequest, signal: AbortSignal): Promise<HourlySeries> {
     const range = { ...asked, symbol: quoted(asked.symbol), fromUs: whole(asked.fromUs), toUs: whole(asked.toUs) }
     const columnCount = 1 + hourlyColumns.length
-    const [startsMs, ...figures] = await read({ sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) }, signal)
-    const figuresOf = (metric: Metric): HourlyColumns =>
-      byName(hourlyFigures, figure => {
-        const index = hourlyColumns.findIndex(column => column.metric === metric && column.figure === figure)
-        return figures[index] as Float64Array
+    const [startsMs, ...columns] = await read({ sql: hourlySql(range), columnCount, rowsMax: hoursMax(range) }, signal)
+    const aggregatesOf = (metric: Metric): HourlyColumns =>
+      byName(hourlyAggregates, aggregate => {
+        const index = hourlyColumns.findIndex(column => column.metric === metric && column.aggregate === aggregate)
+        return columns[index] as Float64Array
       })
-    return { startsMs, metrics: byName(metrics, figuresOf) }
+    return { startsMs, metrics: byName(metrics, aggregatesOf) }
   }
 
   async function firstTimeUs(statement: Statement, signal: AbortSignal): Promise<number | undefined> {

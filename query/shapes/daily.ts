@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { answerContext, Count, LocalMinute, Share } from './parts.ts'
 
-const DayFigures = z.strictObject({
+const DayStatistics = z.strictObject({
   mean: z.number().nullable(),
   min: z.number().nullable(),
   max: z.number().nullable(),
@@ -21,9 +21,9 @@ const Day = z.strictObject({
   date: z.iso.date(),
   /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
   hours: z.number().nonnegative(),
-  temperature: DayFigures,
-  humidity: DayFigures,
-  pressure: DayFigures,
+  temperature: DayStatistics,
+  humidity: DayStatistics,
+  pressure: DayStatistics,
 })
 
 export const DailySummary = z.strictObject({ device: z.string(), ...answerContext, days: z.array(Day) })

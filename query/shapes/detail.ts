@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { answerContext, byMetric, Count, LocalMinute, Point, pointTime, TimedPoint } from './parts.ts'
 
-const figures = { mean: z.number(), min: z.number(), max: z.number(), count: Count.positive() }
-const Hour = z.strictObject({ ...figures, d: LocalMinute }).meta({ id: 'Hour' })
-const TimedHour = z.strictObject({ ...figures, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
+const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: Count.positive() }
+const Hour = z.strictObject({ ...aggregates, d: LocalMinute }).meta({ id: 'Hour' })
+const TimedHour = z.strictObject({ ...aggregates, ...pointTime, d: LocalMinute }).meta({ id: 'TimedHour' })
 
 /** For who asks for it; a good reading has none. */
 const flag = { flag: z.literal(3).meta({ description: 'Suspect, by QARTOD' }) }

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { answerContext, Count, LocalMinute } from './parts.ts'
 
-const HourFigures = z.strictObject({
+const HourStatistics = z.strictObject({
   mean: z.number().nullable(),
   min: z.number().nullable(),
   max: z.number().nullable(),
@@ -12,9 +12,9 @@ const HourFigures = z.strictObject({
 
 const Hour = z.strictObject({
   hour: z.int().min(0).max(23),
-  temperature: HourFigures,
-  humidity: HourFigures,
-  pressure: HourFigures,
+  temperature: HourStatistics,
+  humidity: HourStatistics,
+  pressure: HourStatistics,
   d: LocalMinute,
 })
 

@@ -1,4 +1,4 @@
-/** Whether there are figures, and why not. */
+/** Whether there are results, and why not. */
 
 import { z } from 'zod'
 import { reasonTexts } from '../../analytics/reasons.ts'

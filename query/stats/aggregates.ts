@@ -1,4 +1,4 @@
-/** One figure of each kind for the whole window, of every metric and of the dew point. */
+/** One aggregate of each kind for the whole window, of every metric and of the dew point. */
 
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
@@ -13,7 +13,7 @@ import type { StatsWindow } from './window.ts'
 export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
   const room = new Float64Array(timesMs.length)
   return mapColumns(quantities, quantity => {
-    // Once, as every figure would otherwise look for what is missing by itself.
+    // Once, as every aggregate would otherwise look for what is missing by itself.
     const present = presentOf(timesMs, values[quantity])
     const { count, mean, min, max, std } = momentsOf(present.values)
     const unordered = room.subarray(0, count)

@@ -1,4 +1,4 @@
-/** The one place where figures become JSON text. */
+/** The one place where numbers become JSON text. */
 
 import assert from 'node:assert/strict'
 

@@ -1,4 +1,4 @@
-/** Whether there is enough of a series for a figure, and if not, why. */
+/** Whether there is enough of a series for a statistic, and if not, why. */
 
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
 import { isConstant, type Moments } from '../../analytics/summary/moments.ts'

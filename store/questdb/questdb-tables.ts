@@ -42,7 +42,7 @@ const expiredHoursColumns: Columns = {
   ts: 'TIMESTAMP true true',
   device: 'SYMBOL false true',
   ...Object.fromEntries(
-    hourlyColumns.map(({ name, figure }) => [name, `${figure === 'count' ? 'LONG' : 'DOUBLE'} false false`]),
+    hourlyColumns.map(({ name, aggregate }) => [name, `${aggregate === 'count' ? 'LONG' : 'DOUBLE'} false false`]),
   ),
 }
 

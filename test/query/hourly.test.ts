@@ -9,7 +9,7 @@ import { answerInsights } from '../../query/answers/insights-task.ts'
 import type { HourlySeries } from '../../query/series.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
-import { hourlyFigures, metrics } from '../../store/tables.ts'
+import { hourlyAggregates, metrics } from '../../store/tables.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { device } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
@@ -88,15 +88,15 @@ async function settled(): Promise<void> {
 /** Where the one has hours that the other has not, or figures that are further apart than rounding takes them. */
 function differences(is: HourlySeries, wanted: HourlySeries): string[] {
   const starts = [...is.startsMs].join() === [...wanted.startsMs].join() ? [] : ['other hours']
-  const columns = metrics.flatMap(metric => hourlyFigures.map(figure => ({ metric, figure })))
-  const wrong = columns.filter(({ metric, figure }) => {
-    const tolerance = figure === 'std' ? 1e-10 : 1e-12
-    return is.metrics[metric][figure].some((value, row) => {
-      const other = wanted.metrics[metric][figure][row] as number
+  const columns = metrics.flatMap(metric => hourlyAggregates.map(aggregate => ({ metric, aggregate })))
+  const wrong = columns.filter(({ metric, aggregate }) => {
+    const tolerance = aggregate === 'std' ? 1e-10 : 1e-12
+    return is.metrics[metric][aggregate].some((value, row) => {
+      const other = wanted.metrics[metric][aggregate][row] as number
       return !Object.is(value, other) && !(Math.abs(value - other) <= tolerance * Math.max(1, Math.abs(other)))
     })
   })
-  return [...starts, ...wrong.map(({ metric, figure }) => `${metric} ${figure}`)]
+  return [...starts, ...wrong.map(({ metric, aggregate }) => `${metric} ${aggregate}`)]
 }
 
 async function fill(of: DeviceRef): Promise<void> {

@@ -17,7 +17,7 @@ import {
 } from '../../web/pages/device/seasonality-sentences.ts'
 import { batterySentence, outlierSentence } from '../../web/pages/fleet/insight-sentences.ts'
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
-import { figure } from '../../web/text/numbers.ts'
+import { decimalText } from '../../web/text/numbers.ts'
 import { duration, inOneUnit, listed, measure, percent, quantityOf, twoDigits } from '../../web/text/phrases.ts'
 
 /** As a person reads it: thin spaces are spaces. */
@@ -25,8 +25,8 @@ const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f',
 const temperature = quantityOf('temperature')
 
 t.test('numbers, shares and spans', async t => {
-  t.equal(figure(-0.04, 1), '0.0', 'no minus before nothing')
-  t.equal(figure(-1.25, 1), '−1.3')
+  t.equal(decimalText(-0.04, 1), '0.0', 'no minus before nothing')
+  t.equal(decimalText(-1.25, 1), '−1.3')
   t.equal(measure(-3, temperature), '−3.0\u202f°C')
   t.strictSame([0, 0.0123, -0.12, 3.456, 123].map(twoDigits), ['0', '0.012', '−0.12', '3.5', '123'])
   t.strictSame(

@@ -175,7 +175,7 @@ t.test('right after the start there are no figures, and they come by themselves'
   made.points = []
   await inBrowser(t, browser, phone, async page => {
     await open(page, '?range=1h')
-    await metrics(page).getByText('There are no figures yet.').waitFor()
+    await metrics(page).getByText('There are no metrics yet.').waitFor()
     await inspect(t, page, 'no figures')
     made.points = points.slice(-2)
     await charts(page).waitFor(patience)

@@ -4,7 +4,7 @@ import './charts.css'
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { figure } from '../text/numbers.ts'
+import { decimalText } from '../text/numbers.ts'
 import type { Times } from '../text/times.ts'
 import type { Zone } from '../text/zone.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
@@ -124,7 +124,7 @@ function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string 
 function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
   const value = valueAt(readout, atMs, reachMs)
   if (value === null) return 'no value'
-  const text = `${figure(value, decimals)}\u202f${unit}`
+  const text = `${decimalText(value, decimals)}\u202f${unit}`
   return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
 }
 

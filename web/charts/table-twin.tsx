@@ -1,7 +1,7 @@
 /** The numbers of charts as tables, for those who read rather than look. Shown by a button. */
 
 import { useState } from 'preact/hooks'
-import { countOf, figure } from '../text/numbers.ts'
+import { countOf, decimalText } from '../text/numbers.ts'
 import type { TwinTable } from './table-rows.ts'
 
 export interface TableTwinProps {
@@ -69,5 +69,5 @@ function Table({ caption, headName, columns, rows }: TwinTable) {
 /** A number is rounded for reading; `data` has it as the service gave it. */
 function cellText(cell: number | string | null, decimals: number) {
   if (cell === null) return <span class="none">–</span>
-  return typeof cell === 'string' ? cell : <data value={String(cell)}>{figure(cell, decimals)}</data>
+  return typeof cell === 'string' ? cell : <data value={String(cell)}>{decimalText(cell, decimals)}</data>
 }

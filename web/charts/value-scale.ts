@@ -1,6 +1,6 @@
 /** The scale of the values of a chart: from where to where, and how its numbers are written. */
 
-import { figure } from '../text/numbers.ts'
+import { decimalText } from '../text/numbers.ts'
 import type { ChartContent } from './panel.ts'
 
 /** With as many decimals as the steps of the axis have: 2.5 between 0 and 5 is not a 3. */
@@ -9,7 +9,7 @@ export function axisText(value: number, splits: readonly number[], decimals: num
   const isWritten = (places: number) => Math.abs(step - Number(step.toFixed(places))) < step / 1e6
   let needed = 0
   while (needed <= decimals && !isWritten(needed)) needed++
-  return figure(value, needed)
+  return decimalText(value, needed)
 }
 
 /** Of the values in sight. What hardly varies is not blown up to the height of the chart; rules are always in sight. */

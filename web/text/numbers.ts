@@ -32,7 +32,7 @@ export const noValue = '–'
 const counts = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
 
 /** `−1.5`: with the sign that screen readers say, and never `−0.0`. */
-export function figure(value: number, decimals: number): string {
+export function decimalText(value: number, decimals: number): string {
   const text = Math.abs(value).toFixed(decimals)
   return value < 0 && Number(text) !== 0 ? `−${text}` : text
 }
@@ -46,7 +46,7 @@ export function countText(count: number): string {
 export function valueText(name: string, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return noValue
   const { unit, decimals } = metricOf(name)
-  const rounded = figure(value, decimals)
+  const rounded = decimalText(value, decimals)
   return unit === '' ? rounded : `${rounded}${thin}${unit}`
 }
 

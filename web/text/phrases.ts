@@ -1,6 +1,6 @@
 /** What sentences are put together from: quantities, shares, spans and lists in words. */
 
-import { countOf, figure, metricOf } from './numbers.ts'
+import { countOf, decimalText, metricOf } from './numbers.ts'
 
 export interface Quantity {
   /** As a sentence begins with it. */
@@ -23,13 +23,13 @@ export function quantityOf(key: string): Quantity {
 
 /** `−1.5 °C`, with a space that does not break. */
 export function measure(value: number, { decimals, unit }: Pick<Quantity, 'decimals' | 'unit'>): string {
-  return `${figure(value, decimals)}\u202f${unit}`
+  return `${decimalText(value, decimals)}\u202f${unit}`
 }
 
 /** Two digits that say something, however small the value is, down to a hundred-thousandth. */
 export function twoDigits(value: number): string {
   const decimals = value === 0 ? 0 : 1 - Math.floor(Math.log10(Math.abs(value)))
-  return figure(value, Math.min(5, Math.max(0, decimals)))
+  return decimalText(value, Math.min(5, Math.max(0, decimals)))
 }
 
 /** `62 %`, and `99.4 %` or `0.4 %`: what is not all or nothing does not read as if it were. */
@@ -37,7 +37,7 @@ export function percent(share: number): string {
   const value = share * 100
   if (value < 100 && value >= 99.95) return 'more than 99.9\u202f%'
   if (value > 0 && value < 0.05) return 'less than 0.1\u202f%'
-  return `${figure(value, (value >= 99 && value < 100) || (value > 0 && value < 1) ? 1 : 0)}\u202f%`
+  return `${decimalText(value, (value >= 99 && value < 100) || (value > 0 && value < 1) ? 1 : 0)}\u202f%`
 }
 
 const unitsSeconds = [

@@ -15,7 +15,7 @@ import { answerCompare } from '../../../query/answers/compare-task.ts'
 import type { HourlySeries } from '../../../query/series.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
-import { hourlyFigures, hourlyView, hourlyViewSql, metrics } from '../../../store/tables.ts'
+import { hourlyAggregates, hourlyView, hourlyViewSql, metrics } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb, type TestReading } from '../../support/questdb.ts'
 import { openReadingsSource } from '../../support/readings-source.ts'
@@ -66,8 +66,10 @@ function hoursOf(symbol: string, fromUs: number, toUs: number, rawFromUs: number
 /** To the precision that sums in another order have. */
 function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
   return [...startsMs].map((hourMs, row) => {
-    const figures = metrics.flatMap(metric => hourlyFigures.map(figure => columns[metric][figure][row] as number))
-    return [new Date(hourMs).toISOString(), ...figures.map(value => value.toPrecision(9))].join(' ')
+    const values = metrics.flatMap(metric =>
+      hourlyAggregates.map(aggregate => columns[metric][aggregate][row] as number),
+    )
+    return [new Date(hourMs).toISOString(), ...values.map(value => value.toPrecision(9))].join(' ')
   })
 }
 

@@ -48,11 +48,11 @@ export function DeadLettersSection() {
 function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: string; actions: Actions }) {
   const { id, at, reason, symbol, time, values } = letter
   const name = `${symbol} ${time}`
-  const figures = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? 'none'}`)
+  const readings = Object.entries(values).map(([metric, value]) => `${metric} ${value ?? 'none'}`)
   const send = (action: 'replay' | 'discard', done: string) =>
     void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
   return (
-    <Record name={name} facts={[reason, figures.join(', '), `refused ${timeText(at)}`]}>
+    <Record name={name} facts={[reason, readings.join(', '), `refused ${timeText(at)}`]}>
       <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
       <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is given up.`)} />
     </Record>

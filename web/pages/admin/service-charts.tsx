@@ -1,4 +1,4 @@
-/** The service's own figures over time: charts and their table. Loaded when they are first shown, as uPlot comes along. */
+/** The service's own metrics over time: charts and their table. Loaded when they are first shown, as uPlot comes along. */
 
 import { useMemo } from 'preact/hooks'
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'

@@ -1,4 +1,4 @@
-/** The service's own figures over time, from `GET /api/admin/status/history`, as charts and as a table. */
+/** The service's own metrics over time, from `GET /api/admin/status/history`, as charts and as a table. */
 
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { breakAtGaps } from '../../charts/line-data.ts'
@@ -26,10 +26,10 @@ export function historyEveryMs(hours: number): number {
   return hours < 6 ? 10_000 : 60_000
 }
 
-type FigureName = Exclude<keyof StatusHistory['points'][number], 'time'>
+type ServiceMetricName = Exclude<keyof StatusHistory['points'][number], 'time'>
 
-interface Figure {
-  readonly name: FigureName
+interface ServiceMetric {
+  readonly name: ServiceMetricName
   /** What tells it from the other one of its chart. */
   readonly label?: string
 }
@@ -40,7 +40,7 @@ interface Chart {
   readonly decimals: number
   /** From the unit of the answer. */
   readonly factor?: number
-  readonly figures: readonly Figure[]
+  readonly metrics: readonly ServiceMetric[]
 }
 
 const colours = ['--accent', '--literal']
@@ -49,8 +49,8 @@ const keys = ['first', 'second']
 export function historyPanels(history: StatusHistory): Panel[] {
   const timesMs = history.points.map(({ time }) => Date.parse(time))
   const gapMs = Math.max(1.5 * history.step_s * 1000, gapMsMin)
-  return chartsOf(history.step_s).map(({ title, unit, decimals, figures, factor = 1 }) => {
-    const lines = figures.map(({ name }) => history.points.map(point => scaled(point[name], factor)))
+  return chartsOf(history.step_s).map(({ title, unit, decimals, metrics, factor = 1 }) => {
+    const lines = metrics.map(({ name }) => history.points.map(point => scaled(point[name], factor)))
     return {
       key: title,
       title,
@@ -62,9 +62,9 @@ export function historyPanels(history: StatusHistory): Panel[] {
         columns: breakAtGaps(timesMs, lines, gapMs),
         decimals,
         isFromZero: true,
-        lines: figures.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.25 })),
+        lines: metrics.map((_, place) => ({ colour: colours[place] ?? '--ink', width: 1.25 })),
       },
-      readouts: figures.map(({ label }, place) => ({
+      readouts: metrics.map(({ label }, place) => ({
         ...(label === undefined ? {} : { label, colour: keys[place] ?? '' }),
         timesMs,
         values: lines[place] ?? [],
@@ -79,19 +79,19 @@ function chartsOf(stepSeconds: number): readonly Chart[] {
       title: 'Acknowledgement',
       unit: 'ms',
       decimals: 1,
-      figures: [
+      metrics: [
         { name: 'ack_p50_ms', label: 'p50' },
         { name: 'ack_p99_ms', label: 'p99' },
       ],
     },
-    { title: 'Lag', unit: 's', decimals: 1, figures: [{ name: 'lag_seconds' }] },
+    { title: 'Lag', unit: 's', decimals: 1, metrics: [{ name: 'lag_seconds' }] },
     {
       title: 'Rejected',
       unit: `readings per ${stepText(stepSeconds)}`,
       decimals: 0,
-      figures: [{ name: 'rejected' }],
+      metrics: [{ name: 'rejected' }],
     },
-    { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, figures: [{ name: 'rss_bytes' }] },
+    { title: 'Memory', unit: 'MB', decimals: 0, factor: 1e-6, metrics: [{ name: 'rss_bytes' }] },
   ]
 }
 

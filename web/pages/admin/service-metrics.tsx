@@ -1,4 +1,4 @@
-/** The card of the service's own figures over time: the range, the charts, and what stands in their place without any. */
+/** The card of the service's own metrics over time: the range, the charts, and what stands in their place without any. */
 
 import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
@@ -29,7 +29,7 @@ export function ServiceMetrics({ shown, past: { state, history } }: ServiceMetri
 
 function Shown({ history, shown }: { history: StatusHistory; shown: ShownRange }) {
   if (history.points.length === 0) {
-    return <p class="none-here">There are no figures yet. The first ones come seconds after QuestDB is up.</p>
+    return <p class="none-here">There are no metrics yet. The first ones come seconds after QuestDB is up.</p>
   }
   return (
     <>

@@ -1,4 +1,4 @@
-/** How the service is and was: journal, databases, disk and retention in words, its own figures in charts. */
+/** How the service is and was: journal, databases, disk and retention in words, its own metrics in charts. */
 
 import type { Status } from '../../../api/admin/status-answer.ts'
 import { useRange } from '../../charts/use-range.ts'

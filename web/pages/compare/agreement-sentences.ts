@@ -1,7 +1,7 @@
 /** How two devices differ and go together, in sentences. */
 
 import { closeness, pairReasonSentence } from '../../text/correlation-words.ts'
-import { figure } from '../../text/numbers.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { duration, measure, type Quantity } from '../../text/phrases.ts'
 import type { Agreement } from './answers.ts'
 
@@ -25,13 +25,13 @@ function differenceSentences({ quantity, a, b }: Compared, { bias, limits_of_agr
     ? `${a} and ${b} read the same on average.`
     : `${a} reads ${size} ${bias > 0 ? 'more' : 'less'} than ${b} on average.`
   if (limits_of_agreement === null) return [mean]
-  const [low, high] = limits_of_agreement.map(limit => figure(limit, quantity.decimals))
+  const [low, high] = limits_of_agreement.map(limit => decimalText(limit, quantity.decimals))
   return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${high}\u202f${quantity.unit}.`]
 }
 
 function togetherSentences({ a, b }: Compared, { pearson, p_value, lag_seconds, reason }: Agreement): string[] {
   if (pearson === null) return [pairReasonSentence(reason)]
-  const r = `correlation ${figure(pearson, 2)}`
+  const r = `correlation ${decimalText(pearson, 2)}`
   if (p_value === null || p_value > 0.05) return [`They go together no more than chance would have it (${r}).`]
   const how =
     pearson < 0 ? `move against each other, ${closeness(pearson)}` : `rise and fall together ${closeness(pearson)}`

@@ -106,7 +106,7 @@ export function monthSeries({ last_24h, last_30d_hourly }: Detail): RangeSeries 
   return { series: withValues(series), gapMs: gapOfMeans(inMs(last_24h.gap_seconds), hourMs), stepMs: hourMs }
 }
 
-/** A row has a metric by its name, or the figures of a step as `temperature_mean`. */
+/** A row has a metric by its name, or the aggregates of a step as `temperature_mean`. */
 export function readingsSeries(
   rows: RangeReadings,
   stepSeconds: number | undefined,

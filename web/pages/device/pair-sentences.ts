@@ -2,7 +2,7 @@
 
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness } from '../../text/correlation-words.ts'
-import { figure } from '../../text/numbers.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { duration, quantityOf } from '../../text/phrases.ts'
 
 /** Those with a correlation, the strongest first. */
@@ -26,7 +26,7 @@ const closenessText = (r: number) => (closeness(r) === 'hardly' ? ', a little' :
 function dayText(r: number, withoutDay: number | null): string {
   if (withoutDay === null) return ''
   const isOwing = Math.abs(withoutDay) < Math.abs(r) / 2
-  return isOwing ? `; mostly because both follow the day (${figure(withoutDay, 2)} without it)` : ''
+  return isOwing ? `; mostly because both follow the day (${decimalText(withoutDay, 2)} without it)` : ''
 }
 
 function lagText(nameOfA: string, nameOfB: string, lagSeconds: number | null): string {

@@ -5,7 +5,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
-import { figure } from '../../text/numbers.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { quantityOf } from '../../text/phrases.ts'
 import { pairSentence, shownPairs } from './pair-sentences.ts'
 
@@ -44,7 +44,7 @@ function PairLine({ pair: { pearson, ci95, significant } }: { pair: Pair }) {
         {ci95 === null ? null : <path class="interval" d={`M${x(ci95[0])} 12H${x(ci95[1])}`} />}
         <circle cx={x(pearson)} cy="12" r="4.5" />
       </svg>
-      <b>{figure(pearson, 2)}</b>
+      <b>{decimalText(pearson, 2)}</b>
     </span>
   )
 }

@@ -4,7 +4,7 @@ import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
-import { figure } from '../../text/numbers.ts'
+import { decimalText } from '../../text/numbers.ts'
 import { inOneUnit, type Quantity } from '../../text/phrases.ts'
 
 const across = [plot.left, plot.right] as const
@@ -24,7 +24,7 @@ export function ProfileChart({ quantity, profile }: { quantity: Quantity; profil
   const means = profile.filter(({ mean }) => mean !== null) as { hour: number; mean: number }[]
   const highest = means.reduce((best, hour) => (hour.mean > best.mean ? hour : best))
   const lowest = means.reduce((best, hour) => (hour.mean < best.mean ? hour : best))
-  const text = ({ mean }: { mean: number }) => `${figure(mean, quantity.decimals)}\u202f${quantity.unit}`
+  const text = ({ mean }: { mean: number }) => `${decimalText(mean, quantity.decimals)}\u202f${quantity.unit}`
   return (
     <SmallChart
       title="A usual day: the mean of each hour, and where four in five readings lie"
@@ -74,7 +74,7 @@ export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Aut
       <TimeAxis ticks={days < 1 ? [{ x: x(lagMax), text: inOneUnit(lagMax * 3600) }] : ticks} />
       <Line spots={spots} />
       {peak === null ? null : (
-        <Mark x={x(peak.lag_hours)} y={y(peak.r)} text={`${hours(peak.lag_hours)}, ${figure(peak.r, 2)}`} />
+        <Mark x={x(peak.lag_hours)} y={y(peak.r)} text={`${hours(peak.lag_hours)}, ${decimalText(peak.r, 2)}`} />
       )}
     </SmallChart>
   )

@@ -3,7 +3,7 @@
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { countText, figure, type MetricName } from '../../text/numbers.ts'
+import { countText, decimalText, type MetricName } from '../../text/numbers.ts'
 import {
   capitalised,
   inOneUnit,
@@ -102,7 +102,7 @@ function autocorrelationSentences({
   }
   if (peak !== null) {
     sentences.push(
-      `It is most like itself again after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${figure(peak.r, 2)}).`,
+      `It is most like itself again after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${decimalText(peak.r, 2)}).`,
     )
   }
   return sentences
