@@ -28,6 +28,7 @@ const programOf: Record<string, string> = {
   nodejs: 'node',
   npm: 'npm',
   chromium: 'chromium',
+  'chromium-headless-shell': 'chromium-headless-shell',
   curl: 'curl',
   openssl: 'openssl',
   procps: 'ps',
@@ -171,6 +172,16 @@ t.test('the tests need more', async t => {
   const machine = makeMachine(t, { apt: debian, programs: { ...scriptOf, mvn: ':' } })
   t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
   t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends npm chromium curl openssl procps')
+})
+
+t.test('a page is tested in the shell of Chromium where the system has it', async t => {
+  const machine = makeMachine(t, {
+    apt: ['chromium', 'chromium-headless-shell'],
+    programs: { ...scriptOf, mvn: ':', npm: ':', curl: ':', openssl: ':', ps: ':' },
+    modules: true,
+  })
+  t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
+  t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends chromium-headless-shell')
 })
 
 t.test('a newer system has a newer Java', async t => {
