@@ -45,7 +45,8 @@ export function createRecordCache<Key extends string | number, Value extends obj
       if (!(await hasEnded(transaction))) throw new ChangeInDoubt('a change of the record is not confirmed')
       transactions.delete(transaction)
     }
-    if (transactions.size === 0) inDoubt.delete(key)
+    // Whoever asked at the same time may have come first, and another change be in doubt since.
+    if (transactions.size === 0 && inDoubt.get(key) === transactions) inDoubt.delete(key)
   }
 
   function noteDoubt(key: Key, transaction: string): void {
@@ -59,11 +60,12 @@ export function createRecordCache<Key extends string | number, Value extends obj
         if (inDoubt.size > 0 && inDoubt.has(key)) throw bug(`record ${key} is in memory, and a change of it in doubt`)
         return known
       }
-      if (inDoubt.size > 0) await settle(key)
+      // Again: while one was asked about, the outcome of another may have become unknown.
+      while (inDoubt.has(key)) await settle(key)
       return await records.get(key)
     },
     async change(key, work) {
-      await settle(key)
+      while (inDoubt.has(key)) await settle(key)
       if (inDoubt.size >= changesInDoubtMax) throw new ChangeInDoubt('too many changes are not confirmed')
       try {
         const result = await work()

@@ -69,6 +69,43 @@ t.test('while the outcome of a change is unknown, nobody gets the record', async
   t.match(await Promise.all([cache.get('a'), cache.get('a')]), [{ value: 2 }, { value: 2 }])
 })
 
+t.test('a second change in doubt is asked about too, whenever it comes', async t => {
+  const asked: { transaction: string; answer: (hasEnded: boolean) => void }[] = []
+  const cache = createRecordCache<string, { value: number }>({
+    recordsMax: 10,
+    read: async () => ({ value: 1 }),
+    hasEnded: transaction => new Promise(answer => asked.push({ transaction, answer })),
+  })
+  const inDoubt = (transaction: string) => {
+    const outcome = Promise.withResolvers<never>()
+    const change = cache.change('a', () => outcome.promise)
+    return { change, fail: () => outcome.reject(new OutcomeUnknown(transaction, new Error('gone'))) }
+  }
+  const answer = async (hasEnded: boolean) => {
+    asked.shift()?.answer(hasEnded)
+    // What follows from the answer comes first.
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  const [first, second, third] = [inDoubt('1'), inDoubt('2'), inDoubt('3')]
+  first.fail()
+  await t.rejects(first.change, { message: /did not confirm/ })
+  const waiting = cache.get('a')
+  second.fail()
+  await t.rejects(second.change, { message: /did not confirm/ })
+  await answer(true)
+  t.match(asked, [{ transaction: '2' }], 'the first one has ended')
+  const besides = cache.get('a')
+  await answer(true)
+  t.match(await waiting, { value: 1 })
+  third.fail()
+  await t.rejects(third.change, { message: /did not confirm/ })
+  await answer(true)
+  t.match(asked, [{ transaction: '3' }], 'that the second one has ended says nothing of the third')
+  const refused = t.rejects(besides, { message: /not confirmed/ })
+  await answer(false)
+  await refused
+})
+
 t.test('that there is nothing is held for a while, and pushes out no record', async t => {
   let nowMs = 0
   let reads = 0
