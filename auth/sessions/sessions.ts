@@ -83,8 +83,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     return { sid, createdMs }
   }
 
-  function claimsOf({ id, name, email, image }: Account, { sid, createdMs }: SessionNames): JWTPayload {
-    const now = parts.nowMs()
+  function claimsOf(
+    { id, name, email, image }: Account,
+    { sid, createdMs }: SessionNames,
+    now = parts.nowMs(),
+  ): JWTPayload {
     const expiresMs = Math.min(now + cookieIdleMs, (createdMs ?? now) + cookieLifetimeMs)
     return {
       name,
@@ -99,8 +102,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function issueCookie(account: Account, session: KnownSession): Promise<CookieToken> {
-    const claims = claimsOf(account, session)
+  async function issueCookie(account: Account, session: KnownSession, now = parts.nowMs()): Promise<CookieToken> {
+    const claims = claimsOf(account, session, now)
     return { token: await codec.encode(claims), expiresMs: Number(claims.exp) * 1000 }
   }
 
@@ -123,11 +126,13 @@ export function createSessions(options: SessionsOptions): Sessions {
       return await bearer.issue(account.id, sid)
     },
     async renewCookie({ account, sid, signedInMs: createdMs, expiresMs }) {
-      const isFresh = expiresMs - parts.nowMs() > cookieIdleMs - dayMs
+      // Read once: what is compared below must not depend on a step of the clock.
+      const now = parts.nowMs()
+      const isFresh = expiresMs - now > cookieIdleMs - dayMs
       if (isFresh || sid === undefined || createdMs === undefined) return undefined
       // Near the end of its session there is nothing to be won any more.
       if (createdMs + cookieLifetimeMs - expiresMs < dayMs) return undefined
-      const renewed = await issueCookie(account, { sid, createdMs })
+      const renewed = await issueCookie(account, { sid, createdMs }, now)
       if (renewed.expiresMs <= expiresMs) throw bug(`a cookie until ${expiresMs} is renewed until ${renewed.expiresMs}`)
       return renewed
     },

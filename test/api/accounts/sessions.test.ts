@@ -217,6 +217,20 @@ t.test('the session is told as Auth.js tells it', async t => {
   })
 })
 
+t.test('a cookie is renewed once a day, to a later time, whatever step the clock makes meanwhile', async t => {
+  const dayMs = 24 * 3_600_000
+  const start = clock.ms
+  const { cookie } = await cookieOf(id)
+  const signedIn = await service.sessions.fromCookie(cookie.slice(cookie.indexOf('=') + 1))
+  if (signedIn === undefined) throw new Error('the cookie is not good')
+  t.equal(await service.sessions.renewCookie(signedIn), undefined)
+  const times = [start + 2 * dayMs, start]
+  Object.defineProperty(clock, 'ms', { get: () => times.shift() ?? start, configurable: true })
+  const renewed = await service.sessions.renewCookie(signedIn)
+  Object.defineProperty(clock, 'ms', { value: start, writable: true, configurable: true })
+  t.ok((renewed?.expiresMs ?? 0) > signedIn.expiresMs)
+})
+
 t.test('old secrets are read, the first one writes', async t => {
   const rotated = await openVariant(t, store, { secrets: ['n'.repeat(64), sessionSecret] })
   t.equal(await withCookie(await session(claims()), rotated), 200)
