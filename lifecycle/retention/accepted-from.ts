@@ -33,7 +33,8 @@ export async function openAcceptedFrom({ pool, days, nowMs }: AcceptedFromOption
       const text = `INSERT INTO retention (accepted_from) VALUES ($1) ON CONFLICT (is_only)
         DO UPDATE SET accepted_from = greatest(retention.accepted_from, excluded.accepted_from)`
       await pool.query(text, [new Date(ms)])
-      raisedMs = ms
+      // Another call may have raised it further meanwhile.
+      raisedMs = Math.max(raisedMs, ms)
     },
   }
 }

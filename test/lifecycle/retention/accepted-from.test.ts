@@ -51,3 +51,17 @@ t.test('what was raised never falls: by a clock set back, more days, no setting,
   await second.raise(today - 2 * dayMs)
   t.equal((await open(100)).ms(), today - dayMs, 'another process has raised it further')
 })
+
+t.test('of two calls at a time the one that is answered last lowers nothing', async t => {
+  const answers: (() => void)[] = []
+  const query = () => new Promise<void>(resolve => answers.push(resolve))
+  const accepted = await openAcceptedFrom({
+    pool: { query: async (text: string) => (text.startsWith('SELECT') ? { rows: [] } : await query()) } as never,
+    days: 100,
+    nowMs: () => today,
+  })
+  const both = [1, 2].map(days => accepted.raise(today - days * dayMs))
+  for (const answer of answers) answer()
+  await Promise.all(both)
+  t.equal(accepted.ms(), today - dayMs)
+})
