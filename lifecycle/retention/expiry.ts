@@ -12,7 +12,15 @@ import { bug } from '../../limits/bug.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
-import { dropDays, expireDay, hasAllHours, listRawDays, type RawDay, readExpiredBeforeMs } from './expired-days.ts'
+import {
+  dayText,
+  dropDays,
+  expireDay,
+  hasAllHours,
+  listRawDays,
+  type RawDay,
+  readExpiredBeforeMs,
+} from './expired-days.ts'
 import { dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
@@ -68,7 +76,8 @@ export class Expiry {
       const isDone = await lock.tryExclusive(async () => {
         await expireDay(exec, day, pause)
         this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
-        if (this.#expiredBeforeMs < day.startMs + dayMs) throw bug(`the day from ${day.startMs} on is not marked`)
+        // A QuestDB that does not sync and was restarted just now has lost the mark.
+        if (this.#expiredBeforeMs < day.startMs + dayMs) throw new Error(`the mark of ${dayText(day.startMs)} is lost`)
         this.#markedAtMs = monotonicMs()
       })
       if (!isDone || this.#needed?.losses !== this.#losses) return

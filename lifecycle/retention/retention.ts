@@ -108,8 +108,11 @@ export function openRetention(options: RetentionOptions): Retention {
     if (removed.length > 0) state.oldestDayMs = (await expiry.look())[0]?.startMs
   }
 
-  async function tryRun(clock: ClockHorizon | undefined): Promise<void> {
+  async function tryRun(): Promise<void> {
     try {
+      // Also while QuestDB is away: it is the clock that is watched.
+      const clock = readClock?.()
+      if (questdb.state().state !== 'up') return
       await runOnce(clock)
       state.fault = undefined
     } catch (error) {
@@ -125,9 +128,7 @@ export function openRetention(options: RetentionOptions): Retention {
     await questdb.ready
     isStarted = true
     while (!signal.aborted) {
-      // Also while QuestDB is away: it is the clock that is watched.
-      const clock = readClock?.()
-      if (questdb.state().state === 'up') await tryRun(clock)
+      await tryRun()
       const waitMs = isKnown ? timing.checkEveryMs : Math.min(retryMs, timing.checkEveryMs)
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }

@@ -62,6 +62,7 @@ t.test('what is confirmed goes at once, as far as the clock still says so', asyn
   t.strictSame(due([0, 1, 2, 6], 5, more), { ...none, expireBeforeMs: at(4) })
   t.strictSame(due([0, 1, 2], 5, { ...more, steadyMs: at(2) }), { ...none, expireBeforeMs: at(2) })
   t.strictSame(due([0, 1, 2], 0, more), none, 'the clock was put right')
+  t.strictSame(due([0, 1, 2], 2, more), { ...none, expireBeforeMs: at(2) }, 'by some days')
   t.match(due([4, 5, 6], 9, more), { waiting: { fromMs: at(4), beforeMs: at(9), days: 3 } }, 'the rest waits')
 })
 

@@ -1,7 +1,7 @@
 /** Which days have expired, by a clock that may be wrong for a while; and the lock beside which they expire. */
 
 import t from 'tap'
-import { DelayedHorizon, dayMs, horizonMs } from '../../../lifecycle/retention/horizon.ts'
+import { createClockHorizon, DelayedHorizon, dayMs, horizonMs } from '../../../lifecycle/retention/horizon.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 
 const never = Number.NEGATIVE_INFINITY
@@ -37,6 +37,22 @@ t.test('a clock that is wrong for less than the margin makes nothing expire', as
   t.equal(steady.at(4 * dayMs, 301 * minuteMs), never, 'nothing that the clock calls too young')
 })
 
+t.test('the margin passes by the monotonic clock, whatever step the other one makes', async t => {
+  const day = Date.UTC(2026, 2, 10)
+  const clock = { nowMs: day + 5 * minuteMs, monotonicMs: 0 }
+  const read = createClockHorizon({
+    days: 1,
+    nowMs: () => clock.nowMs,
+    monotonicMs: () => clock.monotonicMs,
+    marginMs: 60 * minuteMs,
+  })
+  t.match(read(), { horizonMs: day - dayMs, steadyMs: never })
+  Object.assign(clock, { nowMs: day + 1 * minuteMs, monotonicMs: 30 * minuteMs })
+  t.match(read(), { horizonMs: day - dayMs, steadyMs: never })
+  Object.assign(clock, { nowMs: day + 2 * minuteMs, monotonicMs: 60 * minuteMs })
+  t.match(read(), { horizonMs: day - dayMs, steadyMs: day - dayMs })
+})
+
 t.test('exclusive work is left out beside other work, and shared work waits for it', async t => {
   const lock = createSharedLock()
   const order: string[] = []
@@ -54,11 +70,16 @@ t.test('exclusive work is left out beside other work, and shared work waits for 
   t.strictSame(await Promise.all(shared), [1, 2])
   const second = Promise.withResolvers<void>()
   const exclusive = lock.tryExclusive(() => second.promise)
-  const later = lock.shared(async () => void order.push('later'))
+  const third = Promise.withResolvers<void>()
+  const later = lock.shared(async () => {
+    order.push('later')
+    await third.promise
+  })
   t.equal(await lock.tryExclusive(async () => void order.push('never')), false)
   order.push('end of exclusive')
   second.resolve()
   t.equal(await exclusive, true)
+  third.resolve()
   await later
   t.strictSame(order, ['begin 1', 'begin 2', 'end of exclusive', 'later'])
   await t.rejects(

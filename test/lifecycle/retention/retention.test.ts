@@ -13,6 +13,7 @@ import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
 import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
+import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { metrics } from '../../../store/tables.ts'
 import { openParts } from '../../support/admin.ts'
@@ -75,6 +76,15 @@ async function reset(): Promise<void> {
   await store.postgres.query('DELETE FROM retention')
 }
 
+/** An assertion that failed fails the test. */
+const withoutBugs = (t: Test, log: Log): Log => ({
+  ...log,
+  warn: (fields: { reason?: string }, text: string) => {
+    if (fields.reason?.startsWith('BUG')) t.fail(fields.reason)
+    log.warn(fields, text)
+  },
+})
+
 /** With nothing confirmed. */
 async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
@@ -88,8 +98,8 @@ async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): P
     exec,
     ingest,
     nowMs: Date.now,
-    log: silentLog,
     ...more,
+    log: withoutBugs(t, more.log ?? silentLog),
     timing,
   })
   t.teardown(() => retention.close())
@@ -285,6 +295,21 @@ t.test('a failure is told, and the next look goes on', async t => {
   await until('it was tried again', () => (retention.state().lastRunMs ?? 0) > lastRunMs + 50)
   t.strictSame(texts, ['raw readings cannot expire, retrying'], 'once')
   isBroken = false
+  await until('they are gone', () => retention.state().oldestDayMs === beforeMs)
+  t.equal(retention.state().fault, undefined)
+})
+
+t.test('where QuestDB loses the mark of a day nothing is removed, and the next look goes on', async t => {
+  await reset()
+  await send(porch)
+  let isLosing = true
+  const losing = async (sql: string) => {
+    return isLosing && sql.startsWith('INSERT INTO readings_expired') ? [] : await exec(sql)
+  }
+  const retention = await open(t, { exec: losing })
+  await until('it is told', () => /^the mark of \d{4}-\d\d-\d\d is lost$/.test(retention.state().fault ?? ''))
+  t.equal((await rawStarts())[0], firstDay)
+  isLosing = false
   await until('they are gone', () => retention.state().oldestDayMs === beforeMs)
   t.equal(retention.state().fault, undefined)
 })
