@@ -98,6 +98,16 @@ t.test('a list stays the same until one of its devices changes', async t => {
   t.not(memory.active(), all)
 })
 
+t.test('of two states of a device the newer one stays, in whichever order they come', async t => {
+  const memory = new DeviceMemory()
+  const apply = (name: string, authSeq: number) =>
+    memory.apply({ ...about, number: 1, symbol: 'd-1', name, owner: null, log_switch: true, authSeq, removed: false })
+  apply('first', 1)
+  apply('third', 3)
+  apply('second', 2)
+  t.strictSame([namesOf(memory.all()), memory.get('second'), memory.sequence()], ['third', undefined, 3])
+})
+
 t.test('devices that come and go leave nothing behind, though nobody asks for a list', async t => {
   const memory = new DeviceMemory()
   for (let number = 1; number <= 20_000; number++) {
