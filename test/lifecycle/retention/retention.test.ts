@@ -79,7 +79,8 @@ async function reset(): Promise<void> {
 /** An assertion that failed fails the test. */
 const withoutBugs = (t: Test, log: Log): Log => ({
   ...log,
-  warn: (fields: { reason?: string }, text: string) => {
+  warn: (...words: unknown[]) => {
+    const [fields, text] = words as [{ reason?: string }, string]
     if (fields.reason?.startsWith('BUG')) t.fail(fields.reason)
     log.warn(fields, text)
   },
