@@ -2,6 +2,7 @@
 
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { productionFolders } from '../support/production-folders.ts'
 
 export interface Change {
   file: string
@@ -9,29 +10,11 @@ export interface Change {
   to: string
 }
 
-const folders = [
-  'analytics',
-  'api',
-  'auth',
-  'backup',
-  'cli',
-  'content',
-  'ingest',
-  'lifecycle',
-  'limits',
-  'live',
-  'query',
-  'service',
-  'settings',
-  'store',
-  'docs/statistics.md',
-  'theme',
-  'package.json',
-]
+const copied = [...productionFolders, 'docs/statistics.md', 'theme', 'package.json']
 
 /** Throws when what is to be changed is not there. */
 export function copySource(from: string, to: string, changes: Change[]): void {
-  for (const name of folders) cpSync(join(from, name), join(to, name), { recursive: true })
+  for (const name of copied) cpSync(join(from, name), join(to, name), { recursive: true })
   symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
   for (const change of changes) {
     const path = join(to, change.file)

@@ -4,24 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { join, resolve } from 'node:path'
 import { tokenizer } from 'acorn'
+import { productionFolders } from './production-folders.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const folders = [
-  'analytics',
-  'api',
-  'auth',
-  'backup',
-  'cli',
-  'content',
-  'ingest',
-  'lifecycle',
-  'limits',
-  'live',
-  'query',
-  'service',
-  'settings',
-  'store',
-]
 
 export interface SourceRegexp {
   /** `settings/config.ts:14` */
@@ -30,7 +15,7 @@ export interface SourceRegexp {
 }
 
 export function sourceFiles(): { file: string; text: string }[] {
-  return folders.flatMap(folder =>
+  return productionFolders.flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter(name => name.endsWith('.ts') && !name.endsWith('.d.ts'))
       .map(name => ({ file: join(folder, name), text: readFileSync(join(root, folder, name), 'utf8') })),

@@ -1,0 +1,17 @@
+/** The folders with the code that a service runs. */
+export const productionFolders = [
+  'analytics',
+  'api',
+  'auth',
+  'backup',
+  'cli',
+  'content',
+  'ingest',
+  'lifecycle',
+  'limits',
+  'live',
+  'query',
+  'service',
+  'settings',
+  'store',
+]
