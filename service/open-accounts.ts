@@ -4,8 +4,6 @@ import type pg from 'pg'
 import type { AccountService } from '../api/accounts/account-service.ts'
 import { type AccountServices, type AccountsFamily, accountGroups, accountsFamily } from '../api/accounts/accounts.ts'
 import type { TokenCheck } from '../api/admin/admin-token.ts'
-import { createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
-import { createOrigins, type Origins } from '../api/credentials/origins.ts'
 import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
@@ -16,20 +14,17 @@ import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
-import { type AdministratorCheck, createAdministratorCheck } from './administrator-check.ts'
 import type { Clock } from './clock.ts'
 import { openDrive } from './open-drive.ts'
 import { openSessions, type ServiceSessions, tokenLifetimeSecondsOf } from './open-sessions.ts'
+import { createRequestIdentity, type RequestIdentity } from './request-identity.ts'
 
-export interface ServiceAccounts extends ServiceSessions {
+export interface ServiceAccounts extends ServiceSessions, RequestIdentity {
   service: AccountService
   accounts: Accounts
   keys: Keys
   tenants: Tenants
   publicUrl: () => string
-  origins: Origins
-  findPrincipal: FindPrincipal
-  isAdministrator: AdministratorCheck
   family: AccountsFamily
   close(): Promise<void>
 }
@@ -90,8 +85,8 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   }
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
   const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
-  const findPrincipal = createFindPrincipal(credentials)
-  const origins = createOrigins(() => [new URL(publicUrl()).origin, ...(config.ALLOWED_ORIGINS ?? [])])
+  const allowedOrigins = config.ALLOWED_ORIGINS ?? []
+  const identity = createRequestIdentity({ credentials, publicUrl, allowedOrigins })
   return {
     service,
     accounts,
@@ -100,10 +95,8 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     codec,
     tenants,
     publicUrl,
-    origins,
-    findPrincipal,
-    isAdministrator: createAdministratorCheck(findPrincipal),
-    family: accountsFamily(accountGroups(service), { findPrincipal, origins, log }),
+    ...identity,
+    family: accountsFamily(accountGroups(service), { ...identity, log }),
     async close() {
       await keys.close()
       await accounts.close()

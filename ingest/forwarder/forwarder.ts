@@ -6,26 +6,19 @@
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
-import { Tombstones } from '../journal/tombstones.ts'
 import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { ApplyPoller } from './apply-poller.ts'
 import { ApplyTracker } from './apply-tracker.ts'
-import { BackfillLane } from './backfill-lane.ts'
-import { BackfillPlanner } from './backfill-planner.ts'
 import { CommitMode } from './commit-mode.ts'
-import { DeadLetterStore } from './dead-letter-store.ts'
 import { Delivery } from './delivery.ts'
-import { FileRetry } from './file-retry.ts'
+import { type ForwarderFiles, openForwarderFiles } from './forwarder-files.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { IssueLog } from './issue-log.ts'
-import { LaneBarrier } from './lane-barrier.ts'
-import { LaneSender } from './lane-sender.ts'
-import { LiveLane } from './live-lane.ts'
+import { Lanes } from './lanes.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
 import { RowFormat } from './rows.ts'
-import { SegmentRetention } from './segment-retention.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import { Sleeper } from './sleeper.ts'
 import { findSchemaError, readTableState } from './table-state.ts'
@@ -68,78 +61,56 @@ export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #control: QuestdbConnection
   readonly #issues: IssueLog
-  readonly #retry: FileRetry
-  readonly #deadLetters: DeadLetterStore
+  readonly #files: ForwarderFiles
   readonly #delivery: Delivery
-  readonly #sender: LaneSender
-  readonly #barrier: LaneBarrier
-  readonly #liveLane: LiveLane
-  readonly #backfillLane: BackfillLane
+  readonly #lanes: Lanes
   readonly #applyTracker: ApplyTracker
   readonly #applyPoller: ApplyPoller
   readonly #commitMode: CommitMode
-  readonly #tombstones: Tombstones
-  readonly #retention: SegmentRetention
   readonly #sleeper: Sleeper
   #rewindTo: number | undefined
   #isHeld = false
   #running: Promise<unknown> | undefined
 
   constructor(options: ForwarderOptions) {
-    const { table, disk, connections, from, timing, log, isSynced } = options
+    const { table, connections, from, timing, log, isSynced } = options
     const format = new RowFormat(table)
     const ordinal = ordinalAt(options, from) ?? options.endOrdinal
     const progress = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#options = options
     this.#control = connections.at(-1) as QuestdbConnection
-    this.#sleeper = new Sleeper(timing)
+    const sleeper = new Sleeper(timing)
+    this.#sleeper = sleeper
     this.#issues = new IssueLog(log)
-    this.#retry = new FileRetry(this.#issues, this.#sleeper)
-    this.#deadLetters = new DeadLetterStore({ ...options, issues: this.#issues })
     this.#commitMode = new CommitMode({ connection: this.#control, isSynced, timing, log })
-    this.#tombstones = new Tombstones(disk)
-    this.#retention = new SegmentRetention(
-      { ...options, commitMode: this.#commitMode, tombstones: this.#tombstones },
-      from,
-    )
-    this.#applyTracker = new ApplyTracker(options.revisions, { ...progress }, options.onSent)
+    const applyTracker = new ApplyTracker(options.revisions, { ...progress }, options.onSent)
+    this.#applyTracker = applyTracker
+    this.#files = openForwarderFiles({ ...options, issues: this.#issues, commitMode: this.#commitMode, sleeper })
     this.#applyPoller = this.#createApplyPoller()
     this.#delivery = this.#createDelivery(format)
     // A process before this one may have left a request in flight; the start took most of the time that it needs.
     const mayHavePredecessor = from < options.durableEnd()
-    this.#sender = new LaneSender({
+    this.#lanes = new Lanes({
+      ...options,
+      ...this.#files,
       delivery: this.#delivery,
-      applyTracker: this.#applyTracker,
-      sleeper: this.#sleeper,
+      applyTracker,
+      sleeper,
       from: progress,
       awaitPredecessor: mayHavePredecessor ? () => this.#quiesce(options.quiesceMs / 3) : undefined,
-    })
-    this.#barrier = new LaneBarrier(this.#sleeper, this.#retry, () => {
-      this.#liveLane.dropPrepared()
-      this.#backfillLane.dropPrepared()
-    })
-    const connectionCount = connections.length - 2
-    const lane = { sender: this.#sender, barrier: this.#barrier, retry: this.#retry, sleeper: this.#sleeper }
-    this.#liveLane = new LiveLane({
-      ...options,
-      ...lane,
       layout: format.layout,
-      connectionCount,
-      erased: this.#tombstones,
-      retention: this.#retention,
+      connectionCount: connections.length - 2,
+      applied: () => applyTracker.applied.backfill,
     })
-    const planner = new BackfillPlanner(format.layout.kind, connectionCount, this.#tombstones)
-    const applied = () => this.#applyTracker.applied.backfill
-    this.#backfillLane = new BackfillLane({ ...options, ...lane, planner, applied })
   }
 
   run(): void {
-    this.#running ??= Promise.all([this.#liveLane.run(), this.#backfillLane.run(), this.#runApplyPoller()])
+    this.#running ??= Promise.all([this.#lanes.run(), this.#runApplyPoller()])
   }
 
   /** The dead letters were changed from outside. */
   recountDeadLetters(): Promise<boolean> {
-    return this.#retry.untilDone('letters', () => this.#deadLetters.recount())
+    return this.#files.retry.untilDone('letters', () => this.#files.deadLetters.recount())
   }
 
   /**
@@ -147,9 +118,11 @@ export class Forwarder {
    * the disk and no request with such rows is in flight: true, or false when the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
-    const isNoted = await this.#retry.untilDone('tombstones', () => this.#tombstones.add(seriesNumbers, before))
+    const isNoted = await this.#files.retry.untilDone('tombstones', () =>
+      this.#files.tombstones.add(seriesNumbers, before),
+    )
     if (!isNoted) return false
-    await this.#barrier.untilIdle()
+    await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(this.#options.quiesceMs)
     return !this.#sleeper.stopped
@@ -162,22 +135,22 @@ export class Forwarder {
    */
   async hold(): Promise<boolean> {
     this.#isHeld = true
-    this.#barrier.hold()
-    await this.#barrier.untilIdle()
+    this.#lanes.barrier.hold()
+    await this.#lanes.barrier.untilIdle()
     while (this.#isHeld && !this.#sleeper.stopped && !this.#isAllApplied()) await this.#sleeper.sleep(pollMs)
     const isHeld = this.#isHeld && !this.#sleeper.stopped
-    if (isHeld) this.#retention.hold(true)
+    if (isHeld) this.#files.retention.hold(true)
     return isHeld
   }
 
   release(): void {
     this.#isHeld = false
-    this.#retention.hold(false)
-    this.#barrier.release()
+    this.#files.retention.hold(false)
+    this.#lanes.barrier.release()
   }
 
   #isAllApplied(): boolean {
-    const { live, backfill } = this.#sender.sent
+    const { live, backfill } = this.#lanes.sender.sent
     const { applied } = this.#applyTracker
     return this.#rewindTo === undefined && applied.live === live && applied.backfill === backfill
   }
@@ -193,11 +166,10 @@ export class Forwarder {
     const cancel = timing.after(closeWaitMs, disconnect)
     await this.#running
     cancel()
-    if (this.#rewindTo === undefined) this.#retention.saveLastCheckpoint(this.#applyTracker.position)
+    if (this.#rewindTo === undefined) this.#files.retention.saveLastCheckpoint(this.#applyTracker.position)
     this.#report()
     disconnect()
-    this.#liveLane.close()
-    this.#backfillLane.close()
+    this.#lanes.close()
   }
 
   #createApplyPoller(): ApplyPoller {
@@ -206,12 +178,12 @@ export class Forwarder {
       table: table.name,
       connection: this.#control,
       applyTracker: this.#applyTracker,
-      retention: this.#retention,
+      retention: this.#files.retention,
       commitMode: this.#commitMode,
       issues: this.#issues,
       sleeper: this.#sleeper,
       keepMs,
-      sent: () => (this.#rewindTo === undefined ? { ...this.#sender.sent } : undefined),
+      sent: () => (this.#rewindTo === undefined ? { ...this.#lanes.sender.sent } : undefined),
       onLost: reason => this.#rewind(reason),
       timing,
       log,
@@ -230,7 +202,7 @@ export class Forwarder {
       quiesce: () => this.#quiesce(quiesceMs),
       isClosed: () => this.#sleeper.stopped,
       findSchemaError: () => findSchemaError(this.#control, table),
-      addDeadLetter: (batch, offset, reason) => this.#deadLetters.put(batch, offset, reason),
+      addDeadLetter: (batch, offset, reason) => this.#files.deadLetters.put(batch, offset, reason),
       onIssue: issue => this.#issues.note(issue),
       onUnavailable: issue => this.#issues.noteUnavailable(issue),
     })
@@ -252,35 +224,35 @@ export class Forwarder {
   /** Sends everything again that the journal still has, from when both lanes are idle. */
   #rewind(reason: string): void {
     this.#issues.wasUnavailable = false
-    if (this.#rewindTo === undefined) this.#barrier.add(() => this.#restart())
-    this.#rewindTo = this.#retention.start
+    if (this.#rewindTo === undefined) this.#lanes.barrier.add(() => this.#restart())
+    this.#rewindTo = this.#files.retention.start
     this.#options.onSent({ kind: 'lost', reason })
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'replaying the journal')
   }
 
   #restart(): void {
-    const position = this.#rewindTo ?? this.#retention.start
-    const ordinal = ordinalAt(this.#options, position) ?? this.#sender.sent.liveOrdinal
-    this.#retention.restart()
-    this.#sender.rewind(position, ordinal)
-    this.#applyTracker.rewind({ ...this.#sender.sent })
+    const position = this.#rewindTo ?? this.#files.retention.start
+    const ordinal = ordinalAt(this.#options, position) ?? this.#lanes.sender.sent.liveOrdinal
+    this.#files.retention.restart()
+    this.#lanes.sender.rewind(position, ordinal)
+    this.#applyTracker.rewind({ ...this.#lanes.sender.sent })
     this.#rewindTo = undefined
   }
 
   #report(): void {
     const { liveOrdinal, backfillOrdinal } = this.#applyTracker.applied
-    const { live, backfill } = this.#sender.sent
+    const { live, backfill } = this.#lanes.sender.sent
     this.#options.onStatus({
       rows: this.#delivery.rows,
       live,
       backfill,
       applied: this.#applyTracker.position,
-      start: this.#retention.start,
+      start: this.#files.retention.start,
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
-      pendingSinceUs: this.#applyTracker.pendingSinceUs ?? this.#sender.unsentSinceUs,
-      deadLetters: this.#deadLetters.count,
+      pendingSinceUs: this.#applyTracker.pendingSinceUs ?? this.#lanes.sender.unsentSinceUs,
+      deadLetters: this.#files.deadLetters.count,
       suspended: this.#applyPoller.suspended,
-      damagedBytes: this.#retention.damagedBytes,
+      damagedBytes: this.#files.retention.damagedBytes,
       issue: this.#issues.current,
       fileIssue: this.#issues.fileIssue,
       isSynced: this.#commitMode.isSynced,

@@ -1,0 +1,109 @@
+/** How a request is judged before and after its operation: the redirect, the negotiation, the form of the answer. */
+
+import assert from 'node:assert/strict'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IndexHolder } from '../../content/index-holder.ts'
+import type { Log } from '../../store/log.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { setRetryAfter } from '../http/errors.ts'
+import { hasTooManyArguments } from '../http/query-limits.ts'
+import type { Rules } from '../http/register-operations.ts'
+import type { Answer } from './answer.ts'
+import { contentFileErrors, errorAnswer, methodNotAllowed } from './errors.ts'
+import { renderPage } from './html/page.ts'
+import { contentSecurityPolicy } from './html/style.ts'
+import { negotiate } from './negotiation.ts'
+import type { Asked, ContentFileOperation, Find, Found } from './operations.ts'
+import { allowedMethods, optionsAnswer } from './options.ts'
+import { createPage, type Shown } from './page-model.ts'
+import { Query } from './query-string.ts'
+import { queryOf, slashedUrl } from './requested-path.ts'
+import { sendError, sendHtml, sendJson } from './send-answer.ts'
+
+interface Parts {
+  indexHolder: IndexHolder
+  log: Log
+}
+
+/** Every method of the two paths is behind the redirect and the negotiation, and none has a body. */
+export function rulesOf(parts: Parts): Rules<ContentFileOperation> {
+  const only = (answer: Answer): Found => ({ answer, part: undefined })
+  return {
+    onRequest:
+      ({ kind }) =>
+      (request, reply, done) => {
+        if (negotiateForm(request, reply, kind)) done()
+      },
+    handler:
+      ({ find }) =>
+      (request, reply) =>
+        answer(parts, request, reply, find),
+    refuseMethod(request, reply, _allowed, [operation]) {
+      assert(operation !== undefined, 'a path has an operation')
+      const { kind } = operation
+      if (!negotiateForm(request, reply, kind)) return reply
+      const { method } = request
+      const refusal = method === 'OPTIONS' ? optionsAnswer(kind) : methodNotAllowed(method)
+      return answer(parts, request, reply, () => only(refusal))
+    },
+  }
+}
+
+/** False when the request was answered here. */
+function negotiateForm(request: FastifyRequest, reply: FastifyReply, kind: Shown['kind']): boolean {
+  const { headers, originalUrl } = request
+  const location = slashedUrl(originalUrl)
+  if (location !== undefined) {
+    sendHtml(reply.code(301).header('location', location), '')
+    return false
+  }
+  reply.headers({ allow: allowedMethods.join(', '), vary: 'Accept' })
+  const text = queryOf(originalUrl)
+  if (hasTooManyArguments(text)) {
+    sendError(reply, 'TOO_MANY_ARGUMENTS')
+    return false
+  }
+  const query = new Query(text)
+  const negotiated = negotiate(headers.accept, query.last('format'))
+  if (!negotiated.ok) {
+    sendError(reply, negotiated.code)
+    return false
+  }
+  request.asked = { kind, query, form: negotiated.form }
+  return true
+}
+
+async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply, find: Find): Promise<FastifyReply> {
+  const { asked } = request
+  assert(asked !== null, 'BUG: a request of the content files was not negotiated')
+  let found: Found
+  try {
+    found = await find(request, asked)
+  } catch (error) {
+    found = { answer: failure(parts, error), part: undefined }
+  }
+  if (found.answer.status === 503) setRetryAfter(reply, contentFileErrors.UNAVAILABLE.retryAfterSeconds)
+  return await send(parts, request, reply, { ...asked, ...found })
+}
+
+/** PostgreSQL may be away for a while; anything else is a bug of ours. */
+function failure({ log }: Parts, error: unknown): Answer {
+  if (isUnavailable(error)) return errorAnswer('UNAVAILABLE')
+  log.error({ err: error }, 'content-files request failed')
+  return errorAnswer('INTERNAL')
+}
+
+async function send(
+  { indexHolder }: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { kind, query, form, answer, part }: Asked & Found,
+): Promise<FastifyReply> {
+  if (form.kind === 'json') return sendJson(reply, answer, form.indent)
+  const { method, originalUrl: url } = request
+  // The page of an error can do without a form.
+  const choices = kind === 'list' ? await indexHolder.current().catch(() => undefined) : undefined
+  const page = createPage({ kind, method, url, query, answer, choices, part })
+  reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)
+  return sendHtml(reply, renderPage(page))
+}

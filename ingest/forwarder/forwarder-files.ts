@@ -1,0 +1,31 @@
+/** What the forwarder keeps on disk: dead letters, tombstones, and the segments that may have to be sent again. */
+
+import { Tombstones } from '../journal/tombstones.ts'
+import { DeadLetterStore, type DeadLetterStoreOptions } from './dead-letter-store.ts'
+import { FileRetry } from './file-retry.ts'
+import { type RetentionOptions, SegmentRetention } from './segment-retention.ts'
+import type { Sleeper } from './sleeper.ts'
+
+export interface ForwarderFilesOptions extends DeadLetterStoreOptions, Omit<RetentionOptions, 'tombstones'> {
+  sleeper: Sleeper
+  /** Where both lanes begin. */
+  from: number
+}
+
+export interface ForwarderFiles {
+  /** Of work on these files. */
+  retry: FileRetry
+  deadLetters: DeadLetterStore
+  tombstones: Tombstones
+  retention: SegmentRetention
+}
+
+export function openForwarderFiles(options: ForwarderFilesOptions): ForwarderFiles {
+  const tombstones = new Tombstones(options.disk)
+  return {
+    retry: new FileRetry(options.issues, options.sleeper),
+    deadLetters: new DeadLetterStore(options),
+    tombstones,
+    retention: new SegmentRetention({ ...options, tombstones }, options.from),
+  }
+}

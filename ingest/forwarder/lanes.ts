@@ -1,0 +1,49 @@
+/** The live lane and the backfill lane behind it, with the sender that they share and the barrier that stops both. */
+
+import { BackfillLane, type BackfillLaneOptions } from './backfill-lane.ts'
+import { BackfillPlanner } from './backfill-planner.ts'
+import type { ForwarderFiles } from './forwarder-files.ts'
+import { LaneBarrier } from './lane-barrier.ts'
+import { LaneSender, type LaneSenderOptions } from './lane-sender.ts'
+import { LiveLane, type LiveLaneOptions } from './live-lane.ts'
+
+export interface LanesOptions
+  extends LaneSenderOptions,
+    Pick<LiveLaneOptions, 'disk' | 'layout' | 'paceMs' | 'durableEnd' | 'timing'>,
+    Pick<BackfillLaneOptions, 'applied'>,
+    Omit<ForwarderFiles, 'deadLetters'> {
+  /** Of the live lane; the backfill lane has the one behind them. */
+  connectionCount: number
+}
+
+export class Lanes {
+  readonly sender: LaneSender
+  readonly barrier: LaneBarrier
+  readonly #live: LiveLane
+  readonly #backfill: BackfillLane
+
+  constructor(options: LanesOptions) {
+    const { sleeper, retry, tombstones, layout, connectionCount } = options
+    this.sender = new LaneSender(options)
+    this.barrier = new LaneBarrier(sleeper, retry, () => {
+      this.#live.dropPrepared()
+      this.#backfill.dropPrepared()
+    })
+    const shared = { ...options, sender: this.sender, barrier: this.barrier }
+    this.#live = new LiveLane({ ...shared, erased: tombstones })
+    this.#backfill = new BackfillLane({
+      ...shared,
+      planner: new BackfillPlanner(layout.kind, connectionCount, tombstones),
+    })
+  }
+
+  /** Resolves when both have stopped. */
+  run(): Promise<unknown> {
+    return Promise.all([this.#live.run(), this.#backfill.run()])
+  }
+
+  close(): void {
+    this.#live.close()
+    this.#backfill.close()
+  }
+}
