@@ -5,12 +5,10 @@ import t, { type Test } from 'tap'
 import type { Changed } from '../../auth/devices/commits.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
-import { silentLog, startDatabases } from '../support/databases.ts'
+import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const hourMs = 3_600_000
-// Nothing here asks QuestDB, so none is started: an address where nobody listens is enough.
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres

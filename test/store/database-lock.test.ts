@@ -9,12 +9,10 @@ import { lockDatabase, serviceLock } from '../../store/postgres/database-lock.ts
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import type { StartError } from '../../store/start-error.ts'
 import { openStore, type Store } from '../../store/store.ts'
-import { silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { nowhere, silentLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { postgresUrl } from '../support/postgres-url.ts'
 import { serverPid, until } from '../support/processes.ts'
 import { startTcpPostgres } from '../support/tcp-postgres.ts'
-
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
 async function openOn(t: Test, databaseUrl: string, onLost?: (error: StartError) => void): Promise<Store> {
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))

@@ -2,11 +2,11 @@ import pg from 'pg'
 import { test } from 'tap'
 import { monitorPostgres } from '../../store/postgres/postgres-monitor.ts'
 import { freePort } from '../../store/process/free-port.ts'
-import { startDatabases } from '../support/databases.ts'
+import { nowhere, startDatabases } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
 test('a PostgreSQL that is not there is told, and one that is there is not', async t => {
-  const { store } = await startDatabases(t)
+  const { store } = await startDatabases(t, nowhere)
   const { host, user, password, database } = store.postgres.options
   const nobody = new pg.Pool({ host: '127.0.0.1', port: await freePort(), user, database })
   const somebody = new pg.Pool({ host, port: store.postgres.options.port, user, password, database })

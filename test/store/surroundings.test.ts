@@ -8,7 +8,7 @@ import { findProgram } from '../../store/process/find-program.ts'
 import { findJava, mavenEnvironment } from '../../store/questdb/java.ts'
 import { openStore } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
-import { startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { nowhere, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 
 /** A folder with a `java` that says its version, and on anything else does what is given. */
@@ -98,21 +98,21 @@ test('a folder that the user of PostgreSQL cannot pass through', {
 })
 
 test('a secret that does not fit its PostgreSQL any more', async t => {
-  const { directory, store } = await startDatabases(t)
+  const { directory, store } = await startDatabases(t, nowhere)
   await store.close()
   writeFileSync(join(directory.secrets, 'postgres'), 'another\n')
   const message =
     /refuses the secret "postgres", which it was not made with \(restore it\): password authentication failed/
-  await t.rejects(openStore(storeOptions(directory)), { name: 'StartError', message })
+  await t.rejects(openStore({ ...storeOptions(directory), ...nowhere }), { name: 'StartError', message })
   t.notOk(isRunning(serverPid(directory, 'postgres')))
 })
 
 test('a lock file of PostgreSQL whose pid now belongs to somebody else', async t => {
-  const { directory, store } = await startDatabases(t)
+  const { directory, store } = await startDatabases(t, nowhere)
   await store.close()
   // Pids begin anew in a container; this very process stands in for the somebody else.
   writeFileSync(join(directory.postgres, 'data', 'postmaster.pid'), `${process.pid}\n`)
-  const again = await openStore(storeOptions(directory))
+  const again = await openStore({ ...storeOptions(directory), ...nowhere })
   t.teardown(() => again.close())
   t.equal((await again.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
 })

@@ -26,7 +26,7 @@ import { openStations, type Stations } from '../../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
-import { recordingLog, startDatabases, type TestHooks } from './databases.ts'
+import { nowhere, recordingLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -37,8 +37,6 @@ export const adminToken = 'a'.repeat(64)
 /** As by default. */
 export const perOwner = { user: 100, administrator: 10_000, operator: 10_000 }
 export const goodPassword = 'correct horse battery'
-
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
 export interface AccountsUnderTest {
   app: FastifyInstance

@@ -14,11 +14,8 @@ import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
-import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+import { nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
-
-/** An address where nobody listens stands for a QuestDB that is away. */
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
 export interface Admin {
   app: FastifyInstance

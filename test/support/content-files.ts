@@ -8,11 +8,8 @@ import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createConnections } from '../../api/http/connections.ts'
 import { createServer } from '../../api/http/server.ts'
 import { createContentFileImporter } from '../../content/import/importer.ts'
-import { silentLog, startDatabases, type TestHooks } from './databases.ts'
+import { nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
-
-/** An address where nobody listens stands for a QuestDB that is away. */
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 
 export interface ContentFileAnswer {
   status: number

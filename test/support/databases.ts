@@ -36,6 +36,9 @@ export async function dataDirectoryPath(t: TestHooks, isFirstStart: boolean): Pr
   return path
 }
 
+/** Options for a test that needs nothing of QuestDB, so that none is started: an address where nobody listens. */
+export const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+
 /** Both databases; wait for `store.questdb.ready` where QuestDB is asked. */
 export async function startDatabases(
   t: TestHooks,

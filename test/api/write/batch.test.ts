@@ -24,13 +24,12 @@ import { createClaims } from '../../../ingest/idempotency/claims.ts'
 import { defaultRanges } from '../../../ingest/reading.ts'
 import { openVariant, perOwner } from '../../support/accounts.ts'
 import { openParts } from '../../support/admin.ts'
-import { silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
+import { nowhere, silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { readReading } from '../../support/journal-parts.ts'
 import { basic } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 const { store } = await startDatabases(t, nowhere)
 const { ingest, devices } = await openParts(t, store)
 const people = await openVariant(t, store, { devices })

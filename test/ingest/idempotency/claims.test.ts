@@ -11,11 +11,10 @@ import type { Claim, KeyedRequest } from '../../../ingest/idempotency/claim-grou
 import { type ClaimsOptions, createClaims } from '../../../ingest/idempotency/claims.ts'
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import type { Reading } from '../../../ingest/reading.ts'
-import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { nowhere, recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
 import { reading } from '../../support/journal-parts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 const { store } = await startDatabases(t, nowhere)
 const { postgres } = store
 const dayMs = 24 * 3_600_000

@@ -5,12 +5,11 @@ import { NewDevice } from '../../../../auth/devices/device.ts'
 import { openDevices } from '../../../../auth/devices/devices.ts'
 import type { Scope } from '../../../../auth/keys/key.ts'
 import { openVariant, perOwner } from '../../../support/accounts.ts'
-import { silentLog, startDatabases } from '../../../support/databases.ts'
+import { nowhere, silentLog, startDatabases } from '../../../support/databases.ts'
 import { freeze } from '../../../support/frozen.ts'
 import { connectClient, eventOf, reading, startListener } from '../../../support/mqtt.ts'
 import { serverPid, until } from '../../../support/processes.ts'
 
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 const { store, directory } = await startDatabases(t, nowhere)
 const devices = await openDevices({
   pool: store.postgres,
