@@ -10,7 +10,7 @@ import type { MatrixRow } from './matrix.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 export interface TestHarness {
-  /** Runs a row with a seed of its own, which is printed. */
+  /** Runs a row with a seed, which is printed. */
   run(row: string, cycles: number, work: MatrixRow['run']): Promise<Tally>
 }
 
@@ -18,7 +18,8 @@ interface Test extends TestHooks {
   comment(text: string): void
 }
 
-export async function startTestHarness(t: Test): Promise<TestHarness> {
+/** `fixedSeed`: that of every row, in place of another one each time. */
+export async function startTestHarness(t: Test, fixedSeed?: number): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
   const found = new Set<Tally>()
@@ -32,7 +33,7 @@ export async function startTestHarness(t: Test): Promise<TestHarness> {
   return {
     async run(row, cycles, work) {
       const tally = createTally(row)
-      const seed = Date.now() % 1_000_000_000
+      const seed = fixedSeed ?? Date.now() % 1_000_000_000
       t.comment(`${row}: seed ${seed}`)
       // Until it is clean, also one that throws.
       found.add(tally)

@@ -23,12 +23,12 @@ export async function damageJournal(
   cycles: number,
   chosen: readonly Damage[] = damages,
 ): Promise<void> {
-  for (const [index, damage] of chosen.entries()) {
-    await experiment(harness, { seed: seed + index, tally }, async bed => {
-      for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++) await damageOnce(bed, damage)
-      await bed.untilAcknowledged(100)
-    })
-  }
+  await experiment(harness, { seed, tally }, async bed => {
+    for (let cycle = 0; cycle < Math.max(1, Math.ceil(cycles / chosen.length)); cycle++) {
+      for (const damage of chosen) await damageOnce(bed, damage)
+    }
+    await bed.untilAcknowledged(100)
+  })
 }
 
 async function damageOnce(bed: TestBed, damage: Damage): Promise<void> {
