@@ -1,6 +1,7 @@
 /** What a device is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
+import { MetricLimits } from '../../metrics/metric-limits.ts'
 import { characterCount, plainText } from '../plain-text.ts'
 import { namePattern } from './name-pattern.ts'
 
@@ -55,28 +56,7 @@ export const DeviceName = z
   })
   .meta({ minLength: 1, maxLength: nameCharactersMax, pattern: namePattern, not: { enum: ['.', '..'] } })
 
-const limit = z.number().min(-1e6).max(1e6).nullable()
-const size = z.number().positive().max(1e6).nullable()
-
-/** From where on a reading of a metric is suspect; what is left out is as for all devices, null switches it off. */
-const MetricLimits = z
-  .strictObject({
-    /** Bounds of the usual range. */
-    min: limit,
-    max: limit,
-    /** The largest distance from the mean of the readings before and after. */
-    spike: size,
-    /** The largest change in a minute; those of hours are changed in proportion. */
-    rate: size,
-    /** How long a flat line is suspect; without it by the sensor's own runs. */
-    flat_hours: size,
-    /** The sensor's smallest step; without it by its readings. */
-    quantum: size,
-  })
-  .partial()
-  .refine(({ min, max }) => (min ?? -Infinity) < (max ?? Infinity), { path: ['min'], message: 'must be less than max' })
-
-/** The metrics by name: what `store/tables.ts` calls them. */
+/** By the names of metrics as `store/tables.ts` has them. */
 export const QualityLimits = z
   .strictObject({
     temperature: MetricLimits,

@@ -1,56 +1,33 @@
 /** Units of foreign files: found in the name of a column, and converted to those of the table (°C, %, hPa, V, %). */
 
-import type { Metric } from '../../store/tables.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { type Convert, conversion, unchanged, unitOf, units } from '../../metrics/units.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 
-type Convert = (value: number) => number
-
-const same: Convert = value => value
-const percent = { '%': same, percent: same, '%rh': same, ratio: (value: number) => value * 100 }
-
-/** By their key, as `unitKey` gives it. */
-const conversions: Record<Metric, Readonly<Record<string, Convert>>> = {
-  temperature: { c: same, f: value => ((value - 32) * 5) / 9, k: value => value - 273.15 },
-  humidity: percent,
-  pressure: {
-    hpa: same,
-    mbar: same,
-    mb: same,
-    millibar: same,
-    pa: value => value / 100,
-    kpa: value => value * 10,
-    bar: value => value * 1000,
-    inhg: value => value * 33.863_886_666_667,
-    mmhg: value => value * 1.333_223_874_15,
-    psi: value => value * 68.947_572_931_783,
-  },
-  battery_voltage: { v: same, mv: value => value / 1000 },
-  battery_percentage: percent,
-}
-
-/** `℉`, `°F` and `f` are one; letters of a wrong encoding do not count. */
-function unitKey(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^a-z0-9%]/g, '')
+function unitOfMetric(metric: Metric): string {
+  return catalogueEntry(metric)?.unit ?? ''
 }
 
 /** The value in the unit of the table; undefined for a unit that the metric cannot have. */
 export function conversionOf(metric: Metric, unit: string): Convert | undefined {
-  const convert = Object.entries(conversions[metric]).find(([key]) => key === unitKey(unit))?.[1]
-  return convert === undefined || convert === same ? convert : value => rounded(convert(value))
+  const found = conversion(unit, unitOfMetric(metric))
+  if (!found.ok) return undefined
+  if (found.convert === unchanged) return unchanged
+  return value => rounded(found.convert(value))
 }
 
+/** As people read them. */
 export function unitsOf(metric: Metric): string[] {
-  return Object.keys(conversions[metric])
+  const dimension = unitOf(unitOfMetric(metric))?.dimension
+  return units.filter(unit => unit.dimension === dimension).map(({ sign }) => sign)
 }
 
-/** Without the digits that only the computation has made. */
+/** Files that were made by hand or from a column of another unit have noise in further digits. */
 function rounded(value: number): number {
   return Math.round(value * 1e6) / 1e6
 }
 
-const allUnits = new Set(Object.values(conversions).flatMap(units => Object.keys(units)))
+const dimensions = new Set(metrics.map(metric => unitOf(unitOfMetric(metric))?.dimension))
 
 export interface NamedColumn {
   /** Lower case, without the unit. */
@@ -63,8 +40,15 @@ export function readColumnName(text: string): NamedColumn {
   const name = text.normalize('NFKC').trim().toLowerCase()
   const at = unitStart(name)
   if (at === undefined) return { name, unit: undefined }
-  const unit = unitKey(name.slice(at))
-  return allUnits.has(unit) ? { name: name.slice(0, at).trim(), unit } : { name, unit: undefined }
+  const unit = columnUnit(name.slice(at))
+  return unit === undefined ? { name, unit } : { name: name.slice(0, at).trim(), unit }
+}
+
+/** Its code. `Temperature (in)` is that of a room, and `Temperature (1)` that of the first sensor. */
+function columnUnit(text: string): string | undefined {
+  const inner = text.replace(/^ - /, '').replace(/^[([]|[)\]]$/g, '')
+  const unit = /^\d+$/.test(inner) ? undefined : unitOf(inner)
+  return unit !== undefined && dimensions.has(unit.dimension) ? unit.code : undefined
 }
 
 function unitStart(name: string): number | undefined {

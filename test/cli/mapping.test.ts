@@ -296,7 +296,7 @@ t.test('--map: columns, units, constants and quotes', async t => {
     ['device=', /a name is missing/],
     ['device="x', /a quote is not closed/],
     ['device=a:C', /device has no unit/],
-    ['temperature=a:hPa', /the unit of temperature is one of c, f, k/],
+    ['temperature=a:hPa', /the unit of temperature is one of °C, °F, K/],
     ['timestamp=a:noon', /the format of timestamp is one of auto, mdy/],
     ['device=a,device=b', /device is mapped twice/],
     ['device="a"b', /"b" is too much/],
@@ -353,10 +353,13 @@ t.test('times in all their forms', async t => {
 })
 
 t.test('units: what a column is called, and the same value in another unit', async t => {
-  t.strictSame(readColumnName('Outdoor Temperature(℉)'), { name: 'outdoor temperature', unit: 'f' })
-  t.strictSame(readColumnName('Barometer - in Hg'), { name: 'barometer', unit: 'inhg' })
-  t.strictSame(readColumnName('Temp [°C]'), { name: 'temp', unit: 'c' })
+  t.strictSame(readColumnName('Outdoor Temperature(℉)'), { name: 'outdoor temperature', unit: '[degF]' })
+  t.strictSame(readColumnName('Barometer - in Hg'), { name: 'barometer', unit: "[in_i'Hg]" })
+  t.strictSame(readColumnName('Temp [°C]'), { name: 'temp', unit: 'Cel' })
   t.strictSame(readColumnName('Wind (mph)'), { name: 'wind (mph)', unit: undefined })
+  t.strictSame(readColumnName('Temperature (in)'), { name: 'temperature (in)', unit: undefined }, 'indoors')
+  t.strictSame(readColumnName('Temperature (1)'), { name: 'temperature (1)', unit: undefined }, 'a number')
+  t.strictSame(readColumnName('Temperature (\ufffdC)'), { name: 'temperature', unit: 'Cel' }, 'a wrong encoding')
   t.equal(conversionOf('temperature', 'K')?.(300), 26.85)
   t.equal(conversionOf('temperature', '°F')?.(212), 100)
   t.equal(conversionOf('temperature', '℃')?.(21.5), 21.5)

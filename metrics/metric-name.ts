@@ -1,0 +1,64 @@
+/** How a metric is called: its name, and the name that a field of a sender stands for. */
+
+import { z } from 'zod'
+
+const namePattern = /^[a-z][a-z0-9_]{0,47}$/
+
+/**
+ * Names that no metric has: fields of a reading that are none, a path of the admin API, and figures that the service makes of
+ * other metrics and shows beside them.
+ */
+const reserved: ReadonlySet<string> = new Set([
+  'device',
+  'timestamp',
+  'ts',
+  'catalogue',
+  'dew_point',
+  'absolute_humidity',
+  'sea_level_pressure',
+  'pressure_tendency',
+])
+
+export function isMetricName(text: string): boolean {
+  return namePattern.test(text) && !reserved.has(text)
+}
+
+/** It is also a key of answers and a part of paths, and never changes. */
+export const MetricName = z
+  .string()
+  .regex(namePattern, 'must be 1 to 48 of a-z, 0-9 and "_", and begin with a letter')
+  .refine(name => !reserved.has(name), 'is a name that the service itself uses')
+
+/** A longer text stands for no name. */
+const fieldLengthMax = 64
+
+/**
+ * The name that a field stands for, in the spelling of metrics: `windSpeed`, `Wind Speed` and `wind-speed` give `wind_speed`,
+ * `PM2.5` gives `pm2_5`. Undefined for what cannot be a name. One pass over at most 64 characters.
+ */
+export function metricNameOf(field: string): string | undefined {
+  if (field.length > fieldLengthMax) return undefined
+  let name = ''
+  let before: 'small' | 'capital' | 'other' = 'other'
+  for (const character of field) {
+    const isCapital = character >= 'A' && character <= 'Z'
+    if (!isCapital && !isSmallOrDigit(character)) {
+      before = 'other'
+      continue
+    }
+    const isNewWord = name !== '' && (before === 'other' || (isCapital && before === 'small'))
+    name += (isNewWord ? '_' : '') + character.toLowerCase()
+    before = isCapital ? 'capital' : 'small'
+  }
+  return isMetricName(name) ? name : undefined
+}
+
+function isSmallOrDigit(character: string): boolean {
+  return (character >= 'a' && character <= 'z') || (character >= '0' && character <= '9')
+}
+
+/** `wind_speed` gives `Wind speed`. */
+export function titleOfName(name: string): string {
+  const words = name.replaceAll('_', ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

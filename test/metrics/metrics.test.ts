@@ -1,0 +1,129 @@
+/** Names, records and the catalogue of metrics. */
+
+import fc from 'fast-check'
+import { test } from 'tap'
+import { catalogue, catalogueEntry } from '../../metrics/catalogue.ts'
+import { Metric, MetricChange, metricKinds, NewMetric } from '../../metrics/metric.ts'
+import { isMetricName, MetricName, metricNameOf, titleOfName } from '../../metrics/metric-name.ts'
+import { unitOf } from '../../metrics/units.ts'
+import { metrics as columns } from '../../store/tables.ts'
+
+test('a name is 1 to 48 of a-z, 0-9 and _, begins with a letter, and is not one that the service uses', async t => {
+  for (const name of ['a', 'co2', 'pm2_5', 'a_', `a${'b'.repeat(47)}`, 'constructor']) t.ok(isMetricName(name), name)
+  const wrong = [
+    '',
+    '_a',
+    '2a',
+    'A',
+    'a-b',
+    'a b',
+    'ä',
+    `a${'b'.repeat(48)}`,
+    'a\n',
+    'device',
+    'timestamp',
+    'dew_point',
+  ]
+  for (const name of wrong) t.notOk(isMetricName(name), JSON.stringify(name))
+  const property = fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
+    return isMetricName(text) === MetricName.safeParse(text).success
+  })
+  fc.assert(property, { numRuns: 5000 })
+})
+
+test('the fields of senders stand for names', async t => {
+  const is = (field: string, name: string | undefined) => t.equal(metricNameOf(field), name, JSON.stringify(field))
+  for (const field of [
+    'wind_speed',
+    'windSpeed',
+    'WindSpeed',
+    'Wind Speed',
+    'wind-speed',
+    ' wind.speed ',
+    'WIND_SPEED',
+  ])
+    is(field, 'wind_speed')
+  is('PM2.5', 'pm2_5')
+  is('CO2', 'co2')
+  is('CO2 (ppm)', 'co2_ppm')
+  is('pm1.0', 'pm1_0')
+  is('pm10', 'pm10')
+  is('', undefined)
+  is('%', undefined)
+  is('2nd', undefined)
+  is('Timestamp', undefined)
+  is('x'.repeat(49), undefined)
+  is(`x${' '.repeat(64)}`, undefined)
+  is('température', 'temp_rature')
+})
+
+test('whatever a field is called, it stands for a name or for none, and a name stands for itself', async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 80 }), field => {
+      const name = metricNameOf(field)
+      return name === undefined || (MetricName.safeParse(name).success && metricNameOf(name) === name)
+    }),
+    { numRuns: 5000 },
+  )
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,10}(_[a-z0-9]{1,10}){0,3}$/), name => {
+      return metricNameOf(name) === (isMetricName(name) ? name : undefined)
+    }),
+  )
+})
+
+test('the catalogue has each name and alias once, known units, and ranges that hold something', async t => {
+  t.ok(catalogue.length >= 60 && catalogue.length <= 100, `${catalogue.length} metrics`)
+  const names = catalogue.flatMap(({ name, aliases }) => [name, ...aliases])
+  t.strictSame(
+    names.filter((name, at) => names.indexOf(name) !== at),
+    [],
+    'none stands there twice',
+  )
+  for (const entry of catalogue) {
+    const { name, title, aliases, unit, min, max, decimals } = entry
+    t.ok(isMetricName(name), name)
+    // An alias is what metricNameOf makes of a field; it need be no name that a metric may have.
+    for (const alias of aliases) t.match(alias, /^[a-z][a-z0-9_]{0,47}$/, alias)
+    for (const text of [name, ...aliases]) t.equal(catalogueEntry(text), entry, text)
+    if (unit !== null) t.equal(unitOf(unit)?.code, unit, `${name} in ${unit}`)
+    t.ok((min ?? -Infinity) < (max ?? Infinity), `${name} from ${min} to ${max}`)
+    const { aliases: _, ...fields } = entry
+    t.strictSame(NewMetric.parse(fields), fields, `${name} can be made`)
+    t.ok(title.length <= 40 && decimals <= 3, name)
+  }
+  t.strictSame(new Set(catalogue.map(({ kind }) => kind)), new Set(metricKinds))
+  for (const column of columns) t.ok(catalogueEntry(column), column)
+  t.equal(catalogueEntry('co2_ppm')?.name, 'co2')
+  t.equal(catalogueEntry('pm2_5')?.name, 'pm25')
+  t.equal(catalogueEntry('constructor'), undefined)
+})
+
+test('a metric that is made or changed is checked, and a unit becomes its code', async t => {
+  t.strictSame(NewMetric.parse({ name: 'sap_flow', unit: 'l/h' }), { name: 'sap_flow', unit: 'L/h' })
+  const refuses = (sent: object, path: string) => {
+    const issues = NewMetric.safeParse({ name: 'a', ...sent }).error?.issues ?? []
+    t.strictSame(
+      issues.map(issue => issue.path.join('.')),
+      [path],
+      JSON.stringify(sent),
+    )
+  }
+  refuses({ unit: 'furlong' }, 'unit')
+  refuses({ unit: 'x'.repeat(33) }, 'unit')
+  refuses({ kind: 'vector' }, 'kind')
+  refuses({ decimals: 11 }, 'decimals')
+  refuses({ decimals: 0.5 }, 'decimals')
+  refuses({ min: 2, max: 2 }, 'min')
+  refuses({ color: 'red' }, 'color')
+  refuses({ title: '' }, 'title')
+  refuses({ title: 'a\u0007' }, 'title')
+  refuses({ position: -1 }, 'position')
+  refuses({ quality: { min: 2, max: 1 } }, 'quality.min')
+  refuses({ name: 'A' }, 'name')
+  refuses({ size: 1 }, '')
+  t.match(MetricChange.safeParse({}).error?.issues[0]?.message, /at least one field/)
+  t.notOk(MetricChange.safeParse({ name: 'b' }).success, 'the name stays')
+  t.equal(titleOfName('sap_flow'), 'Sap flow')
+  t.ok(Object.keys(Metric.shape).includes('built_in'))
+})
