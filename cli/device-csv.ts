@@ -3,6 +3,7 @@
 import { parse } from 'csv-parse/sync'
 import { DeviceRequest } from '../auth/devices/device.ts'
 import { CommandError } from './command-error.ts'
+import { namesIn } from './option-values.ts'
 
 const faultsShown = 20
 
@@ -37,6 +38,7 @@ const columns = {
   expected_interval_seconds: number,
   owner: number,
   quality_limits: json,
+  metrics: namesIn,
 } satisfies Record<Exclude<keyof DeviceRequest, 'name'> | typeof nameColumn, Cell>
 
 /** Columns that had other names. */

@@ -1,10 +1,8 @@
 /** The options of `devices add` and `devices set` that describe a device. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { DeviceChangeRequest } from '../auth/devices/device.ts'
-
-/** Checked by the server. */
-type JsonObject = Record<string, unknown>
+import { type JsonObject, jsonObjectOrNone, namesIn, numberOrNone } from './option-values.ts'
 
 export interface DeviceOptions {
   locationShort?: string
@@ -17,6 +15,7 @@ export interface DeviceOptions {
   interval?: number | 'none'
   owner?: string
   limits?: JsonObject | 'none'
+  metrics?: string
 }
 
 export function addDeviceOptions(command: Command): Command {
@@ -28,12 +27,20 @@ export function addDeviceOptions(command: Command): Command {
     .option('--expected-interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
     .addOption(new Option('--interval <seconds>', 'its name before').argParser(numberOrNone).hideHelp())
     .option('--owner <account>', 'e-mail address or id of the account that owns it; an empty text clears it')
-    .option('--limits <json>', 'limits beyond which readings are flagged as suspect, as JSON, or none', limitsOrNone)
+    .option(
+      '--limits <json>',
+      'limits beyond which readings are flagged as suspect, as JSON, or none',
+      jsonObjectOrNone,
+    )
+    .option(
+      '--metrics <names>',
+      'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
+    )
 }
 
 /** Only what was said. */
 export function changeOf(options: DeviceOptions): DeviceChangeRequest {
-  const { locationShort, locationDesc, log, battery, altitude, owner, limits } = options
+  const { locationShort, locationDesc, log, battery, altitude, owner, limits, metrics } = options
   const interval = options.expectedInterval ?? options.interval
   return {
     ...(locationShort === undefined ? {} : { location_short: locationShort }),
@@ -44,6 +51,7 @@ export function changeOf(options: DeviceOptions): DeviceChangeRequest {
     ...(interval === undefined ? {} : { expected_interval_seconds: numberOf(interval) }),
     ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
+    ...(metrics === undefined ? {} : { metrics: metrics === 'none' ? null : namesIn(metrics) }),
   }
 }
 
@@ -55,28 +63,4 @@ export function ownerOf(text: string): string | number | null {
 
 function numberOf(value: number | 'none'): number | null {
   return value === 'none' ? null : value
-}
-
-/** Commander makes an empty text of null, so the word stands for it until the end. */
-function numberOrNone(text: string): number | 'none' {
-  if (text === 'none') return text
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number or none.')
-  return value
-}
-
-function limitsOrNone(text: string): JsonObject | 'none' {
-  if (text === 'none') return text
-  const limits = jsonOf(text)
-  if (typeof limits === 'object' && limits !== null && !Array.isArray(limits)) return limits as JsonObject
-  throw new InvalidArgumentError(`Expected JSON such as '{"pressure":{"min":700}}' or none.`)
-}
-
-/** Undefined for invalid JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
 import { DeviceRequest, IssuedPassword, type NewDevice } from '../../auth/devices/device.ts'
 import type { Checked } from '../http/operation.ts'
-import { type AdminDevicesOptions, noAccount, sendRefusal, taken } from './devices.ts'
+import { type AdminDevicesOptions, noAccount, noMetrics, sendRefusal, taken } from './devices.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { ownerIdsOf } from './owners.ts'
 import { type Issue, sendProblem } from './problem.ts'
@@ -29,7 +29,15 @@ export function deviceAdditionOperation(options: AdminDevicesOptions): AdminOper
     body: { json: z.union([Addition, z.array(Addition).min(1).max(additionsMax)]), check: checkAdditions },
     bodyBytesMax: additionsBytesMax,
     success: { status: 201, description: 'The names and passwords', json: z.union([Issued, z.array(Issued)]) },
-    refusals: ['NAME_TAKEN', 'NAME_TWICE', 'REGISTRY_FULL', 'TOO_MANY_DEVICES', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    refusals: [
+      'NAME_TAKEN',
+      'NAME_TWICE',
+      'REGISTRY_FULL',
+      'TOO_MANY_DEVICES',
+      'OWNER_UNKNOWN',
+      'METRICS_UNKNOWN',
+      'OUTCOME_UNKNOWN',
+    ],
     async precondition({ body }, reply) {
       if (!Array.isArray(body) || body.length <= additionsMax) return undefined
       return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
@@ -97,6 +105,9 @@ function behind(count: number) {
 }
 
 function issuesIn(wanted: NewDevice[], names: Set<string>, isOne: boolean, code: Refusal['code']): Issue[] {
+  if (code === 'METRICS_UNKNOWN') {
+    return wanted.flatMap(({ metrics }, at) => noMetrics(isOne ? '' : `[${at}].`, metrics, names))
+  }
   const places = wanted.flatMap(({ name }, at) => (names.has(name) ? [isOne ? 'name' : `[${at}].name`] : []))
   return places.map(path => (code === 'NAME_TAKEN' ? taken(path) : { path, message: 'stands here more than once' }))
 }

@@ -16,6 +16,7 @@ import { withPresentNames } from './renamed-fields.ts'
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
   OWNER_UNKNOWN: 'an owner is no account',
+  METRICS_UNKNOWN: 'a listed metric is not in the registry; add it first',
 }
 
 export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Issue[]): FastifyReply {
@@ -86,13 +87,16 @@ function changeOperation({ devices, findAccounts }: AdminDevicesOptions): AdminO
       check: sent => DeviceChangeRequest.safeParse(withPresentNames(sent)),
     },
     success: { status: 200, description: 'The changed device', json: Details },
-    refusals: ['DEVICE_UNKNOWN', 'NAME_TAKEN', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
+    refusals: ['DEVICE_UNKNOWN', 'NAME_TAKEN', 'OWNER_UNKNOWN', 'METRICS_UNKNOWN', 'OUTCOME_UNKNOWN'],
     async handle({ path, body: { owner, ...rest }, actor }, reply) {
       const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
       if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN', [noAccount('owner')])
       const change = owner === undefined ? rest : { ...rest, owner: owners.ids[0] ?? null }
       const changed = await devices.change(path.name, change, actor)
       if (changed.ok) return reply.send(changed.value)
+      if (changed.code === 'METRICS_UNKNOWN') {
+        return sendRefusal(reply, changed.code, noMetrics('', change.metrics, new Set(changed.names)))
+      }
       return sendRefusal(reply, changed.code, changed.code === 'NAME_TAKEN' ? [taken('name')] : undefined)
     },
   })
@@ -134,6 +138,17 @@ function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
 
 export function noAccount(path: string): Issue {
   return { path, message: 'is no account' }
+}
+
+/** `prefix`: before the field, of one device among several. */
+export function noMetrics(
+  prefix: string,
+  metrics: readonly string[] | null | undefined,
+  unknown: ReadonlySet<string>,
+): Issue[] {
+  return (metrics ?? []).flatMap((name, at) =>
+    unknown.has(name) ? [{ path: `${prefix}metrics[${at}]`, message: `"${name}" is no metric` }] : [],
+  )
 }
 
 export function taken(path: string): Issue {

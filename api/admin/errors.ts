@@ -46,6 +46,12 @@ export const adminErrors = {
   // Stations.
   STATION_UNKNOWN: commonErrors.STATION_UNKNOWN,
   SN_TAKEN: commonErrors.SN_TAKEN,
+  // Metrics.
+  METRIC_UNKNOWN: { status: 404, text: 'metric unknown' },
+  METRIC_BUILT_IN: { status: 409, text: 'metric built in' },
+  METRIC_IN_USE: { status: 409, text: 'metric in use' },
+  METRICS_UNKNOWN: { status: 422, text: 'metrics unknown' },
+  RANGE_EMPTY: { status: 422, text: 'range empty' },
   // Backups.
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
   // Retention.

@@ -19,7 +19,7 @@ import type { Reconciler } from './reconciler.ts'
  * that would be logs nothing until it is known, and no other change begins.
  */
 export type Refusal =
-  | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE'; names: string[] }
+  | { ok: false; code: 'NAME_TAKEN' | 'NAME_TWICE' | 'METRICS_UNKNOWN'; names: string[] }
   /** Of these accounts one at least is not there. */
   | { ok: false; code: 'OWNER_UNKNOWN' }
   | { ok: false; code: 'DEVICE_UNKNOWN' | 'REGISTRY_FULL' | 'TOO_MANY_CHANGES' | 'DATABASE_AWAY' | 'OUTCOME_UNKNOWN' }

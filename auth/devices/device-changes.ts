@@ -50,8 +50,13 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     return exclusively(names, async () => {
       const record = memory.get(name)
       if (record === undefined) return unknownDevice
-      const row = await transact(transaction => sql.updateSettings(transaction, record.number, wanted, by))
-      return applyRow(record, row, () => record.details(now()))
+      const done = await transact(async transaction => {
+        const { metrics } = wanted
+        const unknown = metrics ? await sql.unknownMetrics(transaction, metrics) : []
+        if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown } as const
+        return { ok: true, row: await sql.updateSettings(transaction, record.number, wanted, by) } as const
+      })
+      return done.ok ? applyRow(record, done.row, () => record.details(now())) : done
     })
   }
 
@@ -128,8 +133,14 @@ function createAdd(
     const passwords = makePasswords(devices.length)
     const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
     const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
-    const rows = await transact(transaction => sql.insertDevices(transaction, issues, by, now()))
-    for (const row of rows) memory.apply(row)
+    const listed = devices.flatMap(({ metrics }) => metrics ?? [])
+    const done = await transact(async transaction => {
+      const unknown = listed.length === 0 ? [] : await sql.unknownMetrics(transaction, [...new Set(listed)])
+      if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown } as const
+      return { ok: true, rows: await sql.insertDevices(transaction, issues, by, now()) } as const
+    })
+    if (!done.ok) return done
+    for (const row of done.rows) memory.apply(row)
     return { ok: true, value: issued }
   }
 

@@ -18,6 +18,7 @@ export interface DeviceRow {
   expected_interval_seconds: number | null
   owner: number | null
   quality_limits: QualityLimits | null
+  metrics: string[] | null
   createdMs: number
   lastSeenMs: number | null
   current: Buffer
@@ -40,6 +41,7 @@ export class DeviceRecord implements Device, SeenRecord {
   expected_interval_seconds: number | null = null
   owner: number | null = null
   quality_limits: QualityLimits | null = null
+  metrics: string[] | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs: number
   seenUnsaved = false
@@ -75,6 +77,7 @@ export class DeviceRecord implements Device, SeenRecord {
     this.expected_interval_seconds = row.expected_interval_seconds
     this.owner = row.owner
     this.quality_limits = row.quality_limits
+    this.metrics = row.metrics
     this.removed = row.removed
     this.authSeq = row.authSeq
     const next = row.next === null ? null : packDigest(row.next)
@@ -106,7 +109,7 @@ export class DeviceRecord implements Device, SeenRecord {
 
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
-    const { altitude_m, expected_interval_seconds, owner, quality_limits, lastSeenMs } = this
+    const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       number,
@@ -120,6 +123,7 @@ export class DeviceRecord implements Device, SeenRecord {
       expected_interval_seconds,
       owner,
       quality_limits,
+      metrics,
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

@@ -11,7 +11,7 @@ import type { DeviceRow } from './device-record.ts'
 type Database = Pick<pg.Pool, 'query'>
 
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
-  expected_interval_s, owner, quality_limits, date_part('epoch', created_at) * 1000,
+  expected_interval_s, owner, quality_limits, metrics, date_part('epoch', created_at) * 1000,
   date_part('epoch', last_seen) * 1000, credential_current, credential_next,
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
@@ -27,6 +27,7 @@ type Values = [
   intervalS: number | null,
   owner: number | null,
   qualityLimits: QualityLimits | null,
+  metrics: string[] | null,
   createdMs: number,
   lastSeenMs: number | null,
   current: Buffer,
@@ -42,6 +43,7 @@ function rowOf(values: Values): DeviceRow {
     expected_interval_seconds,
     owner,
     quality_limits,
+    metrics,
     createdMs,
     lastSeenMs,
     current,
@@ -62,6 +64,7 @@ function rowOf(values: Values): DeviceRow {
     expected_interval_seconds,
     owner,
     quality_limits,
+    metrics,
     current,
     next,
     authSeq,
@@ -140,12 +143,13 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
   const text = `
     WITH added AS (
       INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, quality_limits, credential_current, created_at, auth_seq)
+        expected_interval_s, owner, quality_limits, metrics, credential_current, created_at, auth_seq)
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
-        quality_limits, digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
+        quality_limits,
+        CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END, digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::int[], $10::bytea[], $13::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
-        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, place)
+        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
+        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, metrics, place)
       ORDER BY place
       RETURNING *
     ), audited AS (
@@ -166,6 +170,7 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     nowMs,
     by,
     column(device => (device.quality_limits === null ? null : JSON.stringify(device.quality_limits))),
+    column(device => (device.metrics === null ? null : JSON.stringify(device.metrics))),
   ])
 }
 
@@ -206,6 +211,7 @@ const changeable = [
   'expected_interval_seconds',
   'owner',
   'quality_limits',
+  'metrics',
 ] satisfies (keyof DeviceChange)[]
 
 function columnOf(field: (typeof changeable)[number]): string {
@@ -217,6 +223,14 @@ export function updateSettings(database: Transaction, number: number, change: De
   const set = fields.map((field, at) => `${columnOf(field)} = $${at + 5}`)
   const values = fields.map(field => change[field])
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
+}
+
+/** Those of the names that are no metric. The others are not removed until the end of the transaction. */
+export async function unknownMetrics(transaction: Transaction, names: readonly string[]): Promise<string[]> {
+  const text = 'SELECT name FROM metrics WHERE name = ANY($1::text[]) ORDER BY id FOR KEY SHARE'
+  const { rows } = await transaction.query<{ name: string }>(text, [names])
+  const known = new Set(rows.map(({ name }) => name))
+  return [...new Set(names)].filter(name => !known.has(name))
 }
 
 export interface NewCredential {

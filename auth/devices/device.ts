@@ -1,7 +1,9 @@
 /** What a device is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
+import { metricsPerDeviceMax } from '../../metrics/metric.ts'
 import { MetricLimits } from '../../metrics/metric-limits.ts'
+import { MetricName } from '../../metrics/metric-name.ts'
 import { characterCount, plainText } from '../plain-text.ts'
 import { namePattern } from './name-pattern.ts'
 
@@ -77,6 +79,14 @@ export const ownerName = z.union(
 )
 export type OwnerName = z.infer<typeof ownerName>
 
+/** Which metrics a device has, in the order in which they are shown; null for whatever it sends. */
+const DeviceMetrics = z
+  .array(MetricName)
+  .min(1)
+  .max(metricsPerDeviceMax)
+  .refine(names => new Set(names).size === names.length, 'must name each metric once')
+  .nullable()
+
 /** What an administrator may set. */
 const settings = {
   location_short: plainText({ max: 128 }),
@@ -87,6 +97,7 @@ const settings = {
   expected_interval_seconds: z.int().min(1).max(31_622_400).nullable(),
   owner: accountId.nullable(),
   quality_limits: QualityLimits.nullable(),
+  metrics: DeviceMetrics,
 }
 
 /** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
@@ -100,6 +111,7 @@ export const NewDevice = z.strictObject({
   expected_interval_seconds: settings.expected_interval_seconds.default(null),
   owner: settings.owner.default(null),
   quality_limits: settings.quality_limits.default(null),
+  metrics: settings.metrics.default(null),
 })
 export type NewDevice = z.infer<typeof NewDevice>
 

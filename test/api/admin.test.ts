@@ -100,6 +100,7 @@ t.test('a device is added, shown, changed and removed', async t => {
       expected_interval_seconds: null,
       owner: null,
       quality_limits: null,
+      metrics: null,
       created_at: time,
       last_seen: null,
       credential: 'current',

@@ -13,6 +13,7 @@ const about = {
   altitude_m: null,
   expected_interval_seconds: null,
   quality_limits: null,
+  metrics: null,
   createdMs: 1,
   lastSeenMs: null,
   current: password,

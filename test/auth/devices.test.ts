@@ -1,10 +1,10 @@
 /** The registry against a real PostgreSQL: what is promised about credentials, changes and restarts. */
 
-import type pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Changed } from '../../auth/devices/commits.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
+import { breakingPool } from '../support/breaking-pool.ts'
 import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -21,7 +21,7 @@ async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Dev
 }
 
 async function openEmpty(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
-  await pool.query('TRUNCATE devices, audit')
+  await pool.query('TRUNCATE devices, metric_series, audit')
   return await open(t, options)
 }
 
@@ -39,24 +39,6 @@ async function addAccount(email: string, role = 'user'): Promise<number> {
   const text = 'INSERT INTO accounts (email, role, created_at, updated_at) VALUES ($1, $2, now(), now()) RETURNING id'
   const { rows } = await pool.query<{ id: number }>(text, [email, role])
   return rows[0]?.id ?? 0
-}
-
-/** The same pool, but its connection breaks before the server gets a statement, or after it has done a COMMIT. */
-function breakingPool(breaks: () => 'before' | 'after' | undefined, real: pg.Pool): pg.Pool {
-  const breaking = (ask: (...given: unknown[]) => Promise<unknown>) => {
-    return async (...given: unknown[]) => {
-      const when = breaks()
-      const isCommit = (given[0] as pg.QueryConfig).text === 'COMMIT'
-      const result = when === 'before' ? undefined : await ask(...given)
-      if (when === 'before' || (when === 'after' && isCommit)) throw new Error('Connection terminated unexpectedly')
-      return result
-    }
-  }
-  async function connect(): Promise<pg.PoolClient> {
-    const client = await real.connect()
-    return Object.assign(Object.create(client), { query: breaking(client.query.bind(client) as never) })
-  }
-  return Object.assign(Object.create(real), { query: breaking(real.query.bind(real) as never), connect })
 }
 
 async function audit(): Promise<string[]> {

@@ -44,6 +44,7 @@ const device = {
   expected_interval_seconds: null,
   owner: null,
   quality_limits: null,
+  metrics: null,
   credential: 'current',
   created_at: '2026-01-01T00:00:00.000Z',
   last_seen: null,

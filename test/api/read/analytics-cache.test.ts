@@ -27,6 +27,7 @@ const about = {
   expected_interval_seconds: null as number | null,
   owner: null,
   quality_limits: null,
+  metrics: null,
 }
 const minuteMs = 60_000
 const paths = ['stats_data', 'detail_data', 'daily_summary', 'past_window_data'].map(name => `/${name}/Porch`)

@@ -48,7 +48,7 @@ export function DevicesSection() {
   )
 }
 
-const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits'> })[] = [
+const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' | 'metrics'> })[] = [
   { name: 'location_short', label: 'Place' },
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },

@@ -1,0 +1,165 @@
+/** What administrators change of the registry. */
+
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { type Metric, type MetricChange, metricsMax, type NewMetric } from '../../metrics/metric.ts'
+import { titleOfName } from '../../metrics/metric-name.ts'
+import { writeAudit } from '../audit.ts'
+import type { MetricCommits } from './metric-commits.ts'
+import type { MetricMemory } from './metric-memory.ts'
+import {
+  countMetrics,
+  deleteMetric,
+  insertMetrics,
+  isMetricUsed,
+  lockMetric,
+  type MetricFields,
+  readMetricsNamed,
+  updateMetric,
+} from './metric-rows.ts'
+
+export type MetricRefusal =
+  /** `aliasOf`: the catalogue knows it as another name of this metric. */
+  | { ok: false; code: 'NAME_TAKEN'; aliasOf?: string }
+  /** Fields of a metric that is built in, which stay as they are. */
+  | { ok: false; code: 'METRIC_BUILT_IN'; fields: string[] }
+  /** `RANGE_EMPTY`: together with what is there, `min` is not below `max`. */
+  | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_IN_USE' | 'REGISTRY_FULL' | 'RANGE_EMPTY' }
+type MetricChanged<Value> = { ok: true; value: Value } | MetricRefusal
+
+/** All of them reject as PostgreSQL does when it is away. `by` is who asks, for the audit. */
+export interface MetricChanges {
+  /** What is left out is as the catalogue has it; its range only in its own unit. */
+  add(metric: NewMetric, by: string): Promise<MetricChanged<Metric>>
+  /**
+   * Kind and unit may change at any time, for instance of a metric that the first reading has made. Stored values stay as they
+   * are and mean the new unit from then on: nothing is converted, and the audit has the unit and the kind of before. Of the
+   * five that are built in, unit, kind and range stay, since the interface of readings names them.
+   */
+  change(name: string, change: MetricChange, by: string): Promise<MetricChanged<Metric>>
+  /** Refused while a device has or lists it. Its number is given to no other metric. */
+  remove(name: string, by: string): Promise<MetricChanged<undefined>>
+}
+
+export interface MetricChangesOptions {
+  memory: MetricMemory
+  commits: Pick<MetricCommits, 'exclusively' | 'transact'>
+}
+
+const unknown = { ok: false, code: 'METRIC_UNKNOWN' } as const
+const rangeEmpty = { ok: false, code: 'RANGE_EMPTY' } as const
+
+export function createMetricChanges({ memory, commits }: MetricChangesOptions): MetricChanges {
+  const { exclusively, transact } = commits
+
+  async function addNow(metric: NewMetric, by: string): Promise<MetricChanged<Metric>> {
+    const { name } = metric
+    if (memory.get(name) !== undefined) return { ok: false, code: 'NAME_TAKEN' }
+    const entry = catalogueEntry(name)
+    if (entry !== undefined && entry.name !== name) return { ok: false, code: 'NAME_TAKEN', aliasOf: entry.name }
+    const fields = metricFields(metric)
+    if (!hasRange(fields)) return rangeEmpty
+    const done = await transact(async transaction => {
+      if ((await countMetrics(transaction)) >= metricsMax) return undefined
+      const added = await insertMetrics(transaction, [fields], [by])
+      // Another process has made it.
+      return { added, taken: added.length > 0 ? [] : await readMetricsNamed(transaction, [name]) }
+    })
+    if (done === undefined) return { ok: false, code: 'REGISTRY_FULL' }
+    for (const row of [...done.added, ...done.taken]) memory.apply(row)
+    const [added] = done.added
+    return added === undefined ? { ok: false, code: 'NAME_TAKEN' } : { ok: true, value: added }
+  }
+
+  async function changeNow(name: string, wanted: MetricChange, by: string): Promise<MetricChanged<Metric>> {
+    const metric = memory.get(name)
+    if (metric === undefined) return unknown
+    const fixed = metric.built_in ? changedIn(metric, wanted, fixedFields) : []
+    if (fixed.length > 0) return { ok: false, code: 'METRIC_BUILT_IN', fields: fixed }
+    const change = onlyChanges(metric, wanted)
+    if (Object.keys(change).length === 0) return { ok: true, value: metric }
+    if (!hasRange({ ...metric, ...change })) return rangeEmpty
+    const row = await transact(async transaction => {
+      const changed = await updateMetric(transaction, metric.id, change)
+      if (changed === undefined) return undefined
+      const { unit, kind } = metric
+      const details = {
+        ...change,
+        ...(change.unit === undefined && change.kind === undefined ? {} : { was: { unit, kind } }),
+      }
+      await writeAudit(transaction, { actor: by, action: 'metric.change', subject: subjectOf(name), details })
+      return changed
+    })
+    if (row === undefined) {
+      memory.remove(metric)
+      return unknown
+    }
+    memory.apply(row)
+    return { ok: true, value: memory.byId(row.id) ?? row }
+  }
+
+  async function removeNow(name: string, by: string): Promise<MetricChanged<undefined>> {
+    const metric = memory.get(name)
+    if (metric === undefined) return unknown
+    if (metric.built_in) return { ok: false, code: 'METRIC_BUILT_IN', fields: [] }
+    const refusal = await transact(async transaction => {
+      if (!(await lockMetric(transaction, metric.id))) return unknown
+      if (await isMetricUsed(transaction, metric)) return { ok: false, code: 'METRIC_IN_USE' } as const
+      await deleteMetric(transaction, metric.id)
+      await writeAudit(transaction, { actor: by, action: 'metric.remove', subject: subjectOf(name) })
+      return undefined
+    })
+    if (refusal === undefined || refusal === unknown) memory.remove(metric)
+    return refusal ?? { ok: true, value: undefined }
+  }
+
+  return {
+    add: (metric, by) => exclusively(() => addNow(metric, by)),
+    change: (name, change, by) => exclusively(() => changeNow(name, change, by)),
+    remove: (name, by) => exclusively(() => removeNow(name, by)),
+  }
+}
+
+const decimalsUsual = 2
+
+/** A record from what is given and from the catalogue. */
+export function metricFields({ name, ...given }: NewMetric): MetricFields {
+  const entry = catalogueEntry(name)
+  const usual = {
+    title: entry?.title ?? titleOfName(name),
+    unit: entry?.unit ?? null,
+    kind: entry?.kind ?? ('gauge' as const),
+    decimals: entry?.decimals ?? decimalsUsual,
+    quality: null,
+    color: null,
+    position: null,
+  }
+  const isUnitOfEntry = given.unit === undefined || given.unit === usual.unit
+  const range = isUnitOfEntry ? { min: entry?.min ?? null, max: entry?.max ?? null } : { min: null, max: null }
+  return { name, ...usual, ...range, ...withoutUndefined(given) }
+}
+
+function withoutUndefined<Fields extends object>(
+  fields: Fields,
+): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+const fixedFields = ['unit', 'kind', 'min', 'max'] as const
+
+function changedIn(metric: Metric, change: MetricChange, fields: readonly (keyof MetricChange)[]): string[] {
+  return fields.filter(field => change[field] !== undefined && change[field] !== metric[field])
+}
+
+function onlyChanges(metric: Metric, change: MetricChange): MetricChange {
+  return Object.fromEntries(
+    Object.entries(change).filter(([field, value]) => value !== undefined && value !== metric[field as keyof Metric]),
+  )
+}
+
+function hasRange({ min, max }: Pick<MetricChange, 'min' | 'max'>): boolean {
+  return (min ?? -Infinity) < (max ?? Infinity)
+}
+
+function subjectOf(name: string): string {
+  return `metric ${name}`
+}

@@ -1,0 +1,66 @@
+/** Changes of the registry, one after the other: in PostgreSQL first, then in memory. */
+
+import type pg from 'pg'
+import { createMutex } from '../../limits/mutex.ts'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { hasEnded, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import { createReconciler } from '../devices/reconciler.ts'
+import { ChangeInDoubt } from '../record-cache.ts'
+import { TooBusy } from '../too-busy.ts'
+
+export interface MetricCommits {
+  /** Rejects with TooBusy, with ChangeInDoubt while the outcome of an earlier change is unknown, and as `work` does. */
+  exclusively<Value>(work: () => Promise<Value>): Promise<Value>
+  /** While nothing else changes. Rejects as transactions do; after OutcomeUnknown all is read again before the next change. */
+  transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  /** False while the outcome of a change is unknown. */
+  reconcile(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface MetricCommitsOptions {
+  pool: pg.Pool
+  /** Timeout of each statement of a change. */
+  stepMs: number
+  /** Reads into memory what may have changed. */
+  readAgain: () => Promise<void>
+  failed: (error: unknown) => void
+}
+
+const changesWaitingMax = 1_000
+
+export function createMetricCommits({ pool, stepMs, readAgain, failed }: MetricCommitsOptions): MetricCommits {
+  const mutex = createMutex(changesWaitingMax)
+  const reconciler = createReconciler({
+    hasEnded: transaction => hasEnded(pool, transaction, stepMs),
+    readSince: readAgain,
+    failed,
+    retryMs: 1_000,
+  })
+
+  return {
+    async exclusively(work) {
+      const done = await mutex.tryRun(async () => {
+        if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a metric is not confirmed')
+        return { value: await work() }
+      })
+      if (done === 'full') throw new TooBusy('too many changes of metrics wait', 1)
+      return done.value
+    },
+    async transact(work) {
+      try {
+        return await inTransaction(pool, { stepMs }, work)
+      } catch (error) {
+        if (error instanceof OutcomeUnknown) {
+          reconciler.outcomeUnknown({ transaction: error.transaction, sequence: 0, onReconciled() {} })
+        }
+        throw error
+      }
+    },
+    reconcile: reconciler.reconcile,
+    async close() {
+      reconciler.close()
+      await mutex.idle()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/** One page of the registry, in the order of positions. */
+
+import type { Metric } from '../../metrics/metric.ts'
+import { signOf } from '../../metrics/units.ts'
+import { rowsPerPage } from '../list-page.ts'
+import { createTextSearch } from '../text-search.ts'
+import type { MetricDetails, MetricPage } from './metric-page.ts'
+
+export interface MetricListQuery {
+  /** In the name or the title, whatever the case. */
+  search: string
+  /** `next` of the page before. */
+  after?: number | undefined
+}
+
+/** Ids are below this. */
+const idsMax = 2 ** 31
+
+/** `all` in the order of their keys. A page begins behind the key of the last row, whether that is still there or not. */
+export function metricPage(all: readonly Metric[], { search, after = -1 }: MetricListQuery): MetricPage {
+  const isFound = createTextSearch(search)
+  const found = search === '' ? all : all.filter(({ name, title }) => isFound(name) || isFound(title))
+  const first = found.findIndex(metric => keyOf(metric) > after)
+  const rows = first === -1 ? [] : found.slice(first, first + rowsPerPage)
+  const last = rows.at(-1)
+  const next = last !== undefined && last !== found.at(-1) ? keyOf(last) : null
+  return { metrics: rows.map(metricDetails), total: found.length, next }
+}
+
+function keyOf({ position, id }: Metric): number {
+  return position * idsMax + id
+}
+
+export function metricDetails({ id: _, ...fields }: Metric): MetricDetails {
+  return { ...fields, unit_sign: fields.unit === null ? null : signOf(fields.unit) }
+}

@@ -1,0 +1,114 @@
+/** All metrics in memory, and the numbers of their series: what the write path asks for each reading. */
+
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { metricNameOf } from '../../metrics/metric-name.ts'
+import type { SeriesRow } from './metric-rows.ts'
+
+/** The accepted ranges of built-in metrics as they are configured, by name. */
+export type BuiltInRanges = { readonly [name: string]: { readonly min: number; readonly max: number } }
+
+export class MetricMemory {
+  readonly #byName = new Map<string, Metric>()
+  readonly #byId = new Map<number, Metric>()
+  /**
+   * Metric and number of each series by device, one behind the other: at most 64 pairs, which are walked through. A map for
+   * each device takes six times the memory.
+   */
+  readonly #series = new Map<number, number[]>()
+  readonly #ranges: BuiltInRanges
+  #sorted: readonly Metric[] | undefined
+  #version = 0
+  #seriesMax = 0
+
+  constructor(ranges: BuiltInRanges) {
+    this.#ranges = ranges
+  }
+
+  get(name: string): Metric | undefined {
+    return this.#byName.get(name)
+  }
+
+  byId(id: number): Metric | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** By its name, a name that differs in spelling, or an alias of the catalogue. */
+  find(field: string): Metric | undefined {
+    const known = this.#byName.get(field)
+    if (known !== undefined) return known
+    const name = metricNameOf(field)
+    if (name === undefined) return undefined
+    return this.#byName.get(name) ?? this.#byName.get(catalogueEntry(name)?.name ?? name)
+  }
+
+  size(): number {
+    return this.#byId.size
+  }
+
+  /** By position, of the same by age. The same array until something changes. */
+  all(): readonly Metric[] {
+    this.#sorted ??= [...this.#byId.values()].sort((a, b) => a.position - b.position || a.id - b.id)
+    return this.#sorted
+  }
+
+  version(): number {
+    return this.#version
+  }
+
+  apply(row: Metric): void {
+    const range = row.built_in && Object.hasOwn(this.#ranges, row.name) ? this.#ranges[row.name] : undefined
+    const metric = range === undefined ? row : { ...row, min: range.min, max: range.max }
+    this.#byName.set(metric.name, metric)
+    this.#byId.set(metric.id, metric)
+    this.#changed()
+  }
+
+  remove({ id, name }: Pick<Metric, 'id' | 'name'>): void {
+    this.#byId.delete(id)
+    this.#byName.delete(name)
+    this.#changed()
+  }
+
+  /** What is not among them is no metric any more. */
+  replace(metrics: readonly Metric[]): void {
+    this.#byId.clear()
+    this.#byName.clear()
+    for (const metric of metrics) this.apply(metric)
+  }
+
+  applySeries({ device, metric, number }: SeriesRow): void {
+    this.#seriesMax = Math.max(this.#seriesMax, number)
+    if (this.seriesOf(device, metric) !== undefined) return
+    const pairs = this.#series.get(device)
+    if (pairs === undefined) this.#series.set(device, [metric, number])
+    else pairs.push(metric, number)
+  }
+
+  seriesOf(device: number, metric: number): number | undefined {
+    const pairs = this.#series.get(device)
+    if (pairs === undefined) return undefined
+    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === metric) return pairs[at + 1]
+    return undefined
+  }
+
+  /** Ids of the metrics that a device has series of, the oldest first. */
+  metricsOf(device: number): number[] {
+    return (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 0)
+  }
+
+  /** How many series a device has. */
+  seriesCount(device: number): number {
+    return (this.#series.get(device)?.length ?? 0) / 2
+  }
+
+  /** The highest number of a series that is in here. */
+  seriesMax(): number {
+    return this.#seriesMax
+  }
+
+  #changed(): void {
+    this.#sorted = undefined
+    this.#version += 1
+  }
+}

@@ -1,0 +1,159 @@
+/** The rows of metrics and of their series. */
+
+import type pg from 'pg'
+import type { Metric, MetricChange } from '../../metrics/metric.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+
+type Database = Pick<pg.Pool, 'query'>
+
+const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in'
+
+/** One metric of one device. */
+export interface SeriesRow {
+  number: number
+  device: number
+  metric: number
+}
+
+export async function readMetrics(database: Database): Promise<Metric[]> {
+  return (await database.query<Metric>(`SELECT ${columns} FROM metrics`)).rows
+}
+
+export async function readMetricsNamed(database: Database, names: readonly string[]): Promise<Metric[]> {
+  const text = `SELECT ${columns} FROM metrics WHERE name = ANY($1::text[])`
+  return (await database.query<Metric>(text, [names])).rows
+}
+
+// Any fixed number serves; it is "barometr" in ASCII.
+const metricsLock = '7089073111360173170'
+
+/** No metric is added by others until the end of the transaction, so that the number stays what it is. */
+export async function countMetrics(transaction: Transaction): Promise<number> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [metricsLock])
+  const { rows } = await transaction.query<{ count: number }>('SELECT count(*)::int AS count FROM metrics')
+  return rows[0]?.count ?? 0
+}
+
+/** Without a position they come behind all others. */
+export type MetricFields = Omit<Metric, 'id' | 'built_in' | 'position'> & { position: number | null }
+
+/** Those whose names are not taken, with an audit row each. */
+export async function insertMetrics(
+  transaction: Transaction,
+  metrics: readonly MetricFields[],
+  by: readonly string[],
+): Promise<Metric[]> {
+  const { rows } = await transaction.query<Metric>(
+    `WITH given AS (
+      SELECT * FROM jsonb_to_recordset($1::jsonb) AS given (name text, title text, unit text, kind text, decimals smallint,
+        min double precision, max double precision, quality jsonb, color text, position integer, place integer)
+    ), added AS (
+      INSERT INTO metrics (name, title, unit, kind, decimals, min, max, quality, color, position)
+      SELECT name, title, unit, kind, decimals, min, max, nullif(quality, 'null'), color,
+        coalesce(position, least((SELECT coalesce(max(m.position), 0) FROM metrics m) + place, 1000000))
+      FROM given ORDER BY place
+      ON CONFLICT (name) DO NOTHING
+      RETURNING ${columns}
+    ), audited AS (
+      INSERT INTO audit (actor, action, subject, details)
+      SELECT ($2::text[])[place], 'metric.add', 'metric ' || given.name,
+        jsonb_strip_nulls(jsonb_build_object('unit', given.unit, 'kind', given.kind))
+      FROM added JOIN given USING (name) ORDER BY place
+    )
+    SELECT * FROM added ORDER BY id`,
+    [JSON.stringify(metrics.map((metric, at) => ({ ...metric, place: at + 1 }))), by],
+  )
+  return rows
+}
+
+const changeable = [
+  'title',
+  'unit',
+  'kind',
+  'decimals',
+  'min',
+  'max',
+  'quality',
+  'color',
+  'position',
+] as const satisfies (keyof MetricChange)[]
+
+/** Undefined when there is no such metric any more. */
+export async function updateMetric(
+  transaction: Transaction,
+  id: number,
+  change: MetricChange,
+): Promise<Metric | undefined> {
+  const fields = changeable.filter(field => change[field] !== undefined)
+  const assignments = fields.map((field, at) => `${field} = $${at + 2}`).join(', ')
+  const { rows } = await transaction.query<Metric>(
+    `UPDATE metrics SET ${assignments} WHERE id = $1 RETURNING ${columns}`,
+    [id, ...fields.map(field => change[field])],
+  )
+  return rows[0]
+}
+
+/** Until the end of the transaction nobody names it in the list of a device. */
+export async function lockMetric(transaction: Transaction, id: number): Promise<boolean> {
+  return (await transaction.query('SELECT FROM metrics WHERE id = $1 FOR UPDATE', [id])).rowCount !== 0
+}
+
+/** Whether it has series, or a device lists it. */
+export async function isMetricUsed(transaction: Transaction, { id, name }: Metric): Promise<boolean> {
+  const { rows } = await transaction.query<{ used: boolean }>(
+    `SELECT EXISTS (SELECT FROM metric_series WHERE metric = $1)
+       OR EXISTS (SELECT FROM devices WHERE removed_at IS NULL AND $2 = ANY(metrics)) AS used`,
+    [id, name],
+  )
+  return rows[0]?.used ?? true
+}
+
+export async function deleteMetric(transaction: Transaction, id: number): Promise<void> {
+  await transaction.query('DELETE FROM metrics WHERE id = $1', [id])
+}
+
+/** By number, in pages. */
+export async function readSeriesAfter(database: Database, number: number, rowsMax: number): Promise<SeriesRow[]> {
+  const text = 'SELECT number, device, metric FROM metric_series WHERE number > $1 ORDER BY number LIMIT $2'
+  // Rows as arrays: objects with repeated keys take twice the time and memory at the start.
+  const { rows } = await database.query<[number, number, number]>({
+    text,
+    values: [number, rowsMax],
+    rowMode: 'array',
+  })
+  return rows.map(([number, device, metric]) => ({ number, device, metric }))
+}
+
+/**
+ * Makes the series that are missing, of each device up to `perDeviceMax` in all, in the order given; also those that others
+ * have made meanwhile come back.
+ */
+export async function insertSeries(
+  transaction: Transaction,
+  wanted: readonly Pick<SeriesRow, 'device' | 'metric'>[],
+  perDeviceMax: number,
+): Promise<SeriesRow[]> {
+  const values = [wanted.map(({ device }) => device), wanted.map(({ metric }) => metric)]
+  // In one order for all, so that two transactions do not wait for each other; then the numbers of their series stay.
+  const lock = 'SELECT FROM devices WHERE number = ANY($1::int[]) ORDER BY number FOR NO KEY UPDATE'
+  await transaction.query(lock, [values[0]])
+  await transaction.query(
+    `INSERT INTO metric_series (device, metric)
+     SELECT device, metric FROM (
+       SELECT given.device, given.metric, place, row_number() OVER (PARTITION BY given.device ORDER BY place) +
+         (SELECT count(*) FROM metric_series s WHERE s.device = given.device) AS rank
+       FROM unnest($1::int[], $2::int[]) WITH ORDINALITY AS given (device, metric, place)
+       JOIN devices ON devices.number = given.device JOIN metrics ON metrics.id = given.metric
+       WHERE NOT EXISTS (SELECT FROM metric_series s WHERE s.device = given.device AND s.metric = given.metric)
+     ) AS missing
+     WHERE rank <= $3 ORDER BY place
+     ON CONFLICT (device, metric) DO NOTHING`,
+    [...values, perDeviceMax],
+  )
+  const { rows } = await transaction.query<SeriesRow>(
+    `SELECT number, device, metric FROM metric_series
+     WHERE (device, metric) IN (SELECT * FROM unnest($1::int[], $2::int[])) ORDER BY number`,
+    values,
+  )
+  return rows
+}

@@ -1,0 +1,86 @@
+/**
+ * Entry point of this folder: the registry of metrics, and of their series. All of it is held in memory, so a field of a reading
+ * finds its metric without a query to PostgreSQL. A change is committed to PostgreSQL first and then applied in memory, before
+ * the call returns.
+ */
+
+import type pg from 'pg'
+import type { Metric } from '../../metrics/metric.ts'
+import type { Log } from '../../store/log.ts'
+import { createFirstSight, type FirstSight } from './first-sight.ts'
+import { createMetricChanges, type MetricChanges } from './metric-changes.ts'
+import { createMetricCommits } from './metric-commits.ts'
+import { type MetricListQuery, metricPage } from './metric-list.ts'
+import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
+import type { MetricPage } from './metric-page.ts'
+import { readMetrics, readSeriesAfter } from './metric-rows.ts'
+
+export interface Metrics extends MetricChanges, FirstSight {
+  /** From memory, as is all that is no promise. By its name. */
+  get(name: string): Metric | undefined
+  /** By its name, another spelling of it (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
+  find(field: string): Metric | undefined
+  /** By the registry's number. */
+  byId(id: number): Metric | undefined
+  /** In the order of positions; the same array until something changes. */
+  all(): readonly Metric[]
+  /** Increases with each change of a metric. */
+  version(): number
+  /** The number of a series; undefined for the five that are built in, which are columns of the table of readings. */
+  series(device: number, metric: Pick<Metric, 'id'>): number | undefined
+  /** What a device has sent besides those, the oldest first. */
+  metricsOf(device: number): Metric[]
+  list(query: MetricListQuery): MetricPage
+  /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
+  reconcile(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface MetricsOptions {
+  pool: pg.Pool
+  log: Pick<Log, 'warn'>
+  /** `open`: a field that is no metric yet makes one; `declared`: only administrators do. */
+  mode: 'open' | 'declared'
+  /** The accepted ranges of the built-in metrics, by name, as the settings have them. */
+  ranges?: BuiltInRanges
+  /** Timeout of each statement of a change; normally it takes milliseconds. */
+  stepMs?: number
+}
+
+const seriesPerRead = 10_000
+
+export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { pool, log, mode, ranges = {}, stepMs = 4_000 } = options
+  const memory = new MetricMemory(ranges)
+  const readAgain = async () => {
+    memory.replace(await readMetrics(pool))
+    await readSeries(pool, memory)
+  }
+  await readAgain()
+  const failed = (error: unknown) => log.warn({ err: error }, 'change of metrics failed or unconfirmed')
+  const commits = createMetricCommits({ pool, stepMs, readAgain, failed })
+
+  return {
+    ...createMetricChanges({ memory, commits }),
+    ...createFirstSight({ memory, commits, isOpen: mode === 'open', failed }),
+    get: name => memory.get(name),
+    find: field => memory.find(field),
+    byId: id => memory.byId(id),
+    all: () => memory.all(),
+    version: () => memory.version(),
+    series: (device, { id }) => memory.seriesOf(device, id),
+    metricsOf: device => memory.metricsOf(device).flatMap(id => memory.byId(id) ?? []),
+    list: query => metricPage(memory.all(), query),
+    reconcile: commits.reconcile,
+    close: commits.close,
+  }
+}
+
+/** Those behind the last one that is known, in pages, so that they are not held twice in memory. */
+async function readSeries(pool: pg.Pool, memory: MetricMemory): Promise<void> {
+  for (;;) {
+    const rows = await readSeriesAfter(pool, memory.seriesMax(), seriesPerRead)
+    for (const row of rows) memory.applySeries(row)
+    if (rows.length < seriesPerRead) return
+  }
+}

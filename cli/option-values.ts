@@ -1,0 +1,35 @@
+/** Values of options that are numbers, JSON or `none`. */
+
+import { InvalidArgumentError } from 'commander'
+
+/** Checked by the server. */
+export type JsonObject = Record<string, unknown>
+
+/** Commander makes an empty text of null, so the word stands for it until the end. */
+export function numberOrNone(text: string): number | 'none' {
+  if (text === 'none') return text
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number or none.')
+  return value
+}
+
+export function jsonObjectOrNone(text: string): JsonObject | 'none' {
+  if (text === 'none') return text
+  const limits = jsonOf(text)
+  if (typeof limits === 'object' && limits !== null && !Array.isArray(limits)) return limits as JsonObject
+  throw new InvalidArgumentError(`Expected JSON such as '{"pressure":{"min":700}}' or none.`)
+}
+
+/** Undefined for invalid JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Separated by commas, semicolons or blanks. */
+export function namesIn(text: string): string[] {
+  return text.split(/[\s,;]/).filter(name => name !== '')
+}

@@ -1,0 +1,322 @@
+/** The registry of metrics on a real PostgreSQL: changes, what the first reading makes, bounds, and several processes. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
+import { metricPage } from '../../auth/metrics/metric-list.ts'
+import { type Metrics, type MetricsOptions, openMetrics } from '../../auth/metrics/metrics.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import { metricsMax, metricsPerDeviceMax, NewMetric } from '../../metrics/metric.ts'
+import { isMetricName } from '../../metrics/metric-name.ts'
+import { metrics as columns } from '../../store/tables.ts'
+import { breakingPool } from '../support/breaking-pool.ts'
+import { silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+
+const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
+t.teardown(() => devices.close())
+
+/** As another process has it. */
+async function open(t: TestHooks, options: Partial<MetricsOptions> = {}): Promise<Metrics> {
+  const opened = await openMetrics({ pool, log: silentLog, mode: 'open', ...options })
+  t.teardown(() => opened.close())
+  return opened
+}
+
+async function addDevice(name: string): Promise<number> {
+  const added = await devices.add([NewDevice.parse({ name })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return devices.get(name)?.number ?? 0
+}
+
+const add = (metrics: Metrics, metric: object) => metrics.add(NewMetric.parse(metric), 'test')
+const countOf = async (name: string) => (await pool.query('SELECT 1 FROM metrics WHERE name = $1', [name])).rowCount
+async function auditOf(name: string): Promise<string[]> {
+  const { rows } = await pool.query('SELECT actor, action, details FROM audit WHERE subject = $1 ORDER BY id', [
+    `metric ${name}`,
+  ])
+  return rows.map(({ actor, action, details }) => `${actor} ${action} ${JSON.stringify(details)}`)
+}
+
+t.test('the five quantities are there first, with the ranges of the code or of the settings', async t => {
+  const metrics = await open(t)
+  t.strictSame(
+    metrics.all().map(({ name, built_in }) => [name, built_in]),
+    columns.map(name => [name, true]),
+  )
+  for (const { name, min, max } of metrics.all()) {
+    const { min: least, max: most } = defaultRanges[name as keyof typeof defaultRanges]
+    t.strictSame([min, max], [least, most], name)
+  }
+  t.match(metrics.get('pressure'), { unit: 'hPa', kind: 'gauge', decimals: 1, title: 'Pressure' })
+  const configured = await open(t, { ranges: { pressure: { min: 500, max: 1200 } } })
+  t.match(configured.get('pressure'), { min: 500, max: 1200 })
+  t.match(configured.get('humidity'), { min: 0, max: 103 })
+})
+
+t.test(
+  'a metric is added, changed and removed, each with a row of the audit, and is there after a restart',
+  async t => {
+    const metrics = await open(t)
+    const version = metrics.version()
+    const added = await add(metrics, { name: 'sap_flow', unit: 'l/h', min: 0 })
+    t.match(added, {
+      ok: true,
+      value: { name: 'sap_flow', title: 'Sap flow', unit: 'L/h', kind: 'gauge', position: 6 },
+    })
+    t.ok(metrics.version() > version)
+    t.strictSame(await add(metrics, { name: 'sap_flow' }), { ok: false, code: 'NAME_TAKEN' })
+    const quality = { max: 40, spike: null }
+    const changed = await metrics.change('sap_flow', { kind: 'counter', unit: 'L', decimals: 0, quality }, 'test')
+    t.match(changed, { ok: true, value: { kind: 'counter', unit: 'L', decimals: 0, quality, min: 0 } })
+    t.match((await open(t)).get('sap_flow'), { kind: 'counter', unit: 'L', quality, title: 'Sap flow' })
+    t.strictSame(await metrics.change('sap_flow', { max: -1 }, 'test'), { ok: false, code: 'RANGE_EMPTY' })
+    t.match(await metrics.change('sap_flow', { min: null, quality: null, unit: null }, 'test'), {
+      value: { min: null, quality: null, unit: null },
+    })
+    t.strictSame(await metrics.remove('sap_flow', 'test'), { ok: true, value: undefined })
+    t.equal(metrics.get('sap_flow'), undefined)
+    const unknown = { ok: false, code: 'METRIC_UNKNOWN' }
+    t.strictSame(await metrics.remove('sap_flow', 'test'), unknown)
+    t.strictSame(await metrics.change('sap_flow', { decimals: 1 }, 'test'), unknown)
+    const audit = await auditOf('sap_flow')
+    t.strictSame(
+      audit.map(row => row.split(' ')[1]),
+      ['metric.add', 'metric.change', 'metric.change', 'metric.remove'],
+    )
+    t.match(audit[1], /"was":\{"kind":"gauge","unit":"L\/h"\}/, 'what stored values meant before')
+  },
+)
+
+t.test('of a built-in metric only what the interface does not name changes, and it cannot be removed', async t => {
+  const metrics = await open(t)
+  const refused = { ok: false, code: 'METRIC_BUILT_IN' }
+  t.strictSame(await metrics.remove('pressure', 'test'), { ...refused, fields: [] })
+  const change = { unit: 'Pa', kind: 'state', min: 0, max: 2000, title: 'Air pressure' } as const
+  t.strictSame(await metrics.change('pressure', change, 'test'), { ...refused, fields: ['unit', 'kind', 'min', 'max'] })
+  const same = { unit: 'hPa', min: 300, title: 'Air pressure', color: '#123456', decimals: 2, position: 9 } as const
+  t.match(await metrics.change('pressure', same, 'test'), { ok: true, value: { title: 'Air pressure', max: 1100 } })
+  t.equal(metrics.all().at(-1)?.name, 'pressure')
+  const before = { title: 'Pressure', color: null, decimals: 1, position: 3 }
+  t.match(await metrics.change('pressure', before, 'test'), { ok: true })
+  const audit = await auditOf('pressure')
+  t.equal((await metrics.change('pressure', before, 'test')).ok, true)
+  t.strictSame(await auditOf('pressure'), audit, 'what changes nothing is not written')
+})
+
+t.test('names of the catalogue are set up by it, and found by their aliases and other spellings', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('catalogue')
+  t.equal(
+    await metrics.ensure(
+      [
+        { device, field: 'co2_ppm' },
+        { device, field: 'PM2.5' },
+      ],
+      'device 1',
+    ),
+    'done',
+  )
+  const [co2, pm25] = [metrics.get('co2'), metrics.get('pm25')]
+  t.match(co2, { title: 'CO₂', unit: 'ppm', kind: 'gauge', decimals: 0, min: 0, max: 100_000, built_in: false })
+  t.match(pm25, { title: 'PM2.5', unit: 'ug/m3' })
+  for (const field of ['co2', 'co2_ppm', 'CO2', 'CO2 ppm', 'carbonDioxide']) t.equal(metrics.find(field), co2, field)
+  for (const field of ['pm2_5', 'pm25', 'PM2.5', 'PM2_5']) t.equal(metrics.find(field), pm25, field)
+  t.equal(metrics.find('temp'), undefined)
+  t.equal(metrics.find('constructor'), undefined)
+  t.strictSame(metrics.metricsOf(device), [co2, pm25])
+  t.strictSame(await add(metrics, { name: 'co2_ppm' }), { ok: false, code: 'NAME_TAKEN', aliasOf: 'co2' })
+  t.match(await add(metrics, { name: 'wind_speed', unit: 'km/h' }), { value: { unit: 'km/h', min: null, max: null } })
+  t.match(await add(metrics, { name: 'wind_gust', max: 90 }), { value: { unit: 'm/s', min: 0, max: 90 } })
+  t.strictSame(await add(metrics, { name: 'tds', max: -5, min: -9 }), {
+    ok: false,
+    code: 'NAME_TAKEN',
+    aliasOf: 'total_dissolved_solids',
+  })
+  t.strictSame(await add(metrics, { name: 'uv_index', max: -5 }), { ok: false, code: 'RANGE_EMPTY' })
+  t.match(await auditOf('co2'), ['device 1 metric.add {"kind":"gauge","unit":"ppm"}'])
+})
+
+t.test('a built-in metric needs no series', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('built-in')
+  t.equal(await metrics.ensure([{ device, field: 'temperature' }], 'test'), 'done')
+  t.equal(metrics.refusalOf({ device, field: 'temperature' }), undefined)
+  t.strictSame(metrics.metricsOf(device), [])
+})
+
+t.test('whatever fields are called, they make a metric of a valid name or are refused', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('fuzzed')
+  const other = await addDevice('fuzzed too')
+  let made = 0
+  const property = fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 70 }), async field => {
+    const before = metrics.all().length
+    const isFull = metrics.metricsOf(other).length >= 40
+    await metrics.ensure([{ device: isFull ? device : other, field }], 'test')
+    const metric = metrics.find(field)
+    made += metrics.all().length - before
+    const refusal = metrics.refusalOf({ device: other, field })
+    return metric === undefined ? refusal === 'NAME_INVALID' || isFull : isMetricName(metric.name)
+  })
+  await fc.assert(property, { numRuns: 300 })
+  t.ok(made > 0)
+  const { rows } = await pool.query('SELECT name FROM metrics')
+  t.ok(rows.every(({ name }) => isMetricName(name)))
+})
+
+t.test('a metric and a series are made once, by many at once and in two processes', async t => {
+  const [one, two] = [await open(t), await open(t)]
+  const [device, other] = [await addDevice('race 1'), await addDevice('race 2')]
+  const sightings = [one, two].flatMap(metrics =>
+    Array.from({ length: 20 }, (_, at) =>
+      metrics.ensure([{ device: at % 2 === 0 ? device : other, field: 'fresh' }], `device ${at % 2}`),
+    ),
+  )
+  t.ok((await Promise.all(sightings)).every(outcome => outcome === 'done'))
+  t.equal(await countOf('fresh'), 1)
+  t.equal((await auditOf('fresh')).length, 1)
+  const [metric, same] = [one.get('fresh'), two.get('fresh')]
+  t.strictSame(metric, same)
+  for (const number of [device, other]) {
+    t.ok(metric !== undefined && one.series(number, metric) !== undefined)
+    t.equal(metric && one.series(number, metric), same && two.series(number, same), 'one number in both')
+  }
+  const again = await open(t)
+  t.strictSame(again.metricsOf(device), [metric], 'and after a restart')
+  const added = await Promise.all([one, two].map(metrics => add(metrics, { name: 'fresh_2' })))
+  t.strictSame(added.map(({ ok }) => ok).sort(), [false, true])
+  t.strictSame(one.get('fresh_2'), two.get('fresh_2'), 'who comes second has it too')
+})
+
+t.test('a declared registry makes series of what is registered, and no metrics', async t => {
+  const metrics = await open(t, { mode: 'declared' })
+  const device = await addDevice('declared')
+  await metrics.ensure(
+    [
+      { device, field: 'never_heard_of' },
+      { device, field: 'co2_ppm' },
+    ],
+    'test',
+  )
+  t.equal(metrics.find('never_heard_of'), undefined)
+  t.equal(metrics.refusalOf({ device, field: 'never_heard_of' }), 'UNDECLARED')
+  t.equal(metrics.refusalOf({ device, field: '%' }), 'NAME_INVALID')
+  t.strictSame(
+    metrics.metricsOf(device).map(({ name }) => name),
+    ['co2'],
+  )
+})
+
+t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('many')
+  const fieldsOf = (count: number) => Array.from({ length: count }, (_, at) => ({ device, field: `many_${at}` }))
+  await metrics.ensure(fieldsOf(metricsPerDeviceMax + 6), 'test')
+  t.equal(metrics.metricsOf(device).length, metricsPerDeviceMax)
+  t.ok(metrics.get('many_63'))
+  t.equal(metrics.get('many_64'), undefined)
+  t.equal(metrics.refusalOf({ device, field: 'many_64' }), 'TOO_MANY_OF_DEVICE')
+  t.equal(metrics.refusalOf({ device, field: 'many_63' }), undefined)
+  await metrics.ensure([{ device, field: 'co2' }], 'test')
+  t.equal(metrics.metricsOf(device).length, metricsPerDeviceMax, 'nor a series of one that is there')
+  const second = await addDevice('many too')
+  // What makes a metric waits for others; these are there.
+  for (let at = 0; at < 40; at++) for (const name of ['left', 'right']) await add(metrics, { name: `${name}_${at}` })
+  const [one, two] = [await open(t), await open(t)]
+  const half = (name: string) => Array.from({ length: 40 }, (_, at) => ({ device: second, field: `${name}_${at}` }))
+  await Promise.all([one.ensure(half('left'), 'test'), two.ensure(half('right'), 'test')])
+  const { rowCount } = await pool.query('SELECT FROM metric_series WHERE device = $1', [second])
+  t.equal(rowCount, metricsPerDeviceMax, 'nor by two processes at once')
+})
+
+t.test('a metric is removed only while no device has or lists it', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('user')
+  const inUse = { ok: false, code: 'METRIC_IN_USE' }
+  await metrics.ensure([{ device, field: 'used' }], 'test')
+  t.strictSame(await metrics.remove('used', 'test'), inUse)
+  t.ok(metrics.get('used'))
+  await add(metrics, { name: 'listed' })
+  await pool.query("UPDATE devices SET metrics = '{listed}' WHERE number = $1", [device])
+  t.strictSame(await metrics.remove('listed', 'test'), inUse)
+  await pool.query('UPDATE devices SET metrics = NULL WHERE number = $1', [device])
+  t.match(await metrics.remove('listed', 'test'), { ok: true })
+})
+
+t.test('the list comes in pages, and a page goes on where the last one ended', async t => {
+  const metrics = await open(t)
+  await Promise.all(
+    Array.from({ length: 250 }, (_, at) => add(metrics, { name: `paged_${at}`, position: 900 + (at % 7) })),
+  )
+  const names: string[] = []
+  let after: number | undefined
+  for (let pages = 0; ; pages++) {
+    const page = metrics.list({ search: 'PAGED', after })
+    names.push(...page.metrics.map(({ name }) => name))
+    t.equal(page.total, 250 - Math.min(1, pages))
+    if (pages === 0) await metrics.remove(names.at(-1) ?? '', 'test')
+    if (page.next === null) break
+    after = page.next
+  }
+  t.equal(names.length, 250)
+  t.equal(new Set(names).size, 250)
+  t.strictSame(
+    metrics.list({ search: 'paged_249' }).metrics.map(({ name }) => name),
+    ['paged_249'],
+  )
+  t.match(metrics.list({ search: 'pressure' }).metrics, [{ unit_sign: 'hPa' }])
+  t.strictSame(metrics.list({ search: '', after: Number.MAX_SAFE_INTEGER }).metrics, [])
+  t.match(metricPage([], { search: '' }), { total: 0, next: null })
+})
+
+t.test('a COMMIT without an answer is told, and what came of it is read before the next change', async t => {
+  let breaks: 'before' | 'after' | undefined
+  const metrics = await open(t, { pool: breakingPool(() => breaks, pool) })
+  const device = await addDevice('doubt')
+  breaks = 'after'
+  t.equal(await metrics.ensure([{ device, field: 'doubtful' }], 'test'), 'later')
+  breaks = 'before'
+  await t.rejects(add(metrics, { name: 'doubtful_2' }), /not confirmed/)
+  t.equal(metrics.get('doubtful'), undefined)
+  breaks = undefined
+  t.equal(await metrics.reconcile(), true)
+  const metric = metrics.get('doubtful')
+  t.ok(metric !== undefined && metrics.series(device, metric) !== undefined, 'the COMMIT did arrive')
+  breaks = 'before'
+  t.equal(await metrics.ensure([{ device, field: 'not_made' }], 'test'), 'later')
+  breaks = undefined
+  t.equal(metrics.get('not_made'), undefined)
+  t.equal(await metrics.ensure([{ device, field: 'not_made' }], 'test'), 'done')
+  t.ok(metrics.get('not_made'))
+})
+
+t.test('there are 10,000 metrics in all', async t => {
+  const metrics = await open(t)
+  const [device, other] = [await addDevice('last'), await addDevice('last too')]
+  const missing = metricsMax - 1 - metrics.all().length
+  await pool.query(
+    `INSERT INTO metrics (name, title, kind, decimals, position) SELECT 'filler_' || n, 'Filler', 'gauge', 0, 1000000
+     FROM generate_series(1, $1::int) AS n`,
+    [missing],
+  )
+  const stale = metrics
+  const [one, two] = [await open(t), await open(t)]
+  t.equal(one.all().length, metricsMax - 1)
+  const outcomes = await Promise.all([add(one, { name: 'last_1' }), add(two, { name: 'last_2' })])
+  t.strictSame(
+    outcomes.filter(({ ok }) => !ok),
+    [{ ok: false, code: 'REGISTRY_FULL' }],
+    'one of two at once',
+  )
+  t.strictSame(await add(stale, { name: 'last_3' }), { ok: false, code: 'REGISTRY_FULL' })
+  await stale.ensure([{ device, field: 'last_4' }], 'test')
+  t.equal(stale.find('last_4'), undefined, 'also where memory does not know how many there are')
+  const full = await open(t)
+  t.equal(full.refusalOf({ device, field: 'last_4' }), 'TOO_MANY_METRICS')
+  await full.ensure([{ device: other, field: 'filler_1' }], 'test')
+  t.equal(full.metricsOf(other).length, 1, 'those that are there are found')
+})
