@@ -12,7 +12,8 @@ export function checkOptionsOf(
   return { ranges: rangesOf(config), aheadMsMax, earliestMs: acceptedFrom.ms }
 }
 
-function rangesOf(config: Config): Ranges {
+/** Which values of the built-in metrics are taken. */
+export function rangesOf(config: Config): Ranges {
   const { humidity, battery_percentage } = defaultRanges
   return {
     temperature: config.RANGE_TEMPERATURE,

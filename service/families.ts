@@ -95,7 +95,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
 }
 
 function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {
-  const { accounts, devices, stations, readingsExport, ingest, pointsIngest, store } = parts
+  const { accounts, devices, stations, metrics, readingsExport, ingest, pointsIngest, store } = parts
   return adminFamily({
     findPrincipal: accounts.findPrincipal,
     origins: accounts.origins,
@@ -106,6 +106,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     signUp: config.SIGN_UP,
     devices,
     stations,
+    metrics,
     eraseJobs,
     readingsExport,
     ingest,

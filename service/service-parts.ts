@@ -1,11 +1,8 @@
 /** The parts of a running service, which the routes are made of. */
 
-import type { Devices } from '../auth/devices/devices.ts'
-import type { Stations } from '../auth/stations/stations.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
-import type { DeviceNames } from '../lifecycle/name-sync/name-sync.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import type { Live } from '../live/live.ts'
@@ -14,17 +11,15 @@ import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceQueries } from './open-queries.ts'
+import type { Registries } from './open-registries.ts'
 import type { SignIn } from './open-sign-in.ts'
 
-export interface ServiceParts extends ServiceQueries {
+export interface ServiceParts extends ServiceQueries, Registries {
   directory: DataDirectory
   clockMs: Clock
   store: Store
   ingest: Ingest
   pointsIngest: PointsIngest
-  devices: Devices
-  deviceNames: DeviceNames
-  stations: Stations
   accounts: ServiceAccounts
   signIn: SignIn
   diskUse: DiskUse

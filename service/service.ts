@@ -2,11 +2,8 @@
 
 import { createTokenCheck } from '../api/admin/admin-token.ts'
 import { readCertificate } from '../api/http/certificate.ts'
-import { openDevices } from '../auth/devices/devices.ts'
-import { openStations } from '../auth/stations/stations.ts'
 import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
-import { openDeviceNames } from '../lifecycle/name-sync/name-sync.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
@@ -19,6 +16,7 @@ import { openServiceAccounts } from './open-accounts.ts'
 import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openServiceLive } from './open-live.ts'
 import { openServiceQueries } from './open-queries.ts'
+import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
 
@@ -37,8 +35,6 @@ export interface ServiceOptions {
   /** Called when durability can no longer be guaranteed; the process must exit. */
   onFatal: (error: Error) => void
 }
-
-const hourMs = 3_600_000
 
 /** Opens all parts; if one fails, those already open are closed. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -103,17 +99,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   forwardWhenReady(store, serviceIngest, options.onFatal)
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
-  const devices = await openDevices({
-    pool: store.postgres,
-    now: clockMs,
-    log,
-    graceMs: config.ROTATION_GRACE_HOURS * hourMs,
-  })
-  onOpen(() => devices.close())
-  const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
-  onOpen(() => deviceNames.close())
-  const stations = openStations({ pool: store.postgres, nowMs: clockMs, log })
-  onOpen(() => stations.close())
+  const registries = await openRegistries({ config, log, store, clockMs, onOpen })
+  const { devices, stations } = registries
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
@@ -142,7 +129,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, devices, deviceNames, stations, diskUse, retention }
+  const base = { directory, clockMs, store, ingest, pointsIngest, ...registries, diskUse, retention }
   const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

@@ -18,7 +18,7 @@ export const pageNumber = z
     description: 'Of 100 rows.',
   })
 
-const searchText = plainText({ max: 256 })
+export const searchText = plainText({ max: 256 })
   .default('')
   .meta({ description: 'A text in one of the names, whatever the case.' })
 

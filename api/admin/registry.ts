@@ -1,12 +1,14 @@
-/** Operations on what sends data: devices and stations. */
+/** Operations on what sends data, devices and stations, and on what they measure. */
 
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { deviceAdditionOperation } from './device-additions.ts'
 import { deviceOperations } from './devices.ts'
 import { eraseOperations } from './erase.ts'
+import { metricOperations } from './metrics.ts'
 import type { AdminOperation } from './operation.ts'
 import { stationOperations } from './stations.ts'
 
@@ -15,14 +17,17 @@ export interface RegistryOptions {
   devices: Devices
   stations: Stations
   eraseJobs: EraseJobs
+  metrics: Metrics
 }
 
-export function registryOperations({ accounts, devices, stations, eraseJobs }: RegistryOptions): AdminOperation[] {
+export function registryOperations(options: RegistryOptions): AdminOperation[] {
+  const { accounts, devices, stations, eraseJobs, metrics } = options
   const findAccounts = accounts.idsByEmail
   return [
     ...deviceOperations({ devices, findAccounts }),
     deviceAdditionOperation({ devices, findAccounts }),
     ...eraseOperations(eraseJobs),
     ...stationOperations({ stations, findAccounts, eraseJobs }),
+    ...metricOperations(metrics),
   ]
 }

@@ -6,6 +6,7 @@ import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
+import { openMetrics } from '../../auth/metrics/metrics.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
@@ -97,6 +98,8 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
   holdToContract(t, app)
   const people = await openVariant(t, store, { devices, settings: { signUp } })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
+  const metrics = await openMetrics({ pool: store.postgres, log: silentLog, mode: 'open' })
+  t.teardown(() => metrics.close())
   const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
@@ -107,6 +110,7 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
     keys,
     tenants,
     stations,
+    metrics,
     publicUrl: () => publicUrl,
     signUp,
     devices,

@@ -1,0 +1,31 @@
+/** What the admin API says of metrics that are common, and of units. */
+
+import { z } from 'zod'
+import { metricKinds } from '../../metrics/metric.ts'
+
+export const MetricCatalogue = z.object({
+  metrics: z.array(
+    z.object({
+      name: z.string(),
+      title: z.string(),
+      /** By which it is found, too. */
+      aliases: z.array(z.string()),
+      unit: z.string().nullable(),
+      unit_sign: z.string().nullable(),
+      kind: z.enum(metricKinds),
+      decimals: z.int(),
+      min: z.number().nullable(),
+      max: z.number().nullable(),
+    }),
+  ),
+  units: z.array(
+    z.object({
+      code: z.string(),
+      sign: z.string(),
+      /** Units of the same one are converted into each other. */
+      dimension: z.string(),
+      aliases: z.array(z.string()),
+    }),
+  ),
+})
+export type MetricCatalogue = z.infer<typeof MetricCatalogue>

@@ -1,0 +1,43 @@
+/** The registries of this process: devices, with their names in QuestDB, stations, and metrics. */
+
+import { type Devices, openDevices } from '../auth/devices/devices.ts'
+import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
+import { openStations, type Stations } from '../auth/stations/stations.ts'
+import { type DeviceNames, openDeviceNames } from '../lifecycle/name-sync/name-sync.ts'
+import type { Config } from '../settings/config.ts'
+import type { Log } from '../store/log.ts'
+import type { Store } from '../store/store.ts'
+import { rangesOf } from './check-options.ts'
+import type { Clock } from './clock.ts'
+
+export interface Registries {
+  devices: Devices
+  deviceNames: DeviceNames
+  stations: Stations
+  metrics: Metrics
+}
+
+export interface RegistriesOptions {
+  config: Config
+  log: Log
+  store: Store
+  clockMs: Clock
+  /** Told how to close each of them, in the order of their start. */
+  onOpen: (close: () => unknown) => void
+}
+
+const hourMs = 3_600_000
+
+export async function openRegistries({ config, log, store, clockMs, onOpen }: RegistriesOptions): Promise<Registries> {
+  const pool = store.postgres
+  const graceMs = config.ROTATION_GRACE_HOURS * hourMs
+  const devices = await openDevices({ pool, now: clockMs, log, graceMs })
+  onOpen(() => devices.close())
+  const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
+  onOpen(() => deviceNames.close())
+  const stations = openStations({ pool, nowMs: clockMs, log })
+  onOpen(() => stations.close())
+  const metrics = await openMetrics({ pool, log, mode: config.METRICS, ranges: { ...rangesOf(config) } })
+  onOpen(() => metrics.close())
+  return { devices, deviceNames, stations, metrics }
+}
