@@ -38,6 +38,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'manage devices and their passwords',
     load: async () => (await import('./devices.ts')).defineDevices,
   },
+  metrics: {
+    description: 'manage what devices measure: names, units, kinds, ranges',
+    load: async () => (await import('./metrics.ts')).defineMetrics,
+  },
   stations: {
     description: 'manage stations of the air-quality network',
     load: async () => (await import('./stations.ts')).defineStations,
@@ -102,6 +106,7 @@ Examples:
   barograph doctor                                   check the requirements
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
+  barograph metrics list --search wind
   barograph accounts add ada@example.com --role administrator
   barograph import history.csv.gz --create-devices
   barograph import-points october.csv.gz
