@@ -142,6 +142,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['keys', 'API keys', 'There are no API keys here.'],
   ['stations', 'Stations', 'There are no stations here.'],
   ['tenants', 'Tenants', 'There are no tenants here.'],
+  ['metrics', 'Metrics', '5 metrics.'],
   ['rejections', 'Rejections', 'rejected since'],
   ['dead-letters', 'Dead letters', 'There are no dead letters here.'],
   ['audit', 'Audit', 'device.add'],
@@ -284,6 +285,53 @@ t.test(
     })
   },
 )
+
+t.test('metrics are added by the catalogue, changed and removed, and found by a search behind a page', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'ada', '/admin/metrics')
+    await becomes(t, () => record(page, 'Temperature').innerText(), /temperature · °C · gauge · −90 to 85 · built in/)
+    await becomes(t, () => page.getByRole('button', { name: 'Remove temperature' }).count(), 0)
+    await press(page, 'Add a metric')
+    await page.getByLabel('Name', { exact: true }).fill('CO2')
+    await press(page, 'Add')
+    await said(page, /invalid body.*name must be 1 to 48/)
+    await page.getByLabel('Name', { exact: true }).fill('co2')
+    await inspect(t, page, 'metrics, a new one')
+    await press(page, 'Add')
+    await said(page, 'co2 is added.')
+    await becomes(t, () => record(page, 'CO₂').innerText(), /co2 · ppm · gauge · 0 to 100,000/)
+    await press(page, 'Edit temperature')
+    await page.getByRole('form', { name: 'Edit temperature' }).waitFor()
+    await becomes(t, () => page.getByLabel('Unit', { exact: true }).count(), 0, 'it is built in')
+    await press(page, 'Cancel')
+    await press(page, 'Edit co2')
+    await page.getByLabel('Kind').selectOption('Counter')
+    await page.getByLabel('Unit', { exact: true }).fill('°F')
+    await page.getByLabel('Largest value').fill('')
+    await inspect(t, page, 'metrics, a change')
+    await press(page, 'Save')
+    await said(page, 'co2 is changed.')
+    await becomes(t, () => record(page, 'CO₂').innerText(), /co2 · °F · counter · from 0/)
+    for (let at = 0; at < 100; at++) await service.admin('POST', '/metrics', { name: `filler_${at}` })
+    await page.reload()
+    await page.getByText('106 metrics.').waitFor()
+    await press(page, 'Next page')
+    await record(page, 'filler_99').waitFor()
+    await becomes(t, () => page.locator('.records > li').count(), 6)
+    await page.getByLabel('Search metrics').fill('CO₂')
+    await record(page, 'CO₂').waitFor()
+    await confirm(page, 'Remove', 'co2')
+    await said(page, 'co2 is removed.')
+    await page.getByText('There are no metrics here.').waitFor()
+  })
+  await inBrowser(t, browser, phone, async page => {
+    await signIn(page, 'ada', '/admin/metrics')
+    await record(page, 'Temperature').waitFor()
+    await inspect(t, page, 'metrics on a phone')
+    await press(page, 'Edit humidity')
+    await inspect(t, page, 'metrics on a phone, a change')
+  })
+})
 
 t.test('who is no administrator sees why, and no data', async t => {
   await inBrowser(t, browser, desk, async page => {

@@ -6,10 +6,19 @@ import { useId, useState } from 'preact/hooks'
 export interface FormField {
   name: string
   label: string
-  kind?: 'text' | 'email' | 'number' | 'check' | 'long'
+  kind?: 'text' | 'email' | 'number' | 'check' | 'long' | 'choice'
   hint?: string
   isRequired?: boolean
   value?: string | number | boolean | null
+  /** Of a choice. */
+  choices?: readonly Choice[]
+  /** Offered while something is typed. */
+  suggestions?: readonly Choice[]
+}
+
+interface Choice {
+  value: string
+  text: string
 }
 
 export type FormValues = Record<string, string | number | boolean | null>
@@ -79,7 +88,7 @@ function fieldValue({ name, kind }: FormField, data: FormData): string | number 
   return kind === 'number' ? Number(text) : text
 }
 
-function Field({ name, label, kind = 'text', hint, isRequired = false, value }: FormField) {
+function Field({ name, label, kind = 'text', hint, isRequired = false, value, choices, suggestions }: FormField) {
   const id = useId()
   if (kind === 'check') {
     return (
@@ -105,11 +114,50 @@ function Field({ name, label, kind = 'text', hint, isRequired = false, value }: 
           {hint}
         </span>
       )}
-      {kind === 'long' ? (
-        <textarea {...common} rows={8} spellcheck={false} />
-      ) : (
-        <input {...common} type={kind} step={kind === 'number' ? 'any' : undefined} autocomplete="off" />
+      {kind === 'long' ? <textarea {...common} rows={8} spellcheck={false} /> : null}
+      {kind === 'choice' ? <Choices {...common} choices={choices ?? []} /> : null}
+      {kind === 'long' || kind === 'choice' ? null : (
+        <input
+          {...common}
+          type={kind}
+          step={kind === 'number' ? 'any' : undefined}
+          autocomplete="off"
+          list={suggestions === undefined ? undefined : `${id}-list`}
+        />
+      )}
+      {suggestions === undefined ? null : (
+        <datalist id={`${id}-list`}>
+          <Options choices={suggestions} />
+        </datalist>
       )}
     </div>
+  )
+}
+
+interface ChoicesProps {
+  id: string
+  name: string
+  defaultValue: string
+  'aria-describedby': string | undefined
+  choices: readonly Choice[]
+}
+
+function Choices({ id, name, defaultValue, choices, 'aria-describedby': describedBy }: ChoicesProps) {
+  return (
+    <select id={id} name={name} aria-describedby={describedBy}>
+      <Options choices={choices} selected={defaultValue} />
+    </select>
+  )
+}
+
+function Options({ choices, selected }: { choices: readonly Choice[]; selected?: string }) {
+  return (
+    <>
+      {choices.map(({ value, text }) => (
+        <option key={value} value={value} selected={selected === undefined ? undefined : value === selected}>
+          {text}
+        </option>
+      ))}
+    </>
   )
 }

@@ -10,6 +10,7 @@ import { DeadLettersSection } from './dead-letters-section.tsx'
 import { DevicesSection } from './devices-section.tsx'
 import { InvitationsSection } from './invitations-section.tsx'
 import { KeysSection } from './keys-section.tsx'
+import { MetricsSection } from './metrics-section.tsx'
 import { RejectionsSection } from './rejections-section.tsx'
 import { StationsSection } from './stations-section.tsx'
 import { StatusSection } from './status-section.tsx'
@@ -18,6 +19,7 @@ import { TenantsSection } from './tenants-section.tsx'
 const sections: { path: string; name: string; Shown: ComponentType }[] = [
   { path: '', name: 'Devices', Shown: DevicesSection },
   { path: 'status', name: 'Status', Shown: StatusSection },
+  { path: 'metrics', name: 'Metrics', Shown: MetricsSection },
   { path: 'accounts', name: 'Accounts', Shown: AccountsSection },
   { path: 'invitations', name: 'Invitations', Shown: InvitationsSection },
   { path: 'keys', name: 'API keys', Shown: KeysSection },

@@ -118,7 +118,7 @@ function useActions(refresh: () => void): { actions: Actions; notice: ComponentC
 }
 
 function Search({ noun, text }: { noun: string; text: string }) {
-  const look = (q: string) => setArguments({ q, page: undefined }, { replace: true })
+  const look = (q: string) => setArguments({ q, page: undefined, after: undefined }, { replace: true })
   return (
     <label class="field search">
       Search {noun}
