@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../api/http/server.ts'
-import { type Mqtt, openMqtt } from '../api/write/mqtt/mqtt.ts'
+import { type Mqtt, openMqtt } from '../mqtt/mqtt.ts'
 import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
 import type { Log } from '../store/log.ts'

@@ -4,9 +4,9 @@ import { type AuthRateLimit, createAuthRateLimit } from '../api/http/auth-rate-l
 import { createDeviceRate } from '../api/write/device-rate.ts'
 import { createFairShare, type FairShare } from '../api/write/fair-share.ts'
 import type { IntakeOptions } from '../api/write/intake.ts'
-import { createBrokerRate } from '../api/write/mqtt/broker-rate.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { createBrokerRate } from '../mqtt/broker-rate.ts'
 import type { Config } from '../settings/config.ts'
 import type { Clock } from './clock.ts'
 

@@ -17,6 +17,13 @@ const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'stor
 
 /** What a family of routes may use besides the domains. */
 const doorParts = ['api/http', 'api/docs', 'api/credentials']
+/** What takes readings in has in common, of whichever protocol. */
+const intakeParts = ['intake', 'reading-meter', 'rejection-source', 'refusal-text', 'fair-share'].map(
+  name => `api/write/${name}.ts`,
+)
+const connectionParts = ['networks', 'certificate', 'connections', 'auth-rate-limit', 'metric-kinds', 'json-body'].map(
+  name => `api/http/${name}.ts`,
+)
 const domains = [
   'metrics',
   'store',
@@ -65,9 +72,11 @@ const arrows: Record<string, string[]> = {
   'api/admin': [...doorParts, ...domains, 'api/accounts/api-keys.ts', 'api/write/bulk-meter.ts'],
   'api/air-quality': [...doorParts, ...domains],
   'api/content-files': [...doorParts, ...domains],
+  // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
+  mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
-  service: ['api', ...domains],
+  service: ['api', 'mqtt', ...domains],
   cli: ['api/admin', ...domains],
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts'],
 }

@@ -52,7 +52,7 @@ export const brokenBuilds: BrokenBuild[] = [
     name: 'a PUBACK before the sync',
     changes: [
       {
-        file: 'api/write/mqtt/deliveries.ts',
+        file: 'mqtt/deliveries.ts',
         from: '      this.#own(taken.then(',
         to:
           '      message.answer(this.#options.rules.acknowledgement(message.head, undefined))\n' +

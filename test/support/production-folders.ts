@@ -10,6 +10,7 @@ export const productionFolders = [
   'lifecycle',
   'limits',
   'live',
+  'mqtt',
   'query',
   'service',
   'settings',

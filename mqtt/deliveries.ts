@@ -4,8 +4,8 @@
  * in MQTT 5, too.
  */
 
-import type { Writer } from '../../../auth/writers.ts'
-import type { Intake } from '../intake.ts'
+import type { Intake } from '../api/write/intake.ts'
+import type { Writer } from '../auth/writers.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { MessageIds } from './message-ids.ts'

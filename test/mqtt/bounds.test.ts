@@ -4,12 +4,12 @@ import { Duplex } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { test } from 'tap'
-import { MessageIds } from '../../../../api/write/mqtt/message-ids.ts'
-import { PacketChannel } from '../../../../api/write/mqtt/packet-channel.ts'
-import { ByteBudget } from '../../../../api/write/mqtt/packet-reader.ts'
-import { type Publish, readPacket } from '../../../../api/write/mqtt/packets.ts'
-import { TopicAliases } from '../../../../api/write/mqtt/topic-aliases.ts'
-import { publish } from '../../../support/mqtt-bytes.ts'
+import { MessageIds } from '../../mqtt/message-ids.ts'
+import { PacketChannel } from '../../mqtt/packet-channel.ts'
+import { ByteBudget } from '../../mqtt/packet-reader.ts'
+import { type Publish, readPacket } from '../../mqtt/packets.ts'
+import { TopicAliases } from '../../mqtt/topic-aliases.ts'
+import { publish } from '../support/mqtt-bytes.ts'
 
 test('one turn of the event loop works on few large messages of a connection', async t => {
   const message = publish(4, { qos: 0, payload: Buffer.alloc(60_000) })

@@ -2,9 +2,9 @@
 
 import { generate, type IConnackPacket, type Packet } from 'mqtt-packet'
 import { type Test, test } from 'tap'
-import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
-import { connect, inWords, packetsIn, properties, publish, text, uint16, uint32 } from '../../../support/mqtt-bytes.ts'
-import { until } from '../../../support/processes.ts'
+import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
+import { connect, inWords, packetsIn, properties, publish, text, uint16, uint32 } from '../support/mqtt-bytes.ts'
+import { until } from '../support/processes.ts'
 
 const protocolVersion = 5
 /** A key that may write all devices. */

@@ -1,10 +1,10 @@
 /** Lets a client in by its credential, or says why not. Failing attempts are counted by address. */
 
-import { boundedText } from '../../../ingest/rejections/bounded-text.ts'
-import type { Rejection } from '../../../ingest/rejections/rejection.ts'
-import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
-import { unknownSender } from '../../http/networks.ts'
-import type { ReadingMeter } from '../reading-meter.ts'
+import type { AuthRateLimit } from '../api/http/auth-rate-limit.ts'
+import { unknownSender } from '../api/http/networks.ts'
+import type { ReadingMeter } from '../api/write/reading-meter.ts'
+import { boundedText } from '../ingest/rejections/bounded-text.ts'
+import type { Rejection } from '../ingest/rejections/rejection.ts'
 import type { CloseReason } from './close-reasons.ts'
 import type { Connect } from './connect-packet.ts'
 import type { Credential, FindCredential } from './credentials.ts'

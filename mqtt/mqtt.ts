@@ -1,11 +1,11 @@
 /** Entry point of this folder: readings by MQTT, published here or to an outside broker. Both are off by default. */
 
 import type { Registry } from 'prom-client'
-import type { Writers } from '../../../auth/writers.ts'
-import type { Config } from '../../../settings/config.ts'
-import { listenError } from '../../../settings/listen-address.ts'
-import type { Log } from '../../../store/log.ts'
-import { readCertificate } from '../../http/certificate.ts'
+import { readCertificate } from '../api/http/certificate.ts'
+import type { Writers } from '../auth/writers.ts'
+import type { Config } from '../settings/config.ts'
+import { listenError } from '../settings/listen-address.ts'
+import type { Log } from '../store/log.ts'
 import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'

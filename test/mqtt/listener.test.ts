@@ -3,10 +3,10 @@
 import { connectAsync } from 'mqtt'
 import { generate } from 'mqtt-packet'
 import { test } from 'tap'
-import { connectClient, devicePassword, eventOf, openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
-import { publish } from '../../../support/mqtt-bytes.ts'
-import { until } from '../../../support/processes.ts'
-import { openRaw } from '../../../support/raw-connection.ts'
+import { connectClient, devicePassword, eventOf, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
+import { publish } from '../support/mqtt-bytes.ts'
+import { until } from '../support/processes.ts'
+import { openRaw } from '../support/raw-connection.ts'
 
 const connectPacket = (more: object = {}) =>
   generate({

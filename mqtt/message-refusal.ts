@@ -1,9 +1,9 @@
 /** Why the reading of a message is not stored, for those who count, for the client and for the log. */
 
-import { type WriteRefusal, type Writer, writeRefusalReason } from '../../../auth/writers.ts'
-import type { Refusal } from '../intake.ts'
-import type { RejectionReason } from '../reading-meter.ts'
-import { refusalText } from '../refusal-text.ts'
+import type { Refusal } from '../api/write/intake.ts'
+import type { RejectionReason } from '../api/write/reading-meter.ts'
+import { refusalText } from '../api/write/refusal-text.ts'
+import { type WriteRefusal, type Writer, writeRefusalReason } from '../auth/writers.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
 export interface MessageRefusal {

@@ -1,7 +1,7 @@
 /** Metrics of MQTT: clients of the listener, why their connections ended, and whether the outside broker is connected. */
 
 import { Counter, type Registry } from 'prom-client'
-import { gauge } from '../../http/metric-kinds.ts'
+import { gauge } from '../api/http/metric-kinds.ts'
 import { type CloseReason, closeReasons } from './close-reasons.ts'
 
 export interface MqttMetricsOptions {

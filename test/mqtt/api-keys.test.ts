@@ -1,14 +1,14 @@
 /** API keys at the MQTT listener, on a real PostgreSQL and with the real client. */
 
 import t, { type Test } from 'tap'
-import { NewDevice } from '../../../../auth/devices/device.ts'
-import { openDevices } from '../../../../auth/devices/devices.ts'
-import type { Scope } from '../../../../auth/keys/key.ts'
-import { openVariant, perOwner } from '../../../support/accounts.ts'
-import { nowhere, silentLog, startDatabases } from '../../../support/databases.ts'
-import { freeze } from '../../../support/frozen.ts'
-import { connectClient, eventOf, reading, startListener } from '../../../support/mqtt.ts'
-import { serverPid, until } from '../../../support/processes.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
+import { openDevices } from '../../auth/devices/devices.ts'
+import type { Scope } from '../../auth/keys/key.ts'
+import { openVariant, perOwner } from '../support/accounts.ts'
+import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { freeze } from '../support/frozen.ts'
+import { connectClient, eventOf, reading, startListener } from '../support/mqtt.ts'
+import { serverPid, until } from '../support/processes.ts'
 
 const { store, directory } = await startDatabases(t, nowhere)
 const devices = await openDevices({

@@ -4,13 +4,13 @@
  */
 
 import { test } from 'tap'
-import { startListener } from '../../../support/mqtt.ts'
-import { exchange } from '../../../support/mqtt-bytes.ts'
-import { packetsOf, type Row } from '../../../support/mqtt-conformance/packets.ts'
-import { rowsOf5, statementsOf5 } from '../../../support/mqtt-conformance/rows-5.ts'
-import { rowsOf311, statementsOf311 } from '../../../support/mqtt-conformance/rows-311.ts'
-import { sharedRows } from '../../../support/mqtt-conformance/shared-rows.ts'
-import { checkStatements } from '../../../support/statements.ts'
+import { startListener } from '../support/mqtt.ts'
+import { exchange } from '../support/mqtt-bytes.ts'
+import { packetsOf, type Row } from '../support/mqtt-conformance/packets.ts'
+import { rowsOf5, statementsOf5 } from '../support/mqtt-conformance/rows-5.ts'
+import { rowsOf311, statementsOf311 } from '../support/mqtt-conformance/rows-311.ts'
+import { sharedRows } from '../support/mqtt-conformance/shared-rows.ts'
+import { checkStatements } from '../support/statements.ts'
 
 const shared311 = sharedRows.map(([what, sent, [ids, answers]]): Row => [ids, what, sent(packetsOf(4)), answers])
 const shared5 = sharedRows.map(([what, sent, , [ids, answers]]): Row => [ids, what, sent(packetsOf(5)), answers])

@@ -6,19 +6,19 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { generate, type Packet, parser } from 'mqtt-packet'
 import { type Test, test } from 'tap'
-import { createDeviceRate } from '../../../../api/write/device-rate.ts'
-import { createFairShare } from '../../../../api/write/fair-share.ts'
-import { openBrokerLink } from '../../../../api/write/mqtt/broker-link.ts'
-import { createBrokerRate } from '../../../../api/write/mqtt/broker-rate.ts'
-import type { Device } from '../../../../auth/devices/device.ts'
-import { createWriters } from '../../../../auth/writers.ts'
-import { perOwner } from '../../../support/accounts.ts'
-import { silentLog } from '../../../support/databases.ts'
-import { connectClient, createIntakeParts, type IntakeParts, reading } from '../../../support/mqtt.ts'
-import { messageOf, until } from '../../../support/processes.ts'
+import { createDeviceRate } from '../../api/write/device-rate.ts'
+import { createFairShare } from '../../api/write/fair-share.ts'
+import type { Device } from '../../auth/devices/device.ts'
+import { createWriters } from '../../auth/writers.ts'
+import { openBrokerLink } from '../../mqtt/broker-link.ts'
+import { createBrokerRate } from '../../mqtt/broker-rate.ts'
+import { perOwner } from '../support/accounts.ts'
+import { silentLog } from '../support/databases.ts'
+import { connectClient, createIntakeParts, type IntakeParts, reading } from '../support/mqtt.ts'
+import { messageOf, until } from '../support/processes.ts'
 
 async function startBroker(t: Test): Promise<string> {
-  const child = fork(join(import.meta.dirname, '..', '..', '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+  const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
   t.teardown(() => child.kill())
   const port = await messageOf<number>(child)
   return `mqtt://127.0.0.1:${port}`
@@ -85,7 +85,7 @@ test('a broker that is away is told, and found again', async t => {
   const parts = createIntakeParts()
   const opened = link(t, `mqtt://127.0.0.1:${port}`, parts)
   await until('the fault is told', () => opened.fault()?.includes('ECONNREFUSED') === true)
-  const child = fork(join(import.meta.dirname, '..', '..', '..', 'support', 'mqtt-broker.ts'), [String(port)])
+  const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), [String(port)])
   t.teardown(() => child.kill())
   await until('it is connected', () => opened.fault() === undefined)
 })

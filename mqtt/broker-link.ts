@@ -1,6 +1,6 @@
 /** Keeps a connection to an outside broker, and makes it anew whenever it ends. */
 
-import type { Log } from '../../../store/log.ts'
+import type { Log } from '../store/log.ts'
 import { type BrokerConnection, type BrokerConnectionOptions, openBrokerConnection } from './broker-connection.ts'
 
 export interface BrokerLinkOptions

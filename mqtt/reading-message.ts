@@ -1,8 +1,8 @@
 /** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
 
-import { composedName } from '../../../auth/devices/device.ts'
-import type { RejectedSender, Rejection } from '../../../ingest/rejections/rejection.ts'
-import { parseJson } from '../../http/json-body.ts'
+import { parseJson } from '../api/http/json-body.ts'
+import { composedName } from '../auth/devices/device.ts'
+import type { RejectedSender, Rejection } from '../ingest/rejections/rejection.ts'
 import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
 

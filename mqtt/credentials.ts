@@ -1,9 +1,9 @@
 /** Who connects: a device by its name and password, or an API key with the scope `ingest` in either of the two fields. */
 
-import type { Devices } from '../../../auth/devices/devices.ts'
-import { mayHoldKey } from '../../../auth/keys/key-text.ts'
-import type { Keys } from '../../../auth/keys/keys.ts'
-import type { Writer, Writers } from '../../../auth/writers.ts'
+import type { Devices } from '../auth/devices/devices.ts'
+import { mayHoldKey } from '../auth/keys/key-text.ts'
+import type { Keys } from '../auth/keys/keys.ts'
+import type { Writer, Writers } from '../auth/writers.ts'
 
 export interface Credential {
   /** The same for the same credential. */

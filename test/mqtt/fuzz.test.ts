@@ -3,11 +3,11 @@
 import fc from 'fast-check'
 import { generate, type Packet } from 'mqtt-packet'
 import { test } from 'tap'
-import { readConnect, readProtocolVersion } from '../../../../api/write/mqtt/connect-packet.ts'
-import { PacketError } from '../../../../api/write/mqtt/packet-error.ts'
-import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../../../api/write/mqtt/packet-reader.ts'
-import { readPacket } from '../../../../api/write/mqtt/packets.ts'
-import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../../../support/mqtt.ts'
+import { readConnect, readProtocolVersion } from '../../mqtt/connect-packet.ts'
+import { PacketError } from '../../mqtt/packet-error.ts'
+import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../mqtt/packet-reader.ts'
+import { readPacket } from '../../mqtt/packets.ts'
+import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
 
 type Version = 4 | 5
 

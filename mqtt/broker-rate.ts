@@ -5,9 +5,9 @@
  * waits: the broker keeps what it has, and an acknowledged reading would be gone.
  */
 
-import type { BulkJournal } from '../../../ingest/import/bulk-journal.ts'
-import type { FairShare } from '../fair-share.ts'
-import type { IntakeOptions } from '../intake.ts'
+import type { FairShare } from '../api/write/fair-share.ts'
+import type { IntakeOptions } from '../api/write/intake.ts'
+import type { BulkJournal } from '../ingest/import/bulk-journal.ts'
 
 export interface BrokerRateOptions extends Pick<BulkJournal, 'hasRoom'>, Pick<IntakeOptions, 'isWithinRate'> {
   fairShare: FairShare
