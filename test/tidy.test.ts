@@ -74,9 +74,11 @@ const arrows: Record<string, string[]> = {
   'api/content-files': [...doorParts, ...domains],
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
   mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
+  // Pages of a browser, with the schemas, the errors and the limits of the operations that do the same.
+  'sign-in': ['auth', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
-  service: ['api', 'mqtt', ...domains],
+  service: ['api', 'mqtt', 'sign-in', ...domains],
   cli: ['api/admin', ...domains],
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts'],
 }

@@ -1,10 +1,10 @@
 /** The pages and the Auth.js host beside the account service of a test, as a browser talks to them. */
 
 import type { InjectOptions } from 'fastify'
-import { authHostFamily } from '../../api/accounts/auth-host/auth-host.ts'
-import { loadAuthJs } from '../../api/accounts/auth-host/auth-js.ts'
-import { pagesFamily } from '../../api/accounts/pages/pages.ts'
 import { createSetup, type Setup } from '../../auth/accounts/setup.ts'
+import { authHostFamily } from '../../sign-in/auth-host/auth-host.ts'
+import { loadAuthJs } from '../../sign-in/auth-host/auth-js.ts'
+import { pagesFamily } from '../../sign-in/pages/pages.ts'
 import { type AccountsUnderTest, createApp, publicUrl } from './accounts.ts'
 import { recordingLog, type TestHooks } from './databases.ts'
 import { type HtmlElement, readHtml } from './html-document.ts'

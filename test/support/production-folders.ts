@@ -14,5 +14,6 @@ export const productionFolders = [
   'query',
   'service',
   'settings',
+  'sign-in',
   'store',
 ]

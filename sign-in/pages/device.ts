@@ -1,0 +1,93 @@
+/**
+ * Approving a device that shows a code. Whoever sends somebody a code wants an approval of this page, so it takes some
+ * effort on purpose: the code is typed and never filled in, and what asks for a key is shown before the decision.
+ */
+
+import type { AccountService } from '../../api/accounts/account-service.ts'
+import { InfoQuery } from '../../api/accounts/device-authorization/schemas.ts'
+import { errors } from '../../api/accounts/kit/errors.ts'
+import { html } from '../../api/http/html.ts'
+import { approveGrant, denyGrant } from '../../auth/grants/decide.ts'
+import { type GrantInfo, lookUpGrant } from '../../auth/grants/look-up.ts'
+import type { AccountRefusal } from '../../auth/outcome.ts'
+import type { SignedIn } from '../../auth/sessions/session-claims.ts'
+import { checkForm, emptyForm, type FormState, formFault, refusalSentence } from './form.ts'
+import { createFormTokens } from './form-token.ts'
+import { field, form } from './html/fields.ts'
+import { grantView } from './html/grant-view.ts'
+import { accountPage, type FormFields, type Page, type PageAnswer, type PageRequest } from './page.ts'
+
+type Visit = PageRequest<SignedIn>
+
+export function devicePage({ accounts }: AccountService): Page {
+  const tokens = createFormTokens()
+
+  /** Binds the request to this session: from now on nobody else can decide about it. */
+  async function lookUp(visit: Visit, fields: FormFields): Promise<PageAnswer> {
+    const checked = checkForm(InfoQuery, fields)
+    if (!checked.ok) return askView(visit, 422, checked.state)
+    const { visitor: signedIn, client } = visit
+    const found = await lookUpGrant(accounts, checked.value.user_code, { signedIn, client })
+    if (!found.ok) return refuse(visit, fields, found)
+    const grant = found.value
+    return grant.status === 'pending' ? decideView(visit, grant) : doneView(visit, grant.clientName, grant.status)
+  }
+
+  async function decide(visit: Visit, fields: FormFields): Promise<PageAnswer> {
+    const { visitor: signedIn, client } = visit
+    const { user_code: code = '', client_name: name = '', decision } = fields
+    // A form that was shown to somebody else, or before a start of the service.
+    if (!tokens.isGood(signedIn, fields['token'])) return askView(visit, 200, emptyForm)
+    const viewer = { signedIn, client }
+    if (decision !== 'approve') {
+      const denied = await denyGrant(accounts, code, viewer)
+      return denied.ok ? doneView(visit, name, 'denied') : refuse(visit, {}, denied)
+    }
+    const approved = await approveGrant(accounts, code, viewer)
+    return approved.ok ? doneView(visit, approved.value.clientName, 'approved') : refuse(visit, {}, approved)
+  }
+
+  function decideView({ visitor }: Visit, grant: GrantInfo): PageAnswer {
+    const main = grantView(grant, { token: tokens.make(visitor), nowMs: accounts.nowMs() })
+    return { kind: 'page', status: 200, title: 'Give this device a key?', main, account: visitor.account }
+  }
+
+  return accountPage({
+    path: '/device',
+    show: async visit => askView(visit, 200, emptyForm),
+    submit: (visit, fields) => (fields['form'] === 'decide' ? decide(visit, fields) : lookUp(visit, fields)),
+  })
+}
+
+function refuse(visit: Visit, fields: FormFields, refusal: AccountRefusal): PageAnswer {
+  const { code, retryAfterSeconds } = refusal
+  const state = formFault(fields, 'user_code', refusalSentence(refusal))
+  return {
+    ...askView(visit, errors[code].status, state),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
+}
+
+function askView({ visitor: { account } }: Visit, status: number, state: FormState): PageAnswer {
+  const fields = html`<div class="code">${field('look-up', state, {
+    name: 'user_code',
+    label: 'Code',
+    autocomplete: 'off',
+    isFirst: true,
+    lengthMax: 40,
+    hint: 'Eight letters, as your device shows them.',
+  })}</div>`
+  const main = html`<p class="lead">Give a device a key to your account: type the code that it shows.</p>
+<p class="warning"><strong>Did somebody send you a code?</strong> Then stop here: with it, they would get into your
+account.</p>
+${form({ name: 'look-up', action: 'device', state, fields, submit: 'Go on' })}`
+  return { kind: 'page', status, title: 'Devices', main, account }
+}
+
+function doneView({ visitor: { account } }: Visit, name: string, status: 'approved' | 'denied'): PageAnswer {
+  const what = status === 'approved' ? 'has a key that may read' : 'got no key'
+  const main = html`<p class="lead">“${name}” ${what}.</p>
+<p class="more">${status === 'approved' ? html`You can revoke it in <a href="account">your account</a>.` : html`<a href="device">Another code</a>`}</p>
+`
+  return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main, account }
+}

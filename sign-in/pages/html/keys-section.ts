@@ -1,0 +1,107 @@
+/** The API keys of an account: the list, and the form that makes one. */
+
+import { type Html, html } from '../../../api/http/html.ts'
+import type { Scope } from '../../../auth/keys/key.ts'
+import type { KeyDetails } from '../../../auth/keys/key-lists.ts'
+import type { NewKey } from '../../../auth/keys/key-rows.ts'
+import { scopesOf } from '../../../auth/policy.ts'
+import type { AccountView } from './account-model.ts'
+import { alert, field, form, formState, section } from './fields.ts'
+
+/** The key stands here and nowhere else. */
+export function newKeyNotice({ name, text }: NewKey): Html {
+  return html`<section class="notice" role="status" aria-labelledby="new-key-title">
+<h2 id="new-key-title">Your new key: ${name}</h2>
+<p>Copy it now: it is not shown again.</p>
+<code class="secret" id="new-key">${text}</code>
+</section>
+`
+}
+
+export function keysSection(view: AccountView): Html {
+  const { keys, forms, nowMs } = view
+  const live = keys.filter(key => isLive(key, nowMs))
+  const over = keys.filter(key => !isLive(key, nowMs))
+  const list = [...live, ...over.slice(0, overShownMax)].map(key => keyItem(key, nowMs))
+  const more = over.length - overShownMax
+  const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
+${alert(formState(forms, 'revoke-key'))}${list.length === 0 ? undefined : html`<ul class="keys">\n${list}</ul>\n`}
+${more > 0 ? html`<p class="hint">And ${more} more that are over.</p>\n` : undefined}<h3>A new key</h3>
+${keyForm(view)}`
+  return section('keys', 'API keys', content)
+}
+
+/** An account may make hundreds a day. */
+const overShownMax = 20
+
+function isLive({ revokedMs, expiresMs }: KeyDetails, nowMs: number): boolean {
+  return revokedMs === null && (expiresMs === null || expiresMs > nowMs)
+}
+
+const scopeNames: Readonly<Record<Scope, string>> = {
+  read: 'read',
+  ingest: 'send readings',
+  stations: 'manage stations',
+  admin: 'administer the service',
+}
+
+function keyForm({ account, forms }: AccountView): Html {
+  const state = formState(forms, 'create-key')
+  const wasSent = 'name' in state.values
+  const scopes = scopesOf(account.role).map(scope => {
+    const isChosen = wasSent ? state.values[`scope-${scope}`] === 'yes' : scope === 'read'
+    return check(`scope-${scope}`, scopeNames[scope], isChosen)
+  })
+  const fields = [
+    field('create-key', state, { name: 'name', label: 'Name', autocomplete: 'off', hint: 'What it is for.' }),
+    field('create-key', state, {
+      name: 'expires_in_days',
+      label: 'Good for how many days',
+      type: 'number',
+      autocomplete: 'off',
+      isOptional: true,
+      range: { min: 1, max: 365 },
+      hint: 'Empty: until it is revoked.',
+    }),
+    html`<fieldset><legend>It may</legend>
+${scopes}${check('create_devices', 'add devices with its readings', state.values['create_devices'] === 'yes')}</fieldset>
+`,
+  ]
+  return form({ name: 'create-key', action: 'account', state, fields, submit: 'Generate New Token', isCard: false })
+}
+
+function check(name: string, label: string, isChosen: boolean): Html {
+  const checked = isChosen ? html` checked` : undefined
+  return html`<label class="check"><input type="checkbox" name="${name}" value="yes"${checked}> ${label}</label>
+`
+}
+
+function keyItem(key: KeyDetails, nowMs: number): Html {
+  const { id, name, prefix, scopes, createdMs, lastUsedMs, expiresMs, revokedMs } = key
+  const canEnd = isLive(key, nowMs)
+  const used = lastUsedMs === null ? 'never used' : html`last used ${time(lastUsedMs)}`
+  const end =
+    revokedMs !== null
+      ? html`, revoked ${time(revokedMs)}`
+      : expiresMs !== null
+        ? html`, good until ${time(expiresMs)}`
+        : undefined
+  return html`<li${canEnd ? undefined : html` class="off"`}><span class="name">${name}</span>
+<span class="hint"><code>${prefix}…</code>, may ${scopes.map(scope => scopeNames[scope]).join(', ') || 'nothing'}</span>
+<span class="hint">made ${time(createdMs)}, ${used}${end}</span>
+${canEnd ? revokeForm(id, name) : undefined}</li>
+`
+}
+
+/** Two steps without script: what is revoked stays so. */
+function revokeForm(id: number, name: string): Html {
+  return html`<details><summary class="button">Revoke<span class="unseen"> ${name}</span></summary>
+<form method="post" action="account"><input type="hidden" name="form" value="revoke-key">
+<input type="hidden" name="key_id" value="${id}">
+<button class="button danger">Yes, revoke<span class="unseen"> ${name}</span></button></form></details>`
+}
+
+function time(timeMs: number): Html {
+  const text = new Date(timeMs).toISOString()
+  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 16)} UTC</time>`
+}

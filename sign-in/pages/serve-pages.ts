@@ -1,0 +1,133 @@
+/** Serves pages: in which order a request is looked at, and how a page goes out. */
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from '../../api/accounts/kit/errors.ts'
+import { failureOf } from '../../api/accounts/kit/failure.ts'
+import { addRawBody, contentTypeOf } from '../../api/accounts/kit/raw-body.ts'
+import { clientOf } from '../../api/accounts/kit/register.ts'
+import type { FindPrincipal } from '../../api/credentials/find-principal.ts'
+import type { Origins } from '../../api/credentials/origins.ts'
+import { setRefusal, setRetryAfter } from '../../api/http/errors.ts'
+import { html } from '../../api/http/html.ts'
+import { addMethodNotAllowed } from '../../api/http/method-not-allowed.ts'
+import { pageHeaders } from '../../api/http/security-headers.ts'
+import { writeSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
+import type { SignedIn } from '../../auth/sessions/session-claims.ts'
+import type { SessionCodec } from '../../auth/sessions/session-codec.ts'
+import type { Sessions } from '../../auth/sessions/sessions.ts'
+import type { Log } from '../../store/log.ts'
+import { parseForm } from './form-body.ts'
+import { renderPage } from './html/layout.ts'
+import { contentSecurityPolicy } from './html/style.ts'
+import type { Page, PageAnswer, PageRequest, ShownPage } from './page.ts'
+
+export interface ServeOptions {
+  findPrincipal: FindPrincipal
+  sessions: Pick<Sessions, 'renewCookie'>
+  codec: Pick<SessionCodec, 'cookieName' | 'isSecure'>
+  origins: Origins
+  publicUrl: () => string
+  log: Log
+}
+
+export function servePages(scope: FastifyInstance, pages: readonly Page[], options: ServeOptions): void {
+  addRawBody(scope)
+  scope.addHook('onRequest', setHeaders)
+  scope.setErrorHandler((error: FastifyError, _request, reply) => {
+    const { code, isUnread, retryAfterSeconds } = failureOf(error)
+    if (code === 'INTERNAL') options.log.error({ err: error }, 'a page failed')
+    if (isUnread) reply.header('connection', 'close')
+    const text = code === 'UNAVAILABLE' ? 'The service is busy. Please try again in a moment.' : errors[code].text
+    setRefusal(setRetryAfter(reply, retryAfterSeconds), errors[code])
+    return send(reply, errorPage(errors[code].status, text))
+  })
+  for (const page of pages) addPage(scope, page, options)
+}
+
+function addPage(scope: FastifyInstance, page: Page, options: ServeOptions): void {
+  const { path, submit } = page
+  const route = (method: 'GET' | 'POST', handler: (request: FastifyRequest) => Promise<PageAnswer>) =>
+    scope.route({
+      method,
+      url: path,
+      onRequest: withoutSlash,
+      handler: async (request, reply) => send(reply, await handler(request)),
+    })
+  route('GET', async request => {
+    const visitor = await visitorOf(request, options)
+    return await renewed(await page.show(requestOf(request, visitor)), visitor, options)
+  })
+  if (submit !== undefined) {
+    route('POST', async request => {
+      if (options.origins.isCrossSite(request)) return crossSitePage(request, options)
+      const form = parseForm(request.body as Buffer | undefined, contentTypeOf(request))
+      if (form === undefined) return errorPage(400, 'This is not what the form of this page sends.')
+      return await submit(requestOf(request, await visitorOf(request, options)), form)
+    })
+  }
+  addMethodNotAllowed(scope, path, ['GET', 'HEAD', ...(submit === undefined ? [] : ['POST'])])
+}
+
+async function visitorOf({ raw }: FastifyRequest, { findPrincipal }: ServeOptions): Promise<SignedIn | undefined> {
+  const principal = await findPrincipal(raw)
+  return principal?.kind === 'session' ? principal : undefined
+}
+
+function requestOf(request: FastifyRequest, visitor: SignedIn | undefined): PageRequest {
+  const query = request.query as Record<string, unknown>
+  return {
+    argument: name => (typeof query[name] === 'string' ? query[name] : undefined),
+    visitor,
+    client: clientOf(request),
+  }
+}
+
+/** A session in use goes on: nobody is signed out in the middle of something after 30 days. */
+async function renewed(answer: PageAnswer, visitor: SignedIn | undefined, options: ServeOptions): Promise<PageAnswer> {
+  const { sessions, codec } = options
+  const cookie = visitor && (await sessions.renewCookie(visitor))
+  if (cookie === undefined || answer.cookies !== undefined) return answer
+  const { isSecure } = codec
+  return { ...answer, cookies: writeSessionCookie(codec.cookieName, cookie.token, { isSecure, ...cookie }) }
+}
+
+function errorPage(status: number, text: string): ShownPage {
+  const main = html`<p class="lead">${text}</p>
+<p class="more"><a href="account">To your account</a></p>
+`
+  return { kind: 'page', status, title: status < 500 ? 'That did not work' : 'Something went wrong', main }
+}
+
+/** Also for who reaches the service under an address that it does not know of. */
+function crossSitePage({ headers }: FastifyRequest, { publicUrl }: ServeOptions): PageAnswer {
+  const { origin = 'unknown' } = headers
+  const text = `The form came from a page of another address (${origin}) than that of this service (${publicUrl()}).`
+  return errorPage(403, `${text} Its address is a setting: PUBLIC_URL.`)
+}
+
+function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.headers({
+    'cache-control': 'no-store',
+    'content-security-policy': contentSecurityPolicy,
+    ...pageHeaders,
+  })
+  done()
+}
+
+/** Links are relative, so a page has one address alone. */
+async function withoutSlash({ originalUrl }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  const [path = '', ...query] = originalUrl.split('?')
+  if (path === '/' || !path.endsWith('/')) return undefined
+  const name = path.slice(path.lastIndexOf('/', path.length - 2) + 1, -1)
+  const location = `../${[name, ...query].join('?')}`
+  return await reply.code(308).header('location', location).header('connection', 'close').send()
+}
+
+function send(reply: FastifyReply, answer: PageAnswer): FastifyReply {
+  if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
+  if (answer.kind === 'redirect') return reply.code(303).header('location', answer.to).send()
+  const { status, title, main, account, retryAfterSeconds } = answer
+  const text = renderPage({ title, main, account })
+  setRetryAfter(reply, retryAfterSeconds)
+  return reply.code(status).header('content-type', 'text/html; charset=utf-8').send(Buffer.from(text))
+}

@@ -1,0 +1,107 @@
+/** Forms as browsers send them, and what only looks like one. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { parseForm } from '../../sign-in/pages/form-body.ts'
+import { returnAddress } from '../../sign-in/pages/visits.ts'
+
+const type = 'application/x-www-form-urlencoded'
+const parse = (text: string, contentType = type) => parseForm(Buffer.from(text), contentType)
+
+t.test('a form is read as it was written', async t => {
+  t.strictSame(parse(''), {})
+  t.strictSame(parse('a=1&b=&c'), { a: '1', b: '', c: '' })
+  t.strictSame(parse('a=x+y%20z%2B%26&b=%C3%A4%F0%9F%98%80', `${type}; charset=UTF-8`), { a: 'x y z+&', b: 'ä😀' })
+  t.strictSame(Object.keys(parse('__proto__=1&constructor=2') ?? {}), ['__proto__', 'constructor'])
+})
+
+t.test('what no form of ours sends is none', async t => {
+  for (const text of [
+    'a=1&a=2',
+    'a=%',
+    'a=%ff',
+    'a=%C3',
+    '%ff=1',
+    'a=ä',
+    Array(52)
+      .fill(0)
+      .map((_, at) => `f${at}=`)
+      .join('&'),
+  ]) {
+    t.equal(parse(text), undefined, text)
+  }
+  for (const contentType of ['application/json', 'text/plain', 'multipart/form-data', 'x', '']) {
+    t.equal(parse('a=1', contentType), undefined, contentType)
+  }
+  t.equal(parseForm(Buffer.from('a=1'), undefined), undefined)
+})
+
+t.test('whatever fields a browser sends are read back', async () => {
+  const names = fc.string({ unit: 'grapheme', minLength: 1 })
+  fc.assert(
+    fc.property(
+      fc.dictionary(names, fc.string({ unit: 'grapheme' }), { maxKeys: 40, noNullPrototype: true }),
+      fields => {
+        // A browser writes whole characters only.
+        const wellFormed = Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]),
+        )
+        const parsed = parse(new URLSearchParams(wellFormed).toString())
+        t.strictSame(Object.entries(parsed ?? {}), Object.entries(wellFormed))
+      },
+    ),
+  )
+})
+
+t.test('whatever bytes come, there is a form or none', async () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), bytes => {
+      const parsed = parseForm(Buffer.from(bytes), type)
+      t.ok(parsed === undefined || Object.values(parsed).every(value => value.isWellFormed()))
+    }),
+  )
+})
+
+t.test('after a sign-in one stays on this service', async t => {
+  const home = 'https://own.example/base'
+  const goes = (callbackUrl: string | undefined, to: string) =>
+    t.equal(returnAddress(callbackUrl, home), to, String(callbackUrl))
+  goes(undefined, 'account')
+  goes('device', '/base/device')
+  goes('/base/account?done=profile#x', '/base/account?done=profile')
+  goes('https://own.example/anything', '/anything')
+  for (const foreign of [
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    'javascript:alert(1)',
+    'https://own.example.evil.example/',
+    'https://own.example//evil.example',
+    'http://own.example/',
+    'https://own.example@evil.example/',
+    ' //evil.example',
+    'data:text/html,x',
+    '/\t/evil.example',
+    'https://',
+  ]) {
+    goes(foreign, 'account')
+  }
+})
+
+t.test('no address that anybody makes up leads elsewhere', async () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.webUrl(),
+        fc.string(),
+        fc.string().map(text => `//${text}`),
+        fc.string().map(text => `/\\${text}`),
+      ),
+      text => {
+        const to = returnAddress(text, 'https://own.example')
+        t.equal(new URL(to, 'https://own.example/sign-in').origin, 'https://own.example')
+      },
+    ),
+  )
+})
