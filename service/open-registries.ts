@@ -37,7 +37,8 @@ export async function openRegistries({ config, log, store, clockMs, onOpen }: Re
   onOpen(() => deviceNames.close())
   const stations = openStations({ pool, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  const metrics = await openMetrics({ pool, log, mode: config.METRICS, ranges: { ...rangesOf(config) } })
+  // Readings hold the metrics that are built in, so no field of theirs makes another one.
+  const metrics = await openMetrics({ pool, log, mode: 'declared', ranges: { ...rangesOf(config) } })
   onOpen(() => metrics.close())
   return { devices, deviceNames, stations, metrics }
 }

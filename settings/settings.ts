@@ -163,12 +163,6 @@ export const Settings = z.object({
     .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
     .default('reject')
     .describe('What to do with lines that have other fields: reject them, or ignore those fields.'),
-  METRICS: z
-    .enum(['open', 'declared'], { error: 'must be open or declared' })
-    .default('open')
-    .describe(
-      'Which metrics there are: open (a numeric field that is none yet makes one) or declared (those that an administrator adds).',
-    ),
   AUTH_HOST: z
     .enum(['on', 'off'], { error: 'must be on or off' })
     .default('on')

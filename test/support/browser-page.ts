@@ -67,7 +67,8 @@ export async function inspect(t: Test, page: Page, name: string): Promise<void> 
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe)
-    t.strictSame(await page.evaluate(violations), [], `${name}, ${colorScheme}`)
+    const found = await page.evaluate(violations)
+    t.strictSame(found, [], `${name}, ${colorScheme}`)
   }
   await page.emulateMedia({ colorScheme: 'light' })
   const excess = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
