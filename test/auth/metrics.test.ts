@@ -11,9 +11,8 @@ import { metricsMax, metricsPerDeviceMax, NewMetric } from '../../metrics/metric
 import { isMetricName } from '../../metrics/metric-name.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
-import { silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 
-const nowhere = { questdbHttp: 'http://127.0.0.1:9', questdbPg: 'postgresql://127.0.0.1:9/qdb' }
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
 const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
