@@ -1,0 +1,22 @@
+/**
+ * Sums that keep their digits: what an addition rounds away is summed beside it. A year of small quantities on a large
+ * total, or terms that cancel, lose nothing that a double can show.
+ *
+ * Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen" (ZAMM 54, 1974).
+ */
+
+/** A running sum of finite numbers; NaN from where it passes the range of doubles. */
+export class CompensatedSum {
+  #sum = 0
+  #lost = 0
+
+  add(value: number): void {
+    const sum = this.#sum + value
+    this.#lost += Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - sum + value : value - sum + this.#sum
+    this.#sum = sum
+  }
+
+  get total(): number {
+    return this.#sum + this.#lost
+  }
+}

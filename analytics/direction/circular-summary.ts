@@ -1,0 +1,140 @@
+/**
+ * Mean and spread of directions: circular statistics, since 350° and 10° average to 0°.
+ *
+ * Source: K. V. Mardia and P. E. Jupp, Directional Statistics (2000), chapter 2. scipy.stats: `circmean`, `circvar`,
+ * `circstd` with `high=360`; astropy.stats.circstats: the same with weights, and `rayleightest`.
+ */
+
+import { CompensatedSum } from '../compensated-sum.ts'
+import { cosineOf, directionOf, normaliseDegrees, sineOf, toDegrees, toRadians, turnBetween } from './degrees.ts'
+
+/**
+ * Vectors with a mean shorter than this share of their mean length cancel out: rounding leaves up to 1e-15 of them, and
+ * no series is long enough for so small a rest to mean anything.
+ */
+export const resultantMin = 1e-12
+
+/** All but the counts are null without an angle (of positive weight). */
+export interface CircularSummary {
+  /** Angles that count: finite, of a weight above 0. */
+  readonly count: number
+  /** Within [0, 360); null also where the angles cancel out, R below 1e-12. */
+  readonly mean_degrees: number | null
+  /** R, the length of the mean of unit vectors, 0 (spread or cancelled out) to 1 (all equal). */
+  readonly resultant_length: number | null
+  /** 1 − R. */
+  readonly circular_variance: number | null
+  /** √(−2 ln R), in degrees; null also where the angles cancel out, where it has no bound. */
+  readonly circular_std_degrees: number | null
+  /**
+   * The Rayleigh test: how often independent angles without a preferred direction would show an R as large. Consecutive
+   * readings of a vane are not independent, so there it is far too small.
+   */
+  readonly rayleigh_p_value: number | null
+}
+
+/**
+ * Of `degrees[from, to)`, whatever the turn; NaN and infinite ones are missing. Weights are as many as angles, by default
+ * all 1. Throws a RangeError when they are not, or one is negative or NaN.
+ */
+export function circularSummary(
+  degrees: Float64Array,
+  weights?: Float64Array,
+  from = 0,
+  to = degrees.length,
+): CircularSummary {
+  if (weights !== undefined) checkWeights(weights, degrees.length)
+  const { count, weight, sine, cosine } = meanVector(degrees, weights, from, to)
+  if (count === 0) return { count, ...nothing }
+  const resultant = Math.min(1, Math.hypot(sine, cosine))
+  const rayleigh_p_value = rayleighPValue(resultant, count)
+  if (resultant < resultantMin) {
+    const cancelled = { resultant_length: resultant, circular_variance: 1 - resultant, circular_std_degrees: null }
+    return { count, mean_degrees: null, ...cancelled, rayleigh_p_value }
+  }
+  const mean = directionOf(sine, cosine)
+  const variance = varianceAround(mean, degrees, weights, from, to) / weight
+  // Either is exact where the other is a difference of nearly equal numbers.
+  const isNarrow = variance < 0.5
+  return {
+    count,
+    mean_degrees: mean,
+    resultant_length: isNarrow ? 1 - variance : resultant,
+    circular_variance: isNarrow ? variance : 1 - resultant,
+    circular_std_degrees: toDegrees(Math.sqrt(-2 * (isNarrow ? Math.log1p(-variance) : Math.log(resultant)))),
+    rayleigh_p_value,
+  }
+}
+
+const nothing = {
+  mean_degrees: null,
+  resultant_length: null,
+  circular_variance: null,
+  circular_std_degrees: null,
+  rayleigh_p_value: null,
+}
+
+function checkWeights(weights: Float64Array, length: number): void {
+  if (weights.length !== length) throw new RangeError(`${weights.length} weights for ${length} angles`)
+  for (let index = 0; index < length; index++) {
+    if (!((weights[index] as number) >= 0)) throw new RangeError(`a weight of ${weights[index]}`)
+  }
+}
+
+interface MeanVector {
+  readonly count: number
+  readonly weight: number
+  readonly sine: number
+  readonly cosine: number
+}
+
+function meanVector(degrees: Float64Array, weights: Float64Array | undefined, from: number, to: number): MeanVector {
+  const sines = new CompensatedSum()
+  const cosines = new CompensatedSum()
+  const all = new CompensatedSum()
+  let count = 0
+  for (let index = from; index < to; index++) {
+    const angle = normaliseDegrees(degrees[index] as number)
+    const weight = weights === undefined ? 1 : (weights[index] as number)
+    if (Number.isNaN(angle) || weight === 0) continue
+    count++
+    all.add(weight)
+    sines.add(weight * sineOf(angle))
+    cosines.add(weight * cosineOf(angle))
+  }
+  const weight = all.total
+  return { count, weight, sine: sines.total / weight, cosine: cosines.total / weight }
+}
+
+/** Σ w (1 − cos(θ − mean)), in a form that keeps its digits where all angles are near the mean. */
+function varianceAround(
+  mean: number,
+  degrees: Float64Array,
+  weights: Float64Array | undefined,
+  from: number,
+  to: number,
+): number {
+  const sum = new CompensatedSum()
+  for (let index = from; index < to; index++) {
+    const angle = normaliseDegrees(degrees[index] as number)
+    if (Number.isNaN(angle)) continue
+    const half = Math.sin(toRadians(turnBetween(mean, angle)) / 2)
+    sum.add((weights === undefined ? 1 : (weights[index] as number)) * 2 * half * half)
+  }
+  return sum.total
+}
+
+/**
+ * exp(−z) with z = n R², for fewer than 50 angles with the terms of order 1/n and 1/n² (Mardia and Jupp 2000, section
+ * 6.3.1; D. Wilkie, "Rayleigh Test for Randomness of Circular Data", Applied Statistics 32, 1983).
+ */
+function rayleighPValue(resultant: number, count: number): number {
+  const z = count * resultant * resultant
+  const p = Math.exp(-z) * (count < 50 ? rayleighCorrection(z, count) : 1)
+  return Math.min(1, Math.max(0, p))
+}
+
+function rayleighCorrection(z: number, count: number): number {
+  const second = 24 * z - 132 * z ** 2 + 76 * z ** 3 - 9 * z ** 4
+  return 1 + (2 * z - z * z) / (4 * count) - second / (288 * count * count)
+}

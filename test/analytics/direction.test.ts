@@ -1,0 +1,274 @@
+/** Directions against scipy, astropy and numpy. Fixture: fixtures/direction.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { type CircularSummary, circularSummary } from '../../analytics/direction/circular-summary.ts'
+import { normaliseDegrees, turnBetween } from '../../analytics/direction/degrees.ts'
+import { directionAggregates, vectorAggregates } from '../../analytics/direction/direction-aggregates.ts'
+import { rose, type SectorCount } from '../../analytics/direction/rose.ts'
+import { type VectorMean, vectorMean } from '../../analytics/direction/vector-mean.ts'
+import { localDays } from '../../analytics/time/local-days.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
+import { found } from './series.ts'
+
+interface AstropyFigures {
+  mean: number
+  variance: number
+  length: number
+  rayleigh: number
+}
+
+interface VectorFigures {
+  count: number
+  mean_speed: number
+  mean_u: number
+  mean_v: number
+  vector_speed: number
+  vector_direction: number
+  steadiness: number
+}
+
+interface Case {
+  degrees: (number | null)[]
+  speeds: number[]
+  weights: number[]
+  count: number
+  mean: number
+  variance: number
+  std: number
+  astropy: AstropyFigures
+  weighted: AstropyFigures
+  weighted_std: number
+  vector: VectorFigures
+  roses: Record<string, number[]>
+  rose_without_calm: number[]
+  calm: number
+}
+
+interface Berlin {
+  start: number
+  steps_between: number[]
+  degrees: number[]
+  speeds: number[]
+  days: { date: string; count: number; mean: number; variance: number; vector: VectorFigures }[]
+}
+
+const reference = readFixture<{ series: Record<string, Case>; berlin: Berlin }>('direction')
+const cases = Object.entries(reference.series)
+
+/** How far apart two directions are, in degrees. */
+function apart(a: number | null, b: number): number {
+  return a === null ? Number.POSITIVE_INFINITY : Math.abs(turnBetween(a, normaliseDegrees(b)))
+}
+
+/** 1 − R loses digits in the references where R is near 1, and so does what they make of it. */
+function agrees(summary: CircularSummary, expected: AstropyFigures): boolean {
+  const { mean_degrees, circular_variance, resultant_length, rayleigh_p_value } = summary
+  return (
+    apart(mean_degrees, expected.mean) < 1e-10 &&
+    Math.abs(found(circular_variance) - expected.variance) < 1e-14 &&
+    Math.abs(found(resultant_length) - expected.length) < 1e-14 &&
+    deviation(rayleigh_p_value, expected.rayleigh) < 1e-11
+  )
+}
+
+function isVector(mean: VectorMean, expected: VectorFigures): boolean {
+  const { count, mean_speed, mean_u, mean_v, vector_speed, vector_direction_degrees, steadiness } = mean
+  return (
+    count === expected.count &&
+    deviation(mean_speed, expected.mean_speed) < 1e-12 &&
+    Math.abs(found(mean_u) - expected.mean_u) < 1e-13 &&
+    Math.abs(found(mean_v) - expected.mean_v) < 1e-13 &&
+    deviation(vector_speed, expected.vector_speed) < 1e-11 &&
+    apart(vector_direction_degrees, expected.vector_direction) < 1e-10 &&
+    deviation(steadiness, expected.steadiness) < 1e-11
+  )
+}
+
+test('mean, variance and deviation are those of scipy', async t => {
+  for (const [name, { degrees, count, mean, variance, std }] of cases) {
+    const summary = circularSummary(floats(degrees))
+    t.equal(summary.count, count, name)
+    t.ok(apart(summary.mean_degrees, mean) < 1e-10, `${name}: mean ${summary.mean_degrees} ${mean}`)
+    t.ok(Math.abs(found(summary.circular_variance) - variance) < 1e-14, `${name}: ${summary.circular_variance}`)
+    // The reference's variance is off by 2e-16, which its root magnifies near 0.
+    const tolerance = Math.min(1e-6, 1e-12 / Math.max(variance, 1e-12))
+    t.ok(Math.abs(found(summary.circular_std_degrees) - std) < tolerance, `${name}: ${summary.circular_std_degrees}`)
+  }
+})
+
+test('also with weights they are those of astropy, and the Rayleigh test is', async t => {
+  for (const [name, known] of cases) {
+    const values = floats(known.degrees)
+    t.ok(agrees(circularSummary(values), known.astropy), name)
+    const weighted = circularSummary(values, Float64Array.from(known.weights))
+    t.ok(agrees(weighted, known.weighted), `${name}, weighted`)
+    if (known.weighted.variance > 1e-3) t.ok(deviation(weighted.circular_std_degrees, known.weighted_std) < 1e-11, name)
+  }
+})
+
+test('vector means are those of numpy', async t => {
+  for (const [name, { degrees, speeds, vector }] of cases) {
+    t.ok(isVector(vectorMean(floats(degrees), Float64Array.from(speeds)), vector), name)
+  }
+})
+
+test('roses are histograms of numpy, turned by half a sector', async t => {
+  for (const [name, { degrees, speeds, roses, rose_without_calm, calm, count }] of cases) {
+    const values = floats(degrees)
+    for (const [sectors, expected] of Object.entries(roses)) {
+      const { sector_counts, calm_count, calm_share } = rose(values, Number(sectors) as SectorCount)
+      t.strictSame(sector_counts, expected, `${name}, ${sectors}`)
+      t.strictSame([calm_count, calm_share], [null, null], 'no speed, no calm')
+    }
+    const present = Float64Array.from(speeds, (speed, index) => (degrees[index] === null ? Number.NaN : speed))
+    const paired = rose(values, 16, { speeds: present, calmBelow: 1.5 })
+    t.strictSame(paired.sector_counts, rose_without_calm, name)
+    t.strictSame([paired.count, paired.calm_count, paired.calm_share], [count, calm, calm / count], name)
+  }
+})
+
+test('figures of local days are those of the zone’s own calendar, one of them 23 hours long', async t => {
+  const { start, steps_between, degrees, speeds, days } = reference.berlin
+  const samples = { timesMs: timesFrom(start * 1000, steps_between), values: Float64Array.from(degrees) }
+  const buckets = localDays(createLocalTime('Europe/Berlin'), samples.timesMs.at(-1) ?? 0, days.length)
+  t.strictSame(
+    buckets.map(({ date }) => date),
+    days.map(({ date }) => date),
+  )
+  const summaries = directionAggregates(samples, buckets)
+  const vectors = vectorAggregates(samples, Float64Array.from(speeds), buckets)
+  for (const [index, day] of days.entries()) {
+    const { count, mean_degrees, circular_variance } = found(summaries[index])
+    t.equal(count, day.count, day.date)
+    t.ok(apart(mean_degrees, day.mean) < 1e-10, day.date)
+    t.ok(Math.abs(found(circular_variance) - day.variance) < 1e-14, day.date)
+    t.ok(isVector(found(vectors[index]), day.vector), day.date)
+  }
+})
+
+test('golden: 350° and 10° average to north', async t => {
+  const { mean_degrees, resultant_length } = circularSummary(Float64Array.of(350, 10))
+  t.equal(mean_degrees, 0)
+  t.ok(deviation(resultant_length, Math.cos(Math.PI / 18)) < 1e-15)
+  for (const angle of [0, 90, 180, 270, 37.3]) {
+    const same = circularSummary(new Float64Array(1000).fill(angle))
+    t.ok(apart(same.mean_degrees, angle) < 1e-13, `${angle}`)
+    t.ok(found(same.circular_std_degrees) < 1e-7 && found(same.resultant_length) === 1, `${angle}`)
+  }
+})
+
+test('directions that cancel out have no mean and no deviation', async t => {
+  for (const list of [
+    [10, 190],
+    [0, 90, 180, 270],
+    [0, 120, 240],
+    [17.1, 197.1],
+    [-30, 90, 210],
+  ]) {
+    const { mean_degrees, resultant_length, circular_std_degrees } = circularSummary(Float64Array.from(list))
+    t.strictSame([mean_degrees, circular_std_degrees], [null, null], `${list}`)
+    t.ok(found(resultant_length) < 1e-15)
+    const { vector_direction_degrees, steadiness } = vectorMean(
+      Float64Array.from(list),
+      new Float64Array(list.length).fill(7),
+    )
+    t.equal(vector_direction_degrees, null)
+    t.ok(found(steadiness) < 1e-15)
+  }
+  t.equal(circularSummary(Float64Array.of(10, 190.000_001)).mean_degrees !== null, true, 'a real rest has a direction')
+})
+
+test('nothing, one, and what is no angle', async t => {
+  const { count, ...rest } = circularSummary(Float64Array.of(Number.NaN, Number.POSITIVE_INFINITY))
+  t.equal(count, 0)
+  t.ok(Object.values(rest).every(figure => figure === null))
+  t.equal(circularSummary(Float64Array.of(4), Float64Array.of(0)).count, 0, 'a weight of 0')
+  t.strictSame(vectorMean(new Float64Array(0), new Float64Array(0)).count, 0)
+  const one = vectorMean(Float64Array.of(-90), Float64Array.of(3))
+  t.strictSame([one.mean_u, one.vector_direction_degrees, one.steadiness], [3, 270, 1], 'from the west, to the east')
+  const calm = vectorMean(Float64Array.of(90, 10), Float64Array.of(0, 0))
+  t.strictSame([calm.mean_speed, calm.vector_direction_degrees, calm.steadiness], [0, null, null])
+  const pairs = vectorMean(Float64Array.of(1, 2, Number.NaN, 4), Float64Array.of(Number.NaN, -1, 5, 6))
+  t.strictSame([pairs.count, pairs.mean_speed], [1, 6])
+  t.throws(() => circularSummary(Float64Array.of(4), Float64Array.of(-1)), RangeError)
+  t.throws(() => circularSummary(Float64Array.of(4), Float64Array.of(Number.NaN)), RangeError)
+  t.throws(() => circularSummary(Float64Array.of(4), new Float64Array(2)), RangeError)
+  t.throws(() => vectorMean(Float64Array.of(4), new Float64Array(2)), RangeError)
+  t.throws(() => rose(Float64Array.of(4), 8, { speeds: new Float64Array(2), calmBelow: 1 }), RangeError)
+})
+
+test('a rose: north is one sector, and a calm needs no direction', async t => {
+  const degrees = Float64Array.of(337.5, 0, 22.4, 22.5, 359.999, -45, 405)
+  t.strictSame(rose(degrees, 8).sector_counts, [4, 2, 0, 0, 0, 0, 0, 1])
+  const speeds = Float64Array.of(0.2, 3, Number.NaN, 3)
+  const { sector_counts, ...rest } = rose(Float64Array.of(Number.NaN, 90, 90, Number.NaN), 8, {
+    speeds,
+    calmBelow: 0.5,
+  })
+  t.strictSame(sector_counts, [0, 0, 1, 0, 0, 0, 0, 0])
+  t.strictSame(rest, { count: 2, calm_count: 1, calm_share: 0.5 })
+  t.equal(rose(new Float64Array(0), 8, { speeds: new Float64Array(0), calmBelow: 0.5 }).calm_share, null)
+})
+
+test('angles are normalised, those that round up to a whole turn included', async () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), degrees => {
+      const angle = normaliseDegrees(degrees)
+      assert.ok(angle >= 0 && angle < 360 && !Object.is(angle, -0), `${angle}`)
+      assert.ok(normaliseDegrees(angle) === angle)
+    }),
+  )
+  assert.equal(normaliseDegrees(-1e-20), 0)
+  assert.equal(normaliseDegrees(-360), 0)
+})
+
+const angles = fc.array(fc.integer({ min: 0, max: 3599 }), { minLength: 1, maxLength: 60 })
+
+test('a turn of all angles turns the mean, and nothing else', async () => {
+  fc.assert(
+    fc.property(angles, fc.integer({ min: -7200, max: 7200 }), (tenths, turn) => {
+      const before = circularSummary(Float64Array.from(tenths, tenth => tenth / 10))
+      const after = circularSummary(Float64Array.from(tenths, tenth => (tenth + turn) / 10))
+      const length = found(before.resultant_length)
+      assert.ok(Math.abs(length - found(after.resultant_length)) < 1e-13)
+      assert.ok(Math.abs(found(before.rayleigh_p_value) - found(after.rayleigh_p_value)) < 1e-10)
+      // The shorter the mean vector, the more a rounding turns it.
+      if (length > 1e-3) assert.ok(apart(after.mean_degrees, found(before.mean_degrees) + turn / 10) < 1e-9)
+    }),
+  )
+})
+
+test('a mirror mirrors the mean; equal weights and the order do not matter; speeds of 1 are the plain mean', async () => {
+  fc.assert(
+    fc.property(angles, tenths => {
+      const values = Float64Array.from(tenths, tenth => tenth / 10)
+      const plain = circularSummary(values)
+      if (found(plain.resultant_length) < 1e-3) return
+      const mean = found(plain.mean_degrees)
+      assert.ok(apart(circularSummary(values.map(value => -value)).mean_degrees, -mean) < 1e-9)
+      const weights = new Float64Array(values.length).fill(2.5)
+      assert.ok(apart(circularSummary(values.toReversed(), weights).mean_degrees, mean) < 1e-9)
+      const vector = vectorMean(values, new Float64Array(values.length).fill(1))
+      assert.ok(apart(vector.vector_direction_degrees, mean) < 1e-9)
+      assert.ok(Math.abs(found(vector.steadiness) - found(plain.resultant_length)) < 1e-13)
+    }),
+  )
+})
+
+test('a rose counts every angle once, and turns by sectors', async () => {
+  fc.assert(
+    fc.property(angles, fc.constantFrom<SectorCount>(8, 16, 36), (tenths, sectors) => {
+      const values = Float64Array.from(tenths, tenth => tenth / 10)
+      const { sector_counts, count } = rose(values, sectors)
+      assert.ok(count === tenths.length && sector_counts.reduce((sum, part) => sum + part, 0) === count)
+      const turned = rose(
+        values.map(value => value + 90),
+        sectors,
+      ).sector_counts
+      assert.deepEqual(turned.toSpliced(0, sectors / 4).concat(turned.slice(0, sectors / 4)), sector_counts)
+    }),
+  )
+})
