@@ -1,0 +1,268 @@
+/** Counters against Prometheus' engine and numpy. Fixtures: fixtures/counter-prometheus.go, fixtures/counter.py. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { type BucketIncreases, bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
+import { counterIncrease, resetsMax } from '../../analytics/counter/counter-increase.ts'
+import { extrapolatedIncrease, extrapolatedRatePerSecond } from '../../analytics/counter/extrapolated-increase.ts'
+import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
+import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
+import { localDays } from '../../analytics/time/local-days.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { deviation, readFixture, timesFrom } from './fixture.ts'
+import { found } from './series.ts'
+
+interface PrometheusSeries {
+  times: number[]
+  values: number[]
+  windows: { start: number; end: number; increase: number | null; rate: number | null; resets: number | null }[]
+}
+
+interface Buckets {
+  edges: number[]
+  increases: (number | null)[]
+  covered: number[]
+  resets: number[]
+  unplaced: [start: number, end: number, increase: number][]
+}
+
+interface Case {
+  start: number
+  steps_between: number[]
+  values: number[]
+  increase: number
+  days: Buckets
+  hours: Buckets
+}
+
+const prometheus = readFixture<Record<string, PrometheusSeries>>('counter-prometheus')
+const reference = readFixture<Record<'spring' | 'autumn', Case>>('counter')
+
+function above(gapMs: number): GapThresholds {
+  return [{ fromMs: Number.NEGATIVE_INFINITY, gapMs }]
+}
+
+function samplesOf(pairs: readonly (readonly [timeMs: number, value: number])[]) {
+  return {
+    timesMs: Float64Array.from(pairs, ([timeMs]) => timeMs),
+    values: Float64Array.from(pairs, ([, value]) => value),
+  }
+}
+
+function bucketsBetween(edges: readonly number[]) {
+  return edges.slice(1).map((endMs, index) => ({ startMs: edges[index] as number, endMs }))
+}
+
+function sumOf({ buckets, unplaced }: BucketIncreases): number {
+  return [...buckets, ...unplaced].reduce((sum, { increase }) => sum + (increase ?? 0), 0)
+}
+
+test('increase, rate and resets of windows are those of Prometheus', async t => {
+  let withIncrease = 0
+  for (const [name, { times, values, windows }] of Object.entries(prometheus)) {
+    const samples = { timesMs: Float64Array.from(times), values: Float64Array.from(values) }
+    for (const { start, end, increase, rate, resets } of windows) {
+      const window = { startMs: start, endMs: end }
+      const where = `${name}, (${start}, ${end}]`
+      // Prometheus subtracts the last total from the first, and loses digits of small steps on a large total.
+      t.ok(deviation(extrapolatedIncrease(samples, window), increase) < 1e-9, where)
+      t.ok(deviation(extrapolatedRatePerSecond(samples, window), rate) < 1e-9, where)
+      const from = upperBound(samples.timesMs, start)
+      const to = upperBound(samples.timesMs, end)
+      const inside = { timesMs: samples.timesMs.subarray(from, to), values: samples.values.subarray(from, to) }
+      t.equal(counterIncrease(inside).resets_total, resets ?? 0, where)
+      if (increase !== null) withIncrease++
+    }
+  }
+  t.ok(withIncrease > 100)
+})
+
+for (const season of ['spring', 'autumn'] as const) {
+  test(`${season}: the increases of hours and local days are those of the interpolated total`, async t => {
+    const { start, steps_between, values, increase, days, hours } = reference[season]
+    const samples = { timesMs: timesFrom(start * 1000, steps_between), values: Float64Array.from(values) }
+    t.ok(deviation(counterIncrease(samples).increase, increase) < 1e-12)
+    t.equal(counterIncrease(samples).resets_total, 2)
+    const local = localDays(createLocalTime('Europe/Berlin'), (days.edges.at(-1) ?? 0) * 1000 - 1, 4)
+    const dayEdges = [...local.map(({ startMs }) => startMs), found(local.at(-1)).endMs]
+    t.strictSame(
+      dayEdges.map(edge => edge / 1000),
+      days.edges,
+    )
+    for (const expected of [days, hours]) {
+      const buckets = bucketsBetween(expected.edges.map(edge => edge * 1000))
+      const result = bucketIncreases(samples, buckets, above(1_500_000))
+      for (const [index, bucket] of result.buckets.entries()) {
+        t.ok(deviation(bucket.increase, expected.increases[index] ?? null) < 1e-9, `bucket ${index}`)
+        t.ok(Math.abs(bucket.covered_seconds - (expected.covered[index] ?? -1)) < 1e-6, `bucket ${index}`)
+        t.equal(bucket.resets, expected.resets[index])
+      }
+      t.strictSame(
+        result.unplaced.map(({ start_ms, end_ms }) => [start_ms / 1000, end_ms / 1000]),
+        expected.unplaced.map(([from, to]) => [from, to]),
+      )
+      for (const [index, { increase }] of result.unplaced.entries()) {
+        t.ok(deviation(increase, expected.unplaced[index]?.[2] ?? null) < 1e-9)
+      }
+    }
+  })
+}
+
+test('golden: a reset counts from 0', async t => {
+  const samples = samplesOf([
+    [0, 10],
+    [60_000, 12],
+    [120_000, 3],
+    [180_000, 3],
+    [240_000, 0],
+  ])
+  t.strictSame(counterIncrease(samples), {
+    count: 5,
+    increase: 5,
+    span_seconds: 240,
+    resets: [
+      { after_ms: 180_000, until_ms: 240_000, value_before: 3, value_after: 0 },
+      { after_ms: 60_000, until_ms: 120_000, value_before: 12, value_after: 3 },
+    ],
+    resets_total: 2,
+  })
+})
+
+test('nothing and one sample have no increase, a missing value is no sample', async t => {
+  const none = { count: 0, increase: null, span_seconds: 0, resets: [], resets_total: 0 }
+  t.strictSame(counterIncrease(samplesOf([])), none)
+  t.strictSame(counterIncrease(samplesOf([[5, 7]])), { ...none, count: 1 })
+  const bucket = { startMs: 0, endMs: 100 }
+  const empty = { increase: null, covered_seconds: 0, increase_per_second: null, resets: 0 }
+  t.strictSame(bucketIncreases(samplesOf([[5, 7]]), [bucket], above(50)), { buckets: [empty], unplaced: [] })
+  t.equal(extrapolatedIncrease(samplesOf([[5, 7]]), bucket), null)
+  t.equal(extrapolatedRatePerSecond(samplesOf([]), bucket), null)
+  const missing = samplesOf([
+    [0, 4],
+    [10, Number.NaN],
+    [20, 5],
+  ])
+  t.strictSame([counterIncrease(missing).count, counterIncrease(missing).increase], [2, 1])
+})
+
+test('the newest fifty resets are listed, all are counted', async t => {
+  const samples = samplesOf(Array.from({ length: 201 }, (_, index) => [index, index % 2] as const))
+  const { resets, resets_total } = counterIncrease(samples)
+  t.strictSame([resets.length, resets_total, resets[0]?.until_ms], [resetsMax, 100, 200])
+})
+
+test('a gap over an edge is no bucket’s, one within a bucket is', async t => {
+  const buckets = bucketsBetween([0, 100, 200])
+  const over = samplesOf([
+    [50, 1],
+    [150, 9],
+    [160, 11],
+  ])
+  t.strictSame(bucketIncreases(over, buckets, above(60)), {
+    buckets: [
+      { increase: null, covered_seconds: 0, increase_per_second: null, resets: 0 },
+      { increase: 2, covered_seconds: 0.01, increase_per_second: 200, resets: 0 },
+    ],
+    unplaced: [{ start_ms: 50, end_ms: 150, increase: 8 }],
+  })
+  const divided = bucketIncreases(over, buckets, above(100)).buckets.map(({ increase }) => increase)
+  t.strictSame(divided, [4, 6], 'no gap: by time')
+  const within = samplesOf([
+    [0, 1],
+    [100, 9],
+  ])
+  t.strictSame(
+    bucketIncreases(within, buckets, []).buckets.map(({ increase }) => increase),
+    [8, null],
+    'whatever the threshold; an end that touches is within',
+  )
+})
+
+test('small steps on a huge total, and huge steps, are all counted', async t => {
+  const small = samplesOf(Array.from({ length: 1001 }, (_, index) => [index, 2 ** 52 + index] as const))
+  t.equal(counterIncrease(small).increase, 1000)
+  const huge = samplesOf([
+    [0, 0],
+    [1, 1e300],
+    [2, 0],
+    [3, 1e-3],
+  ])
+  t.equal(counterIncrease(huge).increase, 1e300)
+})
+
+test('the year of a counter takes linear time, whatever the buckets', async t => {
+  const length = 525_600
+  const samples = {
+    timesMs: Float64Array.from({ length }, (_, index) => index * 60_000),
+    values: Float64Array.from({ length }, (_, index) => index % 100_000),
+  }
+  const hours = bucketsBetween(Array.from({ length: 8761 }, (_, hour) => hour * 3_600_000))
+  const { buckets, unplaced } = bucketIncreases(samples, hours, above(150_000))
+  t.strictSame([buckets.length, unplaced.length, buckets[5]?.increase], [8760, 0, 60])
+  const two = { timesMs: Float64Array.of(0, 8760 * 3_600_000), values: Float64Array.of(0, 8760) }
+  t.equal(bucketIncreases(two, hours, above(1e12)).buckets[8759]?.increase, 1)
+})
+
+const steps = fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 900 }), value: fc.nat({ max: 50 }) }), {
+  minLength: 2,
+  maxLength: 60,
+})
+const edges = fc.array(fc.integer({ min: 1, max: 7200 }), { minLength: 1, maxLength: 12 })
+
+function made(list: readonly { seconds: number; value: number }[]) {
+  const [first, ...rest] = list.map(({ seconds }) => seconds)
+  return {
+    timesMs: timesFrom((first ?? 0) * 1000, rest),
+    values: Float64Array.from(list, ({ value }) => value),
+  }
+}
+
+test('buckets that hold all samples, and what is told apart, add up to the increase', async () => {
+  fc.assert(
+    fc.property(steps, edges, fc.integer({ min: 0, max: 1000 }), (list, lengths, gapSeconds) => {
+      const samples = made(list)
+      const lastMs = samples.timesMs.at(-1) as number
+      const inner = timesFrom(0, lengths).filter(edge => edge < lastMs)
+      const buckets = bucketsBetween([...inner, lastMs + 1])
+      const result = bucketIncreases(samples, buckets, above(gapSeconds * 1000))
+      const { increase, resets_total } = counterIncrease(samples)
+      assert.ok(Math.abs(sumOf(result) - found(increase)) < 1e-9 * Math.max(1, found(increase)))
+      assert.equal(
+        result.buckets.reduce((sum, { resets }) => sum + resets, 0),
+        resets_total,
+      )
+      assert.ok(result.unplaced.length <= 2 * buckets.length)
+      for (const [index, { covered_seconds, increase }] of result.buckets.entries()) {
+        const { startMs, endMs } = buckets[index] as { startMs: number; endMs: number }
+        assert.ok(covered_seconds <= (endMs - startMs) / 1000 + 1e-9 && (increase ?? 0) >= 0)
+      }
+    }),
+  )
+})
+
+test('an increase is that of its parts, and a restart from 0 does not change it', async () => {
+  fc.assert(
+    fc.property(steps, fc.nat(), (list, cut) => {
+      const { timesMs, values } = made(list)
+      const place = cut % values.length
+      const part = (from: number, to: number) =>
+        counterIncrease({ timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) }).increase ?? 0
+      const whole = found(counterIncrease({ timesMs, values }).increase)
+      assert.equal(part(0, place + 1) + part(place, values.length), whole)
+      // A device that showed 0 on its restart, between two samples, was seen to grow by all that it shows next.
+      const middle = lowerBound(timesMs, timesMs[place] as number) + 1
+      const restarted = {
+        timesMs: Float64Array.of(
+          ...timesMs.subarray(0, middle),
+          (timesMs[place] as number) + 1,
+          ...timesMs.subarray(middle),
+        ),
+        values: Float64Array.of(...values.subarray(0, middle), 0, ...values.subarray(middle)),
+      }
+      const next = values[middle]
+      const hidden = next !== undefined && next >= (values[place] as number) ? (values[place] as number) : 0
+      assert.equal(found(counterIncrease(restarted).increase), whole + hidden)
+    }),
+  )
+})
