@@ -20,3 +20,10 @@ export class CompensatedSum {
     return this.#sum + this.#lost
   }
 }
+
+/** Of `values[from, to)`, which are finite. */
+export function compensatedSum(values: Float64Array, from = 0, to = values.length): number {
+  const sum = new CompensatedSum()
+  for (let index = from; index < to; index++) sum.add(values[index] as number)
+  return sum.total
+}

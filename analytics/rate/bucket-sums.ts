@@ -1,0 +1,77 @@
+/**
+ * Sums of a quantity that each sample has for an interval, as rain in 5 minutes. The interval ends at the sample's time, as
+ * WMO-No. 8 dates amounts, so a bucket has the samples in (start, end]: what came with midnight's sample fell the day before.
+ * pandas: `resample(closed='right').sum(min_count=1)`.
+ *
+ * A sum is of what came, and nothing is made up for what did not: the coverage tells it.
+ */
+
+import { compensatedSum } from '../compensated-sum.ts'
+import { upperBound } from '../lower-bound.ts'
+import { presentOf, type Samples } from '../present.ts'
+import { type Cadence, expectedBetween } from '../reliability/cadence.ts'
+import { arrivalsOf, coverageMin } from '../reliability/coverage.ts'
+import type { Bucket } from '../summary/aggregates.ts'
+
+export interface RateInput extends Samples {
+  readonly cadence: Cadence
+  readonly nowMs: number
+}
+
+interface BucketSum {
+  readonly count: number
+  /** In the quantity's unit; null without a sample. Less than the total where samples are missing. */
+  readonly sum: number | null
+  /** The largest sample, and the end of its interval. */
+  readonly max: number | null
+  readonly max_at_ms: number | null
+  /**
+   * The share of the expected samples that came, at most 1, of a bucket that is not over those expected so far; null of an
+   * irregular device or an unknown interval. Samples closer than E/2 to the one before count in the sum alone.
+   */
+  readonly coverage: number | null
+  /** Expected samples that did not come, rounded; null where the coverage is. */
+  readonly missing: number | null
+  /** Whether the coverage is known and at least 75 %. */
+  readonly valid: boolean
+}
+
+/** In the buckets' order. Times ascend, NaN is missing. */
+export function bucketSums(input: RateInput, buckets: readonly Bucket[]): BucketSum[] {
+  const { timesMs, values } = presentOf(input.timesMs, input.values)
+  const { thinnedMs } = arrivalsOf(timesMs, input.cadence)
+  return buckets.map(({ startMs, endMs }) => {
+    const from = upperBound(timesMs, startMs)
+    const to = upperBound(timesMs, endMs)
+    const arrived = upperBound(thinnedMs, endMs) - upperBound(thinnedMs, startMs)
+    const place = largestIn(values, from, to)
+    return {
+      count: to - from,
+      sum: to === from ? null : compensatedSum(values, from, to),
+      max: values[place] ?? null,
+      max_at_ms: timesMs[place] ?? null,
+      ...completenessOf(arrived, input.cadence, startMs, Math.min(endMs, input.nowMs)),
+    }
+  })
+}
+
+/** The earliest place of the largest value, −1 without any. */
+function largestIn(values: Float64Array, from: number, to: number): number {
+  let place = -1
+  for (let index = from; index < to; index++) {
+    if (place < 0 || (values[index] as number) > (values[place] as number)) place = index
+  }
+  return place
+}
+
+function completenessOf(
+  arrived: number,
+  cadence: Cadence,
+  startMs: number,
+  endMs: number,
+): Pick<BucketSum, 'coverage' | 'missing' | 'valid'> {
+  if (cadence.kind !== 'regular' || endMs <= startMs) return { coverage: null, missing: null, valid: false }
+  const expected = expectedBetween(cadence, startMs, endMs)
+  const coverage = Math.min(1, arrived / expected)
+  return { coverage, missing: Math.max(0, Math.round(expected) - arrived), valid: coverage >= coverageMin }
+}
