@@ -55,6 +55,8 @@ t.test('cookies that only look like it do not come in', async t => {
   await refused('an unknown session', await session({ ...claims(), sid: `${sid}x` }))
   await refused('a session that is no text', await session({ ...claims(), sid: 7 }))
   const other = await person('other@example.com')
+  const asOther = { ...claims(), sub: String(other), iat: seconds(), exp: seconds() + 60 }
+  t.equal((await service.sessions.fromClaims(asOther))?.account.id, other)
   await refused("somebody else's session", await session({ ...claims(), sub: String(other), sid }))
   await refused('an odd auth_time', await session({ ...claims(), auth_time: '7' }))
   await refused('not a token', 'abc')
