@@ -84,11 +84,7 @@ export class LaneSender {
 
   /** Both lanes go back to this position. */
   rewind(position: number, ordinal: number): void {
-    const { live, backfill } = this.#sent
     if (this.#sending > 0) throw bug(`${this.#sending} batches are being sent while both lanes go back`)
-    if (position > live || position > backfill) {
-      throw bug(`the lanes are at ${live} and ${backfill} and go back to ${position}`)
-    }
     Object.assign(this.#sent, { live: position, backfill: position, liveOrdinal: ordinal, backfillOrdinal: ordinal })
   }
 

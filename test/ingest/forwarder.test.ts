@@ -366,6 +366,29 @@ test('what a QuestDB without sync has lost is sent again from the segments that 
   t.pass('all 201 rows are there again')
 })
 
+test('what was lost is sent again when the batch in flight has ended', async t => {
+  const rig = createRig(t)
+  rig.questdb.commitMode = 'nosync'
+  rig.add(entriesOf(20, 2))
+  let isLost = false
+  rig.start({
+    onSent: ({ kind }) => {
+      isLost ||= kind === 'lost'
+    },
+  })
+  await rig.until(rig.allApplied)
+  let isBusy = true
+  rig.questdb.answer = () => (isBusy ? { kind: 'failed', status: 503, message: 'busy' } : undefined)
+  rig.add(entriesOf(20, 2).map(e => ({ ...e, timeUs: e.timeUs + 1000 })))
+  await rig.until(() => rig.status()?.issue !== undefined)
+  rig.questdb.lose(rig.questdb.taken.length)
+  await rig.until(() => isLost)
+  await new Promise(resolve => setTimeout(resolve, 300))
+  isBusy = false
+  await rig.until(() => rig.questdb.table().size === 40)
+  t.pass('all 40 rows are there')
+})
+
 test('a refused row is no sign that a QuestDB without sync was away', async t => {
   const rig = createRig(t)
   rig.questdb.answer = rows =>
