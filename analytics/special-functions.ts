@@ -5,7 +5,7 @@
  * (incomplete beta); W. J. Lentz's continued fractions as modified by Thompson and Barnett (1986).
  */
 
-import assert from 'node:assert/strict'
+import { bug } from '../limits/bug.ts'
 
 const halfLogTwoPi = 0.918_938_533_204_672_7
 const twoOverSqrtPi = Math.PI ** -0.5 * 2
@@ -121,7 +121,7 @@ function betaFraction(a: number, b: number, x: number, complement: number): numb
     fraction *= upper * lower
     if (Math.abs(upper * lower - 1) < 2e-16) return 1 / fraction
   }
-  assert.fail(`the incomplete beta function of ${a}, ${b}, ${x} does not converge`)
+  throw bug(`the incomplete beta function of ${a}, ${b}, ${x} does not converge`)
 }
 
 /** Lentz's method divides by what may happen to be zero. */

@@ -1,7 +1,7 @@
 /** The measurements of a real station, repeated round after round: each at its time of the day, and of the year. */
 
-import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { bug } from '../limits/bug.ts'
 import type { RecordedStation } from './stations.ts'
 
 export interface Measurement {
@@ -33,7 +33,7 @@ export function createReplay(station: RecordedStation): Replay {
 
   function measurement(step: number): Measurement {
     const found = measurements[((step % count) + count) % count]
-    assert(found !== undefined, 'a step of the record is within it')
+    if (found === undefined) throw bug(`step ${step} is not within the ${count} of the record`)
     return found
   }
 
@@ -77,7 +77,7 @@ function readRecording({ file, stepMs }: RecordedStation): Recording {
     .map(line => line.split(','))
   const startMs = Date.parse(rows[0]?.[0] ?? '')
   const measurements = rows.map(([time = '', , temperature, humidity, pressure], row) => {
-    assert.equal(Date.parse(time), startMs + row * stepMs, `${file} has a line for each step`)
+    if (Date.parse(time) !== startMs + row * stepMs) throw bug(`${file} has ${time} in the line of step ${row}`)
     return { temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }
   })
   return { startMs, stepMs, measurements }

@@ -9,6 +9,8 @@
  * - In a listener to stored records it is logged. They are on the disk and acknowledged; the live state lacks them.
  * - In a request, such as one that claims a key or shows a session, the answer is a 500, and nothing is acknowledged.
  * - In retention the run ends before anything is removed, and the fault is shown until a run succeeds.
+ * - Where last-seen times are saved, and where the registry reads what came of a change in doubt, it is logged and tried again:
+ *   the times stay unsaved, and no other device is changed.
  */
 export function bug(message: string): Error {
   return new Error(`BUG: ${message}`)

@@ -3,7 +3,7 @@
  * that have been waited for too long are evicted, so that slow clients do not keep out everybody else.
  */
 
-import assert from 'node:assert/strict'
+import { bug } from './bug.ts'
 
 export interface CapacityOptions<Holder> {
   max: number
@@ -50,7 +50,7 @@ export class Capacity<Holder> {
 
   /** False when there is no room. How much a key may have is for the caller to ask first. */
   take(holder: Holder, keys: readonly string[] = [], amount = 1): boolean {
-    assert(!this.#held.has(holder), 'a holder takes once')
+    if (this.#held.has(holder)) throw bug('a holder takes twice')
     this.#makeRoom(amount)
     if (this.isFull(amount)) return false
     this.#held.set(holder, { amount, keys })

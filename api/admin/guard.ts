@@ -1,9 +1,9 @@
 /** Who may use the admin API, and who it is: the routes write it into the audit. */
 
-import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authorize, type Principal } from '../../auth/policy.ts'
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { Origins } from '../credentials/origins.ts'
@@ -23,7 +23,7 @@ const requesters = new WeakMap<IncomingMessage, Principal>()
 /** Who has sent a request that the guard has let in. */
 export function requesterOf({ raw }: FastifyRequest): Principal {
   const requester = requesters.get(raw)
-  assert(requester !== undefined, 'the guard lets nobody in whom it does not know')
+  if (requester === undefined) throw bug('the guard has let in somebody whom it does not know')
   return requester
 }
 

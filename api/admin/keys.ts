@@ -3,7 +3,6 @@
  * admin token makes them: no key makes a key, and no administrator one that acts for somebody else.
  */
 
-import assert from 'node:assert/strict'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Account } from '../../auth/accounts/account.ts'
@@ -15,6 +14,7 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import { listPage, pageOffset, rowsPerPage } from '../../auth/list-page.ts'
 import type { AccountRefusal } from '../../auth/outcome.ts'
 import { plainText } from '../../auth/plain-text.ts'
+import { bug } from '../../limits/bug.ts'
 import { keyDaysMax } from '../accounts/api-keys.ts'
 import { setRetryAfter } from '../http/errors.ts'
 import { AddedKey, AdminKeyPage } from './key-answers.ts'
@@ -139,7 +139,7 @@ const refusals = {
 } as const
 
 function sendRefusal(reply: FastifyReply, { code, retryAfterSeconds }: AccountRefusal): FastifyReply {
-  assert(code in refusals, 'no other refusal of a new key is known')
+  if (!(code in refusals)) throw bug(`a new key is refused with ${code}`)
   const refusal = refusals[code as keyof typeof refusals]
   return sendProblem(setRetryAfter(reply, retryAfterSeconds), refusal.code, { detail: refusal.detail })
 }

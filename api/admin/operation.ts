@@ -1,9 +1,9 @@
 /** An operation of the admin API, and in which order its request is checked: query, body, path. */
 
-import assert from 'node:assert/strict'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { actorOf } from '../../auth/actor.ts'
 import type { Principal } from '../../auth/policy.ts'
+import { bug } from '../../limits/bug.ts'
 import { type Checked, checkBody, checkPart, type Operation } from '../http/operation.ts'
 import type { Rules } from '../http/register-operations.ts'
 import type { AdminErrorCode } from './errors.ts'
@@ -63,7 +63,7 @@ async function answer(operation: AdminOperation, request: FastifyRequest, reply:
   if (!body.success) return sendInvalid(reply, 'BODY_INVALID', body.error)
   const path = checkPart(parameters.path, request.params)
   if (!path.success) {
-    assert(pathError !== undefined, 'a path with a form says what it names')
+    if (pathError === undefined) throw bug(`the path ${operation.path} has a form, and no error for another one`)
     return sendProblem(reply, pathError)
   }
   const asked = { path: path.data, query: query.data, body: body.data, principal, actor: actorOf(principal), request }

@@ -1,10 +1,10 @@
 /** In which order a request is looked at before anything of its body is read. */
 
-import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type KeyPrincipal, mayUse } from '../../auth/stations/permissions.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import { bug } from '../../limits/bug.ts'
 import { hasBody } from '../http/body-deadlines.ts'
 import { argumentsMax, hasTooManyArguments } from '../http/query-limits.ts'
 import type { Rules } from '../http/register-operations.ts'
@@ -31,11 +31,11 @@ export function airQualityRules(options: AdmissionOptions): Rules<AirQualityOper
     onRequest: operation => (request, reply) => admit(operation, options, request, reply),
     handler: operation => (request, reply) => {
       const known = asked.get(request.raw)
-      assert(known !== undefined, 'what reaches a handler was admitted')
+      if (known === undefined) throw bug(`${operation.path} is handled for a request that was not admitted`)
       return operation.handle(known, request, reply)
     },
     refuseMethod(request, reply, allowed, [operation]) {
-      assert(operation !== undefined, 'a path has an operation')
+      if (operation === undefined) throw bug('a path has no operation')
       const refused = checkAddress(operation, options, request, reply)
       if (refused !== undefined) return refused
       reply.header('allow', [...allowed, 'OPTIONS'].join(', '))

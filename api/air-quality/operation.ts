@@ -1,10 +1,10 @@
 /** An operation of this API, and what the contract says of it by its method, its address and its permission. */
 
-import assert from 'node:assert/strict'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type KeyPrincipal, requirementOf, type StationOperation } from '../../auth/stations/permissions.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
+import { bug } from '../../limits/bug.ts'
 import type { ErrorEntry } from '../http/errors.ts'
 import { hasParameters, type Operation } from '../http/operation.ts'
 import { type AirQualityErrorCode, airQualityErrors } from './errors.ts'
@@ -24,7 +24,7 @@ export interface Asked {
 
 /** Of a path with `:sn`. */
 export function stationIn({ station }: Asked): Station {
-  assert(station !== undefined, 'the path names a station')
+  if (station === undefined) throw bug('the path names no station')
   return station
 }
 

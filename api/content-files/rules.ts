@@ -1,8 +1,8 @@
 /** How a request is judged before and after its operation: the redirect, the negotiation, the form of the answer. */
 
-import assert from 'node:assert/strict'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IndexHolder } from '../../content/index-holder.ts'
+import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { setRetryAfter } from '../http/errors.ts'
@@ -39,7 +39,7 @@ export function rulesOf(parts: Parts): Rules<ContentFileOperation> {
       (request, reply) =>
         answer(parts, request, reply, find),
     refuseMethod(request, reply, _allowed, [operation]) {
-      assert(operation !== undefined, 'a path has an operation')
+      if (operation === undefined) throw bug('a path has no operation')
       const { kind } = operation
       if (!negotiateForm(request, reply, kind)) return reply
       const { method } = request
@@ -75,7 +75,7 @@ function negotiateForm(request: FastifyRequest, reply: FastifyReply, kind: Shown
 
 async function answer(parts: Parts, request: FastifyRequest, reply: FastifyReply, find: Find): Promise<FastifyReply> {
   const { asked } = request
-  assert(asked !== null, 'BUG: a request of the content files was not negotiated')
+  if (asked === null) throw bug('a request of the content files was not negotiated')
   let found: Found
   try {
     found = await find(request, asked)

@@ -1,12 +1,12 @@
 /** Who may read: everybody, or with READS=private only who has a session, an API key or the credential of a device. */
 
-import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { subjectOf } from '../../auth/accounts/account.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { authorize, type Principal, readScopeOf } from '../../auth/policy.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import { bug } from '../../limits/bug.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
 import type { AuthRateLimit } from '../http/auth-rate-limit.ts'
@@ -94,7 +94,7 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
 
   function knownIn({ raw }: FastifyRequest): KnownReader {
     const known = readers.get(raw)
-    assert(known !== undefined, 'the guard lets nobody in whom it does not know')
+    if (known === undefined) throw bug('the guard has let in somebody whom it does not know')
     return known
   }
 

@@ -1,6 +1,6 @@
 /** Filters and sorts rows in memory. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { Column, Columns, ColumnValue, Condition, SortColumn } from './condition.ts'
 import { createLike } from './like.ts'
 
@@ -32,7 +32,7 @@ function codeUnitRank(unit: number): number {
 
 function columnOf<Row>(columns: Columns<Row>, name: string): Column<Row> {
   const column = columns[name]
-  assert(column !== undefined, 'a condition names a column of the list')
+  if (column === undefined) throw bug(`a condition names the column ${name}, which the list lacks`)
   return column
 }
 

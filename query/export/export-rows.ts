@@ -1,6 +1,6 @@
 /** Reads stored readings, or their aggregates by buckets of time, inside a thread: some at a time, in the order of time and then of devices. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
@@ -99,7 +99,7 @@ async function readBuckets(
   const sql = `SELECT ${bucketSql} FROM (${buckets}) ORDER BY bucket`
   const columnCount = 2 + bucketColumns.length
   const [timesUs, readings, ...values] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
-  assert(timesUs !== undefined && readings !== undefined)
+  if (timesUs === undefined || readings === undefined) throw bug(`${columnCount} columns came without the first two`)
   for (const [index, { isCount }] of bucketColumns.entries()) if (isCount) withoutZeros(values[index])
   const rows = {
     timesUs,
@@ -117,7 +117,7 @@ function withoutZeros(counts: Float64Array | undefined): void {
 }
 
 function onlyDevice({ symbols }: ExportRange): number {
-  assert(symbols?.length === 1, 'buckets are of one device')
+  if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
   return Number(symbols[0]?.split('-').at(-1))
 }
 
@@ -152,7 +152,9 @@ function ordered([timesUs, ...others]: readonly [Float64Array, ...Float64Array[]
   for (let start = 0; start < length; ) {
     let end = start
     while (end < length && timesUs[end] === timesUs[start]) order[end] = end++
-    assert(end === length || (timesUs[end] as number) > (timesUs[start] as number), 'rows came out of order')
+    if (end < length && !((timesUs[end] as number) > (timesUs[start] as number))) {
+      throw bug(`a row at ${timesUs[end]} comes behind one at ${timesUs[start]}`)
+    }
     if (end - start > 1) order.subarray(start, end).sort((a, b) => (devices[a] as number) - (devices[b] as number))
     start = end
   }

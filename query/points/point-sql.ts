@@ -3,7 +3,7 @@
  * names are those of our columns, and conditions on texts are decided here, since a station has few parameters and units.
  */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
 import type { ColumnValue, Condition, Operator, SortColumn } from '../conditions/condition.ts'
 import { selectRows } from '../conditions/select-rows.ts'
@@ -127,7 +127,7 @@ function partOf({ column, operator, values }: Condition): SqlPart | undefined {
 }
 
 function numberOf(value: ColumnValue): number {
-  assert(typeof value === 'number', 'the column is one of numbers')
+  if (typeof value !== 'number') throw bug(`a column of numbers is compared with a ${typeof value}`)
   return value
 }
 

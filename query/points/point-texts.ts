@@ -1,7 +1,7 @@
 /** Writes points as JSON, NDJSON and CSV. */
 
-import assert from 'node:assert/strict'
 import { localText, utcText } from '../../analytics/time/iso-text.ts'
+import { bug } from '../../limits/bug.ts'
 import { pointUnits } from '../../store/tables.ts'
 import { ByteWriter } from '../answers/byte-writer.ts'
 import { lastRemembered } from '../last-remembered.ts'
@@ -94,7 +94,7 @@ export function writePoints(
   }
   writer.ascii(piece)
   const bytes = writer.finish()
-  assert(bytes !== undefined, 'there is no bound')
+  if (bytes === undefined) throw bug('a text without a bound reached it')
   return bytes
 }
 

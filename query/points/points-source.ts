@@ -1,6 +1,6 @@
 /** Reads points from QuestDB, inside a worker: few rows over the PostgreSQL protocol, many as Parquet. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { pointsTable, pointUnits } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
@@ -188,7 +188,7 @@ function inline({ text, values }: SqlPart): string {
   let index = 0
   return text.replaceAll('?', () => {
     const value = values[index++]
-    assert(value !== undefined && Number.isFinite(value), 'a number stands in SQL')
+    if (value === undefined || !Number.isFinite(value)) throw bug(`SQL is to have the number ${value}`)
     return String(value)
   })
 }

@@ -1,6 +1,6 @@
 /** Columns of numbers from QuestDB, by the way that it has: as Parquet, or else over the PostgreSQL protocol. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { WorkerSettings } from '../task.ts'
 import { type ColumnsRequest, createQuestdbExport } from './questdb-export.ts'
@@ -38,6 +38,6 @@ async function readOverPg(
 ): Promise<Float64Array[]> {
   const columns = new ReadingsColumns(columnCount - 1, rowsGuess)
   await connection.read({ text: sql, values: [] }, signal, row => columns.add(0, Number(row[0]), row, 1))
-  assert(columns.length <= rowsMax, 'a statement gave more rows than it can')
+  if (columns.length > rowsMax) throw bug(`a statement for ${rowsMax} rows gave ${columns.length}`)
   return [columns.timesUs, ...Array.from({ length: columnCount - 1 }, (_, index) => columns.values(index))]
 }

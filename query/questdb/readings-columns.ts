@@ -1,6 +1,6 @@
 /** Readings as they come from QuestDB, in columns: 8 bytes a number instead of the hundred of a row object. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 
 /** Growable columns: a time, what the row belongs to, and one number per metric; NaN stands for a missing one. */
 export class ReadingsColumns {
@@ -33,7 +33,9 @@ export class ReadingsColumns {
   /** `row` holds the metrics from index `first` on. Rows come in the order of time, as every series is written. */
   add(group: number, timeUs: number, row: readonly unknown[], first: number): void {
     const at = this.#length
-    assert(at === 0 || timeUs >= (this.#timesUs[at - 1] as number), 'rows came out of order')
+    if (at > 0 && !(timeUs >= (this.#timesUs[at - 1] as number))) {
+      throw bug(`a row at ${timeUs} comes behind one at ${this.#timesUs[at - 1]}`)
+    }
     if (at === this.#timesUs.length) this.#grow()
     this.#groups[at] = group
     this.#timesUs[at] = timeUs

@@ -1,6 +1,6 @@
 /** A device's readings for an analysis, fetched in a worker: every one of them, or by the hour, as columns of numbers. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import {
   expiredHoursTable,
@@ -127,7 +127,7 @@ function asMilliseconds(times: Float64Array): Float64Array {
   let previousUs = Number.NEGATIVE_INFINITY
   for (let row = 0; row < times.length; row++) {
     const timeUs = times[row] as number
-    assert(timeUs > previousUs, 'rows came out of order')
+    if (!(timeUs > previousUs)) throw bug(`a row at ${timeUs} comes behind one at ${previousUs}`)
     previousUs = timeUs
     times[row] = timeUs / 1000
   }

@@ -1,14 +1,14 @@
 /** What stands in SQL that has no binds: nothing of a caller's. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 
 /** Only our own symbols, and they need no escape. */
 export function quoted(symbol: string): string {
-  assert(/^[a-z0-9-]+$/.test(symbol), 'a symbol is of our own making')
+  if (!/^[a-z0-9-]+$/.test(symbol)) throw bug(`a symbol is ${symbol}`)
   return `'${symbol}'`
 }
 
 export function whole(number: number): number {
-  assert(Number.isSafeInteger(number), 'a whole number stands in SQL')
+  if (!Number.isSafeInteger(number)) throw bug(`SQL is to have the whole number ${number}`)
   return number
 }

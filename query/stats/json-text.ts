@@ -1,6 +1,6 @@
 /** The one place where numbers become JSON text. */
 
-import assert from 'node:assert/strict'
+import { bug } from '../../limits/bug.ts'
 
 /**
  * The members of an object, to be put among others. `JSON.stringify` alone would write NaN and infinities as null without
@@ -8,8 +8,7 @@ import assert from 'node:assert/strict'
  */
 export function jsonMembers(value: object): string {
   const text = JSON.stringify(value, (name, part: unknown) => {
-    // The text of the error only where there is one: most parts are lists of hundreds of numbers.
-    if (typeof part === 'number' && !Number.isFinite(part)) assert.fail(`${name} is ${part}`)
+    if (typeof part === 'number' && !Number.isFinite(part)) throw bug(`${name} is ${part}`)
     return part
   })
   return text.slice(1, -1)

@@ -4,8 +4,8 @@
  * server goes on. Only a COMMIT without an answer leaves the outcome open.
  */
 
-import assert from 'node:assert/strict'
 import type pg from 'pg'
+import { bug } from '../../limits/bug.ts'
 import { isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
 
 /** What the work is done with: each statement has the time limit of a step. */
@@ -49,7 +49,7 @@ export async function inTransaction<Result>(
 async function commit(transaction: Transaction): Promise<void> {
   const { rows } = await transaction.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
   const [row] = rows
-  assert(row !== undefined, 'a transaction has an id')
+  if (row === undefined) throw bug('a transaction has no id')
   try {
     await transaction.query('COMMIT')
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Bodies in memory: each of them up to a size, and all of them together within a budget. */
 
-import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
+import { bug } from '../../../limits/bug.ts'
 import type { ByteBudget } from '../../../limits/byte-budget.ts'
 import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
 import type { Scope } from '../../http/scope.ts'
@@ -49,7 +49,7 @@ export function createBodies(bodyBytesMax: number, budget: ByteBudget): Bodies {
       pieces.push(piece)
       return true
     }
-    assert(deadlines !== undefined, 'a scope has been prepared')
+    if (deadlines === undefined) throw bug('a body is read in a scope that was not prepared')
     deadlines.start(request)
     try {
       if (await takeAll(request, take)) return { kind: 'body', bytes: joined(pieces, length), release }

@@ -1,8 +1,8 @@
 /** An operation on a path of InfluxDB, and who is let in before anything of its body is read. */
 
-import assert from 'node:assert/strict'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CredentialWriter } from '../../../auth/writers.ts'
+import { bug } from '../../../limits/bug.ts'
 import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
 import type { Operation } from '../../http/operation.ts'
 import type { Rules } from '../../http/register-operations.ts'
@@ -71,6 +71,6 @@ export function knownWriter(request: FastifyRequest): CredentialWriter | undefin
 
 function writerOf(request: FastifyRequest): CredentialWriter {
   const writer = knownWriter(request)
-  assert(writer !== undefined, 'an operation with credentials knows its writer')
+  if (writer === undefined) throw bug('an operation with credentials does not know its writer')
   return writer
 }
