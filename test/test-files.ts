@@ -12,6 +12,8 @@ import { reportProgress } from './progress-reporter.ts'
 const root = resolve(import.meta.dirname, '..')
 const jobs = 3
 const timeoutMs = 30 * 60_000
+// tap's limit of 30 s begins with the import, and the build and the checks may take longer before the first file.
+t.setTimeout(0)
 /** What takes longest comes first, so that the end of the run has no file that runs alone. */
 const longest = [
   'test/web/device-page.test.ts',
@@ -33,7 +35,6 @@ export async function runTestFiles(paths: readonly string[], environment: NodeJS
   const files = testFiles(paths.length === 0 ? ['test'] : paths)
   // What tap writes of it all is read by nobody: what counts is told as it comes.
   t.pipe(new PassThrough().resume())
-  t.setTimeout(0)
   t.jobs = jobs
   reportProgress(t)
   t.plan(files.length)
