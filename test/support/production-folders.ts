@@ -1,19 +1,8 @@
-/** The folders with the code that a service runs. */
-export const productionFolders = [
-  'analytics',
-  'api',
-  'auth',
-  'backup',
-  'cli',
-  'content',
-  'ingest',
-  'lifecycle',
-  'limits',
-  'live',
-  'mqtt',
-  'query',
-  'service',
-  'settings',
-  'sign-in',
-  'store',
-]
+/** The folders with the code that a service runs: those that the package is built of. */
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+const text = readFileSync(resolve(import.meta.dirname, '../../tsconfig.build.json'), 'utf8')
+const { include } = JSON.parse(text) as { include: string[] }
+export const productionFolders: readonly string[] = include
