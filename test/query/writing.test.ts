@@ -57,7 +57,7 @@ test('rows are dealt to their groups in the order in which they came', async () 
 test('rows that go back in time are a fault of ours', async t => {
   const columns = new ReadingsColumns(1, 1)
   columns.add(0, 2, [1], 0)
-  t.throws(() => columns.add(1, 1, [1], 0), /out of order/)
+  t.throws(() => columns.add(1, 1, [1], 0), /a row at 1 comes behind one at 2/)
 })
 
 test('a series is JSON of its points, without the missing ones', async () => {
