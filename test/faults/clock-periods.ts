@@ -37,11 +37,19 @@ export function periodOf(periods: readonly ClockPeriod[], startMs: number, endMs
   return index !== -1 && endMs + slackMs <= toMs ? index : undefined
 }
 
-/** Numbers of readings that may be stamped so far ahead that the public API shows them on a later day only. */
-export function shownLater(attempts: readonly Attempt[], periods: readonly ClockPeriod[]): Set<number> {
+/**
+ * Numbers of readings that may be stamped so far ahead that the public API shows them on a later day only than that on which it
+ * is asked: an hour is enough shortly before midnight.
+ */
+export function shownLater(
+  attempts: readonly Attempt[],
+  periods: readonly ClockPeriod[],
+  askedMs: number,
+): Set<number> {
   const dayMs = 86_400_000
+  const tomorrowMs = (Math.floor(askedMs / dayMs) + 1) * dayMs
   const later = attempts.filter(({ startMs, endMs = Number.POSITIVE_INFINITY }) =>
-    offsetsAt(periods, startMs, endMs).some(offsetMs => offsetMs >= dayMs),
+    offsetsAt(periods, startMs, endMs).some(offsetMs => offsetMs > 0 && endMs + offsetMs >= tomorrowMs),
   )
   return new Set(later.map(({ sequence }) => sequence))
 }

@@ -44,13 +44,14 @@ export async function conclude(
   })
   const erased = new Set(bed.erased.values())
   const names = await symbolsOf(service, ledger, bed.erased)
+  const askedMs = Date.now()
   const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
   const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
   await untilApplied(databases.sql)
   const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
   const verdict = judge(ledger, await readBoth(databases.sql, names, bed.erased), judging)
-  const later = shownLater(ledger.attempts, judging.clock ?? [])
+  const later = shownLater(ledger.attempts, judging.clock ?? [], askedMs)
   const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
   if (pointsLedger !== undefined) {

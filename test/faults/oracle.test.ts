@@ -1,6 +1,7 @@
 /** The oracle sees each of the eight violations, on ledgers that are made up. */
 
 import { test } from 'tap'
+import { shownLater } from './clock-periods.ts'
 import { pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type ViolationName, violationNames } from './oracle.ts'
@@ -174,4 +175,16 @@ test('points are judged by the same figures', async t => {
   const erased = { ...options, erased: new Set(['IN-1 pm25']) }
   t.strictSame(found(two, [stored(1, { values: { value: Number.NaN, unit: '' } })], erased), [])
   t.strictSame(found(two, [stored(1)], erased), ['undead'])
+})
+
+test('a reading that is stamped for the next day is shown by the API on that day', async t => {
+  const midnightMs = Date.UTC(2026, 10, 26)
+  const [hourMs, minuteMs] = [3_600_000, 60_000]
+  const ahead = [{ fromMs: 0, offsetMs: hourMs }]
+  const at = (sequence: number, beforeMs: number) =>
+    attempt(sequence, { startMs: midnightMs - beforeMs, endMs: midnightMs - beforeMs })
+  const attempts = [at(1, 59 * minuteMs), at(2, 61 * minuteMs)]
+  t.strictSame(shownLater(attempts, ahead, midnightMs - minuteMs), new Set([1]))
+  t.strictSame(shownLater(attempts, ahead, midnightMs + minuteMs), new Set(), 'that day has come')
+  t.strictSame(shownLater(attempts, [{ fromMs: 0, offsetMs: -hourMs }], midnightMs - minuteMs), new Set())
 })
