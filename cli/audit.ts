@@ -1,9 +1,10 @@
 /** `barograph audit`: who did what, newest first. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { AuditPage } from '../auth/audit-page.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
+import { countUpTo } from './option-values.ts'
 import { printJson, printTable, printText } from './output.ts'
 
 type Entry = AuditPage['entries'][number]
@@ -12,7 +13,7 @@ const entriesMax = 100_000
 
 export function defineAudit(command: Command, { client, streams }: CommandContext): void {
   command
-    .option('--limit <number>', 'how many entries', countOf, 100)
+    .option('--limit <number>', 'how many entries', countUpTo(entriesMax), 100)
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph audit\n  barograph audit --limit 1000 --json')
     .action(async ({ limit, json }: { limit: number; json?: boolean }) => {
@@ -36,10 +37,4 @@ async function readNewest(client: AdminClient, limit: number): Promise<Entry[]> 
 
 function rowOf({ at, actor, action, subject, details }: Entry): string[] {
   return [at, actor, action, subject === '' ? '-' : subject, JSON.stringify(details)]
-}
-
-function countOf(text: string): number {
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= entriesMax) return count
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${entriesMax}.`)
 }

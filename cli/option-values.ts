@@ -1,4 +1,4 @@
-/** Values of options that are numbers, JSON or `none`. */
+/** Values of options: numbers, JSON, `none`, lists of names. */
 
 import { InvalidArgumentError } from 'commander'
 
@@ -26,6 +26,16 @@ function jsonOf(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+/** A whole number from 1 on. */
+export function countUpTo(max: number): (text: string) => number {
+  const digitsMax = String(max).length
+  return text => {
+    const count = text.length <= digitsMax && /^\d+$/.test(text) ? Number(text) : 0
+    if (count >= 1 && count <= max) return count
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${max}.`)
   }
 }
 

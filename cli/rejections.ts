@@ -1,10 +1,11 @@
 /** `barograph rejections`: readings that were not taken, newest first. */
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { RejectionPage } from '../api/admin/rejection-answers.ts'
 import { rejectionWays } from '../ingest/rejections/rejection.ts'
 import { entriesMax } from '../ingest/rejections/rejection-ring.ts'
 import type { CommandContext } from './command-context.ts'
+import { countUpTo } from './option-values.ts'
 import { printJson, printTable, printText } from './output.ts'
 
 const help = `
@@ -27,7 +28,7 @@ export function defineRejections(command: Command, { client, streams }: CommandC
   command
     .option('--device <name>', 'only those of this device or station')
     .addOption(new Option('--way <way>', 'only those that came in by this way').choices(rejectionWays))
-    .option('--limit <number>', 'how many at most', limitOf, 100)
+    .option('--limit <number>', 'how many at most', countUpTo(entriesMax), 100)
     .option('--json', 'print as JSON')
     .addHelpText('after', help)
     .action(async ({ device, way, limit, json }: Options) => {
@@ -47,10 +48,4 @@ export function defineRejections(command: Command, { client, streams }: CommandC
 
 function rowOf({ at, way, device, sender, count, reason }: RejectionPage['rejections'][number]): string[] {
   return [at, way, device ?? '-', sender, String(count), reason]
-}
-
-function limitOf(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= entriesMax) return limit
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${entriesMax}.`)
 }

@@ -31,6 +31,9 @@ export function MetricsSection() {
   const { metrics = [], units = [] } = known.kind === 'ready' ? known.value : {}
   return (
     <>
+      <p class="soft">
+        Readings hold the five metrics that are built in. Others can be set up; their values are not stored yet.
+      </p>
       <ListSection
         path="/metrics"
         noun="metrics"
