@@ -1,6 +1,7 @@
 /** Rows for the forwarder benchmarks: as a journal on disk, as encoded request bodies, or one by one. */
 
-import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
+import { noneAbsent, RowFormat } from '../ingest/forwarder/row-format.ts'
+import { RowBuffer } from '../ingest/forwarder/rows.ts'
 import { openDisk } from '../ingest/journal/disk.ts'
 import { groupHeaderLength } from '../ingest/journal/group.ts'
 import { SegmentWriter } from '../ingest/journal/segment-writer.ts'
@@ -67,12 +68,12 @@ export function encodeBodies(rows: Rows, bodyBytes: number): Buffer[] {
   const view = new DataView(record.buffer)
   const buffer = new RowBuffer(format, bodyBytes)
   for (let index = 0; index < rows.count; index++) {
-    if (buffer.length > bodyBytes - format.rowBytesMax) {
+    if (buffer.length > bodyBytes - format.bytesMax) {
       bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
       buffer.clear()
     }
     writeReading(view, 0, deviceOf(rows, index), timeUsOf(rows, index), false, readingOf(index))
-    buffer.add(record, view, 0)
+    buffer.add(record, view, 0, noneAbsent)
   }
   bodies.push(Buffer.from(buffer.bytes.subarray(0, buffer.length)))
   return bodies

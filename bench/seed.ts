@@ -1,6 +1,7 @@
 /** Writes generated series to QuestDB in the forwarder's format, day by day. */
 
-import { RowBuffer, RowFormat } from '../ingest/forwarder/rows.ts'
+import { noneAbsent, RowFormat } from '../ingest/forwarder/row-format.ts'
+import { RowBuffer } from '../ingest/forwarder/rows.ts'
 import { readingLengthMax, readings, writeReading } from '../ingest/readings-table.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { type MadeReading, type MadeSeries, madeReadings } from './made-series.ts'
@@ -28,9 +29,9 @@ export async function seed(address: QuestdbAddress, all: readonly MadeSeries[]):
     buffer.clear()
   }
   for (const { device, timeMs, reading } of byDay(all)) {
-    if (buffer.length > bodyBytes - format.rowBytesMax) await send()
+    if (buffer.length > bodyBytes - format.bytesMax) await send()
     writeReading(view, 0, device, timeMs * 1000, false, reading)
-    buffer.add(record, view, 0)
+    buffer.add(record, view, 0, noneAbsent)
     rows++
   }
   await send()

@@ -1,10 +1,10 @@
 /** Databases for a bench: started by the bench and passed to the service as external ones, so that the bench can count the rows. */
 
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
-import { readTableState } from '../ingest/forwarder/table-state.ts'
+import { readTableStates } from '../ingest/forwarder/table-state.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
-import { readingsTable } from '../store/tables.ts'
+import { measurementsTable, readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
 import { postgresUrl } from '../test/support/postgres-url.ts'
 import { serverPid } from '../test/support/processes.ts'
@@ -69,8 +69,8 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
 export async function untilApplied(address: QuestdbAddress): Promise<void> {
   const questdb = connectQuestdb(address.http, 600_000)
   for (;;) {
-    const { sequencerTxn, writerTxn } = await readTableState(questdb, readingsTable)
-    if (sequencerTxn === writerTxn) break
+    const states = await readTableStates(questdb, [readingsTable, measurementsTable])
+    if (states.every(({ sequencerTxn, writerTxn }) => sequencerTxn === writerTxn)) break
     await sleep(10)
   }
   questdb.close()

@@ -52,7 +52,7 @@ export interface SeriesPoint {
 
 /** Records for the journal, which chooses their lanes. */
 export function encodePoints(list: readonly SeriesPoint[]): Uint8Array {
-  const bytes = new Uint8Array(list.reduce((sum, { series }) => sum + pointWriter.length(series), 0))
+  const bytes = new Uint8Array(list.reduce((sum, { series, values }) => sum + pointWriter.length(series, values), 0))
   const view = new DataView(bytes.buffer)
   let offset = 0
   for (const { series, values } of list) {

@@ -6,6 +6,7 @@
  */
 
 import { type Fields, percentageNames, spellingIn, voltageNames } from './field-names.ts'
+import type { FurtherValues } from './journal/record.ts'
 
 /** One measurement of a device. NaN means that the device did not give the value. */
 export interface Reading {
@@ -21,6 +22,8 @@ export interface Reading {
   battery_voltage: number
   /** % */
   battery_percentage: number
+  /** Of other metrics, by the number of the device's series of each. */
+  further?: FurtherValues | undefined
 }
 
 /** A physical range; a value above `storedMax` but within the range is stored as `storedMax`. */

@@ -1,7 +1,8 @@
 /** The table of the readings, for the journal and the forwarder, and how a reading becomes a record. */
 
-import { metrics, readingsTable } from '../store/tables.ts'
-import { layoutOf, offsetOf, type RecordWriter, writeHeader } from './journal/record.ts'
+import { metricsPerDeviceMax } from '../metrics/metric-counts.ts'
+import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
+import { furtherLength, layoutOf, offsetOf, type RecordWriter, writeFurther, writeHeader } from './journal/record.ts'
 import type { Reading } from './reading.ts'
 import type { TableDescription } from './table.ts'
 
@@ -20,13 +21,21 @@ export const readings: TableDescription = {
   columns: metrics.map(name => ({ name, type: 'double' })),
   recordKind: 1,
   symbolBytesMax: 64,
+  further: {
+    name: measurementsTable,
+    timestamp: 'ts',
+    seriesColumn: 'series',
+    valueColumn: 'value',
+    valuesMax: metricsPerDeviceMax,
+  },
 }
 
 const layout = layoutOf(readings)
 export const readingLengthMax = layout.lengthMax
 
-export function readingLength({ symbol }: DeviceRef): number {
-  return layout.lengthMin + symbol.length
+/** Bytes of its record; of one with columns alone, without the reading. */
+export function readingLength({ symbol }: DeviceRef, { further }: Pick<Reading, 'further'> = {}): number {
+  return layout.lengthMin + symbol.length + (further === undefined ? 0 : furtherLength(further.series.length))
 }
 
 /** Written out for its columns: this runs for every reading. */
@@ -39,7 +48,8 @@ export function writeReading(
   reading: Reading,
 ): number {
   const { symbol } = device
-  const length = layout.lengthMin + symbol.length
+  const { further } = reading
+  const length = readingLength(device, reading)
   writeHeader(view, offset, length, layout.kind, device.number, timeUs, isBackfill)
   const valuesAt = offset + offsetOf.values
   view.setFloat64(valuesAt, reading.temperature, true)
@@ -50,6 +60,9 @@ export function writeReading(
   const symbolAt = offset + layout.symbolsAt
   view.setUint8(symbolAt, symbol.length)
   for (let index = 0; index < symbol.length; index++) view.setUint8(symbolAt + 1 + index, symbol.charCodeAt(index))
+  if (further !== undefined && further.series.length > 0) {
+    writeFurther(view, offset, symbolAt + 1 + symbol.length, further)
+  }
   return offset + length
 }
 

@@ -24,12 +24,29 @@ export interface TableDescription {
   readonly recordKind: number
   /** The longest symbols of a row, all together, as line protocol writes them. */
   readonly symbolBytesMax: number
+  /** Where values go that have no column of their own; without it there are none. */
+  readonly further?: FurtherTable
+}
+
+/** A second table, with a row for each further value of a record: its time, the number of the value's series, the value. */
+export interface FurtherTable {
+  readonly name: string
+  readonly timestamp: string
+  readonly seriesColumn: string
+  readonly valueColumn: string
+  /** In one record. */
+  readonly valuesMax: number
 }
 
 interface Column {
   readonly name: string
   /** A `timestamp` is in epoch microseconds, from 1970 on. */
   readonly type: 'double' | 'timestamp'
+}
+
+/** The names of the tables that have rows of its records. */
+export function tableNames({ name, further }: TableDescription): readonly string[] {
+  return further === undefined ? [name] : [name, further.name]
 }
 
 /** All symbol columns, in the order in which they stand in a record and in a row. */

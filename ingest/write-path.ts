@@ -26,7 +26,7 @@ import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
 import type { StoredListener } from './journal/stored-records.ts'
 import type { WallClock } from './journal/wall-clock.ts'
-import type { TableDescription } from './table.ts'
+import { type TableDescription, tableNames } from './table.ts'
 
 export interface WritePathOptions<Series, Values extends Timed> {
   table: TableDescription
@@ -72,11 +72,14 @@ export interface WritePath<Series, Values extends Timed> {
   revision(seriesNumber: number): number
   /**
    * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
-   * is none. Transactions must be passed in ascending order.
+   * is none. `further`: of the table of the further values. Transactions must be passed in ascending order.
    */
-  oldestSentSince(txn: number): number
-  /** Begins to forward: QuestDB is there, and we know whether it syncs what it applies. */
-  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean): void
+  oldestSentSince(txn: number, table?: 'further'): number
+  /**
+   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
+   * series that has further ones, and of one of those, in turns.
+   */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, furtherSeries?: Uint32Array): void
   /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
   /**
@@ -125,7 +128,7 @@ export function openWritePath<Series, Values extends Timed>(
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
-  const sent = openSentPort()
+  const sent = openSentPort(tableNames(table).length)
   let closing: Promise<void> | undefined
 
   const workerData: ForwarderThreadData = {
@@ -181,9 +184,9 @@ export function openWritePath<Series, Values extends Timed>(
     },
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
-    oldestSentSince: sent.oldestSince,
-    startForwarding(questdb, isSynced) {
-      command({ kind: 'start', questdb, isSynced, keepMs, keepBytesMax: options.journalBytesMax / 2 })
+    oldestSentSince: (txn, which) => sent.oldestSince(txn, which === 'further' ? 1 : 0),
+    startForwarding(questdb, isSynced, furtherSeries = new Uint32Array()) {
+      command({ kind: 'start', questdb, isSynced, furtherSeries, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },
     onLost: listener => void sent.lostListeners.push(listener),
     erase: erasures.erase,

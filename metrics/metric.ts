@@ -6,11 +6,6 @@ import { MetricLimits } from './metric-limits.ts'
 import { MetricName } from './metric-name.ts'
 import { unitOf } from './units.ts'
 
-/** In all. Each is in memory, and a list of some kilobytes for the pages. */
-export const metricsMax = 10_000
-/** Of one device. */
-export const metricsPerDeviceMax = 64
-
 /**
  * What is right to compute of its values:
  *

@@ -16,6 +16,18 @@ export const readingsTableSql = `CREATE TABLE IF NOT EXISTS ${readingsTable} (
   ${metrics.map(metric => `${metric} DOUBLE`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, device)`
 
+export const measurementsTable = 'measurements'
+
+/**
+ * Values of readings for which there is no column. `series` is the number of a device's metric in PostgreSQL's registry. A
+ * row without a value says that a reading which replaced another one has none.
+ */
+export const measurementsTableSql = `CREATE TABLE IF NOT EXISTS ${measurementsTable} (
+  ts TIMESTAMP,
+  series INT,
+  value DOUBLE
+) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
+
 export const pointsTable = 'points'
 
 /** Alphabetically, so that their positions sort as their names do. */

@@ -1,7 +1,7 @@
 /** What a device is: the shapes of a record, of what makes one and of what changes one. */
 
 import { z } from 'zod'
-import { metricsPerDeviceMax } from '../../metrics/metric.ts'
+import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { MetricLimits } from '../../metrics/metric-limits.ts'
 import { MetricName } from '../../metrics/metric-name.ts'
 import { characterCount, plainText } from '../plain-text.ts'

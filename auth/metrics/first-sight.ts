@@ -5,7 +5,8 @@
  */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { type Metric, metricsMax, metricsPerDeviceMax } from '../../metrics/metric.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { metricsMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { metricNameOf } from '../../metrics/metric-name.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'

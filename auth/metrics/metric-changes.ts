@@ -1,7 +1,8 @@
 /** What administrators change of the registry. */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { type Metric, type MetricChange, metricsMax, type NewMetric } from '../../metrics/metric.ts'
+import type { Metric, MetricChange, NewMetric } from '../../metrics/metric.ts'
+import { metricsMax } from '../../metrics/metric-counts.ts'
 import { titleOfName } from '../../metrics/metric-name.ts'
 import { writeAudit } from '../audit.ts'
 import type { MetricCommits } from './metric-commits.ts'

@@ -81,8 +81,10 @@ function resolvedAt(resolved: EncodeOptions['resolved'], index: number): Series 
   return series
 }
 
-function recordsLength({ writer }: RowKind<never>, rows: Rows, resolved: EncodeOptions['resolved']): number {
-  const lengths = resolved.map(series => ('reason' in series ? 0 : writer.length(series)))
+function recordsLength(kind: RowKind<never>, rows: Rows, resolved: EncodeOptions['resolved']): number {
+  const { writer } = kind
+  const values = kind.createValues(0)
+  const lengths = resolved.map(series => ('reason' in series ? 0 : writer.length(series, values)))
   let length = 0
   for (let row = 0; row < rows.count; row++) length += lengths[rows.names[row] ?? 0] ?? 0
   return length

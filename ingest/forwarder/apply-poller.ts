@@ -11,11 +11,11 @@ import type { QuestdbConnection } from './questdb.ts'
 import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
 import { SuspensionWatch } from './suspension.ts'
-import { readTableState, resumeTable, type TableState } from './table-state.ts'
+import { readTableStates, resumeTable, type TableState } from './table-state.ts'
 
 export interface ApplyPollerOptions {
-  /** Its name. */
-  table: string
+  /** Their names. */
+  tables: readonly string[]
   connection: QuestdbConnection
   applyTracker: ApplyTracker
   retention: SegmentRetention
@@ -38,19 +38,22 @@ const pauseMs = 1000
 
 export class ApplyPoller {
   readonly #options: ApplyPollerOptions
-  readonly #suspension: SuspensionWatch
+  /** By table. */
+  readonly #suspensions: readonly SuspensionWatch[]
   #polledAtMs = Number.NEGATIVE_INFINITY
   /** More is applied than was removed. */
   #isTrimDue = false
 
   constructor(options: ApplyPollerOptions) {
-    const { table, connection, timing, log } = options
+    const { tables, connection, timing, log } = options
     this.#options = options
-    this.#suspension = new SuspensionWatch({ resume: () => resumeTable(connection, table), timing, log })
+    this.#suspensions = tables.map(table => {
+      return new SuspensionWatch({ table, resume: () => resumeTable(connection, table), timing, log })
+    })
   }
 
   get suspended(): boolean {
-    return this.#suspension.suspended
+    return this.#suspensions.some(({ suspended }) => suspended)
   }
 
   /** Queries once, if there is something to learn, and removes what may be removed. */
@@ -68,25 +71,25 @@ export class ApplyPoller {
   }
 
   async #query(isIdle: boolean): Promise<void> {
-    const { table, connection, commitMode, issues, sleeper, timing } = this.#options
+    const { tables, connection, commitMode, issues, sleeper, timing } = this.#options
     let isSynced: boolean
-    let state: TableState
+    let states: TableState[]
     try {
       // In this order: what is applied then was applied in this mode.
       isSynced = await commitMode.query(issues.wasUnavailable)
-      state = await readTableState(connection, table)
+      states = await readTableStates(connection, tables)
       this.#polledAtMs = timing.monotonicMs()
       if (isIdle) issues.note(undefined)
-      await this.#suspension.observe(state)
+      for (const [table, state] of states.entries()) await this.#suspensions[table]?.observe(state)
     } catch (error) {
       issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
       return
     }
-    this.#observe(state, isSynced)
+    this.#observe(states, isSynced)
   }
 
-  #observe(state: TableState, isSynced: boolean): void {
+  #observe(states: readonly TableState[], isSynced: boolean): void {
     const { applyTracker, commitMode, issues, onLost } = this.#options
     const mayHaveLost = this.#mayHaveLost(isSynced)
     commitMode.set(isSynced)
@@ -95,8 +98,8 @@ export class ApplyPoller {
       return
     }
     if (isSynced) issues.wasUnavailable = false
-    const seen = applyTracker.observe(state)
-    if (seen === 'lost') onLost('the table in QuestDB is behind what it had taken')
+    const seen = applyTracker.observe(states)
+    if (seen === 'lost') onLost('a table in QuestDB is behind what it had taken')
     // Where QuestDB does not sync, segments also go by their age.
     else if (seen === 'applied' || !isSynced) this.#isTrimDue = true
   }

@@ -1,7 +1,7 @@
 /**
  * What may be removed from the journal. QuestDB's 204 means that rows are sequenced; they are safe and visible
  * only when its writer has applied that transaction. So positions that were sent are tied to the sequencer's transaction at
- * that moment, and count as applied when the writer has reached it.
+ * that moment, and count as applied when the writer has reached it: of each table that has rows of a record.
  */
 
 import { bug } from '../../limits/bug.ts'
@@ -22,8 +22,8 @@ export type Lane = 'live' | 'backfill'
 /** What was sent at one moment. */
 interface Mark {
   progress: Progress
-  /** The sequencer's transaction in the first state that was queried after that moment; undefined before. */
-  txn: number | undefined
+  /** The sequencer's transaction of each table in the first state that was queried after that moment; undefined before. */
+  txns: readonly number[] | undefined
   dirty: DirtySet
   sinceUs: number | undefined
   oldestUs: number
@@ -34,7 +34,8 @@ export class ApplyTracker {
   readonly #onSent: (event: SentEvent) => void
   #applied: Progress
   #mark: Mark | undefined
-  #highestTxn = 0
+  /** By table. */
+  #highestTxns: readonly number[] = []
   /** Series that got rows since the mark. */
   #dirty = new DirtySet()
   #spare = new DirtySet()
@@ -95,23 +96,24 @@ export class ApplyTracker {
     const isNew = sent.live !== this.#applied.live || sent.backfill !== this.#applied.backfill
     if (this.#mark !== undefined || !isNew) return
     const [dirty, sinceUs, oldestUs] = [this.#dirty, this.#sinceUs, this.#oldestUs]
-    this.#mark = { progress: { ...sent }, txn: undefined, dirty, sinceUs, oldestUs }
+    this.#mark = { progress: { ...sent }, txns: undefined, dirty, sinceUs, oldestUs }
     this.#dirty = this.#spare
     this.#sinceUs = undefined
     this.#oldestUs = Math.min(this.#inFlightUs.live, this.#inFlightUs.backfill)
   }
 
   /**
-   * Learns the table's state. `applied`: what was marked is in the table. `lost`: the sequencer is behind a transaction
-   * that it had given out, so the table is another.
+   * Learns the states of the tables. `applied`: what was marked is in the table. `lost`: the sequencer is behind a transaction
+   * that it had given out, so that table is another.
    */
-  observe(state: TableState): 'nothing' | 'applied' | 'lost' {
-    if (state.sequencerTxn < this.#highestTxn) return 'lost'
-    this.#highestTxn = state.sequencerTxn
+  observe(states: readonly TableState[]): 'nothing' | 'applied' | 'lost' {
+    const sequencerTxns = states.map(({ sequencerTxn }) => sequencerTxn)
+    if (sequencerTxns.some((txn, table) => txn < (this.#highestTxns[table] ?? 0))) return 'lost'
+    this.#highestTxns = sequencerTxns
     const mark = this.#mark
     if (mark === undefined) return 'nothing'
-    const txn = mark.txn ?? this.#sequence(mark, state.sequencerTxn)
-    if (state.writerTxn < txn) return 'nothing'
+    const txns = mark.txns ?? this.#sequence(mark, sequencerTxns)
+    if (states.some(({ writerTxn }, table) => writerTxn < (txns[table] ?? 0))) return 'nothing'
     this.#applied = mark.progress
     this.#release(mark)
     return 'applied'
@@ -126,23 +128,23 @@ export class ApplyTracker {
     this.#oldestUs = Number.POSITIVE_INFINITY
     this.#inFlightUs.live = this.#inFlightUs.backfill = Number.POSITIVE_INFINITY
     this.#applied = applied
-    this.#highestTxn = 0
+    this.#highestTxns = []
     if (this.#mark !== undefined) this.#release(this.#mark)
     this.#sinceUs = undefined
   }
 
-  #sequence(mark: Mark, txn: number): number {
-    mark.txn = txn
+  #sequence(mark: Mark, txns: readonly number[]): readonly number[] {
+    mark.txns = txns
     const { oldestUs } = mark
     if (oldestUs < Number.POSITIVE_INFINITY) {
-      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txn, oldestUs } })
+      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txns, oldestUs } })
     }
-    return txn
+    return txns
   }
 
   get #unsequencedUs(): number {
     const mark = this.#mark
-    return mark?.txn === undefined ? Math.min(this.#oldestUs, mark?.oldestUs ?? this.#oldestUs) : this.#oldestUs
+    return mark?.txns === undefined ? Math.min(this.#oldestUs, mark?.oldestUs ?? this.#oldestUs) : this.#oldestUs
   }
 
   #release(mark: Mark): void {

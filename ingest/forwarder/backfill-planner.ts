@@ -10,6 +10,8 @@ import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
+import type { FurtherSeries } from './further-series.ts'
+import type { Absent } from './row-format.ts'
 import { timeOrder } from './time-order.ts'
 
 /** How much is sorted at once: some 650,000 records of 75 bytes. */
@@ -20,18 +22,21 @@ export class BackfillPlanner {
   readonly #kind: number
   readonly #connection: number
   readonly #erased: Erased
+  readonly #further: FurtherSeries
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
   readonly #series = new Set<number>()
+  #absent = new Map<number, Absent>()
   /** Offsets in `#bytes` and positions in the journal, both ascending. */
   #offsets: number[] = []
   #positions: number[] = []
 
-  constructor(kind: number, connection: number, erased: Erased = nothingErased) {
+  constructor(kind: number, connection: number, further: FurtherSeries, erased: Erased = nothingErased) {
     this.#kind = kind
     this.#connection = connection
     this.#erased = erased
+    this.#further = further
   }
 
   /** Takes the late records of a chunk; false when the chunk does not fit any more. */
@@ -68,6 +73,7 @@ export class BackfillPlanner {
       hasClientTimes: true,
       oldestUs:
         count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
+      absent: this.#absent,
       positionOf: offset => this.#positionOf(offset),
     }
   }
@@ -82,6 +88,7 @@ export class BackfillPlanner {
   clear(): void {
     this.#used = 0
     this.#series.clear()
+    this.#absent = new Map()
     this.#offsets = []
     this.#positions = []
     if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
@@ -98,6 +105,8 @@ export class BackfillPlanner {
     if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
     this.#series.add(series)
+    const absent = this.#further.absentOf(this.#view, this.#used)
+    if (absent.length > 0) this.#absent.set(this.#used, absent)
     this.#offsets.push(this.#used)
     this.#positions.push(chunk.position + offset)
     this.#used += length

@@ -1,5 +1,7 @@
 /** What a lane sends at a time: its rows go out in one or more requests. */
 
+import { type Absent, noneAbsent } from './row-format.ts'
+
 /** Some ten thousand rows: so many do not wait for more. */
 export const bytesWorthSending = 700 * 1024
 
@@ -13,6 +15,8 @@ export interface Batch {
   hasClientTimes: boolean
   /** The time of its oldest row; Infinity when it has none. */
   oldestUs: number
+  /** Further series that records leave out and may take away, by their offsets; most leave none out. */
+  absent: ReadonlyMap<number, Absent>
   /** Where the record at this offset stands in the journal. */
   positionOf: (offset: number) => number
 }
@@ -22,4 +26,9 @@ export interface Part {
   connection: number
   offsets: Int32Array
   count: number
+}
+
+/** The further series that the record at this offset may take away. */
+export function absentAt({ absent }: Batch, offset: number): Absent {
+  return absent.size === 0 ? noneAbsent : (absent.get(offset) ?? noneAbsent)
 }

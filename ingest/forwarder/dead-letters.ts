@@ -6,7 +6,7 @@
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk } from '../journal/disk.ts'
-import { layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
+import { type FurtherValue, layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
 export interface DeadLetter {
@@ -22,6 +22,8 @@ export interface DeadLetter {
   /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
   time: string
   values: Record<string, number | null>
+  /** Values that have no column, by the numbers of their series. */
+  further?: FurtherValue[]
   /** The record as it stood in the journal, base64. */
   record: string
 }
@@ -53,6 +55,7 @@ export function writeDeadLetter(
     symbol: fields.symbols.join(' '),
     time: formatTimeUs(fields.timeUs),
     values: valuesOf(fields),
+    ...(fields.further.length === 0 ? {} : { further: fields.further }),
     record: Buffer.from(record).toString('base64'),
   }
   disk.replace(nameOf(position), Buffer.from(`${JSON.stringify(letter)}\n`))

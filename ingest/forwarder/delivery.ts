@@ -7,7 +7,7 @@ import { bug } from '../../limits/bug.ts'
 import type { Batch, Part } from './batch.ts'
 import type { QuestdbConnection, WriteAnswer } from './questdb.ts'
 import { RequestSize } from './request-size.ts'
-import type { RowFormat } from './rows.ts'
+import type { RowFormat } from './row-format.ts'
 import { cutRequest, RequestEncoder, type WriteRequest } from './write-request.ts'
 
 /** What becomes of one request; `resize`: its rows are to go in smaller ones. */

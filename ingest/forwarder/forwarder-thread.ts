@@ -34,7 +34,14 @@ export interface ForwarderThreadData {
  * `hold` with `held`, unless `release` comes first.
  */
 export type ForwarderCommand =
-  | { kind: 'start'; questdb: QuestdbHttp; isSynced: boolean; keepMs: number; keepBytesMax: number }
+  | {
+      kind: 'start'
+      questdb: QuestdbHttp
+      isSynced: boolean
+      furtherSeries: Uint32Array
+      keepMs: number
+      keepBytesMax: number
+    }
   | { kind: 'recount' }
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'hold' }
@@ -99,6 +106,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
     paceMs: data.paceMs,
     quiesceMs: data.quiesceMs,
     isSynced: options.isSynced,
+    furtherSeries: options.furtherSeries,
     keepMs: options.keepMs,
     keepBytesMax: options.keepBytesMax,
     revisions: data.revisions,

@@ -5,8 +5,9 @@
 
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
+import { layoutOf } from '../journal/record.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
-import type { TableDescription } from '../table.ts'
+import { type TableDescription, tableNames } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { ApplyPoller } from './apply-poller.ts'
 import { ApplyTracker } from './apply-tracker.ts'
@@ -14,14 +15,15 @@ import { CommitMode } from './commit-mode.ts'
 import { Delivery } from './delivery.ts'
 import { type ForwarderFiles, openForwarderFiles } from './forwarder-files.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
+import { FurtherSeries } from './further-series.ts'
 import { IssueLog } from './issue-log.ts'
 import { Lanes } from './lanes.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
-import { RowFormat } from './rows.ts'
+import { RowFormat } from './row-format.ts'
 import type { SentEvent } from './sent-watermark.ts'
 import { Sleeper } from './sleeper.ts'
-import { findSchemaError, readTableState } from './table-state.ts'
+import { findSchemaError, readLatestUs, readTableStates } from './table-state.ts'
 
 export interface ForwarderOptions {
   table: TableDescription
@@ -40,6 +42,8 @@ export interface ForwarderOptions {
   quiesceMs: number
   /** What QuestDB has applied is on its disk, as far as we know. */
   isSynced: boolean
+  /** The number of a series that has further ones, and of one of those, in turns. */
+  furtherSeries: Uint32Array
   /** Where it is not, how long applied segments are kept for the next crash of QuestDB. */
   keepMs: number
   /** At most this much is kept for that. */
@@ -54,6 +58,7 @@ export interface ForwarderOptions {
 }
 
 const pollMs = 50
+const storedTimeRetryMs = 1000
 /** How long a stop waits for the requests in flight. */
 const closeWaitMs = 1000
 
@@ -67,6 +72,7 @@ export class Forwarder {
   readonly #applyTracker: ApplyTracker
   readonly #applyPoller: ApplyPoller
   readonly #commitMode: CommitMode
+  readonly #further: FurtherSeries
   readonly #sleeper: Sleeper
   #rewindTo: number | undefined
   #isHeld = false
@@ -75,6 +81,7 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     const { table, connections, from, timing, log, isSynced } = options
     const format = new RowFormat(table)
+    this.#further = new FurtherSeries(options.furtherSeries)
     const ordinal = ordinalAt(options, from) ?? options.endOrdinal
     const progress = { live: from, backfill: from, liveOrdinal: ordinal, backfillOrdinal: ordinal }
     this.#options = options
@@ -98,14 +105,15 @@ export class Forwarder {
       sleeper,
       from: progress,
       awaitPredecessor: mayHavePredecessor ? () => this.#quiesce(options.quiesceMs / 3) : undefined,
-      layout: format.layout,
+      layout: layoutOf(table),
+      further: this.#further,
       connectionCount: connections.length - 2,
       applied: () => applyTracker.applied.backfill,
     })
   }
 
   run(): void {
-    this.#running ??= Promise.all([this.#lanes.run(), this.#runApplyPoller()])
+    this.#running ??= Promise.all([this.#lanes.run(), this.#runApplyPoller(), this.#learnStoredTime()])
   }
 
   /** The dead letters were changed from outside. */
@@ -175,7 +183,7 @@ export class Forwarder {
   #createApplyPoller(): ApplyPoller {
     const { table, keepMs, timing, log } = this.#options
     return new ApplyPoller({
-      table: table.name,
+      tables: tableNames(table),
       connection: this.#control,
       applyTracker: this.#applyTracker,
       retention: this.#files.retention,
@@ -216,9 +224,27 @@ export class Forwarder {
     }
   }
 
+  /** Up to which time a process before this one may have stored further values. */
+  async #learnStoredTime(): Promise<void> {
+    const { further } = this.#options.table
+    if (further === undefined) return
+    while (!this.#sleeper.stopped) {
+      try {
+        this.#further.storedUntil(await readLatestUs(this.#control, further))
+        return
+      } catch {
+        // Until then every record may replace one; that it does not answer is told by the others.
+        await this.#sleeper.sleep(storedTimeRetryMs)
+      }
+    }
+  }
+
   #quiesce(ms: number): Promise<void> {
     const { table, timing } = this.#options
-    return quiesce({ query: () => readTableState(this.#control, table.name), sleeper: this.#sleeper, timing }, ms)
+    return quiesce(
+      { query: () => readTableStates(this.#control, tableNames(table)), sleeper: this.#sleeper, timing },
+      ms,
+    )
   }
 
   /** Sends everything again that the journal still has, from when both lanes are idle. */

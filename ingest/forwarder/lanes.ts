@@ -1,17 +1,22 @@
 /** The live lane and the backfill lane behind it, with the sender that they share and the barrier that stops both. */
 
+import type { RecordLayout } from '../journal/record.ts'
 import { BackfillLane, type BackfillLaneOptions } from './backfill-lane.ts'
 import { BackfillPlanner } from './backfill-planner.ts'
 import type { ForwarderFiles } from './forwarder-files.ts'
+import type { FurtherSeries } from './further-series.ts'
 import { LaneBarrier } from './lane-barrier.ts'
 import { LaneSender, type LaneSenderOptions } from './lane-sender.ts'
 import { LiveLane, type LiveLaneOptions } from './live-lane.ts'
+import { LivePlanner } from './live-planner.ts'
 
 export interface LanesOptions
   extends LaneSenderOptions,
-    Pick<LiveLaneOptions, 'disk' | 'layout' | 'paceMs' | 'durableEnd' | 'timing'>,
+    Pick<LiveLaneOptions, 'disk' | 'paceMs' | 'durableEnd' | 'timing'>,
     Pick<BackfillLaneOptions, 'applied'>,
     Omit<ForwarderFiles, 'deadLetters'> {
+  layout: RecordLayout
+  further: FurtherSeries
   /** Of the live lane; the backfill lane has the one behind them. */
   connectionCount: number
 }
@@ -23,17 +28,20 @@ export class Lanes {
   readonly #backfill: BackfillLane
 
   constructor(options: LanesOptions) {
-    const { sleeper, retry, tombstones, layout, connectionCount } = options
+    const { sleeper, retry, tombstones, layout, further, connectionCount } = options
     this.sender = new LaneSender(options)
     this.barrier = new LaneBarrier(sleeper, retry, () => {
       this.#live.dropPrepared()
       this.#backfill.dropPrepared()
     })
     const shared = { ...options, sender: this.sender, barrier: this.barrier }
-    this.#live = new LiveLane({ ...shared, erased: tombstones })
+    this.#live = new LiveLane({
+      ...shared,
+      planner: new LivePlanner(layout, connectionCount, further, tombstones),
+    })
     this.#backfill = new BackfillLane({
       ...shared,
-      planner: new BackfillPlanner(layout.kind, connectionCount, tombstones),
+      planner: new BackfillPlanner(layout.kind, connectionCount, further, tombstones),
     })
   }
 

@@ -8,10 +8,8 @@
 import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { GroupHeader } from '../journal/group.ts'
-import type { RecordLayout } from '../journal/record.ts'
 import { type Chunk, SegmentReader } from '../journal/segment-reader.ts'
-import type { Erased } from '../journal/tombstones.ts'
-import { endBefore, LivePlanner, type PlannedBatch } from './live-planner.ts'
+import { endBefore, type LivePlanner, type PlannedBatch } from './live-planner.ts'
 
 export interface LiveBatch extends PlannedBatch {
   /** Where the batch before ended. */
@@ -28,8 +26,8 @@ export class LiveBatches {
   readonly #readers: [SegmentReader, SegmentReader]
   #turn: 0 | 1 = 0
 
-  constructor(disk: Disk, layout: RecordLayout, connectionCount: number, erased: Erased) {
-    this.#planner = new LivePlanner(layout, connectionCount, erased)
+  constructor(disk: Disk, planner: LivePlanner) {
+    this.#planner = planner
     this.#readers = [new SegmentReader(disk), new SegmentReader(disk)]
   }
 

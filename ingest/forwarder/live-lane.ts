@@ -3,22 +3,19 @@
 import { bug } from '../../limits/bug.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
-import type { RecordLayout } from '../journal/record.ts'
-import type { Erased } from '../journal/tombstones.ts'
 import type { Timing } from '../timing.ts'
 import { bytesWorthSending } from './batch.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { LaneBarrier } from './lane-barrier.ts'
 import type { LaneSender } from './lane-sender.ts'
 import { type LiveBatch, LiveBatches } from './live-batches.ts'
+import type { LivePlanner } from './live-planner.ts'
 import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
 
 export interface LiveLaneOptions {
   disk: Disk
-  layout: RecordLayout
-  connectionCount: number
-  erased: Erased
+  planner: LivePlanner
   /** Under steady load a batch begins at most this often, unless a large one is waiting. */
   paceMs: number
   durableEnd: () => number
@@ -42,9 +39,8 @@ export class LiveLane {
   #receiptUs = Number.NEGATIVE_INFINITY
 
   constructor(options: LiveLaneOptions) {
-    const { disk, layout, connectionCount, erased } = options
     this.#options = options
-    this.#batches = new LiveBatches(disk, layout, connectionCount, erased)
+    this.#batches = new LiveBatches(options.disk, options.planner)
   }
 
   /** Until the forwarder stops. */

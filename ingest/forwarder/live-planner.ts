@@ -7,7 +7,9 @@ import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
 import { revisionSlots } from './dirty-set.ts'
+import type { FurtherSeries } from './further-series.ts'
 import { KeyTable } from './key-table.ts'
+import type { Absent } from './row-format.ts'
 
 /** A batch of fewer rows goes over one connection: with sync, each commit costs more than the rows of both. */
 const rowsWorthSplitting = 10_000
@@ -31,12 +33,14 @@ export class LivePlanner {
   readonly #kind: number
   readonly #connectionCount: number
   readonly #erased: Erased
+  readonly #further: FurtherSeries
   /** One batch is in flight while the next is planned. */
   #buffers: BatchBuffers
   #previousBuffers: BatchBuffers
   #count = 0
   #seriesCount = 0
   readonly #keys: KeyTable
+  #absent = new Map<number, Absent>()
   /** The series that was added last, for each slot. */
   readonly #seriesBySlot = new Uint32Array(revisionSlots)
   /** Series that an earlier batch had. */
@@ -47,13 +51,14 @@ export class LivePlanner {
   #oldestUs = Number.POSITIVE_INFINITY
   #hasNewSeries = false
 
-  constructor(layout: RecordLayout, connectionCount: number, erased: Erased = nothingErased) {
+  constructor(layout: RecordLayout, connectionCount: number, further: FurtherSeries, erased: Erased = nothingErased) {
     // Records of a chunk, at the very most.
     const rowsMax = Math.ceil(chunkBytesMax / layout.lengthMin)
     const createBuffers = () => ({ offsets: new Int32Array(rowsMax), series: new Uint32Array(rowsMax) })
     this.#kind = layout.kind
     this.#connectionCount = connectionCount
     this.#erased = erased
+    this.#further = further
     this.#buffers = createBuffers()
     this.#previousBuffers = createBuffers()
     this.#keys = new KeyTable(rowsMax)
@@ -88,6 +93,7 @@ export class LivePlanner {
       series: this.#buffers.series.subarray(0, this.#seriesCount),
       hasClientTimes: this.#hasClientTimes,
       oldestUs: this.#oldestUs,
+      absent: this.#absent,
       positionOf: offset => chunk.position + offset,
     }
     return { chunk: planned, batch }
@@ -99,6 +105,7 @@ export class LivePlanner {
     }
     ;[this.#buffers, this.#previousBuffers] = [this.#previousBuffers, this.#buffers]
     this.#seriesCount = 0
+    if (this.#absent.size > 0) this.#absent = new Map()
     this.#keys.clear()
     this.#count = 0
     this.#hasClientTimes = false
@@ -146,6 +153,8 @@ export class LivePlanner {
     if (this.#seriesBySlot[series % revisionSlots] !== series) this.#addSeries(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     if (timeUs < this.#oldestUs) this.#oldestUs = timeUs
+    const absent = this.#further.absentOf(view, offset)
+    if (absent.length > 0) this.#absent.set(offset, absent)
     // Our own stamps never meet. A reserved one may stand in several rows, all equal.
     const isFine = timeUs % 1000 !== 0
     if (isFine && !this.#hasFineTimes && !hasFineTime(view, offset)) return

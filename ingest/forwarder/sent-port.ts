@@ -1,6 +1,7 @@
 /** Carries SentEvents from the forwarder's thread to main, which has them before a query can see the rows. */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import { bug } from '../../limits/bug.ts'
 import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface SentPort {
@@ -10,19 +11,20 @@ export interface SentPort {
   readonly lostListeners: ((reason: string) => void)[]
   /** Applies the queued events, so that the queue stays short. */
   drain(): void
-  oldestSince(txn: number): number
+  /** `table`: which one it is of those that rows of one record come into. */
+  oldestSince(txn: number, table: number): number
   close(): void
 }
 
-export function openSentPort(): SentPort {
+export function openSentPort(tableCount: number): SentPort {
   const { port1, port2 } = new MessageChannel()
-  const watermark = new SentWatermark()
+  const watermarks = Array.from({ length: tableCount }, (_, table) => new SentWatermark(table))
 
   /** Synchronously: a message event would come only when main is idle. */
   function drain(): void {
     for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
       const event: SentEvent = received.message
-      watermark.apply(event)
+      for (const watermark of watermarks) watermark.apply(event)
       if (event.kind !== 'lost') continue
       for (const listener of sentPort.lostListeners) listener(event.reason)
     }
@@ -32,8 +34,10 @@ export function openSentPort(): SentPort {
     port: port2,
     lostListeners: [],
     drain,
-    oldestSince(txn) {
+    oldestSince(txn, table) {
       drain()
+      const watermark = watermarks[table]
+      if (watermark === undefined) throw bug(`there are ${tableCount} tables, and no number ${table}`)
       return watermark.oldestSince(txn)
     },
     close: () => port1.close(),

@@ -8,6 +8,8 @@ import type { Timing } from '../timing.ts'
 import { isTransientSuspension, type TableState } from './table-state.ts'
 
 export interface SuspensionWatchOptions {
+  /** Its name. */
+  table: string
   resume: () => Promise<void>
   timing: Timing
   log: Log
@@ -29,15 +31,15 @@ export class SuspensionWatch {
   }
 
   async observe({ suspended, errorMessage }: TableState): Promise<void> {
-    const { resume, timing, log } = this.#options
+    const { table, resume, timing, log } = this.#options
     if (suspended && !this.#suspended) {
-      log.error({ reason: errorMessage }, 'QuestDB suspended the table; readings wait in the journal')
+      log.error({ table, reason: errorMessage }, 'QuestDB suspended the table; readings wait in the journal')
     }
     this.#suspended = suspended
     const isDue = timing.monotonicMs() - this.#resumedAtMs >= resumeEveryMs
     if (suspended && isDue && isTransientSuspension(errorMessage)) {
       this.#resumedAtMs = timing.monotonicMs()
-      log.warn({ reason: errorMessage }, 'resuming the suspended table')
+      log.warn({ table, reason: errorMessage }, 'resuming the suspended table')
       await resume()
     }
   }

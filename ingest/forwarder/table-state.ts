@@ -1,6 +1,6 @@
-/** How far QuestDB is with a table: what it has taken (sequenced) and what it has merged and shows (applied). */
+/** How far QuestDB is with tables: what it has taken (sequenced) and what it has merged and shows (applied). */
 
-import { symbolColumns, type TableDescription } from '../table.ts'
+import { type FurtherTable, symbolColumns, type TableDescription } from '../table.ts'
 import type { QuestdbConnection } from './questdb.ts'
 
 export interface TableState {
@@ -11,17 +11,22 @@ export interface TableState {
   errorMessage: string
 }
 
-export async function readTableState(questdb: QuestdbConnection, table: string): Promise<TableState> {
-  const columns = 'sequencerTxn, writerTxn, suspended, errorMessage'
-  const [row] = await questdb.query(`SELECT ${columns} FROM wal_tables() WHERE name = '${table}'`)
-  if (row === undefined) throw new Error(`QuestDB has no table ${table}`)
-  const [sequencerTxn, writerTxn, suspended, errorMessage] = row
-  return {
-    sequencerTxn: Number(sequencerTxn),
-    writerTxn: Number(writerTxn),
-    suspended: suspended === true,
-    errorMessage: String(errorMessage ?? ''),
-  }
+/** In the order of their names here, all as of one moment. */
+export async function readTableStates(questdb: QuestdbConnection, tables: readonly string[]): Promise<TableState[]> {
+  const columns = 'name, sequencerTxn, writerTxn, suspended, errorMessage'
+  const names = tables.map(table => `'${table}'`).join(', ')
+  const rows = await questdb.query(`SELECT ${columns} FROM wal_tables() WHERE name IN (${names})`)
+  return tables.map(table => {
+    const row = rows.find(([name]) => name === table)
+    if (row === undefined) throw new Error(`QuestDB has no table ${table}`)
+    const [, sequencerTxn, writerTxn, suspended, errorMessage] = row
+    return {
+      sequencerTxn: Number(sequencerTxn),
+      writerTxn: Number(writerTxn),
+      suspended: suspended === true,
+      errorMessage: String(errorMessage ?? ''),
+    }
+  })
 }
 
 /** What is wrong with the table itself, so that every row would be refused; undefined when it is as it should be. */
@@ -29,12 +34,30 @@ export async function findSchemaError(
   questdb: QuestdbConnection,
   table: TableDescription,
 ): Promise<string | undefined> {
-  const rows = await questdb.query(`SELECT "column" FROM table_columns('${table.name}')`)
+  const { name, timestamp, seriesColumn, further } = table
+  const columns = [timestamp, ...symbolColumns(table), ...table.columns.map(column => column.name)]
+  if (seriesColumn !== undefined) columns.push(seriesColumn)
+  const error = await missingColumns(questdb, name, columns)
+  if (error !== undefined || further === undefined) return error
+  return await missingColumns(questdb, further.name, [further.timestamp, further.seriesColumn, further.valueColumn])
+}
+
+async function missingColumns(
+  questdb: QuestdbConnection,
+  table: string,
+  columns: readonly string[],
+): Promise<string | undefined> {
+  const rows = await questdb.query(`SELECT "column" FROM table_columns('${table}')`)
   const present = new Set(rows.map(row => row[0]))
-  const columns = [table.timestamp, ...symbolColumns(table), ...table.columns.map(({ name }) => name)]
-  if (table.seriesColumn !== undefined) columns.push(table.seriesColumn)
   const missing = columns.filter(column => !present.has(column))
-  return missing.length === 0 ? undefined : `the table ${table.name} lacks ${missing.join(', ')}`
+  return missing.length === 0 ? undefined : `the table ${table} lacks ${missing.join(', ')}`
+}
+
+/** The time of the latest row, epoch microseconds; before all times when there is none. */
+export async function readLatestUs(questdb: QuestdbConnection, { name, timestamp }: FurtherTable): Promise<number> {
+  const [row] = await questdb.query(`SELECT max(${timestamp})::LONG FROM ${name}`)
+  const latest = row?.[0]
+  return latest === null || latest === undefined ? Number.NEGATIVE_INFINITY : Number(latest)
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Rows of a part as requests: how far one of them reaches, and its bytes. */
 
-import type { Batch, Part } from './batch.ts'
+import { absentAt, type Batch, type Part } from './batch.ts'
 import type { RequestBody } from './request-body.ts'
-import { RowBuffer, type RowFormat } from './rows.ts'
+import type { Absent, RowFormat } from './row-format.ts'
+import { RowBuffer } from './rows.ts'
 
 /** Rows `from` up to `to` of a part, as one request of `length` bytes; `rows` of them are not superseded. */
 export interface WriteRequest {
@@ -29,7 +30,7 @@ export function cutRequest(
   let length = 0
   while (to < end) {
     const offset = part.offsets[to] as number
-    const added = offset < 0 ? 0 : format.rowLength(view, offset)
+    const added = offset < 0 ? 0 : format.lengthOf(view, offset, absentAt(batch, offset))
     if (length > 0 && length + added > bytesMax) break
     length += added
     if (added > 0) rows++
@@ -61,11 +62,19 @@ export class RequestEncoder {
     for (let next = from; next < to; turn = turn === 0 ? 1 : 0) {
       const buffer = this.#buffers[turn]
       buffer.clear()
-      while (next < to && buffer.length <= pieceBytes - this.#format.rowBytesMax) {
-        const offset = part.offsets[next++] as number
-        if (offset >= 0) buffer.add(bytes, view, offset)
+      for (; next < to; next++) {
+        const offset = part.offsets[next] as number
+        if (offset < 0) continue
+        const absent = absentAt(batch, offset)
+        if (buffer.length > pieceBytes - this.#bytesMax(view, offset, absent)) break
+        buffer.add(bytes, view, offset, absent)
       }
       yield buffer.bytes.subarray(0, buffer.length)
     }
+  }
+
+  /** How many series a record may leave out has no bound that is near. */
+  #bytesMax(view: DataView, offset: number, absent: Absent): number {
+    return absent.length === 0 ? this.#format.bytesMax : this.#format.lengthOf(view, offset, absent)
   }
 }

@@ -169,7 +169,7 @@ export class Journal<Series, Values extends Timed> {
   append(series: Series, values: Values, settle: Settle, reservedUs?: number): void {
     const refusal = this.#refusal()
     const slot = this.#filling
-    if (refusal !== undefined || slot.used + this.#writer.length(series) > slotBytes) {
+    if (refusal !== undefined || slot.used + this.#writer.length(series, values) > slotBytes) {
       settle(refusal ?? 'full')
       return
     }

@@ -5,11 +5,13 @@
  * | --- | --- | --- |
  * | 0 | 2 | length of the whole record |
  * | 2 | 1 | kind: the table's; 1 is a reading |
- * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds |
+ * | 3 | 1 | flags: bit 0 is set for the backfill lane, bit 1 for a time of a client's with microseconds, bit 2 for further values |
  * | 4 | 4 | number of the series: of the device, for a reading |
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
  * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
  * | … | … | each symbol: a byte with its length, and as many bytes, escaped as in line protocol |
+ * | … | 12 each | each further value: the number of its own series, 4 bytes, and a double |
+ * | end - 1 | 1 | how many further values there are; only with bit 2 of the flags, as those themselves |
  *
  * The symbols are in the record, so a row reaches the database even when its series was removed in the meantime.
  */
@@ -19,6 +21,8 @@ import { symbolColumns, type TableDescription } from '../table.ts'
 
 const flagBackfill = 1
 const flagFineTime = 2
+const flagFurther = 4
+const furtherValueLength = 12
 
 export const offsetOf = { length: 0, kind: 2, flags: 3, series: 4, timeUs: 8, values: 16 } as const
 
@@ -47,8 +51,8 @@ export interface Timed {
 
 /** Writes the records of one table. */
 export interface RecordWriter<Series, Values extends Timed> {
-  /** Bytes of a record of the series. */
-  length(series: Series): number
+  /** Bytes of a record. */
+  length(series: Series, values: Values): number
   /** Writes one at `offset` and returns the offset behind it. The caller has checked that there is room. */
   write(view: DataView, offset: number, series: Series, timeUs: number, isBackfill: boolean, values: Values): number
 }
@@ -77,6 +81,45 @@ export function writeSymbol(view: DataView, offset: number, symbol: Uint8Array):
   return offset + 1 + symbol.length
 }
 
+/** Values of a record that have no column of its table, by the numbers of their own series. */
+export interface FurtherValues {
+  readonly series: readonly number[]
+  /** As many. */
+  readonly values: readonly number[]
+}
+
+/** Bytes of so many further values at the end of a record. */
+export function furtherLength(count: number): number {
+  return count === 0 ? 0 : count * furtherValueLength + 1
+}
+
+/** Writes further values, one at least, behind the symbols of the record at `offset`, and returns the offset behind them. */
+export function writeFurther(view: DataView, offset: number, at: number, { series, values }: FurtherValues): number {
+  view.setUint8(offset + offsetOf.flags, view.getUint8(offset + offsetOf.flags) | flagFurther)
+  let next = at
+  for (let index = 0; index < series.length; index++) {
+    view.setUint32(next, series[index] as number, true)
+    view.setFloat64(next + 4, values[index] as number, true)
+    next += furtherValueLength
+  }
+  view.setUint8(next, series.length)
+  return next + 1
+}
+
+/** How many further values the record at `offset` has. */
+export function furtherCount(view: DataView, offset: number): number {
+  if ((view.getUint8(offset + offsetOf.flags) & flagFurther) === 0) return 0
+  return view.getUint8(offset + view.getUint16(offset + offsetOf.length, true) - 1)
+}
+
+/** Offset of the first of `count` further values of the record at `offset`; the next one is 12 bytes behind it. */
+export function furtherAt(view: DataView, offset: number, count: number): number {
+  return offset + view.getUint16(offset + offsetOf.length, true) - furtherLength(count)
+}
+
+/** Offsets within a further value, and its length. */
+export const offsetInFurther = { series: 0, value: 4, next: furtherValueLength } as const
+
 export function isBackfill(view: DataView, offset: number): boolean {
   return (view.getUint8(offset + offsetOf.flags) & flagBackfill) !== 0
 }
@@ -90,6 +133,12 @@ export function hasFineTime(view: DataView, offset: number): boolean {
   return (view.getUint8(offset + offsetOf.flags) & flagFineTime) !== 0
 }
 
+/** A value without a column, with the number of its own series. */
+export interface FurtherValue {
+  series: number
+  value: number
+}
+
 /** A record read back, for dead letters and tests; the forwarder reads the fields it needs in place. */
 export interface RecordFields {
   series: number
@@ -97,6 +146,7 @@ export interface RecordFields {
   timeUs: number
   isBackfill: boolean
   values: Record<string, number>
+  further: FurtherValue[]
 }
 
 export function readRecord(table: TableDescription, view: DataView, offset: number): RecordFields {
@@ -116,7 +166,18 @@ export function readRecord(table: TableDescription, view: DataView, offset: numb
     timeUs: view.getFloat64(offset + offsetOf.timeUs, true),
     isBackfill: isBackfill(view, offset),
     values: Object.fromEntries(values),
+    further: readFurther(view, offset),
   }
+}
+
+function readFurther(view: DataView, offset: number): FurtherValue[] {
+  const count = furtherCount(view, offset)
+  const firstAt = furtherAt(view, offset, count)
+  return Array.from({ length: count }, (_, index) => {
+    const at = firstAt + index * offsetInFurther.next
+    const series = view.getUint32(at + offsetInFurther.series, true)
+    return { series, value: view.getFloat64(at + offsetInFurther.value, true) }
+  })
 }
 
 /** True when the bytes from `start` to `end` are whole records and nothing else. */

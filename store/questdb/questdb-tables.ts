@@ -8,6 +8,8 @@ import {
   expiredHoursTable,
   expiredHoursTableSql,
   hourlyColumns,
+  measurementsTable,
+  measurementsTableSql,
   metrics,
   namedReadingsView,
   namedReadingsViewQuery,
@@ -28,6 +30,12 @@ const readingsColumns: Columns = {
   ts: 'TIMESTAMP true true',
   device: 'SYMBOL false true',
   ...Object.fromEntries(metrics.map(metric => [metric, 'DOUBLE false false'])),
+}
+
+const measurementsColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  series: 'INT false true',
+  value: 'DOUBLE false false',
 }
 
 const pointsColumns: Columns = {
@@ -63,6 +71,7 @@ const deviceNamesColumns: Columns = {
 /** Throws a sentence when a table of our name is not ours. */
 export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
+  await ensureTable(client, measurementsTable, measurementsTableSql, measurementsColumns)
   await ensureTable(client, pointsTable, pointsTableSql, pointsColumns)
 }
 

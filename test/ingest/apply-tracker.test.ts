@@ -8,12 +8,9 @@ const at = (position: number) => ({
   liveOrdinal: position,
   backfillOrdinal: position,
 })
-const state = (sequencerTxn: number, writerTxn: number): TableState => ({
-  sequencerTxn,
-  writerTxn,
-  suspended: false,
-  errorMessage: '',
-})
+const state = (sequencerTxn: number, writerTxn: number): TableState[] => [
+  { sequencerTxn, writerTxn, suspended: false, errorMessage: '' },
+]
 
 test('what was sent counts as applied when the writer has come to the state that was asked for after it', async t => {
   const revisions = new Int32Array(10)
@@ -62,4 +59,18 @@ test('after a rewind devices become dirty as before', async t => {
     t.equal(applyTracker.observe(state(count, count)), 'applied')
     t.equal(revisions[device + 2], 1)
   }
+})
+
+test('with two tables, what was sent counts as applied when both writers have come as far, and lost when one is behind', async t => {
+  const applyTracker = new ApplyTracker(new Int32Array(10), at(0), () => undefined)
+  const states = (first: [number, number], second: [number, number]) => [...state(...first), ...state(...second)]
+  applyTracker.mark(at(100))
+  t.equal(applyTracker.observe(states([5, 5], [9, 8])), 'nothing', 'the second is not there')
+  t.equal(applyTracker.observe(states([6, 4], [9, 9])), 'nothing', 'the first has gone back')
+  t.equal(applyTracker.position, 0)
+  t.equal(applyTracker.observe(states([6, 5], [9, 9])), 'applied')
+  t.equal(applyTracker.position, 100)
+  t.equal(applyTracker.observe(states([6, 6], [8, 8])), 'lost')
+  applyTracker.rewind(at(100))
+  t.equal(applyTracker.observe(states([1, 1], [1, 1])), 'nothing', 'two new tables')
 })

@@ -71,6 +71,7 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         paceMs: 0,
         quiesceMs: 0,
         isSynced: questdb.commitMode === 'sync',
+        furtherSeries: new Uint32Array(),
         keepMs: 3_600_000,
         keepBytesMax: 1e9,
         revisions,

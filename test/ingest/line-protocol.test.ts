@@ -1,7 +1,8 @@
 import { createBuffer, SenderOptions } from '@questdb/nodejs-client'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { RowBuffer, RowFormat } from '../../ingest/forwarder/rows.ts'
+import { noneAbsent, RowFormat } from '../../ingest/forwarder/row-format.ts'
+import { RowBuffer } from '../../ingest/forwarder/rows.ts'
 import { readRecord } from '../../ingest/journal/record.ts'
 import { readingLengthMax, readings, writeReading } from '../../ingest/readings-table.ts'
 import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
@@ -37,8 +38,8 @@ test('the rows of readings are those of the official client, and as long as was 
       const [temperature, humidity, pressure, battery_voltage, battery_percentage] = values
       const reading = { timestampMs: undefined, temperature, humidity, pressure, battery_voltage, battery_percentage }
       writeReading(view, 0, { number: 1, symbol }, timeUs, false, reading)
-      const length = rowsOfOurs.length + format.rowLength(view, 0)
-      rowsOfOurs.add(record, view, 0)
+      const length = rowsOfOurs.length + format.lengthOf(view, 0, noneAbsent)
+      rowsOfOurs.add(record, view, 0, noneAbsent)
       if (rowsOfOurs.length !== length) return false
     }
     return rowsOfOurs.bytes.subarray(0, rowsOfOurs.length).equals(Buffer.from(expected.toBufferView()))
@@ -93,11 +94,9 @@ function official(rows: readonly StrangeRow[]): Buffer {
 function strangeRecord({ series: number, symbols, timeUs, x, received, z }: StrangeRow): Uint8Array {
   const writer = pointWriter(strange)
   const series = seriesOf(number, symbols)
-  const record = new Uint8Array(writer.length(series))
-  writer.write(new DataView(record.buffer), 0, series, timeUs, false, {
-    timestampMs: undefined,
-    values: [x, received, z],
-  })
+  const values = { timestampMs: undefined, values: [x, received, z] }
+  const record = new Uint8Array(writer.length(series, values))
+  writer.write(new DataView(record.buffer), 0, series, timeUs, false, values)
   return record
 }
 
@@ -109,8 +108,8 @@ test('so are those of a table with several symbols, a series number, timestamps 
     for (const row of rows) {
       const record = strangeRecord(row)
       const view = new DataView(record.buffer)
-      length += format.rowLength(view, 0)
-      rowsOfOurs.add(record, view, 0)
+      length += format.lengthOf(view, 0, noneAbsent)
+      rowsOfOurs.add(record, view, 0, noneAbsent)
     }
     return length === rowsOfOurs.length && official(rows).equals(rowsOfOurs.bytes.subarray(0, length))
   })

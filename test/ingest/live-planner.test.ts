@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import type { Part } from '../../ingest/forwarder/batch.ts'
+import { FurtherSeries } from '../../ingest/forwarder/further-series.ts'
 import { LivePlanner } from '../../ingest/forwarder/live-planner.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { layoutOf, markFineTime, offsetOf } from '../../ingest/journal/record.ts'
@@ -58,7 +59,7 @@ const offsetsIn = (parts: Part[]) => parts.flatMap(part => [...part.offsets.suba
 
 test('rows of known devices are cut by position, in turns over the connections', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(20_000, 10)))
-  const planner = new LivePlanner(layout, 2)
+  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
   planner.plan(chunkOf(t, groupsOf(ownTimes(10, 10))))
   const { batch, chunk: planned } = planner.plan(chunk)
   t.equal(planned.next, chunk.next)
@@ -81,7 +82,7 @@ test('rows of known devices are cut by position, in turns over the connections',
 
 test('devices that QuestDB may not know go over one connection, in a short batch', t => {
   const chunk = chunkOf(t, groupsOf(ownTimes(70_500, 70)))
-  const planner = new LivePlanner(layout, 2)
+  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
   const first = planner.plan(chunk)
   t.equal(first.batch.parts.length, 1)
   t.equal(first.batch.parts[0]?.count, 64_000)
@@ -115,7 +116,7 @@ test('each live row stands in a batch once, and of one key only the last', async
   const hooks: (() => unknown)[] = []
   t.teardown(() => hooks.forEach(hook => void hook()))
   const rig: TestHooks = { teardown: work => void hooks.push(work) }
-  const planner = new LivePlanner(layout, 2)
+  const planner = new LivePlanner(layout, 2, new FurtherSeries(new Uint32Array()))
   fc.assert(
     fc.property(anyGroups, groups => {
       const { batch } = planner.plan(chunkOf(rig, groups))

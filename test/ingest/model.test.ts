@@ -22,10 +22,10 @@ test('a request that is carried out after its sender gave up undoes nothing newe
   for (let seed = 1; seed <= 40; seed++) {
     const world = createWorld(seed, 0)
     world.network.lossShare = 1
-    world.append([{ device: 1, agoS: 5 }])
+    world.append([{ device: 1, agoS: 5, further: [] }])
     await world.time.advance(300)
     world.network.lossShare = 0
-    world.append([{ device: 1, agoS: 5 }])
+    world.append([{ device: 1, agoS: 5, further: [] }])
     await world.time.advance(40_000)
     late += world.network.lateCount
     t.strictSame(await world.compare(), [], `seed ${seed}`)

@@ -54,6 +54,7 @@ async function drain(t: TestHooks, { directory, end }: Backlog, address: Questdb
     paceMs: 0,
     quiesceMs: 0,
     isSynced: true,
+    furtherSeries: new Uint32Array(),
     keepMs: 0,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),

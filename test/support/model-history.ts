@@ -1,7 +1,7 @@
 /** What may happen to an ingest path, as commands for fast-check, and one history of them run to its end. */
 
 import fc from 'fast-check'
-import { createWorld, type World } from './model-world.ts'
+import { createWorld, devicesMax, furtherMax, type World } from './model-world.ts'
 
 export interface Command {
   name: string
@@ -9,7 +9,11 @@ export interface Command {
 }
 
 const seconds = fc.integer({ min: 1, max: 9 })
-const given = fc.record({ device: fc.nat(3), agoS: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }) })
+const given = fc.record({
+  device: fc.nat(devicesMax - 1),
+  agoS: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }),
+  further: fc.subarray(Array.from({ length: furtherMax }, (_, metric) => metric)),
+})
 
 /** Something is so for a while, in which time passes. */
 function during(name: string, begin: (world: World) => void, end: (world: World) => void) {

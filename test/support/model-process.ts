@@ -33,13 +33,15 @@ export interface ModelProcessOptions {
   nowUs: () => number
   time: VirtualTime
   random: Random
+  furtherSeries: Uint32Array
 }
 
 /** A journal makes segments of an eighth of it. */
 const journalBytesMax = 16_000
 const liveWindowUs = 20_000_000
 
-export function startProcess({ disk, connect, keepMs, nowUs, time, random }: ModelProcessOptions): ModelProcess {
+export function startProcess(options: ModelProcessOptions): ModelProcess {
+  const { disk, connect, keepMs, nowUs, time, random, furtherSeries } = options
   const after: Timing['after'] = (ms, work) => time.after(ms, () => process.isAlive && work())
   const journal = new Journal({
     writer: readingWriter,
@@ -71,6 +73,7 @@ export function startProcess({ disk, connect, keepMs, nowUs, time, random }: Mod
     paceMs: 500,
     quiesceMs: 3000,
     isSynced: keepMs === 0,
+    furtherSeries,
     keepMs,
     keepBytesMax: 1e9,
     revisions: new Int32Array(revisionSlots),

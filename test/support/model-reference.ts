@@ -1,7 +1,8 @@
 /**
  * What the table must show at the end: for each device and time the value that was acknowledged last. A value whose fate
  * was left open may be there or not; one that was refused must not. A time that we give is known here to a second only: it
- * follows the clock. Such a reading has its value for a key, and must stand in one row.
+ * follows the clock. Such a reading has its value for a key, and must stand in one row. The table of further values must show those
+ * of the same readings, all of them and no others.
  */
 
 import type { Outcome } from '../../ingest/journal/outcome.ts'
@@ -13,6 +14,8 @@ export interface Handed {
   value: number
   /** What the clock said. */
   atUs: number
+  /** Its further series; each has the value of the reading. */
+  series: readonly number[]
 }
 
 interface Row {
@@ -21,18 +24,21 @@ interface Row {
   values: Record<string, number>
 }
 
+type Table = ReadonlyMap<string, Row>
+
 export interface Reference {
   /** In the order of the journal; its group holds `position`. */
   hand(reading: Handed, answer: Outcome, position: number): void
-  /** All differences between the table and what was promised. */
-  compare(table: Map<string, Row>): string[]
-  /** Keys of acknowledged readings from one position to another that the table does not show yet. */
-  missing(table: Map<string, Row>, from: number, to: number): string[]
+  /** All differences between the tables and what was promised. */
+  compare(table: Table, further: Table): string[]
+  /** Keys of acknowledged readings from one position to another that the tables do not show yet. */
+  missing(table: Table, further: Table, range: readonly [from: number, to: number]): string[]
 }
 
 const stampToleranceUs = 1_001_000
 
-const keyOf = ({ device, timestampMs, value }: Omit<Handed, 'atUs'>) => `${device} ${timestampMs ?? `#${value}`}`
+const keyOf = ({ device, timestampMs, value }: Pick<Handed, 'device' | 'timestampMs' | 'value'>) =>
+  `${device} ${timestampMs ?? `#${value}`}`
 
 export function createReference(): Reference {
   /** The values that each key may show; undefined stands for none. */
@@ -40,18 +46,39 @@ export function createReference(): Reference {
   const stored: { key: string; value: number; position: number }[] = []
   /** What the clock said when each value came. */
   const clockUs = new Map<number, number>()
+  /** The further series of each value. */
+  const seriesOf = new Map<number, readonly number[]>()
+
+  /** Rows of the table of further values that should be there and are not, and the other way round. */
+  function compareFurther(table: Table, further: Table): string[] {
+    const expected = new Map<string, number>()
+    for (const { timeUs, values } of table.values()) {
+      const value = values['temperature'] ?? Number.NaN
+      for (const series of seriesOf.get(value) ?? []) expected.set(`series=${series} ${timeUs}`, value)
+    }
+    const shown = new Map(
+      [...further].flatMap(([key, { values }]) => ('value' in values ? [[key, values['value']]] : [])),
+    )
+    const wrong = [...expected].filter(([key, value]) => shown.get(key) !== value)
+    const phantoms = [...shown].filter(([key]) => !expected.has(key))
+    return [
+      ...wrong.map(([key, value]) => `${key} shows ${shown.get(key)} and not ${value}`),
+      ...phantoms.map(([key, value]) => `${key} shows ${value}, and its reading has none`),
+    ]
+  }
 
   return {
     hand(reading, answer, position) {
       const key = keyOf(reading)
       clockUs.set(reading.value, reading.atUs)
+      seriesOf.set(reading.value, reading.series)
       const values = allowed.get(key) ?? new Set([undefined])
       if (answer === 'stored') values.clear()
       if (answer === 'stored' || answer === 'unknown') values.add(reading.value)
       allowed.set(key, values)
       if (answer === 'stored') stored.push({ key, value: reading.value, position })
     },
-    compare(table) {
+    compare(table, further) {
       const shown = readTable(table)
       const wrong = [...allowed].filter(([key, values]) => !values.has(shown.get(key)))
       const phantoms = [...shown.keys()].filter(key => !allowed.has(key))
@@ -60,13 +87,23 @@ export function createReference(): Reference {
         ...phantoms.map(key => `${key} was never handed over`),
         ...(shown.size < table.size ? ['a reading stands in two rows'] : []),
         ...[...table.values()].flatMap(row => strayStamp(row, clockUs)),
+        ...compareFurther(table, further),
       ]
     },
-    missing(table, from, to) {
+    missing(table, further, [from, to]) {
       const shown = readTable(table)
+      const timesUs = new Map([...table.values()].map(({ timeUs, values }) => [values['temperature'], timeUs]))
+      const isHalf = (value: number) =>
+        seriesOf.get(value)?.some(series => {
+          return further.get(`series=${series} ${timesUs.get(value)}`)?.values['value'] !== value
+        }) ?? false
       const inside = stored.filter(({ position }) => position >= from && position < to)
       // Values count up, so a later one with the same key is the greater.
-      return inside.filter(({ key, value }) => (shown.get(key) ?? -1) < value).map(({ key }) => key)
+      const lacks = ({ key, value }: { key: string; value: number }) => {
+        const shownValue = shown.get(key) ?? -1
+        return shownValue < value || (shownValue === value && isHalf(value))
+      }
+      return inside.filter(lacks).map(({ key }) => key)
     },
   }
 }
@@ -81,7 +118,7 @@ function strayStamp({ timeUs, values }: Row, clockUs: Map<number, number>): stri
 }
 
 /** Only clients' times are whole milliseconds. */
-function readTable(table: Map<string, Row>): Map<string, number> {
+function readTable(table: Table): Map<string, number> {
   return new Map(
     [...table.values()].map(({ device, timeUs, values }) => {
       const value = values['temperature'] ?? Number.NaN

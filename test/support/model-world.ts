@@ -5,6 +5,7 @@
 
 import type { Disk } from '../../ingest/journal/disk.ts'
 import { listSegments } from '../../ingest/journal/segments.ts'
+import type { Reading } from '../../ingest/reading.ts'
 import { createRandom } from '../faults/seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from '../faults/simulated-disk.ts'
 import { device, reading } from './journal-parts.ts'
@@ -18,7 +19,22 @@ export interface Given {
   device: number
   /** How many seconds back the device says that it measured; undefined leaves the time to us. */
   agoS: number | undefined
+  /** Numbers of the metrics that the reading has a value of besides those with a column. */
+  further: readonly number[]
 }
+
+/** Of each metric of each device. */
+const furtherSeries = (device: number, metric: number) => 100 * device + metric
+export const devicesMax = 4
+export const furtherMax = 3
+
+/** The registry remembers them over a restart. */
+const allFurtherSeries = Uint32Array.from(
+  Array.from({ length: devicesMax * furtherMax }, (_, index) => {
+    const device = Math.floor(index / furtherMax)
+    return [device, furtherSeries(device, index % furtherMax)]
+  }).flat(),
+)
 
 const startUs = Date.UTC(2026, 0, 1) * 1000
 /** A process takes at least this long to be there again. */
@@ -45,20 +61,16 @@ export function createWorld(seed: number, keepMs: number) {
   let process = start()
 
   function start(): ModelProcess {
-    return startProcess({
-      disk: { ...withFaults(disk, () => random.chance(trouble.diskFaultShare)), remove },
-      connect: network.connect,
-      keepMs,
-      nowUs,
-      time,
-      random,
-    })
+    const faultyDisk = { ...withFaults(disk, () => random.chance(trouble.diskFaultShare)), remove }
+    const { connect } = network
+    return startProcess({ disk: faultyDisk, connect, keepMs, nowUs, time, random, furtherSeries: allFurtherSeries })
   }
 
   /** A segment goes when the table shows all that it holds, and not before. */
   function remove(name: string): void {
     const [start, next] = listSegments(disk).filter(position => position >= Number.parseInt(name, 10))
-    const early = reference.missing(questdb.table(), start ?? 0, next ?? Number.POSITIVE_INFINITY)
+    const range = [start ?? 0, next ?? Number.POSITIVE_INFINITY] as const
+    const early = reference.missing(questdb.table(), questdb.furtherTable(), range)
     wrongs.push(...early.map(key => `${key} was not applied when segment ${start} was removed`))
     disk.remove(name)
   }
@@ -66,11 +78,10 @@ export function createWorld(seed: number, keepMs: number) {
   /** Readings that come in at one moment; their outcome is known when their group is on the disk. */
   function append(given: Given[]): void {
     const { journal } = process
-    for (const { device: number, agoS } of given) {
-      const timestampMs = agoS === undefined ? undefined : clientTimeMs(nowUs() / 1000 - agoS * 1000)
-      const entry = { device: device(number).symbol, timestampMs, value: ++values, atUs: nowUs() }
+    for (const one of given) {
+      const entry = handedOf(one, ++values, nowUs())
       open.add(entry)
-      journal.append(device(number), reading(entry.value, timestampMs), answer => {
+      journal.append(device(one.device), readingOf(entry), answer => {
         open.delete(entry)
         reference.hand(entry, answer, journal.status().end - 1)
       })
@@ -104,12 +115,22 @@ export function createWorld(seed: number, keepMs: number) {
     wrongs: () => wrongs,
     /** All that the table shows wrongly once everything that QuestDB took is applied. */
     async compare() {
-      await questdb.connect().query('whatever it is asked, it applies first')
-      return reference.compare(questdb.table())
+      await questdb.connect().query('wal_tables() are applied before they are shown')
+      return reference.compare(questdb.table(), questdb.furtherTable())
     },
     status: () => process.status,
     isApplied: () => open.size === 0 && process.status?.applied === process.journal.status().end,
   }
+}
+
+function handedOf({ device: number, agoS, further }: Given, value: number, atUs: number): Handed {
+  const timestampMs = agoS === undefined ? undefined : clientTimeMs(atUs / 1000 - agoS * 1000)
+  const series = further.map(metric => furtherSeries(number, metric))
+  return { device: device(number).symbol, timestampMs, value, atUs, series }
+}
+
+function readingOf({ value, timestampMs, series }: Handed): Reading {
+  return { ...reading(value, timestampMs), further: { series, values: series.map(() => value) } }
 }
 
 const clientTimeMs = (timeMs: number) => Math.floor(timeMs / gridMs) * gridMs

@@ -6,10 +6,11 @@
 import type { QuestdbConnection, WriteAnswer } from '../../ingest/forwarder/questdb.ts'
 import type { RequestBody } from '../../ingest/forwarder/request-body.ts'
 import type { SqlRow } from '../../store/questdb/client/questdb-client.ts'
-import { metrics } from '../../store/tables.ts'
+import { measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
 import { bytesOf } from './request-body.ts'
 
 interface Row {
+  /** Of the table of further values, the number of the series. */
   device: string
   timeUs: number
   values: Record<string, number>
@@ -19,6 +20,8 @@ export interface SimulatedQuestdb {
   connect(): QuestdbConnection
   /** Last row by device and time, as queries show it. */
   table(): Map<string, Row>
+  /** Last row of the table of further values, by series and time. */
+  furtherTable(): Map<string, Row>
   /** Every request that was taken, in order. */
   taken: Row[][]
   /** Requests that came, taken or not, and queries. */
@@ -52,7 +55,8 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
     away: false,
     commitMode,
     connect: () => ({ write, query, close: () => undefined }),
-    table,
+    table: () => rowsOf(row => !row.device.startsWith(furtherPrefix)),
+    furtherTable: () => rowsOf(row => row.device.startsWith(furtherPrefix)),
     lose: requests => {
       state.taken.splice(-requests)
       applied = Math.min(applied, state.taken.length)
@@ -81,28 +85,50 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
       state.suspended = undefined
       return []
     }
-    if (sql.includes('SHOW PARAMETERS')) return [[state.commitMode]]
-    if (sql.includes('table_columns')) return state.columns.map(column => [column])
+    if (!sql.includes('wal_tables')) return lookUp(sql)
     if (!state.holdsApply && state.suspended === undefined) applied = state.taken.length
-    return [[state.taken.length, applied, state.suspended !== undefined, state.suspended?.message ?? null]]
+    const isSuspended = state.suspended !== undefined
+    return [readingsTable, measurementsTable].map(name => {
+      return [name, state.taken.length, applied, isSuspended, state.suspended?.message ?? null]
+    })
   }
 
-  function table(): Map<string, Row> {
-    return new Map(state.taken.slice(0, applied).flatMap(rows => rows.map(row => [keyOf(row), row] as const)))
+  function lookUp(sql: string): readonly SqlRow[] {
+    if (sql.includes('SHOW PARAMETERS')) return [[state.commitMode]]
+    if (sql.includes(`table_columns('${measurementsTable}')`)) return [['ts'], ['series'], ['value']]
+    if (sql.includes('table_columns')) return state.columns.map(column => [column])
+    if (sql.includes('max(')) {
+      const timesUs = [...state.furtherTable().values()].map(({ timeUs }) => timeUs)
+      return [[timesUs.length === 0 ? null : Math.max(...timesUs)]]
+    }
+    return []
+  }
+
+  function rowsOf(isChosen: (row: Row) => boolean): Map<string, Row> {
+    const rows = state.taken.slice(0, applied).flat().filter(isChosen)
+    return new Map(rows.map(row => [keyOf(row), row] as const))
   }
 
   return state
 }
 
-/** Reads rows of the one form that the forwarder sends. */
+const furtherPrefix = 'series='
+
+/** Reads rows of the two forms that the forwarder sends. */
 function parseRows(bytes: Buffer): Row[] {
   const rows: Row[] = []
   let at = 0
   while (at < bytes.length) {
     const space = bytes.indexOf(0x20, at)
-    const device = bytes.toString('latin1', at, space).replace('readings,device=', '')
+    const table = bytes.toString('latin1', at, space)
     const values: Record<string, number> = {}
     at = space
+    let device = table.replace('readings,device=', '')
+    if (table === measurementsTable) {
+      const seriesEnd = at + 1 + furtherPrefix.length + '00000000i'.length
+      device = `${furtherPrefix}${Number(bytes.toString('latin1', at + 1 + furtherPrefix.length, seriesEnd - 1))}`
+      at = seriesEnd
+    }
     while (bytes[at + 1] !== undefined && (bytes[at + 1] as number) > 0x39) {
       const equals = bytes.indexOf(0x3d, at)
       values[bytes.toString('latin1', at + 1, equals)] = bytes.readDoubleLE(equals + 3)

@@ -1,0 +1,67 @@
+/** What rows records become, and how many bytes they have in line protocol. */
+
+import { bug } from '../../limits/bug.ts'
+import { furtherAt, furtherCount, furtherLength, layoutOf, offsetInFurther, offsetOf } from '../journal/record.ts'
+import type { FurtherTable, TableDescription } from '../table.ts'
+import { isUsual, lowDigits, TableRows } from './table-rows.ts'
+
+/** How the rows that records become look: one of the table, and one of the further table for each further value. */
+export class RowFormat {
+  readonly rows: TableRows
+  readonly further: TableRows | undefined
+  /** The longest that one record becomes. */
+  readonly bytesMax: number
+  readonly #lengthMin: number
+
+  constructor(table: TableDescription) {
+    this.rows = new TableRows(table)
+    this.#lengthMin = layoutOf(table).lengthMin
+    this.further = table.further === undefined ? undefined : new TableRows(furtherRows(table.further))
+    // A record has values of some of the series of its device, and leaves out the others.
+    const furtherBytesMax = (table.further?.valuesMax ?? 0) * (this.further?.rowBytesMax ?? 0)
+    this.bytesMax = this.rows.rowBytesMax + furtherBytesMax
+  }
+
+  /** Bytes of the rows that `RowBuffer.add` makes of the record at `offset`. */
+  lengthOf(view: DataView, offset: number, absent: Absent): number {
+    const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
+    const timeLength = isUsual(Math.floor(timeUs / lowDigits)) ? 16 : String(timeUs).length
+    const mask = this.rows.maskOf(view, offset + offsetOf.values)
+    const length = this.rows.rowLength(this.symbolBytes(view, offset), mask, timeLength)
+    const count = furtherCount(view, offset)
+    return length + (count + absent.length === 0 ? 0 : this.#furtherLength(view, offset, count, absent, timeLength))
+  }
+
+  #furtherLength(view: DataView, offset: number, count: number, absent: Absent, timeLength: number): number {
+    const rows = furtherRowsOf(this)
+    let length = absent.length * rows.rowLength(0, 0, timeLength)
+    const valuesAt = furtherAt(view, offset, count) + offsetInFurther.value
+    for (let index = 0; index < count; index++) {
+      length += rows.rowLength(0, rows.maskOf(view, valuesAt + index * offsetInFurther.next), timeLength)
+    }
+    return length
+  }
+
+  /** Of the record at `offset`, all symbols together. */
+  symbolBytes(view: DataView, offset: number): number {
+    const length = view.getUint16(offset + offsetOf.length, true)
+    return length - this.#lengthMin - furtherLength(furtherCount(view, offset))
+  }
+}
+
+/**
+ * Numbers of series that get a row without a value at the time of a record, because it replaces another one that may have
+ * values of them.
+ */
+export type Absent = readonly number[]
+export const noneAbsent: Absent = []
+
+function furtherRows({ name, timestamp, seriesColumn, valueColumn }: FurtherTable): TableDescription {
+  const columns = [{ name: valueColumn, type: 'double' }] as const
+  return { name, timestamp, key: [], seriesColumn, labels: [], columns, recordKind: 0, symbolBytesMax: 0 }
+}
+
+function furtherRowsOf({ further }: RowFormat): TableRows {
+  if (further === undefined) throw bug('a record has further values, and its table has no room for them')
+  return further
+}
