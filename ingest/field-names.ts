@@ -16,6 +16,11 @@ const known: ReadonlySet<string> = new Set([
   ...percentageNames,
 ])
 
+/** Whether a field has a column, or says whose the reading is and of when. */
+export function isColumnField(name: string): boolean {
+  return known.has(name)
+}
+
 /** Which of two spellings a reading has; of both it is the last one, as with a name that stands twice. */
 export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, string]): string {
   if (fields[plain] === undefined) return spaced

@@ -31,7 +31,8 @@ export interface SimulatedQuestdb {
   answer: (rows: Row[]) => WriteAnswer | undefined
   /** While true, what is taken is not applied. */
   holdsApply: boolean
-  suspended: { message: string } | undefined
+  /** The table of the readings, unless another one is named. */
+  suspended: { message: string; table?: string } | undefined
   resumed: number
   columns: string[]
   away: boolean
@@ -87,9 +88,10 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
     }
     if (!sql.includes('wal_tables')) return lookUp(sql)
     if (!state.holdsApply && state.suspended === undefined) applied = state.taken.length
-    const isSuspended = state.suspended !== undefined
+    const { suspended } = state
     return [readingsTable, measurementsTable].map(name => {
-      return [name, state.taken.length, applied, isSuspended, state.suspended?.message ?? null]
+      const isSuspended = suspended !== undefined && name === (suspended.table ?? readingsTable)
+      return [name, state.taken.length, applied, isSuspended, isSuspended ? suspended.message : null]
     })
   }
 
