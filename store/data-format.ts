@@ -10,7 +10,7 @@ import { StartError } from './start-error.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /** Raised by what the version before cannot read; that one is to be read for ever. */
-const dataFormat = 1
+const dataFormat = 2
 const formatName = 'format'
 const bytesMax = 1000
 

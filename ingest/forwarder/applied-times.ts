@@ -1,7 +1,7 @@
 /**
  * How long ago each segment was applied, for a QuestDB that does not sync: what it has applied may be lost for a while. Kept
- * in a small file beside the journal, so that a restart does not begin to count anew. The clock counts for the time between
- * two processes only; in a process that is wrong by a year nothing is forgotten early.
+ * in a small file beside the journal, so that a restart does not begin to count anew. The time between two processes does
+ * not count: only the system's clock could tell it, and one that is wrong by a year would have segments forgotten early.
  */
 
 import { bug } from '../../limits/bug.ts'
@@ -9,11 +9,12 @@ import type { Disk } from '../journal/disk.ts'
 
 export interface AppliedTimesOptions {
   disk: Disk
-  nowMs: () => number
   monotonicMs: () => number
 }
 
-const fileName = 'applied'
+const fileName = 'applied-ages'
+/** A kill loses at most this much of the ages. */
+const saveEveryMs = 60_000
 
 export class AppliedTimes {
   readonly #options: AppliedTimesOptions
@@ -22,10 +23,12 @@ export class AppliedTimes {
   /** Those that were applied in this process. */
   readonly #seen = new Set<number>()
   #isSaved = true
+  #savedAtMs: number
 
   constructor(options: AppliedTimesOptions) {
     this.#options = options
     this.#appliedAtMs = readTimes(options)
+    this.#savedAtMs = options.monotonicMs()
   }
 
   /** Undefined for a segment that is not known to be applied. */
@@ -61,29 +64,30 @@ export class AppliedTimes {
   clear(): void {
     this.#seen.clear()
     if (this.#appliedAtMs.size === 0) return
-    this.#options.disk.replace(fileName, Buffer.from('[]'))
+    this.#write([])
     this.#options.disk.syncDirectory()
     this.#appliedAtMs.clear()
-    this.#isSaved = true
   }
 
   /** An old file merely means that segments are kept longer. */
   save(): void {
-    if (this.#isSaved) return
-    const { disk, nowMs, monotonicMs } = this.#options
-    const offsetMs = nowMs() - monotonicMs()
-    const times = [...this.#appliedAtMs].map(([start, atMs]) => [start, Math.round(atMs + offsetMs)])
-    disk.replace(fileName, Buffer.from(JSON.stringify(times)))
+    const nowMs = this.#options.monotonicMs()
+    const isDue = this.#appliedAtMs.size > 0 && nowMs - this.#savedAtMs >= saveEveryMs
+    if (this.#isSaved && !isDue) return
+    this.#write([...this.#appliedAtMs].map(([start, atMs]) => [start, Math.round(nowMs - atMs)]))
+  }
+
+  #write(ages: readonly (readonly number[])[]): void {
+    const { disk, monotonicMs } = this.#options
+    disk.replace(fileName, Buffer.from(JSON.stringify(ages)))
+    this.#savedAtMs = monotonicMs()
     this.#isSaved = true
   }
 }
 
-function readTimes({ disk, nowMs, monotonicMs }: AppliedTimesOptions): Map<number, number> {
+function readTimes({ disk, monotonicMs }: AppliedTimesOptions): Map<number, number> {
   const times = new Map<number, number>()
-  for (const [start, atMs] of readPairs(disk)) {
-    // A clock that is behind makes no segment younger than new.
-    times.set(start, monotonicMs() - Math.max(0, nowMs() - atMs))
-  }
+  for (const [start, ageMs] of readPairs(disk)) times.set(start, monotonicMs() - Math.max(0, ageMs))
   return times
 }
 

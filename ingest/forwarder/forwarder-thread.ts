@@ -92,7 +92,7 @@ function createForwarder(options: Extract<ForwarderCommand, { kind: 'start' }>):
   // A QuestDB that does not sync may have lost, while we were away, what it had applied.
   const mayHaveLost = !options.isSynced && options.keepMs > 0
   const from = mayHaveLost
-    ? replayStart({ disk, nowMs: Date.now, timing: systemTiming, keepMs: options.keepMs }, end.position)
+    ? replayStart({ disk, timing: systemTiming, keepMs: options.keepMs }, end.position)
     : readCheckpoint(disk, end.position)
   return new Forwarder({
     table: data.table,

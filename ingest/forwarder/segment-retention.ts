@@ -19,7 +19,6 @@ export interface RetentionOptions {
   /** At most this much is kept for that. */
   keepBytesMax: number
   tombstones: Tombstones
-  nowMs: () => number
   timing: Timing
   log: Log
 }
@@ -42,9 +41,9 @@ export class SegmentRetention {
 
   /** The lanes begin at `from`. */
   constructor(options: RetentionOptions, from: number) {
-    const { disk, nowMs, timing } = options
+    const { disk, timing } = options
     this.#options = options
-    this.#applied = new AppliedTimes({ disk, nowMs, monotonicMs: timing.monotonicMs })
+    this.#applied = new AppliedTimes({ disk, monotonicMs: timing.monotonicMs })
     this.#from = from
     this.#start = listSegments(disk)[0] ?? from
   }
@@ -163,9 +162,9 @@ export class SegmentRetention {
 
 /** Where to begin for a QuestDB that may have lost, while we were away, what it had applied: what is older, it has synced. */
 export function replayStart(
-  { disk, nowMs, timing, keepMs }: Pick<RetentionOptions, 'disk' | 'nowMs' | 'timing' | 'keepMs'>,
+  { disk, timing, keepMs }: Pick<RetentionOptions, 'disk' | 'timing' | 'keepMs'>,
   end: number,
 ): number {
-  const applied = new AppliedTimes({ disk, nowMs, monotonicMs: timing.monotonicMs })
+  const applied = new AppliedTimes({ disk, monotonicMs: timing.monotonicMs })
   return listSegments(disk).find(start => (applied.ageMs(start) ?? 0) < keepMs) ?? end
 }

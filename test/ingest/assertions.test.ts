@@ -37,13 +37,22 @@ test('a group is committed that was not handed over', async t => {
   await journal.close()
 })
 
-test('a segment counts as no younger than new, though the clock was ahead when it was applied', async t => {
+test('a segment gets older while a process runs, and not in between, and is never younger than new', async t => {
   const disk = openDisk(temporaryFolder(t))
-  const open = (nowMs: number) => new AppliedTimes({ disk, nowMs: () => nowMs, monotonicMs: () => 50 })
-  const before = open(1_000_000)
+  const open = (nowMs: number) => new AppliedTimes({ disk, monotonicMs: () => nowMs })
+  let nowMs = 1_000_000
+  const before = new AppliedTimes({ disk, monotonicMs: () => nowMs })
   before.note(0, 0)
   before.save()
-  const behind = open(400_000)
-  behind.note(0, 10)
-  t.equal(behind.ageMs(0), 0)
+  nowMs += 60_000
+  before.save()
+  nowMs += 59_000
+  before.save()
+  t.equal(before.ageMs(0), 119_000)
+  t.equal(open(400_000).ageMs(0), 60_000, 'as it was last written')
+  const resent = open(9_000_000)
+  resent.note(0, 10)
+  t.equal(resent.ageMs(0), 10)
+  disk.replace('applied-ages', Buffer.from('[[0,-5]]'))
+  t.equal(open(9_000_000).ageMs(0), 0)
 })

@@ -574,13 +574,18 @@ test('how far it came is on the disk soon after the traffic has stopped', async 
   t.pass('nothing has closed it')
 })
 
-test('each segment is kept for its time after it was applied, also over restarts', async t => {
+test('each segment is kept for its time after it was applied, counted while a process runs, over restarts', async t => {
   const rig = createRig(t, 2000)
   rig.questdb.commitMode = 'nosync'
   const clock = { ms: Date.now() }
   const hourMs = 3_600_000
   const timing = { ...systemTiming, monotonicMs: () => performance.now() + clock.ms }
-  const options = { keepMs: 24 * hourMs, nowMs: () => clock.ms, timing }
+  const options = { keepMs: 24 * hourMs, timing }
+  /** Until the poller has seen that time has passed, and written the ages. */
+  const run = async (ms: number) => {
+    clock.ms += ms
+    await new Promise(resolve => setTimeout(resolve, 1500))
+  }
   const segments = () => listSegments(openDisk(rig.folder))
   const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
   for (let index = 0; index < 4; index++) add(index)
@@ -588,16 +593,22 @@ test('each segment is kept for its time after it was applied, also over restarts
   await rig.until(rig.allApplied)
   const kept = segments()
   t.ok(kept.length > 3)
+  await run(23.5 * hourMs)
   await first.close()
-  clock.ms += 23.5 * hourMs
+  clock.ms += 365 * 24 * hourMs
   const second = rig.start({ ...options, from: replayStart({ disk: openDisk(rig.folder), ...options }, rig.end()) })
   await rig.until(rig.allApplied)
   t.strictSame(segments(), kept, 'not yet')
+  await run(0.75 * hourMs)
+  t.strictSame(segments(), kept, 'what is sent again is kept for an hour more')
   await second.close()
-  clock.ms += 2 * hourMs
   const from = replayStart({ disk: openDisk(rig.folder), ...options }, rig.end())
-  t.equal(from, kept.at(-1), 'what was applied a day ago is not sent again')
+  t.equal(from, kept[0], 'for a day it is sent again after a start')
+  const offered = rig.questdb.offered
   rig.start({ ...options, from })
+  await rig.until(() => rig.questdb.offered > offered && rig.allApplied())
+  await run(0)
+  clock.ms += 1.25 * hourMs
   await rig.until(() => segments().length === 1)
   t.pass('and goes')
 })

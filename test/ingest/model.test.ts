@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { commands, runHistory } from '../support/model-history.ts'
-import { createWorld } from '../support/model-world.ts'
+import { createWorld, devicesMax, furtherMax } from '../support/model-world.ts'
 
 test('the table shows what was acknowledged last, whatever happened on the way', async t => {
   const property = fc.asyncProperty(
@@ -31,4 +31,25 @@ test('a request that is carried out after its sender gave up undoes nothing newe
     t.strictSame(await world.compare(), [], `seed ${seed}`)
   }
   t.ok(late > 5, `${late} requests were carried out late`)
+})
+
+const readingAgo = (device: number, agoS: number) => ({ device, agoS, further: [agoS % furtherMax] })
+
+test('what a QuestDB that does not sync has applied is kept for it, though the clock goes on by a year before a restart', async t => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const world = createWorld(seed, 3_600_000)
+    for (let group = 0; group < 5; group++) {
+      world.append(Array.from({ length: 12 }, (_, index) => readingAgo(index % devicesMax, 5 * index)))
+      await world.time.advance(2000)
+    }
+    await world.time.advance(20_000)
+    world.trouble.clockUs += 31_536_000_000_000
+    await world.restart('kill')
+    await world.time.advance(10_000)
+    world.killQuestdb()
+    await world.time.advance(2000)
+    world.questdb.away = false
+    await world.time.advance(60_000)
+    t.strictSame(await world.compare(), [], `seed ${seed}`)
+  }
 })

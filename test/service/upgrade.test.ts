@@ -34,7 +34,7 @@ t.test('the data of an earlier release are migrated, and all of them are there',
   t.match(service.output(), /"migrations":\["014-key-scopes\.sql"[^\n]*brought up to date/)
   t.match(service.output(), /the environment variable PROT is no setting: PORT may be meant/)
   t.notMatch(service.output(), '9401')
-  t.strictSame(JSON.parse(readFileSync(format, 'utf8')), { format: 1, version: packageVersion() })
+  t.strictSame(JSON.parse(readFileSync(format, 'utf8')), { format: 2, version: packageVersion() })
   const readings = async () => {
     const response = await fetch(`${service.url}/api/data/day/porch/2026-11-20`)
     return response.ok
@@ -74,7 +74,7 @@ t.test('the data of an earlier release are migrated, and all of them are there',
 })
 
 t.test('a newer data directory ends the start with one sentence that names both versions', async t => {
-  writeFileSync(format, JSON.stringify({ format: 2, version: '7.8.9' }))
+  writeFileSync(format, JSON.stringify({ format: 3, version: '7.8.9' }))
   const refusal = await startService(t, { dataDirectory }).then(
     () => '',
     (error: Error) => error.message,

@@ -151,7 +151,7 @@ test('the format is written at the first start, with the version of each start',
   const file = join(path, 'format')
   const open = () => openDataDirectory(path).close()
   const marked = () => JSON.parse(readFileSync(file, 'utf8'))
-  const ours = { format: 1, version: packageVersion() }
+  const ours = { format: 2, version: packageVersion() }
   open()
   t.strictSame(marked(), ours)
   writeFileSync(file, JSON.stringify({ format: 1, version: '0.0.9' }))
@@ -166,10 +166,10 @@ test('the format is written at the first start, with the version of each start',
 test('a newer format is told with both versions, and nothing is touched', t => {
   const path = join(temporaryFolder(t), 'data')
   mkdirSync(path)
-  const newer = JSON.stringify({ format: 2, version: '7.8.9' })
+  const newer = JSON.stringify({ format: 3, version: '7.8.9' })
   writeFileSync(join(path, 'format'), newer)
   const sentence = new RegExp(
-    `^The data directory \\S+ has format 2 of Barograph 7\\.8\\.9, and this is Barograph ${packageVersion()}, [^\\n]*docs/upgrading\\.md\\)\\.$`,
+    `^The data directory \\S+ has format 3 of Barograph 7\\.8\\.9, and this is Barograph ${packageVersion()}, [^\\n]*docs/upgrading\\.md\\)\\.$`,
   )
   t.throws(() => openDataDirectory(path), { name: 'StartError', message: sentence })
   t.throws(() => openDataDirectory(path), { message: sentence }, 'the lock is given back')

@@ -68,7 +68,7 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,
     durableEnd: () => Number(journal.shared.durableEnd[0]),
-    from: keepMs > 0 ? replayStart({ disk, nowMs, timing, keepMs }, recoveredEnd) : readCheckpoint(disk, recoveredEnd),
+    from: keepMs > 0 ? replayStart({ disk, timing, keepMs }, recoveredEnd) : readCheckpoint(disk, recoveredEnd),
     endOrdinal: journal.recoveredOrdinal,
     paceMs: 500,
     quiesceMs: 3000,
