@@ -20,7 +20,12 @@ export async function startLoadProcess(t: TestHooks, order: LoadOrder): Promise<
     child.on('message', (message: LoadMessage) => {
       if (message.kind === 'stopped') resolve(message.result)
     })
-    child.on('exit', code => reject(new Error(`the load generator has ended with ${code}`)))
+    child.on('exit', code => {
+      const fail = () => reject(new Error(`the load generator has ended with ${code}`))
+      // Its last message may be read after its end is seen.
+      if (child.connected) child.once('disconnect', fail)
+      else fail()
+    })
   })
   // Looked at when it is stopped.
   result.catch(() => undefined)
