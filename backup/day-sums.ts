@@ -10,6 +10,7 @@ import {
   expiredDaysTable,
   expiredHoursTable,
   hourlyColumns,
+  measurementsTable,
   metrics,
   pointsTable,
   readingsTable,
@@ -33,6 +34,7 @@ const summed: Record<string, readonly string[]> = {
     ...hourlyColumns.map(({ name, aggregate }) => (aggregate === 'count' ? name : scaled(name))),
   ],
   [expiredDaysTable]: ['readings', 'hours'],
+  [measurementsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value')],
   [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],
 }
 

@@ -42,7 +42,12 @@ export interface EraseJob {
   numbers: number[]
   /** Of the devices. */
   symbols: string[]
+  /** Numbers of the devices' series of metrics that have no column. */
+  furtherSeries: number[]
 }
+
+/** What rows are erased of. */
+export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'furtherSeries'>
 
 const reportColumns = 'name, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
 
@@ -116,7 +121,7 @@ async function readNewest(database: Database, rowsOf: ErasedRows, name: string):
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols`
+    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('numbers')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
@@ -134,13 +139,17 @@ export async function endJob(database: Database, id: number, end: EraseEnd): Pro
 }
 
 /** The series of all jobs that are done: there must be no rows of theirs any more. */
-export async function readErased(
-  database: Database,
-  rowsOf: ErasedRows,
-): Promise<Pick<EraseJob, 'numbers' | 'symbols'>> {
+export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>
     `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state = 'done' ORDER BY item)`
-  const text = `SELECT ${column('numbers')} AS numbers, ${column('symbols')} AS symbols`
-  const { rows } = await database.query<Pick<EraseJob, 'numbers' | 'symbols'>>(text, [rowsOf])
-  return rows[0] ?? { numbers: [], symbols: [] }
+  const text = `SELECT numbers, symbols, ${furtherSeriesOf('numbers')}
+    FROM (SELECT $1 AS rows_of, ${column('numbers')} AS numbers, ${column('symbols')} AS symbols)`
+  const { rows } = await database.query<ErasedSeries>(text, [rowsOf])
+  return rows[0] ?? { numbers: [], symbols: [], furtherSeries: [] }
+}
+
+/** Of devices; the numbers of a station's series are not theirs. */
+function furtherSeriesOf(numbers: string): string {
+  const condition = `rows_of = 'readings' AND device = ANY(${numbers})`
+  return `ARRAY(SELECT number FROM metric_series WHERE ${condition} ORDER BY number) AS "furtherSeries"`
 }

@@ -12,11 +12,12 @@ import {
   deviceNamesTable,
   expiredHoursTable,
   hourlyColumns,
+  measurementsTable,
   metrics,
   pointsTable,
   readingsTable,
 } from '../../store/tables.ts'
-import type { ErasedRows, EraseJob } from './erase-records.ts'
+import type { ErasedRows, ErasedSeries } from './erase-records.ts'
 
 type Pause = () => Promise<void>
 
@@ -31,10 +32,10 @@ export interface ErasedTable {
   /** As it stands in a statement. */
   keyOf(value: string): string
   /** Of the series of a job. */
-  keysOf(job: Pick<EraseJob, 'numbers' | 'symbols'>): string[]
+  keysOf(series: ErasedSeries): string[]
 }
 
-const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
+const tables: Record<ErasedRows | 'measurements' | 'expiredHours' | 'names', ErasedTable> = {
   readings: {
     name: readingsTable,
     keyColumn: 'device',
@@ -42,6 +43,14 @@ const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
     unit: 'd',
     keyOf: quoteSymbol,
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
+  },
+  measurements: {
+    name: measurementsTable,
+    keyColumn: 'series',
+    values: ['value'],
+    unit: 'd',
+    keyOf: number => number,
+    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
   },
   expiredHours: {
     name: expiredHoursTable,
@@ -74,7 +83,11 @@ const tables: Record<ErasedRows | 'expiredHours' | 'names', ErasedTable> = {
 export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
   if (rowsOf === 'points') return [tables.points]
   const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
-  return [tables.readings, ...[tables.expiredHours, tables.names].filter(({ name }) => found.has(name))]
+  return [
+    tables.readings,
+    tables.measurements,
+    ...[tables.expiredHours, tables.names].filter(({ name }) => found.has(name)),
+  ]
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Exec } from '../../store/questdb/until-applied.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
-import type { ErasedRows, EraseJob } from './erase-records.ts'
+import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
@@ -38,7 +38,7 @@ export interface EraseSteps {
   /** For devices or a station that are removed. Gives the number of rows that are erased. */
   erase(job: EraseJob): Promise<number>
   /** Erases what has come back after all. */
-  eraseAgain(rowsOf: ErasedRows, series: Pick<EraseJob, 'numbers' | 'symbols'>): Promise<void>
+  eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
   untilQuestdbIsUp(): Promise<void>
 }
 
@@ -63,7 +63,9 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     const rows = await whileNoDayExpires(async () => {
       const [table, ...others] = await erasedTables(exec, rowsOf)
       const erased = await eraseKeys(table, table.keysOf(job))
-      for (const other of others) await eraseKeys(other, other.keysOf(job))
+      for (const other of others) {
+        for (const some of inStatements(other.keysOf(job))) await eraseKeys(other, some)
+      }
       return erased
     })
     await untilJournalIsBehind(rowsOf, end)
@@ -82,11 +84,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     throw new EraseFailure(`new ${table.name} kept coming in`)
   }
 
-  async function eraseReappeared(
-    table: ErasedTable,
-    rowsOf: ErasedRows,
-    series: Pick<EraseJob, 'numbers' | 'symbols'>,
-  ): Promise<void> {
+  async function eraseReappeared(table: ErasedTable, rowsOf: ErasedRows, series: ErasedSeries): Promise<void> {
     for (const some of inStatements(table.keysOf(series))) {
       const present = await keysPresent(exec, table, some)
       if (present.length === 0) continue

@@ -21,7 +21,7 @@ import { until } from '../support/processes.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const { ingest, pointsIngest, devices, journal, pointsJournal } = await openParts(t, store)
+const { ingest, pointsIngest, devices, metrics, journal, pointsJournal } = await openParts(t, store)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
 t.teardown(() => stations.close())
 for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
@@ -48,6 +48,14 @@ async function log(device: { number: number; symbol: string }, days: number): Pr
     if (outcome !== 'stored') throw new Error(outcome)
   }
   await until('they are there', async () => (await rows(device.symbol))[2] === days)
+}
+
+async function logFurther(device: { number: number; symbol: string }, series: number[], timeMs: number): Promise<void> {
+  const none = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }
+  const battery = { battery_voltage: Number.NaN, battery_percentage: 50 }
+  const further = { series, values: series.map(() => 1) }
+  const outcome = await ingest.accept(device, { timestampMs: timeMs, ...none, ...battery, further })
+  if (outcome !== 'stored') throw new Error(outcome)
 }
 
 async function rows(symbol: string): Promise<number[]> {
@@ -81,6 +89,39 @@ t.test('the readings of a device are erased, of all devices that had the name, a
   t.strictSame(await rows(second.symbol), [3, 0, 0])
   t.strictSame(await rows(other.symbol), [4, 2, 4])
   t.match(await jobs.request('nobody', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
+})
+
+t.test('values of further metrics are erased with their device, and again where they have come back', async t => {
+  let tellLost: (reason: string) => void = () => undefined
+  const onLost = (listener: typeof tellLost) => {
+    tellLost = listener
+  }
+  const jobs = createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } })
+  t.teardown(() => jobs.close())
+  const [gone, other] = [await addDevice('balcony'), await addDevice('garden')]
+  const sightings = [gone, other].flatMap(({ number }) => ['co2', 'lux'].map(field => ({ device: number, field })))
+  t.equal(await metrics.ensure(sightings, 'test'), 'done')
+  const seriesOf = ({ number }: { number: number }) => ['co2', 'lux'].map(name => numberOf(number, name))
+  const numberOf = (device: number, name: string) => metrics.series(device, metrics.find(name) ?? { id: 0 }) ?? 0
+  const values = async (device: { number: number }) => {
+    const sql = `SELECT count(), count(value) FROM measurements WHERE series IN (${seriesOf(device)})`
+    return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
+  }
+  for (const device of [gone, other]) {
+    for (let day = 0; day < 3; day++) await logFurther(device, seriesOf(device), Date.now() - day * dayMs)
+  }
+  await until('they are there', async () => (await values(gone))[1] === 6 && (await values(other))[1] === 6)
+  await jobs.request('balcony', 'test')
+  await done(jobs, 'balcony')
+  t.match(await jobs.report('balcony'), { rows: 3, error: null }, 'readings are what counts')
+  t.strictSame(await values(gone), [6, 0])
+  t.strictSame(await values(other), [6, 6])
+
+  await questdb.exec(`INSERT INTO measurements VALUES (now(), ${seriesOf(gone)[0]}, 1)`, 10_000)
+  await until('it has come back', async () => (await values(gone))[1] === 1)
+  tellLost('of a test')
+  await until('it is erased again', async () => (await values(gone))[1] === 0)
+  t.strictSame(await values(other), [6, 6])
 })
 
 t.test('a device of the same name that is made meanwhile keeps its readings', async t => {
@@ -340,7 +381,7 @@ t.test('what has come back is found in few statements, however much was erased',
   await addPoints(back, 2)
   await addPoints(gone, 1)
   const erased = [...back.series.values(), ...Array.from({ length: 20_000 }, (_, number) => 1_000_000 + number)]
-  await steps.eraseAgain('points', { numbers: erased, symbols: [] })
+  await steps.eraseAgain('points', { numbers: erased, symbols: [], furtherSeries: [] })
   t.strictSame(await pointRows(back), [16, 0, 0])
   t.strictSame(await pointRows(gone), [8, 8, 8])
   const searches = asked.filter(sql => sql.startsWith('SELECT DISTINCT series'))
@@ -348,7 +389,7 @@ t.test('what has come back is found in few statements, however much was erased',
   t.ok(asked.every(sql => encodeURIComponent(sql).length < 60_000))
   const device = await addDevice('cabin')
   await log(device, 2)
-  await steps.eraseAgain('readings', { numbers: [], symbols: ['nobody-1', device.symbol] })
+  await steps.eraseAgain('readings', { numbers: [], symbols: ['nobody-1', device.symbol], furtherSeries: [] })
   t.strictSame(await rows(device.symbol), [2, 0, 0])
 })
 

@@ -6,7 +6,7 @@ import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
-import { openMetrics } from '../../auth/metrics/metrics.ts'
+import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
@@ -65,9 +65,10 @@ interface Answer {
 
 interface Parts extends Pick<Admin, 'journal' | 'pointsJournal' | 'ingest' | 'pointsIngest'> {
   devices: Devices
+  metrics: Metrics
 }
 
-/** Ingest and devices on a store. */
+/** Ingest, devices and metrics devices on a store. */
 export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   const [journal, pointsJournal] = [join(temporaryFolder(t), 'journal'), join(temporaryFolder(t), 'journal')]
   const common = {
@@ -87,19 +88,19 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   t.teardown(() => pointsIngest.close())
   const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
   t.teardown(() => devices.close())
-  return { journal, pointsJournal, ingest, pointsIngest, devices }
+  const metrics = await openMetrics({ pool: store.postgres, log: silentLog, mode: 'open' })
+  t.teardown(() => metrics.close())
+  return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
 }
 
 export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: SignUpMode } = {}): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const parts = await openParts(t, store)
-  const { ingest, pointsIngest, devices } = parts
+  const { ingest, pointsIngest, devices, metrics } = parts
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
   holdToContract(t, app)
   const people = await openVariant(t, store, { devices, settings: { signUp } })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
-  const metrics = await openMetrics({ pool: store.postgres, log: silentLog, mode: 'open' })
-  t.teardown(() => metrics.close())
   const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
