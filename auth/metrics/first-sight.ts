@@ -18,7 +18,7 @@ import type { MetricMemory } from './metric-memory.ts'
 import { countMetrics, insertMetrics, insertSeries, readMetricsNamed, type SeriesRow } from './metric-rows.ts'
 
 /** A field that a device has sent. */
-interface Sighting {
+export interface Sighting {
   /** The registry's number of the device. */
   device: number
   field: string

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
+import { createDeviceFields } from '../../auth/metrics/device-fields.ts'
 import { metricPage } from '../../auth/metrics/metric-list.ts'
 import { type Metrics, type MetricsOptions, openMetrics } from '../../auth/metrics/metrics.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
@@ -231,6 +232,35 @@ t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
   await Promise.all([one.ensure(half('left'), 'test'), two.ensure(half('right'), 'test')])
   const { rowCount } = await pool.query('SELECT FROM metric_series WHERE device = $1', [second])
   t.equal(rowCount, metricsPerDeviceMax, 'nor by two processes at once')
+})
+
+t.test('a field of a device has its series and range, or is missing, or is stored as no metric', async t => {
+  const metrics = await open(t)
+  const fields = createDeviceFields(metrics)
+  const device = { number: await addDevice('fields'), metrics: null }
+  await add(metrics, { name: 'unlimited' })
+  const names = ['co2', 'CO2 ppm', 'temperature', 'Temperature', '%', 'dew_point', 'unlimited', 'seen_first']
+  const missing = fields.missing(device, names)
+  t.strictSame(
+    missing.map(({ field }) => field),
+    ['co2', 'CO2 ppm', 'unlimited', 'seen_first'],
+  )
+  t.equal(await metrics.ensure(missing, 'test'), 'done')
+  t.strictSame(fields.missing(device, names), [])
+  const co2 = fields.find(device, 'co2')
+  t.match(co2, { min: 0, max: 100_000 })
+  t.ok(co2?.series)
+  t.strictSame(fields.find(device, 'CO2 ppm'), co2)
+  t.match(fields.find(device, 'unlimited'), { min: -Infinity, max: Infinity })
+  for (const name of ['temperature', 'Temperature', '%', 'dew_point']) t.equal(fields.find(device, name), undefined)
+  const listing = { ...device, metrics: ['co2', 'temperature', 'noise'] }
+  t.strictSame(fields.find(listing, 'CO2 ppm'), co2)
+  t.equal(fields.find(listing, 'unlimited'), undefined, 'not in the list of its device')
+  t.strictSame(fields.missing(listing, ['unlimited', 'other', 'co2']), [])
+  await add(metrics, { name: 'noise' })
+  t.strictSame(fields.missing(listing, ['noise']), [{ device: device.number, field: 'noise' }])
+  const declared = createDeviceFields(await open(t, { mode: 'declared' }))
+  t.strictSame(declared.missing(device, ['noise', 'other']), [{ device: device.number, field: 'noise' }])
 })
 
 t.test('a metric is removed only while no device has or lists it', async t => {
