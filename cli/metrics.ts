@@ -50,7 +50,7 @@ function addOptions(command: Command): Command {
 
 const addHelp = `
 A name that the catalogue knows is set up by it; barograph metrics list --catalogue shows them.
-Readings hold the five metrics that are built in: values of others are not stored yet.
+With METRICS=open, the default, the first reading with a field of a new name adds a metric, too.
 
 Examples:
   barograph metrics add co2

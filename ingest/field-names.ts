@@ -32,14 +32,26 @@ export function spellingIn(fields: Fields, [spaced, plain]: readonly [string, st
 const namesMax = 20
 const nameCharactersMax = 64
 
-/** Names of fields that are not ours, the first ones and not at any length; undefined where there are none. */
-export function unknownNames(fields: Fields): string[] | undefined {
+/**
+ * Names of fields that are not stored, the first ones and not at any length; undefined where there are none. `further`: those
+ * without a column that are. `metrics`: what the device lists. A null is no value that would be lost.
+ */
+export function ignoredNames(
+  fields: Fields,
+  further: ReadonlySet<string>,
+  metrics: readonly string[] | null,
+): string[] | undefined {
   let names: string[] | undefined
   for (const name in fields) {
-    if (known.has(name)) continue
+    if (known.has(name) ? isListed(name, metrics) : further.has(name)) continue
+    if (fields[name] === null) continue
     names ??= []
     names.push(name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name)
     if (names.length === namesMax) break
   }
   return names
+}
+
+function isListed(name: string, metrics: readonly string[] | null): boolean {
+  return metrics === null || name === 'device' || name === 'timestamp' || metrics.includes(name.replace(' ', '_'))
 }

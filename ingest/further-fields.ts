@@ -26,18 +26,17 @@ const fieldsMax = 150
 
 /** The fields that have no column and are numbers or booleans, which are 1 and 0; undefined when there are none. */
 export function furtherFieldsOf(fields: Fields): FurtherFields | undefined {
-  let names: string[] | undefined
-  const values: number[] = []
+  let found: { names: string[]; values: number[] } | undefined
   for (const name in fields) {
     if (isColumnField(name)) continue
     const value = numberOf(fields[name])
     if (value === undefined) continue
-    names ??= []
-    names.push(name)
-    values.push(value)
-    if (names.length === fieldsMax) break
+    found ??= { names: [], values: [] }
+    found.names.push(name)
+    found.values.push(value)
+    if (found.names.length === fieldsMax) break
   }
-  return names === undefined ? undefined : { names, values }
+  return found
 }
 
 function numberOf(value: unknown): number | undefined {
@@ -67,7 +66,7 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
     if (field === undefined) {
       ignored.push(name)
     } else if (value < field.min || value > field.max) {
-      errors = { ...errors, [name]: `must be between ${field.min} and ${field.max}` }
+      errors = { ...errors, [name]: rangeReason(field) }
     } else {
       const before = series.indexOf(field.series)
       if (before === -1) series.push(field.series)
@@ -75,4 +74,10 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
     }
   }
   return { further: series.length === 0 ? undefined : { series, values: taken }, ignored, errors }
+}
+
+/** One of the limits may be infinite. */
+function rangeReason({ min, max }: FurtherField): string {
+  if (max === Number.POSITIVE_INFINITY) return `must be at least ${min}`
+  return min === Number.NEGATIVE_INFINITY ? `must be at most ${max}` : `must be between ${min} and ${max}`
 }

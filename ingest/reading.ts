@@ -6,6 +6,7 @@
  */
 
 import { type Fields, percentageNames, spellingIn, voltageNames } from './field-names.ts'
+import { type FurtherFields, furtherFieldsOf } from './further-fields.ts'
 import type { FurtherValues } from './journal/record.ts'
 
 /** One measurement of a device. NaN means that the device did not give the value. */
@@ -49,8 +50,13 @@ export const defaultRanges: Ranges = {
   battery_percentage: { min: 0, max: 110, storedMax: 100 },
 }
 
-type Errors = Record<string, string>
-type Checked = { ok: true; reading: Reading } | { ok: false; errors: Errors }
+export type Errors = Record<string, string>
+
+/** `further`: fields without a column that may be values of metrics, which are not in the reading yet. */
+export type Checked = { further?: FurtherFields | undefined } & (
+  | { ok: true; reading: Reading }
+  | { ok: false; errors: Errors }
+)
 
 /** Which times a client may give. */
 export interface TimeLimits {
@@ -64,13 +70,21 @@ export interface ReadingCheckOptions extends Partial<TimeLimits> {
   ranges?: Ranges
   /** Whether times that have passed keep their microseconds, as a fraction. Otherwise all are cut to the millisecond. */
   keepsMicroseconds?: boolean | undefined
+  /** Whether fields without a column are collected. Then a reading may have values of those alone. */
+  collectsFurther?: boolean | undefined
 }
 
 /**
  * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
- * pressure (null allowed), and the two battery fields when `batteryRequired`.
+ * pressure (null allowed), and the two battery fields when `batteryRequired`. Of a device with a list of `metrics`, exactly
+ * those of it are required, and the other columns are not looked at.
  */
-export type ReadingCheck = (fields: Fields, batteryRequired: boolean, nowMs: number) => Checked
+export type ReadingCheck = (
+  fields: Fields,
+  batteryRequired: boolean,
+  nowMs: number,
+  metrics?: readonly string[] | null,
+) => Checked
 
 /** No reading is older: a device whose clock was never set says 1970. */
 export const earliestTimeMs = Date.UTC(2000, 0, 1)
@@ -81,11 +95,12 @@ export const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
-  const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs } = options
+  const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs, collectsFurther = false } = options
   // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
   const finerBeforeMs = (nowMs: number) => (options.keepsMicroseconds === true ? nowMs : Number.NEGATIVE_INFINITY)
 
-  return (fields, batteryRequired, nowMs) => {
+  return (fields, batteryRequired, nowMs, metrics = null) => {
+    const batteryNeed = batteryRequired ? 'required' : 'optional'
     const errors: Errors = {}
     const timestamp = fields['timestamp']
     const voltage = spellingIn(fields, voltageNames)
@@ -95,19 +110,41 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
         timestamp === undefined || timestamp === null
           ? undefined
           : readTimestamp(timestamp, finerBeforeMs(nowMs), [earliestMs(), nowMs + aheadMsMax], errors),
-      temperature: readMetric(fields, 'temperature', ranges.temperature, true, errors),
-      humidity: readMetric(fields, 'humidity', ranges.humidity, true, errors),
-      pressure: readMetric(fields, 'pressure', ranges.pressure, true, errors),
-      battery_voltage: readMetric(fields, voltage, ranges.battery_voltage, batteryRequired, errors),
-      battery_percentage: readMetric(fields, percentage, ranges.battery_percentage, batteryRequired, errors),
+      temperature: readMetric(fields, 'temperature', ranges.temperature, need(metrics, 'temperature'), errors),
+      humidity: readMetric(fields, 'humidity', ranges.humidity, need(metrics, 'humidity'), errors),
+      pressure: readMetric(fields, 'pressure', ranges.pressure, need(metrics, 'pressure'), errors),
+      battery_voltage: readMetric(
+        fields,
+        voltage,
+        ranges.battery_voltage,
+        need(metrics, 'battery_voltage', batteryNeed),
+        errors,
+      ),
+      battery_percentage: readMetric(
+        fields,
+        percentage,
+        ranges.battery_percentage,
+        need(metrics, 'battery_percentage', batteryNeed),
+        errors,
+      ),
     }
-    for (const _ in errors) return { ok: false, errors }
-    if (isEmpty(reading)) return { ok: false, errors: { temperature: 'at least one metric must be a number' } }
-    return { ok: true, reading }
+    const further = collectsFurther ? furtherFieldsOf(fields) : undefined
+    for (const _ in errors) return { ok: false, errors, further }
+    if (further === undefined && hasNoColumn(reading)) return { ok: false, errors: emptyErrors(metrics) }
+    return { ok: true, reading, further }
   }
 }
 
-function readMetric(fields: Fields, name: string, range: Range, required: boolean, errors: Errors): number {
+type Need = 'required' | 'optional' | 'ignored'
+
+/** What a column is to a reading of a device that lists its metrics; `usual` of one that does not. */
+function need(metrics: readonly string[] | null, column: string, usual: Need = 'required'): Need {
+  if (metrics === null) return usual
+  return metrics.includes(column) ? 'required' : 'ignored'
+}
+
+function readMetric(fields: Fields, name: string, range: Range, need: Need, errors: Errors): number {
+  if (need === 'ignored') return Number.NaN
   const value = fields[name]
   if (typeof value === 'number') {
     const stored = storedValue(value, range)
@@ -115,11 +152,19 @@ function readMetric(fields: Fields, name: string, range: Range, required: boolea
     return stored
   }
   if (value === undefined) {
-    if (required) errors[name] = 'is required'
+    if (need === 'required') errors[name] = missingReason
   } else if (value !== null) {
-    errors[name] = 'must be a number or null'
+    errors[name] = noNumberReason
   }
   return Number.NaN
+}
+
+export const missingReason = 'is required'
+export const noNumberReason = 'must be a number or null'
+
+/** Of a reading without a value; `metrics` is the list of its device. */
+export function emptyErrors(metrics: readonly string[] | null): Errors {
+  return { [metrics?.[0] ?? 'temperature']: 'at least one metric must be a number' }
 }
 
 /** What is stored for a value; NaN for one outside the range. */
@@ -197,7 +242,8 @@ function isCalendarDay(text: string): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
-function isEmpty(reading: Reading): boolean {
+/** Whether none of the columns has a value. */
+export function hasNoColumn(reading: Reading): boolean {
   return (
     Number.isNaN(reading.temperature) &&
     Number.isNaN(reading.humidity) &&

@@ -26,7 +26,7 @@ interface BrokerAddress {
 }
 
 export interface BrokerConnectionOptions extends BrokerAddress {
-  intake: Pick<Intake, 'take' | 'addDevice'>
+  intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected'>
   writer: Writer
   /** The broker has granted the subscription. */

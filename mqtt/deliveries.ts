@@ -4,18 +4,25 @@
  * in MQTT 5, too.
  */
 
-import type { Intake } from '../api/write/intake.ts'
+import type { Intake, Refusal } from '../api/write/intake.ts'
 import type { Writer } from '../auth/writers.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { MessageIds } from './message-ids.ts'
-import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
+import {
+  isRetryable,
+  type MessageRefusal,
+  refusalOfDevice,
+  refusalOfOutcome,
+  refusalOfReading,
+  refusals,
+} from './message-refusal.ts'
 import type { Publish, PublishHead } from './packets.ts'
 import type { DeliveryRules } from './protocol.ts'
 import { type Body, deviceOfTopic, readBody } from './reading-message.ts'
 
 export interface DeliveriesOptions {
-  intake: Pick<Intake, 'take' | 'addDevice'>
+  intake: Pick<Intake, 'take' | 'prepare'>
   /** Who may write, as of now; undefined for nobody any more. */
   writer: () => Writer | undefined
   rules: DeliveryRules
@@ -48,7 +55,7 @@ export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #acknowledgements: Acknowledgements
   readonly #unreleased = new MessageIds()
-  /** A message waits for its device; those behind it stay unread, so that they keep their order. */
+  /** A message waits for its device or metrics; those behind it stay unread, so that they keep their order. */
   #isHeld = false
   #throttled: NodeJS.Timeout | undefined
   #isClosed = false
@@ -108,15 +115,25 @@ export class Deliveries {
     if (qos === 2) this.#unreleased.add(messageId)
     const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
     const read: Body = refusal === undefined ? readBody(payload, deviceName) : { refusal }
-    if ('refusal' in read) this.#settle(message, read.refusal)
-    else if (device === 'DEVICE_UNKNOWN') this.#own(this.#add(writer, deviceName, read.body, message))
-    else this.#store(writer, read.body, message)
+    if ('refusal' in read) {
+      this.#settle(message, read.refusal)
+      return
+    }
+    const preparing = this.#options.intake.prepare(writer, read.body)
+    if (preparing === undefined) this.#store(writer, read.body, message)
+    else this.#own(this.#storePrepared(preparing, writer, deviceName, read.body, message))
   }
 
-  /** Adds the device of a good reading, as far as the writer may, and then takes the reading. */
-  async #add(writer: Writer, deviceName: string, body: unknown, message: Message): Promise<void> {
+  /** Takes a reading when the registries have what it needs. */
+  async #storePrepared(
+    preparing: Promise<Refusal | undefined>,
+    writer: Writer,
+    deviceName: string,
+    body: unknown,
+    message: Message,
+  ): Promise<void> {
     this.#isHeld = true
-    const refused = await this.#options.intake.addDevice(writer, body)
+    const refused = await preparing
     this.#isHeld = false
     if (this.#isClosed) return
     const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
@@ -128,7 +145,7 @@ export class Deliveries {
   #store(writer: Writer, body: unknown, message: Message): void {
     const taken = this.#options.intake.take(writer, body)
     if (taken instanceof Promise) {
-      this.#own(taken.then(refusal => this.#settle(message, refusal && refusalOfReading(refusal))))
+      this.#own(taken.then(outcome => this.#settle(message, refusalOfOutcome(outcome))))
     } else if (taken.reason === 'throttled') {
       // The connection is not read meanwhile: the back-pressure is the answer.
       this.#isHeld = true

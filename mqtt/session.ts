@@ -28,7 +28,7 @@ import { rejectionOf } from './reading-message.ts'
 import type { ReasonCode } from './reason-codes.ts'
 
 export interface SessionOptions {
-  intake: Pick<Intake, 'take' | 'addDevice'>
+  intake: Pick<Intake, 'take' | 'prepare'>
   meter: Pick<ReadingMeter, 'rejected'>
   authenticate: Authenticate
   /** Of incomplete packets. */

@@ -6,6 +6,7 @@ import { createNetworks } from '../api/http/networks.ts'
 import { createAcceptOnce } from '../api/write/accept-once.ts'
 import { createIntake, type Intake, type IntakeOptions } from '../api/write/intake.ts'
 import type { Devices } from '../auth/devices/devices.ts'
+import type { Metrics as MetricRegistry } from '../auth/metrics/metrics.ts'
 import { createWriters, type Writers } from '../auth/writers.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest } from '../ingest/ingest.ts'
@@ -34,6 +35,7 @@ export interface IngressParts {
   clockMs: Clock
   ingest: Ingest
   devices: Devices
+  metrics: MetricRegistry
   accounts: Pick<ServiceAccounts, 'isAdministrator'>
   claims: Claims
   acceptedFrom: AcceptedFrom
@@ -52,7 +54,8 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
     ingest,
     meter: meters.meter,
     nowMs: clockMs,
-    check: createReadingCheck(checkOptionsOf(config, parts)),
+    check: createReadingCheck({ ...checkOptionsOf(config, parts), collectsFurther: true }),
+    metrics: parts.metrics,
     isWithinRate: rates.isWithinRate,
     acceptOnce: createAcceptOnce({ ...parts, earliestMs: parts.acceptedFrom.ms }),
   }

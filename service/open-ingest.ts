@@ -1,5 +1,6 @@
 /** Opens the write paths on the journals of the data directory, or says in a sentence why one cannot be opened. */
 
+import type { Metrics } from '../auth/metrics/metrics.ts'
 import { watchClock } from '../ingest/clock-watch.ts'
 import { type Ingest, type IngestOptions, openIngest, openPointsIngest, type PointsIngest } from '../ingest/ingest.ts'
 import type { Config } from '../settings/config.ts'
@@ -56,14 +57,17 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
 /** Readings and points are accepted before QuestDB is ready; they wait in their journals. */
 export function forwardWhenReady(
   { questdb }: Pick<Store, 'questdb'>,
-  { ingest, pointsIngest }: ServiceIngest,
+  { ingest, pointsIngest }: Pick<ServiceIngest, 'ingest' | 'pointsIngest'>,
+  metrics: Pick<Metrics, 'seriesPairs'>,
   onFatal: (error: Error) => void,
 ): void {
   const { ready, address, commitMode, hourlyView } = questdb
   ingest.onLost(hourlyView.markSuspect)
   ready.then(
     () => {
-      for (const path of [ingest, pointsIngest]) path.startForwarding(address.http, commitMode() === 'sync')
+      const isSynced = commitMode() === 'sync'
+      ingest.startForwarding(address.http, isSynced, metrics.seriesPairs())
+      pointsIngest.startForwarding(address.http, isSynced)
     },
     (error: Error) => {
       // It also rejects when the store is closed first; that is not an error.

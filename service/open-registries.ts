@@ -37,8 +37,7 @@ export async function openRegistries({ config, log, store, clockMs, onOpen }: Re
   onOpen(() => deviceNames.close())
   const stations = openStations({ pool, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  // Readings hold the metrics that are built in, so no field of theirs makes another one.
-  const metrics = await openMetrics({ pool, log, mode: 'declared', ranges: { ...rangesOf(config) } })
+  const metrics = await openMetrics({ pool, log, mode: config.METRICS, ranges: { ...rangesOf(config) } })
   onOpen(() => metrics.close())
   return { devices, deviceNames, stations, metrics }
 }

@@ -96,11 +96,11 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => store.close())
   onOpen(() => serviceIngest.close())
   const { ingest, pointsIngest } = serviceIngest
-  forwardWhenReady(store, serviceIngest, options.onFatal)
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
   const registries = await openRegistries({ config, log, store, clockMs, onOpen })
   const { devices, stations } = registries
+  forwardWhenReady(store, serviceIngest, registries.metrics, options.onFatal)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })

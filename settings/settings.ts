@@ -131,6 +131,10 @@ export const Settings = z.object({
   DEVICES_PER_ADMINISTRATOR: wholeNumber(0, 1_000_000)
     .default(10_000)
     .describe('The same for administrators and the operator.'),
+  METRICS: z
+    .enum(['open', 'declared'], { error: 'must be open or declared' })
+    .default('open')
+    .describe('What a number in a field without a metric does: open (makes the metric) or declared (is ignored).'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   BULK_RATE: wholeNumber(1, 10_000_000)

@@ -35,7 +35,7 @@ import { createReadingCheck, defaultRanges } from '../ingest/reading.ts'
 import { growthMax, growthOf } from './support/growth.ts'
 
 const path = '/api/v1/contentfiles/'
-const check = createReadingCheck()
+const check = createReadingCheck({ collectsFurther: true })
 const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure'] as const
 const readCsv = createCsvReader({ columns, separator: ',' }, readingRows.columns)
 const readSemicolons = createCsvReader({ columns, separator: ';' }, readingRows.columns)

@@ -3,17 +3,22 @@
 import { composedName, type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writers.ts'
-import type { Fields } from '../../ingest/field-names.ts'
+import { type Fields, ignoredNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import type { Reading, ReadingCheck } from '../../ingest/reading.ts'
+import type { WholeReading } from '../../ingest/whole-reading.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { createFurtherMetrics, type RegistryOfMetrics } from './further-metrics.ts'
+import { createPrepareReading, type Unprepared } from './prepare-reading.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
 
 export interface IntakeOptions {
   devices: Pick<Devices, 'seen'>
   ingest: Pick<Ingest, 'accept'>
+  /** One that collects further fields. */
   check: ReadingCheck
+  metrics: RegistryOfMetrics
   meter: Pick<ReadingMeter, 'stored'>
   nowMs: () => number
   /** Whether the device may have one more reading now; counts it. */
@@ -39,14 +44,23 @@ export interface Refusal {
   members?: object | undefined
 }
 
+/** A reading is on disk. */
+export interface StoredReading {
+  /** Names of fields that are not; undefined when there are none. */
+  readonly ignored: readonly string[] | undefined
+}
+
 export interface Intake {
   /**
-   * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves to
-   * undefined when the reading is on disk. With an idempotency key the promise says nothing about the group.
+   * Makes what a good reading needs and a registry lacks, so that `take` finds it in memory: the device, where there is none
+   * of its name and the writer may add it, and the metrics of its fields. Undefined for most readings, which lack nothing.
    */
-  take(writer: Writer, body: unknown, key?: string): Refusal | Promise<Refusal | undefined>
-  /** Adds the device of a good reading, where there is none of its name and the writer may; then `take` takes it. */
-  addDevice(writer: Writer, body: unknown): Promise<Refusal | undefined>
+  prepare(writer: Writer, body: unknown): Promise<Refusal | undefined> | undefined
+  /**
+   * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves when the
+   * reading is on disk. With an idempotency key the promise says nothing about the group.
+   */
+  take(writer: Writer, body: unknown, key?: string): Refusal | Promise<Refusal | StoredReading>
 }
 
 const batchDetail = 'one reading a request; batches go to POST /api/log/batch'
@@ -81,8 +95,13 @@ export const outcomeRefusals: Record<Exclude<Outcome, 'stored'>, Refusal> = {
   unknown: { reason: 'unknown', code: 'STORAGE_FAILED' },
 }
 
+const nothingIgnored: StoredReading = { ignored: undefined }
+const noFields: ReadonlySet<string> = new Set()
+
 export function createIntake(options: IntakeOptions): Intake {
   const { devices, ingest, check, meter, nowMs, isWithinRate, acceptOnce } = options
+  const furtherMetrics = createFurtherMetrics(options.metrics)
+  const prepareReading = createPrepareReading({ check, nowMs, furtherMetrics })
 
   /** The device that may log this, or why none may. */
   function deviceOf(writer: Writer, { device: name }: Fields): Device | Refusal {
@@ -93,41 +112,50 @@ export function createIntake(options: IntakeOptions): Intake {
     return isWithinRate(device) ? device : { reason: 'throttled', code: 'TOO_MANY_READINGS' }
   }
 
+  function read(device: Device, fields: Fields): WholeReading {
+    const checked = check(fields, device.battery, nowMs(), device.metrics)
+    // Nearly all readings have the columns alone.
+    if (checked.further !== undefined || device.metrics !== null) return furtherMetrics.whole(device, fields, checked)
+    return checked.ok ? { ok: true, reading: checked.reading, further: noFields } : checked
+  }
+
   async function settle(
     device: Device,
     accepted: Promise<Outcome | Refusal>,
+    stored: StoredReading,
     startedMs: number,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Refusal | StoredReading> {
     const outcome = await accepted
     if (typeof outcome !== 'string') return outcome
     if (outcome !== 'stored') return outcomeRefusals[outcome]
     devices.seen(device, nowMs())
     meter.stored(performance.now() - startedMs)
-    return undefined
+    return stored
   }
 
   return {
-    async addDevice(writer, body) {
-      // What is no reading of a new device, `take` refuses or takes.
-      if (!isFields(body) || typeof body['device'] !== 'string') return undefined
-      if (writer.find(body['device']) !== 'DEVICE_UNKNOWN') return undefined
-      const checked = check(body, false, nowMs())
-      if (!checked.ok) return invalidReading(checked.errors)
-      return (await writer.createDevices([body['device']])) === 'later' ? databaseAway : undefined
+    prepare(writer, body) {
+      return isFields(body) ? prepareReading(writer, body)?.then(refusalOfUnprepared) : undefined
     },
     take(writer, body, key) {
       const startedMs = performance.now()
       if (!isFields(body)) return notFields(body)
       const device = deviceOf(writer, body)
       if ('reason' in device) return device
-      const checked = check(body, device.battery, nowMs())
-      if (!checked.ok) return invalidReading(checked.errors)
-      const { reading } = checked
+      const whole = read(device, body)
+      if (!whole.ok) return invalidReading(whole.errors)
+      const { reading, further } = whole
+      const ignored = ignoredNames(body, further, device.metrics)
       const accepted =
         key === undefined ? ingest.accept(device, reading) : acceptOnce({ key, writer, device, reading, body })
-      return settle(device, accepted, startedMs)
+      return settle(device, accepted, ignored === undefined ? nothingIgnored : { ignored }, startedMs)
     },
   }
+}
+
+function refusalOfUnprepared(unprepared: Unprepared | undefined): Refusal | undefined {
+  if (unprepared === undefined) return undefined
+  return unprepared === 'later' ? databaseAway : invalidReading(unprepared)
 }
 
 export function invalidReading(errors: Record<string, string>): Refusal {

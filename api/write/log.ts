@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isPassing } from '../../auth/passing-errors.ts'
 import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
-import { type Fields, unknownNames } from '../../ingest/field-names.ts'
 import { readIdempotencyKey } from '../../ingest/idempotency/idempotency-key.ts'
 import type { Ranges } from '../../ingest/reading.ts'
 import type { Rejection } from '../../ingest/rejections/rejection.ts'
@@ -17,7 +16,7 @@ import type { Scope } from '../http/scope.ts'
 import { loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
-import { databaseAway, type Intake, type Refusal } from './intake.ts'
+import { databaseAway, type Intake, type Refusal, type StoredReading } from './intake.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
@@ -91,14 +90,15 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
     // That of a device is looked at with the device, without a promise.
     const writer = admitted.device === undefined ? await renewed(admitted) : admitted
     if ('code' in writer) return refuse(reply, writer)
-    const unmade = writer.mayCreateDevices ? await intake.addDevice(writer, request.body) : undefined
-    if (unmade !== undefined) return refuse(reply, unmade)
+    const preparing = intake.prepare(writer, request.body)
+    const unprepared = preparing && (await preparing)
+    if (unprepared !== undefined) return refuse(reply, unprepared)
     const taken = intake.take(writer, request.body, given?.key)
     if (!(taken instanceof Promise)) return refuse(reply, taken)
     allowNext(reply.raw)
-    const refusal = await taken
-    if (refusal !== undefined) return refuse(reply, refusal)
-    return reply.type('application/json; charset=utf-8').send(successOf(request.body as Fields))
+    const outcome = await taken
+    if ('reason' in outcome) return refuse(reply, outcome)
+    return reply.type('application/json; charset=utf-8').send(successOf(outcome))
   }
 
   return {
@@ -182,7 +182,6 @@ function countBrokenBodies(app: Scope, meter: ReadingMeter): void {
 }
 
 /** A name that is misspelled would otherwise be lost without a word. */
-function successOf(body: Fields): string {
-  const ignored = unknownNames(body)
+function successOf({ ignored }: StoredReading): string {
   return ignored === undefined ? success : JSON.stringify({ status: 'success', ignored })
 }

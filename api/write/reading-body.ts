@@ -29,7 +29,7 @@ export function readingBody(ranges: Ranges) {
         .optional()
         .meta({ description: time }),
     })
-    .meta({ id: 'NewReading', description, patternProperties: otherSpellings(ranges), not: allNull })
+    .meta({ id: 'NewReading', description, patternProperties: otherSpellings(ranges), not: noValue })
 }
 
 const time =
@@ -37,7 +37,8 @@ const time =
   ' Without it, the reading has the time of its receipt.'
 const description =
   'At least one metric is a number. The two of the battery are required of a device that has one; of two spellings the' +
-  ' last one counts. Other fields are not stored, and the answer names them.'
+  ' last one counts. Other numbers and booleans are values of further metrics; the answer names fields that are not stored.' +
+  ' Of a device that lists its metrics, exactly those are required instead.'
 
 /** No properties: client generators make one name of both spellings. */
 function otherSpellings({ battery_voltage, battery_percentage }: Ranges) {
@@ -46,4 +47,9 @@ function otherSpellings({ battery_voltage, battery_percentage }: Ranges) {
 }
 
 const metricNames = '^(?:temperature|humidity|pressure|battery[ _](?:voltage|percentage))$'
-const allNull = { patternProperties: { [metricNames]: { enum: [null] } } }
+/** Numbers and booleans of other names are values of further metrics. */
+const noValue = {
+  properties: { device: {}, timestamp: {} },
+  patternProperties: { [metricNames]: { enum: [null] } },
+  additionalProperties: { not: { type: ['number', 'boolean'] } },
+}

@@ -97,6 +97,21 @@ export class MetricMemory {
     return (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 0)
   }
 
+  /** The number of a device and of a series of it, in turns. */
+  seriesPairs(): Uint32Array {
+    let length = 0
+    for (const pairs of this.#series.values()) length += pairs.length
+    const found = new Uint32Array(length)
+    let at = 0
+    for (const [device, pairs] of this.#series) {
+      for (let index = 1; index < pairs.length; index += 2) {
+        found[at++] = device
+        found[at++] = pairs[index] as number
+      }
+    }
+    return found
+  }
+
   /** How many series a device has. */
   seriesCount(device: number): number {
     return (this.#series.get(device)?.length ?? 0) / 2

@@ -28,6 +28,8 @@ export interface Metrics extends MetricChanges, FirstSight {
   version(): number
   /** The number of a series; undefined for the five that are built in, which are columns of the table of readings. */
   series(device: number, metric: Pick<Metric, 'id'>): number | undefined
+  /** The number of a device and of a series of it, in turns, of all of them. */
+  seriesPairs(): Uint32Array
   /** What a device has sent besides those, the oldest first. */
   metricsOf(device: number): Metric[]
   list(query: MetricListQuery): MetricPage
@@ -69,6 +71,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     all: () => memory.all(),
     version: () => memory.version(),
     series: (device, { id }) => memory.seriesOf(device, id),
+    seriesPairs: () => memory.seriesPairs(),
     metricsOf: device => memory.metricsOf(device).flatMap(id => memory.byId(id) ?? []),
     list: query => metricPage(memory.all(), query),
     reconcile: commits.reconcile,

@@ -31,7 +31,7 @@ const { operation, fault } = createContractChecker(document)
 const json = 'application/json'
 
 const nowMs = Date.UTC(2026, 5, 1)
-const check = createReadingCheck()
+const check = createReadingCheck({ collectsFurther: true })
 
 t.test('the contract takes the readings that the check takes, and no others', t => {
   const { content } = operation('PUT', '/api/log').requestBody ?? {}

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { generate } from 'mqtt-packet'
 import { type Test, test } from 'tap'
 import { createConnections } from '../../api/http/connections.ts'
-import { databaseAway, type Intake, type Refusal } from '../../api/write/intake.ts'
+import { databaseAway, type Intake, type Refusal, type StoredReading } from '../../api/write/intake.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import type { Writer } from '../../auth/writers.ts'
 import type { Credential } from '../../mqtt/credentials.ts'
@@ -118,12 +118,12 @@ class Parts {
     return outcome === 'invalid' ? invalid : this.#settle(number, outcome)
   }
 
-  async #settle(number: number, outcome: Message['outcome'] | undefined): Promise<Refusal | undefined> {
+  async #settle(number: number, outcome: Message['outcome'] | undefined): Promise<Refusal | StoredReading> {
     if (outcome === 'late') await pause()
     if (outcome === 'rejects') throw broken()
     if (outcome === 'full') return full
     this.stored.add(number)
-    return undefined
+    return { ignored: undefined }
   }
 }
 
@@ -225,7 +225,7 @@ test('whatever fails around a session, only its connection ends', async t => {
       },
       intake: {
         take: (writer, body) => (byWriter.get(writer) as Parts).take((body as { temperature: number }).temperature),
-        async addDevice(writer, body) {
+        async prepare(writer, body) {
           const made = await writer.createDevices([(body as { device: string }).device])
           return made === 'later' ? databaseAway : undefined
         },

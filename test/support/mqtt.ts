@@ -5,6 +5,7 @@ import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
 import { createAuthRateLimit } from '../../api/http/auth-rate-limit.ts'
 import { createConnections } from '../../api/http/connections.ts'
 import { createDeviceRate } from '../../api/write/device-rate.ts'
+import type { RegistryOfMetrics } from '../../api/write/further-metrics.ts'
 import { createIntake, type Intake } from '../../api/write/intake.ts'
 import type { ReadingMeter, RejectionReason } from '../../api/write/reading-meter.ts'
 import type { Device } from '../../auth/devices/device.ts'
@@ -51,9 +52,17 @@ export interface IntakeParts {
   devices: Map<string, Device>
 }
 
+const noMetrics: RegistryOfMetrics = {
+  find: () => undefined,
+  series: () => undefined,
+  refusalOf: () => 'UNDECLARED',
+  ensure: async () => 'done',
+}
+
 export function createIntakeParts(
   deviceRate: Rate = { perSecond: 1e6, burst: 1e6 },
   kept?: Pick<Rejections, 'add'>,
+  metrics: RegistryOfMetrics = noMetrics,
 ): IntakeParts {
   const rejections: RejectionReason[] = []
   const meter: ReadingMeter = {
@@ -78,13 +87,14 @@ export function createIntakeParts(
   const devices = new Map(
     ['porch', 'barn', 'silent'].map((name, number) => [
       name,
-      { number, name, log_switch: name !== 'silent' } as Device,
+      { number, name, log_switch: name !== 'silent', metrics: null } as Device,
     ]),
   )
   const intake = createIntake({
     devices: { seen() {} },
     ingest: { accept } as never,
-    check: createReadingCheck(),
+    check: createReadingCheck({ collectsFurther: true }),
+    metrics,
     meter,
     nowMs: Date.now,
     isWithinRate: createDeviceRate(deviceRate, Date.now),

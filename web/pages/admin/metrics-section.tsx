@@ -32,7 +32,8 @@ export function MetricsSection() {
   return (
     <>
       <p class="soft">
-        Readings hold the five metrics that are built in. Others can be set up; their values are not stored yet.
+        Five metrics are built in. A reading with a number in a field of a new name adds a metric, unless the service
+        runs with METRICS=declared.
       </p>
       <ListSection
         path="/metrics"

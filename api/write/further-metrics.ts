@@ -1,0 +1,40 @@
+/** The fields of single readings that have no column: what the registry of metrics knows of them, and makes of them. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import { createDeviceFields } from '../../auth/metrics/device-fields.ts'
+import type { Sighting } from '../../auth/metrics/first-sight.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { Fields } from '../../ingest/field-names.ts'
+import type { FurtherFields } from '../../ingest/further-fields.ts'
+import type { Checked } from '../../ingest/reading.ts'
+import { type WholeReading, wholeReading } from '../../ingest/whole-reading.ts'
+
+export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>
+
+export interface FurtherMetrics {
+  /** A checked reading of a device with the values that its metrics have. From memory. */
+  whole(device: Device, fields: Fields, checked: Checked): WholeReading
+  /** Those without a metric or series, which `make` makes; of a device that is not there yet without it. From memory. */
+  missing(further: FurtherFields | undefined, device?: Pick<Device, 'number' | 'metrics'>): readonly Sighting[]
+  /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
+  make: Metrics['ensure']
+}
+
+/** Numbers of devices begin at 1. */
+const newDevice: Pick<Device, 'number' | 'metrics'> = { number: 0, metrics: null }
+const none: readonly Sighting[] = []
+
+export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics {
+  const deviceFields = createDeviceFields(metrics)
+  const nameOf = (field: string) => metrics.find(field)?.name
+
+  return {
+    whole(device, fields, checked) {
+      const fieldOf = (name: string) => deviceFields.find(device, name)
+      return wholeReading(checked, fields, { metrics: device.metrics, fieldOf, nameOf })
+    },
+    missing: (further, device = newDevice) =>
+      further === undefined ? none : deviceFields.missing(device, further.names),
+    make: metrics.ensure,
+  }
+}

@@ -1,0 +1,61 @@
+/** Makes what a good reading needs and the registries lack: its device, and the metrics of its fields. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import type { Writer } from '../../auth/writers.ts'
+import type { Fields } from '../../ingest/field-names.ts'
+import { type FurtherFields, furtherFieldsOf } from '../../ingest/further-fields.ts'
+import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../../ingest/reading.ts'
+import type { FurtherMetrics } from './further-metrics.ts'
+
+export interface PrepareOptions {
+  check: ReadingCheck
+  nowMs: () => number
+  furtherMetrics: FurtherMetrics
+}
+
+/** What is wrong with the reading, or `later` when nothing can be made at present. */
+export type Unprepared = Errors | 'later'
+type Prepared = Promise<Unprepared | undefined> | undefined
+
+/** Undefined where nothing is made: a reading that is not good, or of no device, is refused when it is taken. */
+export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
+
+export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
+  function errorsOfFirst(fields: Fields): Errors | undefined {
+    const checked = check(fields, false, nowMs())
+    if (!checked.ok) return checked.errors
+    const isEmpty = hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further).length === 0
+    return isEmpty ? emptyErrors(null) : undefined
+  }
+
+  async function addDevice(
+    writer: Writer,
+    name: string,
+    fields: Fields,
+    further: FurtherFields | undefined,
+  ): Promise<Unprepared | undefined> {
+    const errors = errorsOfFirst(fields)
+    if (errors !== undefined) return errors
+    if ((await writer.createDevices([name])) === 'later') return 'later'
+    const device = writer.find(name)
+    return typeof device === 'string' ? undefined : makeMetrics(writer, device, fields, further)
+  }
+
+  function makeMetrics(writer: Writer, device: Device, fields: Fields, further: FurtherFields | undefined): Prepared {
+    const missing = furtherMetrics.missing(further, device)
+    if (missing.length === 0 || !check(fields, device.battery, nowMs(), device.metrics).ok) return undefined
+    return furtherMetrics.make(missing, writer.id).then(made => (made === 'later' ? made : undefined))
+  }
+
+  return (writer, fields) => {
+    const name = fields['device']
+    if (typeof name !== 'string') return undefined
+    const further = furtherFieldsOf(fields)
+    // Nearly all readings have the columns alone.
+    if (further === undefined && !writer.mayCreateDevices) return undefined
+    const device = writer.find(name)
+    if (typeof device !== 'string') return makeMetrics(writer, device, fields, further)
+    const isAdded = device === 'DEVICE_UNKNOWN' && writer.mayCreateDevices
+    return isAdded ? addDevice(writer, name, fields, further) : undefined
+  }
+}

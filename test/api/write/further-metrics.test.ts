@@ -1,0 +1,269 @@
+/** Single readings with further metrics: a real registry in PostgreSQL and a real journal, without QuestDB. */
+
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { createIntake } from '../../../api/write/intake.ts'
+import { NewDevice } from '../../../auth/devices/device.ts'
+import { openDevices } from '../../../auth/devices/devices.ts'
+import { createDeviceFields } from '../../../auth/metrics/device-fields.ts'
+import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.ts'
+import { createWriters, type Writer } from '../../../auth/writers.ts'
+import { openIngest } from '../../../ingest/ingest.ts'
+import type { FurtherValues } from '../../../ingest/journal/record.ts'
+import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
+import { createReadingCheck } from '../../../ingest/reading.ts'
+import { metricNameOf } from '../../../metrics/metric-name.ts'
+import { perOwner } from '../../support/accounts.ts'
+import { breakingPool } from '../../support/breaking-pool.ts'
+import { nowhere, silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
+t.teardown(() => devices.close())
+const ingest = openIngest({
+  directory: join(temporaryFolder(t), 'journal'),
+  log: silentLog,
+  journalBytesMax: 1024 ** 3,
+  reserveBytes: 0,
+  keepMs: 3_600_000,
+  clock: createWallClock({ nowMs: Date.now }),
+  onFatal: error => {
+    throw error
+  },
+})
+t.teardown(() => ingest.close())
+const good = { temperature: 21.5, humidity: 48, pressure: 1013.2 }
+
+interface Answer {
+  /** The code of a refusal. */
+  code?: string
+  errors?: object
+  ignored?: readonly string[] | undefined
+  /** What went to the journal. */
+  further?: FurtherValues | undefined
+}
+
+async function open(t: Test, options: Partial<MetricsOptions> = {}) {
+  const metrics = await openMetrics({ pool, log: silentLog, mode: 'open', ...options })
+  t.teardown(() => metrics.close())
+  const appended = new Map<string, FurtherValues | undefined>()
+  const intake = createIntake({
+    devices,
+    ingest: {
+      accept(device, reading) {
+        appended.set(device.symbol, reading.further)
+        return ingest.accept(device, reading)
+      },
+    },
+    metrics,
+    check: createReadingCheck({ collectsFurther: true }),
+    meter: { stored() {} },
+    nowMs: Date.now,
+    isWithinRate: () => true,
+    acceptOnce: () => Promise.reject(new Error('no reading has a key')),
+  })
+
+  /** As the ways in of single readings do. */
+  async function send(writer: Writer, body: object): Promise<Answer> {
+    const unprepared = await intake.prepare(writer, body)
+    if (unprepared !== undefined) return { code: unprepared.code, ...unprepared.members }
+    const outcome = await intake.take(writer, body)
+    if ('reason' in outcome) return { code: outcome.code, ...outcome.members }
+    const device = writer.device?.symbol ?? ''
+    return { ignored: outcome.ignored, further: appended.get(device) }
+  }
+  return { metrics, intake, send, appended }
+}
+
+async function addDevice(name: string, more: object = {}): Promise<Writer & { device: { number: number } }> {
+  const added = await devices.add([NewDevice.parse({ name, ...more })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  const writer = createWriters(devices, perOwner).ofDevice(name, added.value[0]?.password ?? '')
+  if (writer?.device === undefined) throw new Error(`${name} cannot log`)
+  return writer as Writer & { device: { number: number } }
+}
+
+const countOf = async (table: string, column: string, value: unknown) =>
+  (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [value])).rowCount
+
+t.test('fields without a metric make one, in the device and in the audit, and the next reading finds it', async t => {
+  const { metrics, send, intake } = await open(t)
+  const device = await addDevice('first')
+  const body = { device: 'first', ...good, co2: 412, 'PM2.5': 7.5, door: true, '%': 1, note: 'dry' }
+  const { ignored, further } = await send(device, body)
+  const names = metrics.metricsOf(device.device.number).map(({ name }) => name)
+  t.strictSame(names, ['co2', 'pm25', 'door'])
+  const numbers = names.map(name => metrics.series(device.device.number, metrics.get(name) ?? { id: 0 }))
+  t.strictSame(further, { series: numbers, values: [412, 7.5, 1] })
+  t.strictSame(ignored, ['%', 'note'])
+  t.equal(intake.prepare(device, body), undefined, 'then nothing is missing')
+  t.strictSame((await send(device, body)).further, further)
+  t.strictSame(await send(device, { device: 'first', ...good }), { ignored: undefined, further: undefined })
+  const { rows } = await pool.query("SELECT actor FROM audit WHERE subject = 'metric pm25'")
+  t.strictSame(rows, [{ actor: `device ${device.device.number}` }])
+})
+
+t.test('what is refused makes no metric, and stores nothing', async t => {
+  const { metrics, send, appended } = await open(t)
+  const device = await addDevice('refused')
+  const hot = await send(device, { device: 'refused', ...good, temperature: 99, never_made: 1 })
+  t.match(hot, { code: 'PAYLOAD_INVALID', errors: { temperature: /between/ } })
+  t.equal(metrics.find('never_made'), undefined)
+  const errors = { co2: 'must be between 0 and 100000' }
+  t.strictSame(await send(device, { device: 'refused', ...good, co2: -1 }), { code: 'PAYLOAD_INVALID', errors })
+  t.match(await send(device, { device: 'first', ...good, never_made: 1 }), { code: 'DEVICE_MISMATCH' })
+  t.equal(metrics.find('never_made'), undefined)
+  t.equal(appended.size, 0)
+})
+
+t.test('a declared registry takes what it has, and the answer names the rest', async t => {
+  const { metrics, send } = await open(t, { mode: 'declared' })
+  const device = await addDevice('declared')
+  const answer = await send(device, { device: 'declared', ...good, co2: 400, undeclared: 2, unmeasured: null })
+  t.strictSame(answer.ignored, ['undeclared'])
+  t.strictSame(answer.further?.values, [400])
+  t.equal(metrics.find('undeclared'), undefined)
+  const nulls = { temperature: null, humidity: null, pressure: null }
+  const empty = await send(device, { device: 'declared', ...nulls, undeclared: 2 })
+  t.match(empty, { code: 'PAYLOAD_INVALID', errors: { temperature: 'at least one metric must be a number' } })
+})
+
+t.test('a device that lists its metrics needs and has those alone', async t => {
+  const { metrics, send } = await open(t)
+  for (const name of ['soil_temperature', 'soil_moisture']) await metrics.add({ name }, 'test')
+  const device = await addDevice('listing', { battery: true, metrics: ['soil_temperature', 'soil_moisture'] })
+  const body = { device: 'listing', soil_temperature: 12.5, soil_moisture: null }
+  t.strictSame(metrics.metricsOf(device.device.number), [])
+  t.match(await send(device, body), { ignored: undefined, further: { values: [12.5] } })
+  t.match(await send(device, { ...body, co2: 1, temperature: 20, fresh_one: 3 }), {
+    ignored: ['co2', 'temperature', 'fresh_one'],
+    further: { values: [12.5] },
+  })
+  t.equal(metrics.find('fresh_one'), undefined)
+  t.strictSame(await send(device, { device: 'listing', soil_temperature: 1 }), {
+    code: 'PAYLOAD_INVALID',
+    errors: { soil_moisture: 'is required' },
+  })
+  const changed = await devices.change('listing', { metrics: null }, 'test')
+  t.ok(changed.ok)
+  t.match(await send(device, body), { code: 'PAYLOAD_INVALID', errors: { temperature: 'is required' } })
+})
+
+t.test('of a 65th metric the answer says that it is not stored', async t => {
+  const { metrics, send } = await open(t)
+  const device = await addDevice('many')
+  const fields = Object.fromEntries(Array.from({ length: 67 }, (_, at) => [`many_${at}`, at]))
+  const { ignored, further } = await send(device, { device: 'many', ...good, ...fields })
+  t.strictSame(ignored, ['many_64', 'many_65', 'many_66'])
+  t.strictSame(
+    further?.values,
+    Array.from({ length: 64 }, (_, at) => at),
+  )
+  t.equal(metrics.find('many_65'), undefined)
+  t.strictSame((await send(device, { device: 'many', ...good, one_more: 1, many_0: 7 })).ignored, ['one_more'])
+})
+
+t.test('while PostgreSQL makes nothing, a new field refuses its reading, and known ones are stored', async t => {
+  let breaks: 'before' | undefined
+  const { metrics, send, appended } = await open(t, { pool: breakingPool(() => breaks, pool) })
+  const device = await addDevice('away')
+  t.match(await send(device, { device: 'away', ...good, known: 1 }), { further: { values: [1] } })
+  appended.clear()
+  breaks = 'before'
+  t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { code: 'DATABASE_AWAY' })
+  t.equal(appended.size, 0, 'not even in part')
+  t.match(await send(device, { device: 'away', ...good, known: 4 }), { further: { values: [4] } })
+  breaks = undefined
+  await metrics.reconcile()
+  t.match(await send(device, { device: 'away', ...good, known: 2, fresh_away: 3 }), { further: { values: [2, 3] } })
+})
+
+t.test('two that send a name for the first time at once make it once', async t => {
+  const { metrics, send } = await open(t)
+  const writers = await Promise.all(['twin 1', 'twin 2'].map(name => addDevice(name)))
+  const answers = await Promise.all(
+    writers.flatMap(writer =>
+      [1, 2].map(value => send(writer, { device: writer.device.name, ...good, simultaneous: value })),
+    ),
+  )
+  t.ok(answers.every(({ further }) => further?.series.length === 1))
+  t.equal(await countOf('metrics', 'name', 'simultaneous'), 1)
+  t.equal(await countOf('metric_series', 'metric', metrics.get('simultaneous')?.id), 2)
+})
+
+t.test('an API key makes the device of a good reading with its metrics', async t => {
+  const { metrics, intake, send } = await open(t, { mode: 'declared' })
+  const made: string[] = []
+  const writer: Writer = {
+    device: undefined,
+    id: 'key 1',
+    mayCreateDevices: true,
+    find: name => devices.get(name) ?? 'DEVICE_UNKNOWN',
+    async createDevices(names) {
+      made.push(...names)
+      for (const name of names) await devices.add([NewDevice.parse({ name })], 'test')
+      return 'done'
+    },
+  }
+  const nulls = { temperature: null, humidity: null, pressure: null }
+  const body = { device: 'by key', ...nulls, undeclared: 1 }
+  t.match(await intake.prepare(writer, body), { code: 'PAYLOAD_INVALID' }, 'nothing of it would be stored')
+  t.strictSame(made, [])
+  await metrics.add({ name: 'by_key' }, 'test')
+  t.match(await send(writer, { ...body, by_key: 2 }), { ignored: ['undeclared'] })
+  t.strictSame(made, ['by key'])
+  const { number = 0 } = devices.get('by key') ?? {}
+  t.strictSame(
+    metrics.metricsOf(number).map(({ name }) => name),
+    ['by_key'],
+  )
+})
+
+t.test('whatever fields a reading has, each is stored or named, or the reading is refused with a reason', async t => {
+  const { metrics, send } = await open(t)
+  const fields = createDeviceFields(metrics)
+  const writers = await Promise.all(Array.from({ length: 20 }, (_, at) => addDevice(`fuzzed ${at}`)))
+  const special = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'Temperature', 'battery voltage', 'ts', '']
+  const name = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 70 }),
+    fc.stringMatching(/^[a-z][a-z0-9_]{0,5}$/),
+    fc.constantFrom(...special, 'co2', 'CO2 ppm', 'pm2_5', 'wind-direction'),
+  )
+  const value = fc.oneof(
+    fc.double(),
+    fc.integer({ min: 0, max: 1 }),
+    fc.boolean(),
+    fc.constantFrom(null, '', '1', 'NaN', [], [1], {}, 1e308, -0),
+  )
+  let stored = 0
+  let refused = 0
+  const property = async (at: number, pairs: [string, unknown][]) => {
+    const writer = writers[at] as (typeof writers)[number]
+    const { device } = writer
+    // As it comes from JSON.
+    const body = { ...Object.fromEntries(pairs), device: device.name, ...good } as Record<string, unknown>
+    const { code, errors, ignored = [], further } = await send(writer, body)
+    if (code !== undefined) {
+      refused++
+      return code === 'PAYLOAD_INVALID' && Object.keys(errors ?? {}).length > 0
+    }
+    const series = new Set(further?.series)
+    if (further !== undefined) stored++
+    const named = new Set(ignored)
+    const isTold = (field: string) =>
+      named.has(field) || ignored.length === 20 || (field.length > 64 && ignored.some(text => text.endsWith('…')))
+    return Object.keys(body).every(field => {
+      if (field in good || ['device', 'timestamp'].includes(field) || /^battery[_ ]/.test(field)) return true
+      if (body[field] === null) return true
+      const found = fields.find(device, field)
+      const isValue = typeof body[field] === 'boolean' || Number.isFinite(body[field])
+      if (!isValue || found === undefined) return isTold(field)
+      return metricNameOf(field) !== undefined && series.has(found.series) && !named.has(field)
+    })
+  }
+  const readings = fc.asyncProperty(fc.nat({ max: 19 }), fc.array(fc.tuple(name, value), { maxLength: 12 }), property)
+  await fc.assert(readings, { numRuns: 400 })
+  t.ok(stored > 50 && refused > 5, `${stored} were stored, ${refused} refused`)
+})
