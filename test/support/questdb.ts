@@ -7,7 +7,7 @@ import { openDataDirectory } from '../../store/data-directory.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
-import { type Metric, metrics, readingsTable } from '../../store/tables.ts'
+import { type Metric, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
 
@@ -17,11 +17,22 @@ export interface TestReading extends Partial<Record<Metric, number>> {
   readonly time: string
 }
 
+/** A value of a metric without a column. */
+export interface TestFurtherValue {
+  readonly series: number
+  /** ISO 8601, to the microsecond. */
+  readonly time: string
+  /** Null where a reading that replaced another one has none. */
+  readonly value: number | null
+}
+
 export interface TestQuestdb {
   readonly address: QuestdbAddress
   /** Resolves when the readings are visible. */
   write(readings: readonly TestReading[]): Promise<void>
-  /** Removes all readings. */
+  /** Resolves when the values are visible. */
+  writeFurther(values: readonly TestFurtherValue[]): Promise<void>
+  /** Removes all readings and values. */
   clear(): Promise<void>
   /** The rows of a Parquet file, as QuestDB reads it. */
   readParquet(file: Uint8Array, columns: string): Promise<unknown[][]>
@@ -39,21 +50,32 @@ export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
   t.teardown(() => client.end())
 
   async function applied(): Promise<void> {
-    const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = '${readingsTable}'`
-    await until('the rows are visible', async () => (await client.query(sql)).rows[0].done)
+    const names = `'${readingsTable}', '${measurementsTable}'`
+    const sql = `SELECT count() AS behind FROM wal_tables() WHERE name IN (${names}) AND writerTxn <> sequencerTxn`
+    await until('the rows are visible', async () => Number((await client.query(sql)).rows[0].behind) === 0)
+  }
+
+  async function insert(table: string, rows: readonly string[]): Promise<void> {
+    for (let i = 0; i < rows.length; i += 1000) {
+      await client.query(`INSERT INTO ${table} VALUES ${rows.slice(i, i + 1000).join(', ')}`)
+    }
+    await applied()
   }
 
   return {
     address: questdb.address,
-    async write(readings) {
-      const rows = readings.map(({ symbol, time, ...values }) => {
-        return `('${time}', '${symbol}', ${metrics.map(metric => `${values[metric] ?? null}`).join(', ')})`
-      })
-      for (let i = 0; i < rows.length; i += 1000) {
-        await client.query(`INSERT INTO ${readingsTable} VALUES ${rows.slice(i, i + 1000).join(', ')}`)
-      }
-      await applied()
-    },
+    write: readings =>
+      insert(
+        readingsTable,
+        readings.map(({ symbol, time, ...values }) => {
+          return `('${time}', '${symbol}', ${metrics.map(metric => `${values[metric] ?? null}`).join(', ')})`
+        }),
+      ),
+    writeFurther: values =>
+      insert(
+        measurementsTable,
+        values.map(({ series, time, value }) => `('${time}', ${series}, ${value})`),
+      ),
     async readParquet(file, columns) {
       // The one folder from which it reads files.
       const folder = join(questdbRoot(directory), 'import')
@@ -64,6 +86,7 @@ export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
     },
     async clear() {
       await client.query(`TRUNCATE TABLE ${readingsTable}`)
+      await client.query(`TRUNCATE TABLE ${measurementsTable}`)
       await applied()
     },
   }

@@ -1,0 +1,84 @@
+/**
+ * Values of metrics that have no column in the table of readings, fetched in a worker. They are joined with their readings by
+ * time in our code: of a month of minutes with 4 such metrics that takes 0.7 times as long as a pivot and a join in SQL.
+ */
+
+import { bug } from '../../limits/bug.ts'
+import { measurementsTable } from '../../store/tables.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { ColumnsReader } from './columns-reader.ts'
+import { whole } from './sql-literals.ts'
+
+export interface FurtherRange {
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  /** Numbers of series in the registry; undefined for all that there are. */
+  readonly series: readonly number[] | undefined
+}
+
+/** Told of each value; those of one time come in any order. */
+export type TakeFurther = (timeUs: number, series: number, value: number) => void
+
+/** Rows of a statement, of 24 bytes each. */
+const chunkRows = 200_000
+/** Of one time: all metrics of 100,000 devices that are stamped alike, 150 MB. */
+const rowsOfOneTimeMax = 6_400_000
+
+/** All values of a range, each once, ascending by time; some at a time, however many there are. Rejects with a QuestdbError. */
+export async function eachFurtherValue(
+  reader: Pick<ColumnsReader, 'read'>,
+  { fromUs, toUs, series }: FurtherRange,
+  take: TakeFurther,
+  signal: AbortSignal,
+  rowsMax = chunkRows,
+): Promise<void> {
+  if (series?.length === 0) return
+  let nextUs = fromUs
+  let limit = rowsMax
+  for (;;) {
+    const rows = await readRows(reader, { fromUs: nextUs, toUs, series }, limit, signal)
+    const [timesUs] = rows
+    if (timesUs.length < limit) return takeRows(rows, timesUs.length, take)
+    const lastUs = timesUs.at(-1) as number
+    // The rows of one time are not parted, so that the next statement begins with a time.
+    const end = timesUs.indexOf(lastUs)
+    takeRows(rows, end, take)
+    if (end > 0) {
+      limit = rowsMax
+    } else {
+      if (limit >= rowsOfOneTimeMax) throw new QueryFailed('TOO_LARGE', `more than ${limit} values of one time`)
+      limit = Math.min(2 * limit, rowsOfOneTimeMax)
+    }
+    nextUs = lastUs
+  }
+}
+
+type Rows = readonly [Float64Array, Float64Array, Float64Array]
+
+async function readRows(
+  reader: Pick<ColumnsReader, 'read'>,
+  range: FurtherRange,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Rows> {
+  const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
+  const sql = `SELECT ${columns} FROM ${measurementsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
+  return (await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)) as unknown as Rows
+}
+
+function takeRows([timesUs, series, values]: Rows, end: number, take: TakeFurther): void {
+  let beforeUs = Number.NEGATIVE_INFINITY
+  for (let row = 0; row < end; row++) {
+    const timeUs = timesUs[row] as number
+    if (!(timeUs >= beforeUs)) throw bug(`a value at ${timeUs} comes behind one at ${beforeUs}`)
+    beforeUs = timeUs
+    take(timeUs, series[row] as number, values[row] as number)
+  }
+}
+
+/** A row without a value says that the reading which replaced another one has none. */
+function whereSql({ fromUs, toUs, series }: FurtherRange): string {
+  const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND value IS NOT NULL`
+  return series === undefined ? time : `${time} AND series IN (${series.map(whole).join(', ')})`
+}
