@@ -17,7 +17,7 @@ interface ExportCommandOptions {
 
 const help = `
 CSV and NDJSON are as barograph import takes them, which stores the same readings again: times to the microsecond, all digits
-of the values. Parquet is for other programs. The readings are in the order of time. Times are ISO 8601, in UTC unless they have a time zone. A file is complete or
+of the values, all metrics of the devices. Parquet is for other programs. The readings are in the order of time. Times are ISO 8601, in UTC unless they have a time zone. A file is complete or
 absent; without --output, an exit status other than 0 means that the output is not complete.
 
 Examples:

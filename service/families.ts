@@ -65,7 +65,7 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
 }
 
 function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamily {
-  const { clockMs, ingest, devices, query, rangeReads, live, retention, claims, accounts } = parts
+  const { clockMs, ingest, devices, metrics, query, rangeReads, live, retention, claims, accounts } = parts
   const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
   const { findPrincipal } = accounts
@@ -89,7 +89,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       fairShare,
       claims,
     },
-    reads: { query, readings: { rangeReads, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log } },
+    reads: { query, readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log } },
     events: eventsOptions(config, log, parts, ingress),
   })
 }

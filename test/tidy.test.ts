@@ -85,6 +85,7 @@ const arrows: Record<string, string[]> = {
 
 /** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */
 const typeArrows: Record<string, string[]> = {
+  query: ['metrics/metric.ts'],
   web: ['api/admin', 'api/read', 'auth', 'live', 'metrics', 'query/shapes'],
 }
 

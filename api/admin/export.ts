@@ -13,6 +13,7 @@ import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { sendPieces } from '../http/stalled-response.ts'
 import { timeTextForm } from '../http/time-forms.ts'
 import type { AdminErrorCode } from './errors.ts'
+import { contentOf, type ExportRegistry, furtherMax } from './export-content.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, type Asked, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
@@ -20,6 +21,7 @@ import { sendProblem } from './problem.ts'
 export interface ExportOptions {
   readingsExport: ReadingsExport
   devices: Pick<Devices, 'get' | 'all'>
+  metrics: ExportRegistry
   nowMs: () => number
   /** How far the time of a reading may lie ahead. */
   aheadMsMax: number
@@ -63,7 +65,7 @@ const mediaTypes: Record<ExportFormat, string> = {
 }
 
 export function exportOperation(options: ExportOptions): AdminOperation {
-  const { readingsExport, devices, nowMs, aheadMsMax, audit, log, stalledMsMax } = options
+  const { readingsExport, devices, metrics, nowMs, aheadMsMax, audit, log, stalledMsMax } = options
 
   async function send(
     { query, actor, request }: Asked<undefined, ExportQuery>,
@@ -71,11 +73,15 @@ export function exportOperation(options: ExportOptions): AdminOperation {
   ): Promise<FastifyReply> {
     // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
     if (request.raw.httpVersion === '1.0') return sendProblem(reply, 'HTTP_VERSION')
-    const asked = requestOf(query)
+    const asked = await requestOf(query)
     if (asked === 'DEVICES_INVALID') {
       return sendProblem(reply, 'QUERY_INVALID', { detail: `devices must name 1 to ${devicesMax} devices` })
     }
     if (asked === 'DEVICE_UNKNOWN') return sendProblem(reply, 'DEVICE_UNKNOWN')
+    if (asked === 'TOO_MANY_METRICS') {
+      const detail = `an export has at most ${furtherMax} metrics besides the built-in ones; name fewer devices`
+      return sendProblem(reply, 'QUERY_INVALID', { detail })
+    }
     const { format } = query
     reply.header('content-type', mediaTypes[format])
     reply.header('content-disposition', `attachment; filename="readings.${format}"`)
@@ -91,12 +97,15 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     })
   }
 
-  function requestOf(query: ExportQuery): ExportRequest | 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' {
+  async function requestOf(query: ExportQuery): Promise<ExportRequest | RequestFault> {
     const { format, from: fromUs = 0, to: toUs = (nowMs() + aheadMsMax) * 1000 + 1 } = query
     const range = { layout: format, fromUs, toUs: Math.max(fromUs, toUs) }
-    if (query.devices === undefined) return { ...range, devices: devices.all(), isNarrowed: false }
-    const read = readDevices(query.devices, name => devices.get(name))
-    return read.ok ? { ...range, devices: read.devices, isNarrowed: true } : read.code
+    const read = query.devices === undefined ? undefined : readDevices(query.devices, name => devices.get(name))
+    if (read !== undefined && !read.ok) return read.code
+    const asked = read?.devices ?? devices.all()
+    const content = await contentOf(asked, metrics)
+    if (content === undefined) return 'TOO_MANY_METRICS'
+    return { ...range, ...content, devices: asked, isNarrowed: read !== undefined }
   }
 
   return operation({
@@ -115,6 +124,8 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     handle: send,
   })
 }
+
+type RequestFault = 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' | 'TOO_MANY_METRICS'
 
 const errors = {
   DATABASE_AWAY: ['DATABASE_AWAY', 'QuestDB does not answer'],

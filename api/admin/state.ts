@@ -1,6 +1,7 @@
 /** Operations on the service itself and its data: state, export, dead letters, retention, the log of what was done. */
 
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { TimeLimits } from '../../ingest/reading.ts'
@@ -25,6 +26,7 @@ import { statusHistoryOperation } from './status-history.ts'
 export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   devices: Devices
   stations: Stations
+  metrics: Metrics
   ingest: Ingest
   pointsIngest: PointsIngest
   readingsExport: ReadingsExport
@@ -39,7 +41,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
 }
 
 export function stateOperations(options: StateOptions, audit: WriteLateAudit): AdminOperation[] {
-  const { devices, stations, ingest, pointsIngest, readingsExport, store, aheadMsMax, log } = options
+  const { devices, stations, metrics, ingest, pointsIngest, readingsExport, store, aheadMsMax, log } = options
   return [
     ...deadLetterOperations({
       deadLetters: { readings: ingest.deadLetters, points: pointsIngest.deadLetters },
@@ -47,7 +49,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
       audit,
     }),
     rejectionsOperation(options.rejections),
-    exportOperation({ readingsExport, devices, nowMs: Date.now, aheadMsMax, audit, log }),
+    exportOperation({ readingsExport, devices, metrics, nowMs: Date.now, aheadMsMax, audit, log }),
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),
     statusHistoryOperation(store.questdb),

@@ -47,12 +47,19 @@ const [stepMin, stepMax] = [60, 86_400]
 const moment = (description: string) =>
   z.string().meta({ pattern: momentForm, description: `${description}: ISO 8601 with a zone, or milliseconds` })
 
-/** As the contract has them. */
+const metricForm = '[a-z][a-z0-9_]{0,47}'
+const metricsForm = `^${metricForm}(?:,${metricForm})*$`
+
+/** As the contract has them; metrics-parameter.ts reads the last one. */
 export const RangeParameters = z.object({
   start: moment('The first moment'),
   end: moment('Before this moment, without it before now').optional(),
   step: z.int().min(stepMin).max(stepMax).optional().meta({ description: 'Buckets of so many seconds' }),
   format: z.enum(rangeFormats).optional().meta({ description: 'Counts before Accept.' }),
+  metrics: z
+    .string()
+    .optional()
+    .meta({ pattern: metricsForm, description: 'Names with commas between them, in the order of the columns' }),
 })
 
 export type ReadParameters =

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../auth/devices/device.ts'
+import type { DeviceMetrics } from '../../auth/metrics/device-metrics.ts'
 import type { ExportFailure, ReadingsExport } from '../../query/export/readings-export.ts'
 import type { Log } from '../../store/log.ts'
 import { acceptedForms } from '../http/accept-encoding.ts'
@@ -12,6 +13,7 @@ import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
+import { chooseMetrics } from './metrics-parameter.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse } from './read-answers.ts'
 import { DevicePath, ofReads, readGroup, readOperation } from './read-operation.ts'
@@ -21,6 +23,7 @@ import { RangeReadings } from './readings-shape.ts'
 
 export interface ReadingsOptions {
   rangeReads: Pick<ReadingsExport, 'pieces'>
+  metrics: DeviceMetrics
   nowMs: () => number
   /** Readings before this moment have expired. */
   expiredBeforeUs: () => number
@@ -34,13 +37,15 @@ const slotsOfOneMax = 8
 type ReadingsRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
 export function readingsGroup(access: ReadAccess, options: ReadingsOptions): OperationGroup<ReadOperation> {
-  const { rangeReads, nowMs, expiredBeforeUs, log } = options
+  const { rangeReads, metrics, nowMs, expiredBeforeUs, log } = options
   const slots = createStreamSlots({ slotsMax, slotsOfOneMax, nowMs: () => performance.now() })
 
   async function send(device: Device, request: ReadingsRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { headers } = request
     const parameters = readReadingsParameters(request.query, headers.accept, nowMs() * 1000)
     if (!parameters.ok) return refuse(reply, 'PARAMETER_INVALID', parameters.status)
+    const content = chooseMetrics(request.query['metrics'], device, metrics)
+    if (!content.ok) return refuse(reply, 'PARAMETER_INVALID', content.status)
     // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
     if (request.raw.httpVersion === '1.0') return refuse(reply, 'HTTP_VERSION')
     const { format, fromUs, toUs, stepUs } = parameters.asked
@@ -48,7 +53,8 @@ export function readingsGroup(access: ReadAccess, options: ReadingsOptions): Ope
     const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
     if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
     const from = Math.min(Math.max(fromUs, expiredBeforeUs()), toUs)
-    const asked = { layout: format.layout, fromUs: from, toUs, stepUs, devices: [device], isNarrowed: true }
+    const range = { layout: format.layout, fromUs: from, toUs, stepUs, devices: [device], isNarrowed: true }
+    const asked = { ...range, ...content.chosen }
     const answer = await rangeReads.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, codeOf(answer.code))
     return sendPieces(describe(reply, format), answer.pieces, {

@@ -1,20 +1,59 @@
-/** The columns of an export behind time and device: what readings hold, or aggregates of each metric by the bucket. */
+/** The columns of an export behind time and device: values of metrics, or figures of each metric by the bucket. */
 
-import { hourlyColumns, metrics } from '../../store/tables.ts'
+import type { MetricKind } from '../../metrics/metric.ts'
+import { metrics as builtIn, hourlyColumns } from '../../store/tables.ts'
+
+/** A metric of an export. */
+export interface ExportMetric {
+  readonly name: string
+  /** Says which figures a bucket has. */
+  readonly kind: MetricKind
+}
 
 export interface ExportColumn {
   readonly name: string
-  /** How QuestDB computes it, with its name. */
-  readonly sql: string
+  /** The place of its metric in the export. */
+  readonly metric: number
+  /** Undefined for the values themselves. */
+  readonly figure: Figure | undefined
   readonly isCount: boolean
+  /** How QuestDB computes it of the table of readings, with its name; undefined where the metric has no column there. */
+  readonly sql: string | undefined
 }
 
-const readingColumns: readonly ExportColumn[] = metrics.map(name => ({ name, sql: name, isCount: false }))
+/** `increase` is that since the value before, where it is not above the one before that from 0. */
+type Figure = 'count' | 'mean' | 'sum' | 'increase' | 'last' | 'min' | 'max'
 
-export const bucketColumns: readonly ExportColumn[] = hourlyColumns
-  .filter(({ aggregate }) => aggregate !== 'std')
-  .map(({ name, sql, aggregate }) => ({ name, sql, isCount: aggregate === 'count' }))
+/** What is right for each kind: no mean of a total, no least one of directions. */
+const figuresOf: Readonly<Record<MetricKind, readonly Figure[]>> = {
+  gauge: ['count', 'mean', 'min', 'max'],
+  rate: ['count', 'sum', 'min', 'max'],
+  counter: ['count', 'increase', 'last'],
+  direction: ['count', 'mean'],
+  state: ['count', 'last', 'min', 'max'],
+}
 
-export function columnsOf(stepUs: number | undefined): readonly ExportColumn[] {
-  return stepUs === undefined ? readingColumns : bucketColumns
+/** Those that have columns in the table of readings, in their order. */
+export const builtInMetrics: readonly ExportMetric[] = builtIn.map(name => ({ name, kind: 'gauge' }))
+const builtInNames: ReadonlySet<string> = new Set(builtIn)
+
+export function isBuiltIn({ name }: Pick<ExportMetric, 'name'>): boolean {
+  return builtInNames.has(name)
+}
+
+export function columnsOf(
+  stepUs: number | undefined,
+  metrics: readonly ExportMetric[] = builtInMetrics,
+): readonly ExportColumn[] {
+  if (stepUs !== undefined) return metrics.flatMap(bucketColumnsOf)
+  return metrics.map(({ name }, metric) => {
+    return { name, metric, figure: undefined, isCount: false, sql: builtInNames.has(name) ? name : undefined }
+  })
+}
+
+function bucketColumnsOf({ name: ofMetric, kind }: ExportMetric, metric: number): ExportColumn[] {
+  return figuresOf[kind].map(figure => {
+    const name = `${ofMetric}_${figure}`
+    return { name, metric, figure, isCount: figure === 'count', sql: hourlyColumns.find(one => one.name === name)?.sql }
+  })
 }

@@ -2,6 +2,8 @@
 
 import type { LowerPriority } from '../../store/thread-priority.ts'
 import type { WorkerSettings } from '../task.ts'
+import type { ExportMetric } from './export-columns.ts'
+import type { SeriesTable } from './series-table.ts'
 
 export interface ExportSettings extends WorkerSettings {
   readonly priority: LowerPriority
@@ -24,7 +26,15 @@ export interface ExportRange {
   readonly symbols: readonly string[] | undefined
 }
 
-interface PieceQuery extends ExportRange {
+/** What is in the columns of an export. */
+export interface ExportContent {
+  /** In the order of the columns. */
+  readonly metrics: readonly ExportMetric[]
+  /** Of those among them that have no column in the table of readings. */
+  readonly series: SeriesTable
+}
+
+interface PieceQuery extends ExportRange, ExportContent {
   readonly layout: Layout
   /** Undefined for the readings themselves; else their aggregates by buckets of this length, of one device. */
   readonly stepUs: number | undefined
@@ -43,6 +53,7 @@ export interface ExportQueries {
     readonly rowGroups: readonly Uint8Array[]
     readonly fileOffset: number
     readonly stepUs: number | undefined
+    readonly metrics: readonly ExportMetric[]
   }
 }
 

@@ -2,12 +2,14 @@
 
 import { bug } from '../../limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import { metrics, readingsTable } from '../../store/tables.ts'
+import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
-import { bucketColumns } from './export-columns.ts'
-import type { ExportRange } from './export-queries.ts'
+import { columnsOf, isBuiltIn } from './export-columns.ts'
+import type { ExportContent, ExportRange } from './export-queries.ts'
+import { fillFurtherBuckets } from './further-buckets.ts'
+import { withFurther } from './further-columns.ts'
 
 /** Columns of the same length. */
 export interface ExportRows {
@@ -30,18 +32,25 @@ export interface ReadPiece {
 /** As many devices as a registry may have. */
 const rowsOfOneTimeMax = 1_000_000
 /** A symbol ends with the number of its device. */
-const columnsSql = `cast(ts AS DOUBLE) time, cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE) number, ${metrics.join(', ')}`
-const columnCount = 2 + metrics.length
+const keySql = `cast(ts AS DOUBLE) time, cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE) number`
 
-export function readPiece(
+/** Some columns of the table of readings of some of them. */
+interface RangeOfColumns extends ExportRange {
+  readonly columns: readonly string[]
+}
+
+export async function readPiece(
   reader: Pick<ColumnsReader, 'read'>,
-  range: ExportRange,
+  asked: ExportRange & ExportContent,
   stepUs: number | undefined,
   rowsMax: number,
   signal: AbortSignal,
 ): Promise<ReadPiece> {
-  if (stepUs === undefined) return readReadings(reader, range, rowsMax, signal)
-  return readBuckets(reader, range, stepUs, rowsMax, signal)
+  if (stepUs !== undefined) return readBuckets(reader, asked, stepUs, rowsMax, signal)
+  const { metrics, series } = asked
+  const columns = metrics.filter(isBuiltIn).map(({ name }) => name)
+  const { rows, ...piece } = await readReadings(reader, { ...asked, columns }, rowsMax, signal)
+  return { ...piece, rows: await withFurther(reader, rows, metrics, series, signal) }
 }
 
 /**
@@ -50,7 +59,7 @@ export function readPiece(
  */
 async function readReadings(
   reader: Pick<ColumnsReader, 'read'>,
-  range: ExportRange,
+  range: RangeOfColumns,
   rowsMax: number,
   signal: AbortSignal,
 ): Promise<ReadPiece> {
@@ -76,31 +85,35 @@ function readOf(rows: ExportRows, nextUs: number | undefined): ReadPiece {
   return { rows, readingsRead: rows.order.length, nextUs }
 }
 
-const aggregatesSql = bucketColumns.map(({ sql }) => sql).join(', ')
-const bucketSql = ['bucket', 'readings', ...bucketColumns.map(({ name }) => name)]
-  .map(name => `cast(${name} AS DOUBLE) ${name}`)
-  .join(', ')
-
 /**
  * As many buckets as a piece may have rows, whether there are readings in them or not, so that no reading is aggregated for
  * two pieces. They are aligned to 1970; the first and the last one have the aggregates of what is in the range.
  */
 async function readBuckets(
   reader: Pick<ColumnsReader, 'read'>,
-  range: ExportRange,
+  range: ExportRange & ExportContent,
   stepUs: number,
   rowsMax: number,
   signal: AbortSignal,
 ): Promise<ReadPiece> {
   const step = whole(stepUs)
   const toUs = Math.min(range.toUs, (Math.floor(range.fromUs / step) + rowsMax) * step)
-  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, count() readings, ${aggregatesSql}
+  const columns = columnsOf(stepUs, range.metrics)
+  const ofReadings = columns.filter(({ sql }) => sql !== undefined)
+  const aggregates = ['count() readings', ...ofReadings.map(({ sql }) => sql)].join(', ')
+  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates}
     FROM ${readingsTable} ${whereSql({ ...range, toUs })} GROUP BY bucket`
-  const sql = `SELECT ${bucketSql} FROM (${buckets}) ORDER BY bucket`
-  const columnCount = 2 + bucketColumns.length
-  const [timesUs, readings, ...values] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
+  const names = ['bucket', 'readings', ...ofReadings.map(({ name }) => name)]
+  const sql = `SELECT ${names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')} FROM (${buckets}) ORDER BY bucket`
+  const columnCount = names.length
+  const [timesUs, readings, ...figures] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
   if (timesUs === undefined || readings === undefined) throw bug(`${columnCount} columns came without the first two`)
-  for (const [index, { isCount }] of bucketColumns.entries()) if (isCount) withoutZeros(values[index])
+  for (const [index, { isCount }] of ofReadings.entries()) if (isCount) withoutZeros(figures[index])
+  const values = columns.map(column => {
+    const index = ofReadings.indexOf(column)
+    return index < 0 ? new Float64Array(timesUs.length).fill(Number.NaN) : (figures[index] as Float64Array)
+  })
+  await fillFurtherBuckets(reader, { ...range, toUs, stepUs }, columns, { timesUs, values }, signal)
   const rows = {
     timesUs,
     values,
@@ -132,12 +145,13 @@ export async function countRows(connection: PgConnection, range: ExportRange, si
 
 async function readColumns(
   reader: Pick<ColumnsReader, 'read'>,
-  range: ExportRange,
+  range: RangeOfColumns,
   limit: number,
   signal: AbortSignal,
 ): Promise<[Float64Array, ...Float64Array[]]> {
+  const columnsSql = [keySql, ...range.columns].join(', ')
   const sql = `SELECT ${columnsSql} FROM ${readingsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
-  return await reader.read({ sql, columnCount, rowsMax: limit }, signal)
+  return await reader.read({ sql, columnCount: 2 + range.columns.length, rowsMax: limit }, signal)
 }
 
 function whereSql({ fromUs, toUs, symbols }: ExportRange): string {

@@ -6,7 +6,7 @@ import type { ExportRows } from './export-rows.ts'
 import { fieldBytesMax, RowBytes } from './row-bytes.ts'
 
 type TextLayout = Exclude<Layout, 'parquet'>
-type Columns = readonly Pick<ExportColumn, 'name'>[]
+type Columns = readonly Pick<ExportColumn, 'name' | 'metric'>[]
 
 /** Of a row, by column. */
 const bytesExpected: Record<TextLayout, number> = { csv: 20, ndjson: 32, rfc4180: 20, lines: 30, array: 30 }
@@ -19,6 +19,8 @@ interface RowFormat {
   /** By column: before a value, and instead of a missing one. */
   readonly keys: readonly string[]
   readonly missing: readonly string[]
+  /** The same where the metric is one that the device has besides the built-in ones. */
+  readonly missingOwn?: readonly string[]
   readonly end: string
 }
 
@@ -51,17 +53,19 @@ function table(columns: Columns, end: string): RowFormat {
   }
 }
 
-/** The import asks for these, if only as null. */
-const requiredMetrics = 3
+/** The import asks for these, if only as null; and for those that a device lists. */
+const requiredMetrics: readonly string[] = ['temperature', 'humidity', 'pressure']
 
 function importLines(columns: Columns): RowFormat {
   const keys = keysOf(columns)
-  const missing = keys.map((key, index) => (index < requiredMetrics ? `${key}null` : ''))
+  const nulls = keys.map(key => `${key}null`)
+  const missing = columns.map(({ name }, index) => (requiredMetrics.includes(name) ? (nulls[index] as string) : ''))
   return {
     start: '{"timestamp":"',
     isTimeText: true,
     keys,
     missing,
+    missingOwn: nulls,
     end: '}\n',
     device: name => `Z","device":${JSON.stringify(name)}`,
   }
@@ -97,32 +101,54 @@ function formatOf(layout: TextLayout, columns: Columns): RowFormat {
   }
 }
 
-/** Those rows whose device has a name. */
+/** What the rows of a device have of it. */
+interface DeviceTexts {
+  readonly device: Buffer
+  /** By column. */
+  readonly missing: readonly Buffer[]
+}
+
+/** Made once for each device. `own`: which metrics a device has besides the built-in ones, by their places. */
+function createDeviceTexts(format: RowFormat, columns: Columns, own: ReadonlyMap<number, Uint8Array>) {
+  const { missing, missingOwn = missing } = format
+  const withoutOwn = missing.map(text => Buffer.from(text))
+  const known = new Map<number, DeviceTexts>()
+  return (number: number, name: string): DeviceTexts => {
+    let texts = known.get(number)
+    if (texts !== undefined) return texts
+    const has = own.get(number)
+    const withOwn = (text: Buffer, index: number) =>
+      has?.[columns[index]?.metric as number] === 1 ? Buffer.from(missingOwn[index] as string) : text
+    texts = {
+      device: Buffer.from(format.device(name)),
+      missing: has === undefined ? withoutOwn : withoutOwn.map(withOwn),
+    }
+    known.set(number, texts)
+    return texts
+  }
+}
+
+/** Those rows whose device has a name. `own` is as above. */
 export function writeTexts(
   layout: TextLayout,
   columns: Columns,
   { timesUs, devices, values, order }: ExportRows,
   names: ReadonlyMap<number, string>,
+  own: ReadonlyMap<number, Uint8Array>,
 ): Uint8Array<ArrayBuffer> {
   const format = formatOf(layout, columns)
   const [start, end] = [Buffer.from(format.start), Buffer.from(format.end)]
-  const [keys, missing] = [format.keys, format.missing].map(texts => texts.map(text => Buffer.from(text))) as [
-    Buffer[],
-    Buffer[],
-  ]
-  const around = keys.reduce((sum, key, index) => sum + Math.max(key.length, missing[index]?.length ?? 0), 0)
+  const keys = format.keys.map(text => Buffer.from(text))
+  const textsOf = createDeviceTexts(format, columns, own)
+  // `null` is shorter than a value.
+  const around = keys.reduce((sum, key) => sum + key.length, 0)
   const bytesMax = start.length + around + end.length + (1 + columns.length) * fieldBytesMax
-  const deviceTexts = new Map<number, Buffer>()
   const bytes = new RowBytes(order.length * columns.length * bytesExpected[layout])
   for (const row of order) {
     const number = devices[row] as number
     const name = names.get(number)
     if (name === undefined) continue
-    let device = deviceTexts.get(number)
-    if (device === undefined) {
-      device = Buffer.from(format.device(name))
-      deviceTexts.set(number, device)
-    }
+    const { device, missing } = textsOf(number, name)
     bytes.reserve(bytesMax + device.length)
     bytes.bytes(start)
     const timeUs = timesUs[row] as number

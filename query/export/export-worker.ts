@@ -18,6 +18,7 @@ import {
 import { countRows, readPiece } from './export-rows.ts'
 import { writeTexts } from './export-texts.ts'
 import { parquetFooter, writeRowGroups } from './parquet-file.ts'
+import { metricsByDevice } from './series-table.ts'
 
 const settings: ExportSettings = workerData
 lowerThreadPriority(settings.priority)
@@ -26,14 +27,15 @@ const reader = createColumnsReader(settings, connection)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
-  const { layout, stepUs, names, rowsMax, fileOffset } = task
+  const { layout, stepUs, metrics, series, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
     const { rows, readingsRead, nextUs } = await readPiece(reader, task, stepUs, rowsMax, signal)
-    const columns = columnsOf(stepUs)
+    const columns = columnsOf(stepUs, metrics)
+    const names = readNames(task.names)
     const written =
       layout === 'parquet'
-        ? await writeRowGroups(columns, rows, readNames(names), fileOffset)
-        : { bytes: writeTexts(layout, columns, rows, readNames(names)) }
+        ? await writeRowGroups(columns, rows, names, fileOffset)
+        : { bytes: writeTexts(layout, columns, rows, names, metricsByDevice(series, metrics, new Set(rows.devices))) }
     return { ...written, readingsRead, nextUs, nextOffset: fileOffset + written.bytes.length }
   })
 }
@@ -43,6 +45,6 @@ export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Co
 }
 
 export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {
-  const { stepUs, rowGroups, fileOffset } = task
-  return runTask(task, async () => ({ bytes: await parquetFooter(columnsOf(stepUs), rowGroups, fileOffset) }))
+  const { stepUs, metrics, rowGroups, fileOffset } = task
+  return runTask(task, async () => ({ bytes: await parquetFooter(columnsOf(stepUs, metrics), rowGroups, fileOffset) }))
 }

@@ -14,7 +14,7 @@ import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
 import { createPool, type Pool } from '../pool.ts'
-import { columnsOf } from './export-columns.ts'
+import { builtInMetrics, columnsOf, type ExportMetric } from './export-columns.ts'
 import {
   type Count,
   type ExportQueries,
@@ -29,6 +29,7 @@ import {
 } from './export-queries.ts'
 import { frameOf as textFrameOf } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
+import { type SeriesTable, seriesEmpty } from './series-table.ts'
 
 export interface ReadingsExportOptions {
   readonly questdb: QuestdbAddress
@@ -43,7 +44,7 @@ export interface ReadingsExportOptions {
 interface ExportLimits {
   /** Exports at a time: each holds two pieces in memory. */
   readonly exportsMax: number
-  /** Readings of a piece: of 60,000 some 5 MB of text. */
+  /** Readings of a piece with the built-in metrics: of 60,000 some 5 MB of text. With more metrics there are fewer. */
   readonly pieceRows: number
   readonly exportThreadsMax: number
 }
@@ -59,6 +60,10 @@ export interface ExportRequest {
   readonly devices: readonly (NamedDevice & { readonly symbol: string })[]
   /** Whether these are a part of all devices, so that QuestDB should read only theirs. */
   readonly isNarrowed: boolean
+  /** In the order of the columns; without it the built-in ones. */
+  readonly metrics?: readonly ExportMetric[]
+  /** Of those among them that are not built in. */
+  readonly series?: SeriesTable
 }
 
 /** INCOMPLETE: fewer readings were read than QuestDB has. */
@@ -76,14 +81,19 @@ export interface ReadingsExport {
 
 const exportLimits: ExportLimits = { exportsMax: 2, pieceRows: 60_000, exportThreadsMax: 1 }
 
+/** So that a piece has about as many values, however many columns it has. */
+function pieceRowsOf({ pieceRows }: ExportLimits, { length }: readonly ExportMetric[]): number {
+  return Math.max(1, Math.floor((pieceRows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
+}
+
 function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined {
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
 
 /** What stands around the rows; a Parquet file ends with what is told of its groups of rows. */
-function frameOf({ layout, stepUs }: ExportRequest) {
+function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   if (layout === 'parquet') return { header: parquetMagic, separator: '', footer: undefined }
-  const { header, separator, footer } = textFrameOf(layout, columnsOf(stepUs))
+  const { header, separator, footer } = textFrameOf(layout, columnsOf(stepUs, metrics))
   return { header: Buffer.from(header), separator, footer: Buffer.from(footer) }
 }
 
@@ -116,7 +126,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     client: AbortSignal,
   ): AsyncGenerator<Piece, undefined> {
     const readFrom = (fromUs: number, fileOffset: number) => {
-      const asked = { ...query, fromUs, fileOffset, rowsMax: limits.pieceRows }
+      const asked = { ...query, fromUs, fileOffset, rowsMax: pieceRowsOf(limits, query.metrics) }
       const piece = run('piece', asked, client) as Promise<Piece>
       // It is awaited below, but not if the client leaves first.
       piece.catch(() => undefined)
@@ -131,7 +141,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
   }
 
   async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { layout, stepUs, fromUs, toUs, devices } = asked
+    const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
     const range = { fromUs, toUs, symbols: symbolsOf(asked) }
     const countBefore = await count(range, client)
     const rowGroups: Uint8Array[] = []
@@ -139,7 +149,8 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     let fileOffset = header.length
     let skipped = separator.length
     let readingsRead = 0
-    for await (const piece of read({ ...range, layout, stepUs, fileOffset, names: encodeNames(devices) }, client)) {
+    const query = { ...range, layout, stepUs, metrics, series, fileOffset, names: encodeNames(devices) }
+    for await (const piece of read(query, client)) {
       fileOffset = piece.nextOffset
       readingsRead += piece.readingsRead
       if (piece.bytes.length === 0) continue
@@ -151,7 +162,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     if (readingsRead < countBefore && readingsRead < (await count(range, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
-    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs }, client)) as Footer).bytes
+    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {

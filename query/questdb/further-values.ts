@@ -63,7 +63,7 @@ async function readRows(
   signal: AbortSignal,
 ): Promise<Rows> {
   const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
-  const sql = `SELECT ${columns} FROM ${measurementsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
+  const sql = `SELECT ${columns} FROM ${measurementsTable} ${furtherWhereSql(range)} LIMIT ${whole(limit)}`
   return (await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)) as unknown as Rows
 }
 
@@ -78,7 +78,7 @@ function takeRows([timesUs, series, values]: Rows, end: number, take: TakeFurthe
 }
 
 /** A row without a value says that the reading which replaced another one has none. */
-function whereSql({ fromUs, toUs, series }: FurtherRange): string {
+export function furtherWhereSql({ fromUs, toUs, series }: FurtherRange): string {
   const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND value IS NOT NULL`
   return series === undefined ? time : `${time} AND series IN (${series.map(whole).join(', ')})`
 }

@@ -8,6 +8,7 @@ import { type ExportOptions, exportOperation } from '../../api/admin/export.ts'
 import { untilStalled } from '../../api/http/stalled-response.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { silentLog } from '../support/databases.ts'
+import { madeMetrics } from '../support/made-metrics.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -27,6 +28,7 @@ async function start(t: Test, pieceCount: number, stalledMsMax: number) {
   const options: ExportOptions = {
     readingsExport: { pieces: async () => ({ ok: true, pieces: made() }), close: async () => undefined },
     devices: { get: () => undefined, all: () => [] },
+    metrics: madeMetrics(),
     nowMs: Date.now,
     aheadMsMax: 0,
     audit: async () => undefined,

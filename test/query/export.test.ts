@@ -13,6 +13,7 @@ import type { QueryDevice } from '../../query/fleet.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { silentLog } from '../support/databases.ts'
+import { madeMetrics } from '../support/made-metrics.ts'
 import { startQuestdb, type TestReading } from '../support/questdb.ts'
 import { makeDevice, stays } from './query-at.ts'
 
@@ -224,6 +225,7 @@ t.test('an answer that cannot be finished breaks off', async t => {
       operations: [
         exportOperation({
           readingsExport,
+          metrics: madeMetrics(),
           nowMs: Date.now,
           aheadMsMax: 0,
           log: silentLog,

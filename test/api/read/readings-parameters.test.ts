@@ -12,6 +12,7 @@ import { readingsGroup } from '../../../api/read/readings.ts'
 import { readReadingsParameters } from '../../../api/read/readings-parameters.ts'
 import { makeDevice } from '../../query/query-at.ts'
 import { silentLog } from '../../support/databases.ts'
+import { madeMetrics } from '../../support/made-metrics.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -142,6 +143,7 @@ async function openDoor(t: Test) {
         return { ok: true, pieces: made() }
       },
     },
+    metrics: madeMetrics(),
     nowMs: Date.now,
     expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
     log: silentLog,

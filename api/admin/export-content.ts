@@ -1,0 +1,38 @@
+/** What the columns of an export of some devices are. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Device } from '../../auth/devices/device.ts'
+import { type DeviceMetrics, furtherMetricsOf } from '../../auth/metrics/device-metrics.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import { builtInMetrics } from '../../query/export/export-columns.ts'
+import type { ExportRequest } from '../../query/export/readings-export.ts'
+import { noSeries, seriesTable } from '../../query/export/series-table.ts'
+
+export type ExportRegistry = DeviceMetrics & Pick<Metrics, 'all'>
+
+/** Each is a column of each row. */
+export const furtherMax = 500
+/** Some milliseconds of the main thread. */
+const devicesPerTurn = 2000
+
+/** What these devices have besides the built-in metrics, by position; undefined when it is too much for one export. */
+export async function contentOf(
+  devices: readonly Device[],
+  registry: ExportRegistry,
+): Promise<Pick<ExportRequest, 'metrics' | 'series'> | undefined> {
+  const ids = new Set<number>()
+  const series: number[] = []
+  for (const [index, device] of devices.entries()) {
+    for (const metric of furtherMetricsOf(registry, device)) {
+      ids.add(metric.id)
+      series.push(registry.series(device.number, metric) ?? noSeries, device.number, metric.id)
+    }
+    if (index % devicesPerTurn === devicesPerTurn - 1) await turn()
+  }
+  if (ids.size > furtherMax) return undefined
+  const further = registry.all().filter(({ id }) => ids.has(id))
+  const metrics = [...builtInMetrics, ...further]
+  const places = new Map(further.map(({ id }, index) => [id, builtInMetrics.length + index]))
+  const entries = series.map((number, index) => (index % 3 === 2 ? (places.get(number) as number) : number))
+  return { metrics, series: seriesTable(entries) }
+}

@@ -1,0 +1,45 @@
+/** The parameter `metrics` of a read of a device: which of its metrics are told, and in which order. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import { type DeviceMetrics, furtherMetricsOf } from '../../auth/metrics/device-metrics.ts'
+import { builtInMetrics, type ExportMetric } from '../../query/export/export-columns.ts'
+import { noSeries, type SeriesTable, seriesEmpty, seriesTable } from '../../query/export/series-table.ts'
+
+/** What a read of a range tells. */
+interface RangeMetrics {
+  readonly metrics: readonly ExportMetric[]
+  /** Of those among them that are not built in. */
+  readonly series: SeriesTable
+}
+
+export type ChosenMetrics =
+  | { readonly ok: true; readonly chosen: RangeMetrics }
+  | { readonly ok: false; readonly status: string }
+
+/** Without the parameter: the built-in ones, then all that the device has besides. */
+export function chooseMetrics(text: unknown, device: Device, registry: DeviceMetrics): ChosenMetrics {
+  const further = furtherMetricsOf(registry, device)
+  if (text === undefined && further.length === 0) {
+    return { ok: true, chosen: { metrics: builtInMetrics, series: seriesEmpty } }
+  }
+  const there: ExportMetric[] = [...builtInMetrics, ...further]
+  const metrics = text === undefined ? there : named(text, there)
+  if (typeof metrics === 'string') return { ok: false, status: metrics }
+  const entries = metrics.flatMap(({ name }, place) => {
+    const metric = further.find(one => one.name === name)
+    return metric === undefined ? [] : [registry.series(device.number, metric) ?? noSeries, device.number, place]
+  })
+  return { ok: true, chosen: { metrics, series: seriesTable(entries) } }
+}
+
+/** Longer than the names of all metrics of a device. */
+const textLengthMax = 4000
+
+/** Or what is wrong. */
+function named(text: unknown, there: readonly ExportMetric[]): readonly ExportMetric[] | string {
+  const names = typeof text === 'string' && text.length <= textLengthMax ? text.split(',') : []
+  const metrics = names.flatMap(name => there.find(metric => metric.name === name) ?? [])
+  const isEachOnce = names.length > 0 && metrics.length === names.length && new Set(names).size === names.length
+  if (isEachOnce) return metrics
+  return `metrics must name each once, with commas between them: ${there.map(({ name }) => name).join(', ')}`
+}

@@ -1,0 +1,123 @@
+/** Figures, by buckets of time, of metrics that have no column in the table of readings. */
+
+import { directionOf } from '../../analytics/direction/degrees.ts'
+import { measurementsTable } from '../../store/tables.ts'
+import type { ColumnsReader } from '../questdb/columns-reader.ts'
+import { furtherWhereSql } from '../questdb/further-values.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import type { ExportColumn, ExportMetric } from './export-columns.ts'
+import { metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
+
+interface BucketsAsked {
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+  readonly stepUs: number
+  readonly metrics: readonly ExportMetric[]
+  /** Of one device. */
+  readonly series: SeriesTable
+}
+
+/** The order in which QuestDB gives them, behind bucket and series. */
+const aggregates = {
+  count: 'count(value)',
+  mean: 'avg(value)',
+  sum: 'sum(value)',
+  last: 'last(value)',
+  min: 'min(value)',
+  max: 'max(value)',
+  sine: 'avg(sin(radians(value)))',
+  cosine: 'avg(cos(radians(value)))',
+} as const
+type Aggregate = keyof typeof aggregates
+const aggregateNames = Object.keys(aggregates) as Aggregate[]
+/** Means of directions that cancel out; rounding leaves less of them. */
+const resultantMin = 1e-12
+/** How far before a bucket the value may be since which a total has grown. */
+const lookbackUs = 86_400_000_000
+
+/** Puts them into the columns, whose rows are the buckets, ascending. */
+export async function fillFurtherBuckets(
+  reader: Pick<ColumnsReader, 'read'>,
+  asked: BucketsAsked,
+  columns: readonly ExportColumn[],
+  { timesUs, values }: { readonly timesUs: Float64Array; readonly values: readonly Float64Array[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const { metrics, series } = asked
+  if (series.length === 0 || timesUs.length === 0) return
+  const rows = new Map(Array.from(timesUs, (timeUs, row) => [timeUs, row]))
+  const columnsOfMetric = metrics.map((_, metric) =>
+    [...columns.entries()].filter(([, column]) => column.metric === metric),
+  )
+
+  /** By the figure's name. */
+  function put(timeUs: number, ofSeries: number, figureOf: (column: ExportColumn, kind: string) => number): void {
+    const row = rows.get(timeUs)
+    const metric = metricAt(series, placeOfSeries(series, ofSeries))
+    if (row === undefined) return
+    for (const [index, column] of columnsOfMetric[metric] ?? []) {
+      const figure = figureOf(column, (metrics[metric] as ExportMetric).kind)
+      if (!Number.isNaN(figure)) (values[index] as Float64Array)[row] = figure
+    }
+  }
+
+  // Values may be visible before their readings are.
+  const rowsMax = (Math.ceil((asked.toUs - asked.fromUs) / asked.stepUs) + 1) * (seriesToName(series)?.length ?? 0)
+  const columnCount = 2 + aggregateNames.length
+  const figures = await reader.read({ sql: figuresSql(asked), columnCount, rowsMax }, signal)
+  const of = (name: Aggregate, row: number) => figures[2 + aggregateNames.indexOf(name)]?.[row] as number
+  for (let row = 0; row < figures[0].length; row++) {
+    put(figures[0][row] as number, figures[1]?.[row] as number, ({ figure }, kind) => {
+      if (figure === 'increase' || figure === undefined) return Number.NaN
+      return figure === 'mean' && kind === 'direction'
+        ? meanDirection(of('sine', row), of('cosine', row))
+        : of(figure, row)
+    })
+  }
+  const counters = countersIn(asked)
+  if (counters.length === 0) return
+  const sql = increasesSql(asked, counters)
+  const [bucketsUs, ofSeries, increases] = await reader.read({ sql, columnCount: 3, rowsMax }, signal)
+  for (let row = 0; row < bucketsUs.length; row++) {
+    put(bucketsUs[row] as number, ofSeries?.[row] as number, ({ figure }) => {
+      return figure === 'increase' ? (increases?.[row] as number) : Number.NaN
+    })
+  }
+}
+
+function meanDirection(sine: number, cosine: number): number {
+  return Math.hypot(sine, cosine) < resultantMin ? Number.NaN : directionOf(sine, cosine)
+}
+
+function countersIn({ metrics, series }: BucketsAsked): number[] {
+  return (seriesToName(series) ?? []).filter(one => {
+    return metrics[metricAt(series, placeOfSeries(series, one))]?.kind === 'counter'
+  })
+}
+
+function figuresSql({ fromUs, toUs, stepUs, series }: BucketsAsked): string {
+  const named = aggregateNames.map(name => `${aggregates[name]} ${name}`)
+  const where = furtherWhereSql({ fromUs, toUs, series: seriesToName(series) })
+  const buckets = `SELECT ${bucketSql(stepUs)}, series, ${named.join(', ')} FROM ${measurementsTable} ${where} GROUP BY bucket, series`
+  const columns = aggregateNames.map(name => `cast(${name} AS DOUBLE) ${name}`)
+  return `SELECT ${keySql}, ${columns.join(', ')} FROM (${buckets}) ORDER BY bucket`
+}
+
+/**
+ * What a total has grown by since the value before counts for the bucket of the later one; one that is lower than that
+ * value has started again from 0.
+ */
+function increasesSql({ fromUs, toUs, stepUs }: BucketsAsked, counters: readonly number[]): string {
+  const where = furtherWhereSql({ fromUs: Math.max(0, fromUs - lookbackUs), toUs, series: counters })
+  const pairs = `SELECT ts, series, value, lag(value) OVER (PARTITION BY series ORDER BY ts) before FROM ${measurementsTable} ${where}`
+  const increase = 'sum(CASE WHEN value >= before THEN value - before ELSE value END) increase'
+  const buckets = `SELECT ${bucketSql(stepUs)}, series, ${increase} FROM (${pairs}) WHERE before IS NOT NULL AND ts >= ${whole(fromUs)} GROUP BY bucket, series`
+  return `SELECT ${keySql}, increase FROM (${buckets}) ORDER BY bucket`
+}
+
+const keySql = 'cast(bucket AS DOUBLE) bucket, cast(series AS DOUBLE) series'
+
+function bucketSql(stepUs: number): string {
+  return `cast(ts AS LONG) / ${whole(stepUs)} * ${whole(stepUs)} bucket`
+}

@@ -1,0 +1,82 @@
+/** Which series belong to an export: of each its device and its metric, in memory that threads share, so that no piece copies it. */
+
+import type { ExportMetric } from './export-columns.ts'
+
+/** Instead of the number of a series: of a metric that a device is to have, and has not sent yet. */
+export const noSeries = 0
+
+/** Series, device and place of the metric in the export of each entry, ascending by series. */
+export type SeriesTable = Uint32Array<SharedArrayBuffer>
+
+const width = 3
+export const seriesEmpty: SeriesTable = tableOf(0)
+
+function tableOf(entries: number): SeriesTable {
+  return new Uint32Array(new SharedArrayBuffer(entries * width * Uint32Array.BYTES_PER_ELEMENT))
+}
+
+/** Of entries one behind the other: three numbers of each. */
+export function seriesTable(entries: readonly number[]): SeriesTable {
+  const count = entries.length / width
+  // Numbers alone are sorted some times as fast as objects.
+  const keys = Float64Array.from({ length: count }, (_, index) => (entries[index * width] as number) * count + index)
+  const table = tableOf(count)
+  for (const [index, key] of keys.sort().entries()) {
+    const from = (key % count) * width
+    for (let part = 0; part < width; part++) table[index * width + part] = entries[from + part] as number
+  }
+  return table
+}
+
+/** Where the entry of a series begins; -1 when it has none. */
+export function placeOfSeries(table: SeriesTable, series: number): number {
+  let low = 0
+  let high = table.length / width - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = table[middle * width] as number
+    if (found === series) return middle * width
+    if (found < series) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
+
+export function deviceAt(table: SeriesTable, place: number): number {
+  return table[place + 1] as number
+}
+
+export function metricAt(table: SeriesTable, place: number): number {
+  return table[place + 2] as number
+}
+
+/** A statement names so many series at most; of more, those of others are read past. */
+const namedInSqlMax = 1000
+
+/** Undefined when there are too many to name. */
+export function seriesToName(table: SeriesTable): number[] | undefined {
+  if (table.length / width > namedInSqlMax) return undefined
+  return Array.from({ length: table.length / width }, (_, index) => table[index * width] as number).filter(
+    series => series !== noSeries,
+  )
+}
+
+/** For each of these devices that has an entry, 1 at the places of its metrics. */
+export function metricsByDevice(
+  table: SeriesTable,
+  metrics: readonly ExportMetric[],
+  devices: ReadonlySet<number>,
+): Map<number, Uint8Array> {
+  const found = new Map<number, Uint8Array>()
+  for (let place = 0; place < table.length; place += width) {
+    const device = deviceAt(table, place)
+    if (!devices.has(device)) continue
+    let has = found.get(device)
+    if (has === undefined) {
+      has = new Uint8Array(metrics.length)
+      found.set(device, has)
+    }
+    has[metricAt(table, place)] = 1
+  }
+  return found
+}
