@@ -44,7 +44,7 @@ export function ignoredNames(
   let names: string[] | undefined
   for (const name in fields) {
     if (known.has(name) ? isListed(name, metrics) : further.has(name)) continue
-    if (fields[name] === null) continue
+    if (fields[name] === null || fields[name] === undefined) continue
     names ??= []
     names.push(name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name)
     if (names.length === namesMax) break

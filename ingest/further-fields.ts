@@ -66,7 +66,7 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
     if (field === undefined) {
       ignored.push(name)
     } else if (value < field.min || value > field.max) {
-      errors = { ...errors, [name]: rangeReason(field) }
+      errors = { ...errors, [name]: furtherRangeReason(field) }
     } else {
       const before = series.indexOf(field.series)
       if (before === -1) series.push(field.series)
@@ -77,7 +77,7 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
 }
 
 /** One of the limits may be infinite. */
-function rangeReason({ min, max }: FurtherField): string {
+export function furtherRangeReason({ min, max }: FurtherField): string {
   if (max === Number.POSITIVE_INFINITY) return `must be at least ${min}`
   return min === Number.NEGATIVE_INFINITY ? `must be at most ${max}` : `must be between ${min} and ${max}`
 }

@@ -12,6 +12,7 @@ import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
 import { lineProtocolFamilies } from '../api/write/line-protocol/line-protocol.ts'
+import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
@@ -77,6 +78,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     live: { live, query, timeZone: config.TIME_ZONE, nowMs },
     batch: {
       devices,
+      bulkFields: createBulkFields(metrics),
       ingest,
       writers,
       findPrincipal,
@@ -105,6 +107,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     publicUrl: accounts.publicUrl,
     signUp: config.SIGN_UP,
     devices,
+    bulkFields: createBulkFields(metrics),
     stations,
     metrics,
     eraseJobs,
@@ -145,11 +148,12 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
 }
 
 function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyInputs): RouteFamily[] {
-  const { ingest, devices, accounts, clockMs } = parts
+  const { ingest, devices, metrics, accounts, clockMs } = parts
   const { writers, authRateLimit, bulkMeter, fairShare } = ingress
   return lineProtocolFamilies({
     ingest,
     devices,
+    bulkFields: createBulkFields(metrics),
     writers,
     keys: accounts.keys,
     ...checkOptionsOf(config, parts),

@@ -166,7 +166,7 @@ export const Settings = z.object({
   LINE_PROTOCOL_UNKNOWN_FIELDS: z
     .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
     .default('reject')
-    .describe('What to do with lines that have other fields: reject them, or ignore those fields.'),
+    .describe('What to do with lines that have fields which become no metric: reject them, or ignore those fields.'),
   AUTH_HOST: z
     .enum(['on', 'off'], { error: 'must be on or off' })
     .default('on')

@@ -1,6 +1,7 @@
 /** Operations whose bodies are no JSON objects: imports, backups, content files. */
 
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { BackupParts } from '../../backup/backup-parts.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
@@ -21,6 +22,7 @@ import type { AdminOperation } from './operation.ts'
 
 export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincipal' | 'log'> {
   devices: Devices
+  bulkFields: BulkFields
   stations: Stations
   ingest: Ingest
   pointsIngest: PointsIngest
@@ -38,11 +40,12 @@ export interface BulkOptions extends TimeLimits, Pick<GuardOptions, 'findPrincip
 
 export function bulkGroups(options: BulkOptions, audit: WriteLateAudit): OperationGroup<AdminOperation>[] {
   const { ingest, pointsIngest, store, retention, ranges, aheadMsMax, earliestMs, findPrincipal } = options
+  const { devices, bulkFields } = options
   const imports = { ranges, aheadMsMax, audit, findPrincipal }
   const parts = { ...options, ingest: { readings: ingest, points: pointsIngest }, version: packageVersion() }
   return [
     backupGroup({ parts, whileNoDayExpires: retention.whileNoDayExpires, audit }),
-    importReadingsGroup({ ...imports, ingest, devices: options.devices, earliestMs, meter: options.meter }),
+    importReadingsGroup({ ...imports, ingest, devices, bulkFields, earliestMs, meter: options.meter }),
     importPointsGroup({ ...imports, pointsIngest, stations: options.stations, rejections: options.rejections }),
     contentFileGroup(store.postgres),
   ]

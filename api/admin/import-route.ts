@@ -11,6 +11,7 @@ import type { RowKindName } from '../../ingest/formats/row-kinds.ts'
 import { codingOf } from '../../ingest/import/content-coding.ts'
 import { createImporter } from '../../ingest/import/import.ts'
 import type { Failure, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
+import type { FieldResolver } from '../../ingest/import/resolve-fields.ts'
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Ranges, TimeLimits } from '../../ingest/reading.ts'
@@ -37,6 +38,8 @@ export interface ImportRoute extends Pick<AdminOperation, 'path' | 'name' | 'sum
   kind: RowKindName
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   resolve: ResolveNames
+  /** Of rows that may have fields without a column; `actor` is who sends them. */
+  fields?: (actor: string) => FieldResolver
   onStored?: ImportSource['onStored']
   /** What became of a body. */
   onResult: (sender: RejectedSender, result: ImportResult) => void
@@ -69,7 +72,7 @@ export function importGroup(
   route: ImportRoute,
   { ranges, aheadMsMax, earliestMs, audit, findPrincipal }: ImportRouteOptions,
 ): OperationGroup<AdminOperation> {
-  const { path, name, summary, kind, ingest, resolve, onStored, noRowsCode } = route
+  const { path, name, summary, kind, ingest, resolve, fields, onStored, noRowsCode } = route
   const now = () => Math.floor(ingest.clockUs() / 1000)
   // So that an export of readings that we stamped replaces them instead of standing beside them.
   const keepsMicroseconds = true
@@ -82,7 +85,7 @@ export function importGroup(
     const coding = codingOf(request.headers['content-encoding'])
     if (coding === undefined) return refuseCoding(reply)
     const refusal = () => refusalOf(request, findPrincipal)
-    const source = { body: bodyOf(request.raw), format, coding, resolve, refusal }
+    const source = { body: bodyOf(request.raw), format, coding, resolve, fields: fields?.(actor), refusal }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
     route.onResult({ name: actor, isKnown: true }, result)
     if (result.report.accepted > 0) await audit(entryOf(actor, kind, format, result))
@@ -158,7 +161,7 @@ function answer(
     rejected: report.rejected,
     rejects: report.rejects,
     rejects_truncated: report.rejectsTruncated,
-    ignored_columns: report.ignoredColumns,
+    ignored_columns: report.ignored,
   }
   if (failure === undefined) return reply.send(members)
   // A long body that nobody wants any more is not worth the connection.

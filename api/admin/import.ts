@@ -1,8 +1,11 @@
 /** `POST /api/admin/import`: readings with times of their own. */
 
-import { composedName, nameFault } from '../../auth/devices/device.ts'
+import { composedName, type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
 import { writeRefusalReason } from '../../auth/writers.ts'
+import { NamesUnavailable } from '../../ingest/import/import-session.ts'
+import type { FieldResolver, SentField } from '../../ingest/import/resolve-fields.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import type { BulkMeter } from '../write/bulk-meter.ts'
@@ -12,6 +15,7 @@ import type { AdminOperation } from './operation.ts'
 export interface ImportOptions extends ImportRouteOptions {
   ingest: Pick<Ingest, 'append' | 'clockUs'>
   devices: Pick<Devices, 'get'>
+  bulkFields: BulkFields
   meter: BulkMeter
 }
 
@@ -22,14 +26,16 @@ function unknownDevice(name: string) {
 }
 
 export function importReadingsGroup(options: ImportOptions): OperationGroup<AdminOperation> {
-  const { ingest, devices, meter } = options
+  const { ingest, devices, bulkFields, meter } = options
+  const find = (name: string) => devices.get(name) ?? unknownDevice(composedName(name))
   const route: ImportRoute = {
     path: '/import',
     name: 'admin_import_readings',
     summary: 'Import readings',
     kind: 'readings',
     ingest,
-    resolve: async names => names.map(([name = '']) => devices.get(name) ?? unknownDevice(composedName(name))),
+    resolve: async names => names.map(([name = '']) => find(name)),
+    fields: actor => fieldResolver(names => names.map(find), bulkFields, actor),
     noRowsCode: 'NO_READINGS',
     onResult(sender, { report, failure }) {
       const source = { way: 'import', sender } as const
@@ -38,4 +44,17 @@ export function importReadingsGroup(options: ImportOptions): OperationGroup<Admi
     },
   }
   return importGroup(route, options)
+}
+
+function fieldResolver(find: FieldResolver['find'], { resolve, metricsOf }: BulkFields, actor: string): FieldResolver {
+  return {
+    find,
+    async resolve(sent) {
+      // Resolved by the registry.
+      const found = await resolve(sent as readonly (SentField & { device: Device })[], actor)
+      if (found === 'later') throw new NamesUnavailable('PostgreSQL does not answer')
+      return found
+    },
+    metricsOf,
+  }
 }

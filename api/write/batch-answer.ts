@@ -64,7 +64,7 @@ export function answerBatch(
   const { accepted: stored, rejected } = report
   const rejects = report.rejects.map(reject => rejectOf(reject, format))
   const counts = { stored, rejected, rejects, ...(report.rejectsTruncated ? { rejects_truncated: true } : {}) }
-  const ignored = report.ignoredColumns.length === 0 ? {} : { ignored: report.ignoredColumns }
+  const ignored = report.ignored.length === 0 ? {} : { ignored: report.ignored }
   if (failure !== undefined) {
     const code = failures[failure.code]
     if (code === 'UNAUTHORIZED') askForCredential(reply)

@@ -4,18 +4,14 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Device } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
 import type { CredentialWriter, Writer } from '../../auth/writers.ts'
 import type { Series } from '../../ingest/formats/row-kind.ts'
 import type { Claims } from '../../ingest/idempotency/claims.ts'
 import { importAllOrNothing } from '../../ingest/import/all-or-nothing.ts'
 import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
 import { createImporter } from '../../ingest/import/import.ts'
-import {
-  type Failure,
-  type ImportResult,
-  type ImportSource,
-  NamesUnavailable,
-} from '../../ingest/import/import-session.ts'
+import type { Failure, ImportResult, ImportSource } from '../../ingest/import/import-session.ts'
 import type { ResolveNames } from '../../ingest/import/thread-body.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../../ingest/reading.ts'
@@ -24,10 +20,12 @@ import type { BatchHead } from './batch-head.ts'
 import type { Refusal } from './intake.ts'
 import { claimRefusals } from './key-errors.ts'
 import { resolveDevices } from './resolve-devices.ts'
+import { createFieldResolver, known } from './resolve-fields.ts'
 import { createSender, type Sender } from './sender.ts'
 
 export interface BatchImportOptions extends TimeLimits {
   devices: Pick<Devices, 'seen'>
+  bulkFields: BulkFields
   ingest: Pick<Ingest, 'append' | 'clockUs' | 'status'>
   ranges: Ranges
   /** Of a body without its compression, and of the records of a strict one. */
@@ -64,18 +62,17 @@ export interface BatchImporter {
 }
 
 export function createBatchImporter(options: BatchImportOptions): BatchImporter {
-  const { devices, ingest, ranges, aheadMsMax, earliestMs, bodyBytesMax, spoolDirectory, claims } = options
+  const { devices, bulkFields, ingest, ranges, aheadMsMax, earliestMs, bodyBytesMax, spoolDirectory, claims } = options
   const limits = { ...defaultLimits, ...options.limits }
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
   const earliestNowMs = () => earliestMs?.() ?? Number.NEGATIVE_INFINITY
   const { append, hasRoom } = createBulkJournal(ingest)
+  const checks = { ranges, aheadMsMax, earliestMs }
   const importer = createImporter({
     kind: 'readings',
     append,
     now: nowMs,
-    ranges,
-    aheadMsMax,
-    earliestMs,
+    ...checks,
     limits: { ...limits, bodyBytesMax },
   })
   const spool = { directory: spoolDirectory, memoryBytesMax: limits.spoolMemoryBytesMax, bytesMax: bodyBytesMax }
@@ -96,6 +93,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
       coding,
       defaultDevice: writer.device?.name,
       resolve: names => resolve(names, sender.writer()),
+      fields: createFieldResolver(bulkFields, sender),
       refusal: series => refusalOf(sender, series),
       onStored(series) {
         for (const { number } of series) devices.seen({ number }, nowMs())
@@ -166,7 +164,5 @@ const failures = {
 
 async function resolve(names: readonly (readonly string[])[], writer: Writer): ReturnType<ResolveNames> {
   const deviceNames = names.map(([name = '']) => name)
-  const resolved = await resolveDevices(deviceNames, writer)
-  if (resolved === 'later') throw new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
-  return resolved
+  return known(await resolveDevices(deviceNames, writer))
 }

@@ -31,14 +31,19 @@ export async function resolveDevices(
   return resolved
 }
 
-async function resolveSome(names: readonly string[], writer: Writer): Promise<(Device | Unresolved)[] | 'later'> {
-  if (writer.mayCreateDevices) {
-    const unknown = names.filter(name => writer.find(name) === 'DEVICE_UNKNOWN')
-    if (unknown.length > 0 && (await writer.createDevices(unknown)) === 'later') return 'later'
-  }
+/** The same of devices that are not made, from memory. */
+export function findDevices(names: readonly string[], writer: Writer): (Device | Unresolved)[] | 'later' {
   const found = names.map(name => writer.find(name))
   if (found.includes('DEVICE_SUSPENDED')) return 'later'
   return found.map((each, at) => {
     return typeof each === 'string' ? { code: each, reason: writeRefusalReason(each, names[at] ?? '') } : each
   })
+}
+
+async function resolveSome(names: readonly string[], writer: Writer): Promise<(Device | Unresolved)[] | 'later'> {
+  if (writer.mayCreateDevices) {
+    const unknown = names.filter(name => writer.find(name) === 'DEVICE_UNKNOWN')
+    if (unknown.length > 0 && (await writer.createDevices(unknown)) === 'later') return 'later'
+  }
+  return findDevices(names, writer)
 }

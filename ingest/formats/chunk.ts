@@ -1,10 +1,12 @@
 /** Reads a chunk of whole lines: rows that passed the check, and a reject for each line that did not. */
 
 import type { Fields } from '../field-names.ts'
+import type { SightingsReader } from './field-sightings.ts'
+import { FurtherRows } from './further-columns.ts'
 import type { LineReader } from './line-reader.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
-import type { RowCheck, RowKind } from './row-kind.ts'
+import type { OtherFields, RowCheck, RowKind } from './row-kind.ts'
 import { createRows, type Rows, withoutRoom } from './rows.ts'
 
 export interface ChunkOptions {
@@ -17,26 +19,43 @@ export interface ChunkOptions {
   lineBytesMax: number
   /** How many rejects to list; the others are only counted. */
   rejectsMax: number
+  /** Of a chunk that was read before, what it found then. */
+  names?: NameIndex
+  /** Notes the fields that have no column, and has the names of refused rows noted, too. Ends the chunk when it is full. */
+  sightings?: SightingsReader
 }
 
 export interface ChunkResult {
+  /** Bytes that were read: all of the chunk, unless its fields were too many. */
+  bytes: number
   /** Lines in the chunk, empty ones too. */
   lines: number
   rows: Rows
   /** The distinct names of the rows, each in its parts. */
   names: (readonly string[])[]
+  /** The same, to look them up. */
+  nameIndex: NameIndex
+  others: NamesOfOthers
   rejects: Reject[]
   rejected: number
+}
+
+/** Names of fields without a column, of rows that passed the check. */
+export interface NamesOfOthers {
+  /** Those that may be, or are, values of metrics. */
+  stored: ReadonlySet<string>
+  ignored: ReadonlySet<string>
 }
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
-  const { kind, readLine, lineBytesMax } = options
+  const { kind, readLine, lineBytesMax, sightings } = options
   const sink = new RowSink(Math.ceil(chunk.length / kind.lineBytesMin), options)
   let line = options.firstLine
-  for (let start = 0; start < chunk.length; line++) {
+  let start = 0
+  for (; start < chunk.length && sightings?.isFull() !== true; line++) {
     const found = chunk.indexOf(lineFeed, start)
     const lineEnd = found === -1 ? chunk.length : found
     const end = lineEnd > start && chunk[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd
@@ -50,41 +69,72 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
     start = lineEnd + 1
   }
   return {
+    bytes: Math.min(start, chunk.length),
     lines: line - options.firstLine,
-    rows: withoutRoom(sink.rows),
+    rows: sink.takeRows(),
     names: sink.names.list,
+    nameIndex: sink.names,
+    others: sink.others,
     rejects: sink.rejects.listed,
     rejected: sink.rejects.count,
   }
 }
 
+/** Of a chunk: a line of NDJSON may have thousands, and none may be like another one. */
+const othersMax = 2_000
+
 class RowSink {
-  readonly rows: Rows
-  readonly names = new NameIndex()
+  readonly names: NameIndex
   readonly rejects: RejectList
+  readonly others = { stored: new Set<string>(), ignored: new Set<string>() }
+  readonly #rows: Rows
   readonly #kind: RowKind<never>
+  readonly #readLine: LineReader
   readonly #check: RowCheck<never>
   readonly #nowMs: number
+  readonly #sightings: SightingsReader | undefined
+  #further: FurtherRows | undefined
 
-  constructor(rowsMax: number, { kind, check, nowMs, rejectsMax }: ChunkOptions) {
-    this.rows = createRows(rowsMax, kind.valuesPerRow)
+  constructor(rowsMax: number, { kind, readLine, check, nowMs, rejectsMax, names, sightings }: ChunkOptions) {
+    this.names = names ?? new NameIndex()
     this.rejects = new RejectList(kind.subject, rejectsMax)
+    this.#rows = createRows(rowsMax, kind.valuesPerRow)
     this.#kind = kind
+    this.#readLine = readLine
     this.#check = check
     this.#nowMs = nowMs
+    this.#sightings = sightings
   }
 
   take(line: number, fields: Fields): void {
-    const checked = this.#check(fields, this.#nowMs)
+    const checked = this.#check(fields, this.#nowMs, this.#readLine.hasOthers === true)
     if (!checked.ok) {
-      this.rejects.add(line, checked.name, this.#kind.invalidCode, checked.reason)
+      const { name, reason, others } = checked
+      this.rejects.add(line, name, this.#kind.invalidCode, reason)
+      if (name !== undefined) this.#sightings?.addRefused(this.names.indexOf([name]), others)
       return
     }
-    const { rows } = this
+    const rows = this.#rows
     const row = rows.count++
+    const name = this.names.indexOf(checked.names)
     rows.lines[row] = line
-    rows.names[row] = this.names.indexOf(checked.names)
+    rows.names[row] = name
     rows.timesMs[row] = checked.timestampMs
     this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
+    this.#sightings?.add(name, checked.others)
+    if (checked.others !== undefined) this.#takeOthers(row, checked.others)
+  }
+
+  takeRows(): Rows {
+    const rows = withoutRoom(this.#rows)
+    return this.#further === undefined ? rows : { ...rows, further: this.#further.take(rows.count) }
+  }
+
+  #takeOthers(row: number, { stored, ignored, further }: OtherFields): void {
+    for (const name of stored) if (this.others.stored.size < othersMax) this.others.stored.add(name)
+    for (const name of ignored) if (this.others.ignored.size < othersMax) this.others.ignored.add(name)
+    if (further === undefined) return
+    this.#further ??= new FurtherRows()
+    this.#further.putAll(row, further)
   }
 }

@@ -12,7 +12,7 @@ import { readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
 
-/** The field of each column, in the order of the file; undefined for a column that is not ours. */
+/** The field of each column, in the order of the file; undefined for a column that is not read. */
 type CsvColumns = readonly (string | undefined)[]
 
 export const separators = [',', ';', '\t'] as const
@@ -24,10 +24,20 @@ export interface CsvLayout {
   separator: Separator
 }
 
-export type CsvHeader = { ok: true; layout: CsvLayout; ignored: string[] } | { ok: false; reason: string }
+interface ReadHeader {
+  layout: CsvLayout
+  /** Columns that are not ours, as they are named. */
+  others: string[]
+}
 
-/** A header is read once, so it always takes the slow and thorough way. */
-export function readCsvHeader(line: string, known: readonly Column[]): CsvHeader {
+/** `partial`: what it has while it lacks columns that only some rows need. */
+export type CsvHeader = ({ ok: true } & ReadHeader) | { ok: false; reason: string; partial?: ReadHeader }
+
+/** So many of the columns that are not ours are read, where rows may have further fields. */
+const othersMax = 150
+
+/** A header is read once, so it always takes the slow and thorough way. `hasFurther`: as its kind of rows says. */
+export function readCsvHeader(line: string, known: readonly Column[], hasFurther = false): CsvHeader {
   const attempts = separators.map(separator => readNames(line, separator, known)).filter(read => read !== undefined)
   // The separator by which most columns are ours.
   const [best] = attempts.toSorted((a, b) => b.known - a.known)
@@ -35,13 +45,31 @@ export function readCsvHeader(line: string, known: readonly Column[]): CsvHeader
   const { names, columns, separator } = best
   const doubled = columns.find((field, column) => field !== undefined && columns.indexOf(field) < column)
   if (doubled !== undefined) return { ok: false, reason: `the header names the column ${doubled} twice` }
+  const others = names.filter((_, column) => columns[column] === undefined)
+  const layout = { columns: hasFurther ? withOthers(columns, names) : columns, separator }
+  const readHeader: ReadHeader = { layout, others }
   const absent = known.flatMap(({ name, isRequired }) => (isRequired && !columns.includes(name) ? [name] : []))
   if (absent.length > 0) {
-    const reason = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
-    return { ok: false, reason: `${reason}; it should name ${known.map(({ name }) => name).join(',')}` }
+    const lacks = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
+    const reason = `${lacks}; it should name ${known.map(({ name }) => name).join(',')}`
+    const isPartial = hasFurther && absent.every(name => isNumber(name, known))
+    return isPartial ? { ok: false, reason, partial: readHeader } : { ok: false, reason }
   }
-  const ignored = names.filter((_, column) => columns[column] === undefined)
-  return { ok: true, layout: { columns, separator }, ignored }
+  return { ok: true, ...readHeader }
+}
+
+function isNumber(name: string, known: readonly Column[]): boolean {
+  return known.some(column => column.name === name && column.cell === 'number')
+}
+
+/** The first of those that are not ours are read by their names. */
+function withOthers(columns: CsvColumns, names: readonly string[]): CsvColumns {
+  let count = 0
+  return columns.map((field, column) => {
+    if (field !== undefined || count === othersMax) return field
+    count++
+    return (names[column] as string).trim()
+  })
 }
 
 function readNames(line: string, separator: Separator, known: readonly Column[]) {
@@ -67,11 +95,13 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
   const hasDecimalComma = separator !== ','
   const texts = new TextCache()
   const utcTime = new ReadTime()
-  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell)
-  // A number without a column is a missing one.
-  const fields: Fields = Object.fromEntries(known.map(({ name, cell }) => [name, cell === 'number' ? null : undefined]))
+  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? 'other')
+  const others = columns.filter((name, column) => name !== undefined && kinds[column] === 'other')
+  const fields: Fields = Object.fromEntries(
+    [...known.map(({ name }) => name), ...others].map(name => [name, undefined]),
+  )
 
-  return (chunk, start, end) => {
+  const readLine: LineReader = (chunk, start, end) => {
     const problem = cells.split(chunk, start, end)
     if (problem !== undefined) return problem
     if (cells.count !== columns.length) return `has ${cells.count} cells, but the header has ${columns.length}`
@@ -82,8 +112,10 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
     }
     return fields
   }
+  readLine.hasOthers = others.length > 0
+  return readLine
 
-  function readCell(kind: Column['cell'] | undefined, source: Buffer, start: number, end: number): unknown {
+  function readCell(kind: Column['cell'] | 'other' | undefined, source: Buffer, start: number, end: number): unknown {
     switch (kind) {
       case 'time':
         return readTime(source, start, end)
@@ -91,6 +123,8 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
         return readUtcTime(source, start, end, utcTime)
       case 'text':
         return texts.read(source, start, end)
+      case 'other':
+        return readOther(source, start, end, hasDecimalComma)
       default:
         return readMetric(source, start, end, hasDecimalComma)
     }
@@ -120,6 +154,14 @@ function readMetric(source: Buffer, start: number, end: number, hasDecimalComma:
   if (!Number.isNaN(value)) return value
   const text = source.toString('utf8', start, end)
   return (hasDecimalComma ? readDecimalComma(text) : undefined) ?? text
+}
+
+/** Of a field that may be a value of a metric: a switch is a word. */
+function readOther(source: Buffer, start: number, end: number, hasDecimalComma: boolean) {
+  const value = readMetric(source, start, end, hasDecimalComma)
+  if (typeof value !== 'string' || value.length > 'false'.length) return value
+  const word = value.toLowerCase()
+  return word === 'true' || word === 'false' ? word === 'true' : value
 }
 
 /** `1013,2`; a number with more commas, or with a point beside one, may mean thousands and is refused. */

@@ -3,6 +3,7 @@
 import { bug } from '../../limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
+import { furtherBytesOf, furtherOf } from './further-columns.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
@@ -34,7 +35,7 @@ export interface EncodedRows {
 
 export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOptions): EncodedRows {
   const { names, resolved, earliestMs = Number.NEGATIVE_INFINITY } = options
-  const { writer, valuesPerRow } = kind
+  const { writer } = kind
   const rejects = new RejectList(kind.subject, options.rejectsMax)
   const records = new Uint8Array(recordsLength(kind, rows, resolved))
   const view = new DataView(records.buffer)
@@ -57,7 +58,7 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
       continue
     }
     if (timeMs < oldestMs) oldestMs = timeMs
-    kind.take(rows.values, row * valuesPerRow, timeMs, values)
+    takeRow(kind, rows, row, timeMs, values)
     // A time may have microseconds as a fraction.
     const timeUs = Math.round(timeMs * 1000)
     // The journal chooses the lane.
@@ -75,6 +76,11 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
   }
 }
 
+function takeRow(kind: RowKind<never>, rows: Rows, row: number, timeMs: number, values: never): void {
+  kind.take(rows.values, row * kind.valuesPerRow, timeMs, values)
+  if (rows.further !== undefined) kind.setFurther?.(values, furtherOf(rows.further, row))
+}
+
 function resolvedAt(resolved: EncodeOptions['resolved'], index: number): Series | Unresolved {
   const series = resolved[index]
   if (series === undefined) throw bug(`name ${index} is not resolved`)
@@ -85,7 +91,7 @@ function recordsLength(kind: RowKind<never>, rows: Rows, resolved: EncodeOptions
   const { writer } = kind
   const values = kind.createValues(0)
   const lengths = resolved.map(series => ('reason' in series ? 0 : writer.length(series, values)))
-  let length = 0
+  let length = rows.further === undefined ? 0 : furtherBytesOf(rows.further, rows.count)
   for (let row = 0; row < rows.count; row++) length += lengths[rows.names[row] ?? 0] ?? 0
   return length
 }

@@ -1,7 +1,10 @@
 /** The fields of a line: which metrics they are, and their values. */
 
 import { metrics } from '../../store/tables.ts'
+import { type FurtherField, furtherRangeReason } from '../further-fields.ts'
 import { type Range, type Ranges, rangeReason, storedValue } from '../reading.ts'
+import type { ReadingDevice } from '../whole-reading.ts'
+import type { SightingsReader } from './field-sightings.ts'
 import type { FieldTable, LineNames } from './line-protocol-names.ts'
 import { NumberReader } from './line-protocol-number.ts'
 import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
@@ -14,15 +17,38 @@ interface KnownField {
   /** As it stands in the body, with the equals sign. */
   name: Buffer
   metric: number
+  /** Of a field that has no column, its name as a text. */
+  otherName: string
+}
+
+/** What is known of the device of a line. A field that is not there is a missing value, also of one that it lists. */
+export type DeviceOfLine = Pick<ReadingDevice, 'metrics' | 'fieldOf'>
+
+export interface FurtherValueOfLine {
+  series: number
+  value: number
+}
+
+export interface FieldsOptions {
+  ranges: Ranges
+  names: Pick<LineNames, 'unknownFields'>
+  sightings?: SightingsReader | undefined
 }
 
 const noMetric = -1
+/** Of a line. */
+const furtherMax = 150
 const fieldsMax = 1024
 const nameCharactersMax = 64
 
 export class FieldsReader {
   /** The metrics of the line that was read last; NaN for what it does not have. */
   readonly values = new Float64Array(readingRows.valuesPerRow)
+  /** Values of metrics that have no column. */
+  readonly further: FurtherValueOfLine[] = []
+  /** Names of fields of which it is not known yet whether they are metrics. */
+  readonly sighted: string[] = []
+  /** Whether it has any value, or may have one. */
   hasMetric = false
   /** Behind the last field, or where a problem was found. */
   end = 0
@@ -31,30 +57,37 @@ export class FieldsReader {
   readonly #bytes: Buffer
   readonly #numbers: NumberReader
   readonly #ranges: Range[]
-  readonly #unknownFields: LineNames['unknownFields']
+  readonly #options: FieldsOptions
   readonly #known: KnownField[] = []
+  #device: DeviceOfLine | undefined
 
-  constructor(bytes: Buffer, ranges: Ranges, unknownFields: LineNames['unknownFields']) {
+  constructor(bytes: Buffer, options: FieldsOptions) {
     this.#bytes = bytes
     this.#numbers = new NumberReader(bytes)
-    this.#ranges = metrics.map(metric => ranges[metric])
-    this.#unknownFields = unknownFields
+    this.#ranges = metrics.map(metric => options.ranges[metric])
+    this.#options = options
   }
 
-  /** Reads the fields from `start` on, whose metrics are those of `table`. */
-  read(start: number, table: FieldTable): Problem | undefined {
+  /** Reads the fields from `start` on, whose metrics are those of `table`. The first thing that is wrong counts. */
+  read(start: number, table: FieldTable, device: DeviceOfLine | undefined): Problem | undefined {
     const bytes = this.#bytes
     this.values.fill(Number.NaN)
+    if (this.further.length > 0) this.further.length = 0
+    if (this.sighted.length > 0) this.sighted.length = 0
     this.hasMetric = false
     this.lineFeeds = 0
     this.end = start
+    this.#device = device
+    let first: Problem | undefined
     for (let place = 0; place < fieldsMax; place++) {
       const problem = this.#readField(place, table)
-      if (problem !== undefined) return problem
-      if (this.end === bytes.length || bytes[this.end] !== byteOf.comma) return undefined
+      // What cannot be read ends the line; behind a wrong value there may be fields that its device has.
+      if (problem?.code === 'LINE_MALFORMED') return first ?? problem
+      first ??= problem
+      if (this.end === bytes.length || bytes[this.end] !== byteOf.comma) return first
       this.end++
     }
-    return malformed(`has more than ${fieldsMax} fields`)
+    return first ?? malformed(`has more than ${fieldsMax} fields`)
   }
 
   #readField(place: number, table: FieldTable): Problem | undefined {
@@ -65,12 +98,20 @@ export class FieldsReader {
       if (this.end === nameAt || this.#bytes[this.end] !== byteOf.equals) {
         return malformed('has a field without a name or a value')
       }
-      const metric = table.get(unescapeText(this.#bytes, nameAt, this.end, 'name')) ?? noMetric
-      known = { table, name: this.#bytes.subarray(nameAt, this.end + 1), metric }
+      const name = unescapeText(this.#bytes, nameAt, this.end, 'name')
+      const metric = table.get(name) ?? noMetric
+      known = { table, name: this.#bytes.subarray(nameAt, this.end + 1), metric, otherName: name }
       this.#known[place] = known
     }
     this.end = nameAt + known.name.length
-    return known.metric === noMetric ? this.#skipValue(known) : this.#readMetric(known.metric)
+    const { metric, otherName } = known
+    return metric === noMetric || !this.#isTaken(metric) ? this.#readOther(otherName) : this.#readMetric(metric)
+  }
+
+  /** Of a device that lists what it has, those alone. */
+  #isTaken(metric: number): boolean {
+    const listed = this.#device?.metrics
+    return listed == null || listed.includes(metrics[metric] as string)
   }
 
   #startsWith(name: Buffer): boolean {
@@ -99,18 +140,42 @@ export class FieldsReader {
     return problem ?? invalid(`${metrics[metric]} must be a number`)
   }
 
-  /** Of a field that is no metric. */
-  #skipValue(field: KnownField): Problem | undefined {
+  /** Of a field that has no column. */
+  #readOther(name: string): Problem | undefined {
     const bytes = this.#bytes
     const start = this.end
-    if (start < bytes.length && bytes[start] === byteOf.quote) {
-      const problem = this.#skipText()
-      if (problem !== undefined) return problem
-    } else {
-      this.end = nameEnd(bytes, start, bytes.length)
-      if (withoutReturn(bytes, start, this.end) === start) return malformed('has a field without a value')
-    }
-    return this.#unknownFields === 'ignore' ? undefined : unknownField(field)
+    if (start < bytes.length && bytes[start] === byteOf.quote) return this.#skipText() ?? this.#unknown(name)
+    const value = this.#readNumberOrBoolean(start)
+    if (withoutReturn(bytes, start, this.end) === start) return malformed('has a field without a value')
+    if (Number.isNaN(value)) return this.#unknown(name)
+    if (this.#device === undefined) return this.#sight(name)
+    const field = this.further.length < furtherMax ? this.#device.fieldOf(name) : undefined
+    return field === undefined ? this.#unknown(name) : this.#takeFurther(name, value, field)
+  }
+
+  #readNumberOrBoolean(start: number): number {
+    const value = this.#numbers.read(start)
+    this.end = this.#numbers.end
+    return Number.isNaN(value) ? booleanIn(this.#bytes, start, withoutReturn(this.#bytes, start, this.end)) : value
+  }
+
+  #sight(name: string): Problem | undefined {
+    const mayBeMetric = name.length <= nameCharactersMax && this.sighted.length < furtherMax
+    if (this.#options.sightings === undefined || !mayBeMetric) return this.#unknown(name)
+    this.sighted.push(name)
+    this.hasMetric = true
+    return undefined
+  }
+
+  #takeFurther(name: string, value: number, field: FurtherField): Problem | undefined {
+    if (value < field.min || value > field.max) return invalid(`${shortened(name)} ${furtherRangeReason(field)}`)
+    this.further.push({ series: field.series, value })
+    this.hasMetric = true
+    return undefined
+  }
+
+  #unknown(name: string): Problem | undefined {
+    return this.#options.names.unknownFields === 'ignore' ? undefined : invalid(`field ${shortened(name)} is not known`)
   }
 
   #skipText(): Problem | undefined {
@@ -122,8 +187,15 @@ export class FieldsReader {
   }
 }
 
-function unknownField({ name }: KnownField): Problem {
-  return invalid(`field ${shortened(unescapeText(name, 0, name.length - 1, 'name'))} is not known`)
+const words = new Map([
+  ...['t', 'T', 'true', 'True', 'TRUE'].map(word => [word, 1] as const),
+  ...['f', 'F', 'false', 'False', 'FALSE'].map(word => [word, 0] as const),
+])
+
+/** NaN for what is none. */
+function booleanIn(bytes: Buffer, start: number, end: number): number {
+  if (end - start > 'false'.length) return Number.NaN
+  return words.get(bytes.toString('latin1', start, end)) ?? Number.NaN
 }
 
 function shortened(name: string): string {

@@ -5,7 +5,8 @@
  */
 
 import { earliestTimeMs, type Ranges, timeReason } from '../reading.ts'
-import { FieldsReader } from './line-protocol-fields.ts'
+import type { SightingsReader } from './field-sightings.ts'
+import { type DeviceOfLine, FieldsReader } from './line-protocol-fields.ts'
 import type { LineNames } from './line-protocol-names.ts'
 import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
 import { SeriesReader } from './line-protocol-series.ts'
@@ -38,6 +39,10 @@ export interface LineProtocolOptions {
   deviceDefault: string | undefined
   /** How many rejects to list; the others are only counted. */
   rejectsMax: number
+  /** What is known of the device whose name has this index; without it, fields without a column become no metric. */
+  deviceOf?: ((name: number) => DeviceOfLine) | undefined
+  /** Notes the fields without a column, of which it is not known yet what becomes of them: they are left out. */
+  sightings?: SightingsReader | undefined
 }
 
 export interface LineProtocolResult {
@@ -50,7 +55,7 @@ export interface LineProtocolResult {
   lineCounts: number[]
   rejects: Reject[]
   rejected: number
-  /** There were more rows or devices than there may be: what follows was not read. */
+  /** There were more rows, devices or fields than there may be: what follows was not read. */
   isTooLong: boolean
 }
 
@@ -61,6 +66,8 @@ const lineBytesMax = 1 << 16
 const rowsMax = 1_000_000
 /** The main thread looks all of them up in one turn. */
 const devicesMax = 10_000
+/** Without a column, of all rows. */
+const furtherValuesMax = 4_000_000
 const lineBytesUsual = 64
 
 export function readLineProtocol(body: Buffer, options: LineProtocolOptions): LineProtocolResult {
@@ -83,12 +90,12 @@ class BodyReader {
   #points = 0
 
   constructor(body: Buffer, options: LineProtocolOptions) {
-    const { ranges, names, rejectsMax } = options
+    const { rejectsMax } = options
     this.#bytes = body
     this.#options = options
     const linesExpected = linesExpectedIn(body)
     this.#series = new SeriesReader(body, linesExpected, options)
-    this.#fields = new FieldsReader(body, ranges, names.unknownFields)
+    this.#fields = new FieldsReader(body, options)
     this.#rows = new MergedRows(linesExpected)
     this.#rejects = new RejectList(readingRows.subject, rejectsMax)
   }
@@ -107,7 +114,8 @@ class BodyReader {
 
   #isTooLong(): boolean {
     const areRowsLeft = this.#rows.count >= rowsMax && this.#at < this.#bytes.length
-    return areRowsLeft || this.#series.deviceNames.length > devicesMax
+    if (areRowsLeft || this.#series.deviceNames.length > devicesMax) return true
+    return this.#rows.furtherCount > furtherValuesMax || this.#options.sightings?.isFull() === true
   }
 
   /** False when there is none. */
@@ -137,7 +145,9 @@ class BodyReader {
   }
 
   #put(line: number, device: number): void {
-    this.#rows.put(line, device, this.#timeMs, this.#fields.values)
+    const { values, further } = this.#fields
+    const row = this.#rows.put(line, device, this.#timeMs, values)
+    for (const { series, value } of further) this.#rows.putFurther(row, series, value)
     this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
   }
 
@@ -156,11 +166,18 @@ class BodyReader {
     const { device, fields, problem } = this.#series.read(start, this.#at)
     if (problem !== undefined) return problem
     this.#skipSpaces()
-    const wrong = this.#fields.read(this.#at, fields)
+    const wrong = this.#fields.read(this.#at, fields, this.#options.deviceOf?.(device))
     this.#at = this.#fields.end
     // The lines that a text spans are lines of the body too.
     this.#line += this.#fields.lineFeeds
-    return wrong ?? this.#scanTime() ?? device
+    const all = wrong ?? this.#scanTime()
+    if (all === wrong) this.#noteSighted(device, wrong !== undefined)
+    return all ?? device
+  }
+
+  /** A line with a value that is not taken may be one of a device that lists what it has. */
+  #noteSighted(device: number, isRefused: boolean): void {
+    for (const name of this.#fields.sighted) this.#options.sightings?.addField(device, name, isRefused)
   }
 
   /** What stands between the fields and the line feed. */

@@ -9,4 +9,8 @@ export type Format = 'csv' | 'ndjson' | 'json'
  * Reads the bytes from `start` to `end`: the fields with the names of the CSV header, or a sentence that says why the
  * line cannot be read at all. The fields are valid until the next call, which may hand back the same object.
  */
-export type LineReader = (chunk: Buffer, start: number, end: number) => Fields | string
+export interface LineReader {
+  (chunk: Buffer, start: number, end: number): Fields | string
+  /** Whether what was read last may have other fields than those of columns. */
+  hasOthers?: boolean
+}

@@ -1,6 +1,7 @@
 /** Rows of which there is one for each device and time: what comes later for the same two is written into the same row. */
 
 import { randomInt } from 'node:crypto'
+import { FurtherRows } from './further-columns.ts'
 import { readingRows } from './reading-rows.ts'
 import { createRows, type Rows } from './rows.ts'
 
@@ -19,6 +20,7 @@ export class MergedRows {
   readonly #timeFactor = oddNumber()
   readonly #deviceFactor = oddNumber()
   #last = 0
+  #further: FurtherRows | undefined
 
   /** `rowsExpected` is a power of two. */
   constructor(rowsExpected: number) {
@@ -34,8 +36,13 @@ export class MergedRows {
     return this.#count
   }
 
-  /** Sets those of the values that are not NaN. A row keeps the number of the line that it began with. */
-  put(line: number, device: number, timeMs: number, values: Float64Array): void {
+  /** How many values they have that have no column. */
+  get furtherCount(): number {
+    return this.#further?.count ?? 0
+  }
+
+  /** Sets those of the values that are not NaN, and returns the row. It keeps the number of the line that it began with. */
+  put(line: number, device: number, timeMs: number, values: Float64Array): number {
     const row = this.#isOf(this.#last, device, timeMs) ? this.#last : this.#rowOf(line, device, timeMs)
     this.#last = row
     const first = row * valuesPerRow
@@ -43,10 +50,18 @@ export class MergedRows {
       const value = values[index] as number
       if (!Number.isNaN(value)) this.#values[first + index] = value
     }
+    return row
   }
 
+  putFurther(row: number, series: number, value: number): void {
+    this.#further ??= new FurtherRows()
+    this.#further.put(row, series, value)
+  }
+
+  /** Nothing can be put any more. */
   take(): Rows {
     this.#rows.count = this.#count
+    this.#rows.further = this.#further?.take(this.#count)
     return this.#rows
   }
 

@@ -7,9 +7,12 @@ import type { Column } from './row-kind.ts'
 
 export function createNdjsonReader(columns: readonly Column[]): LineReader {
   const flat = new FlatObjectReader(columns)
-  return (chunk, start, end) => {
-    return flat.read(chunk, start, end) ?? readObject(chunk.toString('utf8', start, end)) ?? 'is not a JSON object'
+  const readLine: LineReader = (chunk, start, end) => {
+    const fields = flat.read(chunk, start, end)
+    readLine.hasOthers = fields === undefined
+    return fields ?? readObject(chunk.toString('utf8', start, end)) ?? 'is not a JSON object'
   }
+  return readLine
 }
 
 function readObject(text: string): Fields | undefined {

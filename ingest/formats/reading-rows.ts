@@ -1,10 +1,11 @@
 /** Readings of devices as rows of bulk bodies. */
 
-import type { Fields } from '../field-names.ts'
-import { createReadingCheck, earliestTimeMs, type Reading } from '../reading.ts'
+import { type Fields, ignoredNames } from '../field-names.ts'
+import { type Checked, createReadingCheck, earliestTimeMs, type Reading } from '../reading.ts'
 import { readingWriter } from '../readings-table.ts'
+import { type ReadingDevice, wholeReading } from '../whole-reading.ts'
 import { deviceNameProblem } from './device-name.ts'
-import type { CheckedRow, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
+import type { CheckedRow, OtherFields, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
 import { sentenceOf } from './sentence.ts'
 
 export const readingRows: RowKind<Reading> = {
@@ -18,6 +19,7 @@ export const readingRows: RowKind<Reading> = {
     { name: 'battery_voltage', cell: 'number', isRequired: false },
     { name: 'battery_percentage', cell: 'number', isRequired: false },
   ],
+  hasFurther: true,
   subject: 'device',
   invalidCode: 'READING_INVALID',
   lineBytesMin: '946684800000,a,1,,'.length,
@@ -46,23 +48,67 @@ export const readingRows: RowKind<Reading> = {
     reading.battery_voltage = doubles[at + 3] ?? Number.NaN
     reading.battery_percentage = doubles[at + 4] ?? Number.NaN
   },
+  setFurther(reading, further) {
+    reading.further = further
+  },
   writer: readingWriter,
 }
 
-function createCheck({ defaultDevice, earliestMs = earliestTimeMs, ...options }: RowCheckOptions): RowCheck<Reading> {
-  const check = createReadingCheck({ ...options, earliestMs: () => earliestMs })
+function createCheck(options: RowCheckOptions): RowCheck<Reading> {
+  const { defaultDevice, deviceOf } = options
+  const check = deviceOf === undefined ? createFirstCheck(options) : createWholeCheck(options, deviceOf)
   const names: [string] = ['']
 
-  return (fields: Fields, nowMs: number): CheckedRow<Reading> | RefusedRow => {
+  return (fields: Fields, nowMs: number, hasOthers: boolean): CheckedRow<Reading> | RefusedRow => {
     const device = fields['device'] ?? defaultDevice
     const problem = deviceNameProblem(device)
     if (problem !== undefined) return { ok: false, name: undefined, reason: `device ${problem}` }
     const name = String(device)
-    const checked = check(fields, false, nowMs)
-    if (!checked.ok) return { ok: false, name, reason: sentenceOf(checked.errors) }
+    const checked = check(fields, name, nowMs, hasOthers)
+    const { others } = checked
+    if (!checked.ok) return { ok: false, name, reason: sentenceOf(checked.errors), others }
     const { timestampMs } = checked.reading
-    if (timestampMs === undefined) return { ok: false, name, reason: 'timestamp is required' }
+    if (timestampMs === undefined) return { ok: false, name, reason: 'timestamp is required', others }
     names[0] = name
-    return { ok: true, names, timestampMs, values: checked.reading }
+    return { ok: true, names, timestampMs, values: checked.reading, others }
   }
+}
+
+type CheckOfDevice = (
+  fields: Fields,
+  device: string,
+  nowMs: number,
+  hasOthers: boolean,
+) => Checked & { others?: OtherFields | undefined }
+
+/** Before anything is known of the device: what has fields that may be stored is not refused for having no other value. */
+function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
+  const [check, checkAll] = checksOf(options)
+  return (fields, _device, nowMs, hasOthers) => {
+    if (!hasOthers) return check(fields, false, nowMs)
+    const checked = checkAll(fields, false, nowMs)
+    const stored = checked.further?.names ?? []
+    const ignored = ignoredNames(fields, new Set(stored), null) ?? []
+    return { ...checked, others: { stored, ignored, fields, further: undefined } }
+  }
+}
+
+function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => ReadingDevice): CheckOfDevice {
+  const [check, checkAll] = checksOf(options)
+  return (fields, name, nowMs, hasOthers) => {
+    const device = deviceOf(name)
+    const { metrics } = device
+    const checked = (hasOthers ? checkAll : check)(fields, false, nowMs, metrics)
+    const whole = wholeReading(checked, fields, device)
+    if (!whole.ok) return whole
+    const ignored = ignoredNames(fields, whole.further, metrics) ?? []
+    const others = { stored: whole.further, ignored, fields: undefined, further: whole.reading.further }
+    return { ok: true, reading: whole.reading, others }
+  }
+}
+
+/** Of columns alone, and of all fields: to look for the others takes as long as the rest. */
+function checksOf({ earliestMs = earliestTimeMs, ...options }: RowCheckOptions) {
+  const common = { ...options, earliestMs: () => earliestMs }
+  return [createReadingCheck(common), createReadingCheck({ ...common, collectsFurther: true })] as const
 }

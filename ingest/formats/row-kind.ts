@@ -4,8 +4,9 @@
  */
 
 import type { Fields } from '../field-names.ts'
-import type { RecordWriter, Timed } from '../journal/record.ts'
+import type { FurtherValues, RecordWriter, Timed } from '../journal/record.ts'
 import type { Ranges } from '../reading.ts'
+import type { ReadingDevice } from '../whole-reading.ts'
 import type { RejectCode, Subject } from './reject.ts'
 
 /** A column of a CSV body. */
@@ -20,6 +21,20 @@ export interface Column {
 export interface Series {
   readonly number: number
   readonly symbol: string
+  /** Of a device that lists what it has. */
+  readonly metrics?: readonly string[] | null
+}
+
+/** Fields of a row that have no column. */
+export interface OtherFields {
+  /** Names of those that are stored; before it is known what becomes of them, of those that may be. */
+  readonly stored: Iterable<string>
+  /** Names of those that are stored as no metric; the first ones. */
+  readonly ignored: readonly string[]
+  /** The fields of the row, before it is known what becomes of them. */
+  readonly fields: Fields | undefined
+  /** Their values, when it is known in which series. */
+  readonly further: FurtherValues | undefined
 }
 
 /** A row that passed its check. */
@@ -30,6 +45,7 @@ export interface CheckedRow<Values> {
   /** Perhaps with microseconds, as a fraction. */
   timestampMs: number
   values: Values
+  others?: OtherFields | undefined
 }
 
 export interface RefusedRow {
@@ -37,9 +53,11 @@ export interface RefusedRow {
   /** The first of the names, if the row was read that far. */
   name: string | undefined
   reason: string
+  others?: OtherFields | undefined
 }
 
-export type RowCheck<Values> = (fields: Fields, nowMs: number) => CheckedRow<Values> | RefusedRow
+/** Fields without a column are looked for only where there may be some (`hasOthers`). */
+export type RowCheck<Values> = (fields: Fields, nowMs: number, hasOthers: boolean) => CheckedRow<Values> | RefusedRow
 
 /** Of all kinds, so that a task for the thread is the same for each. */
 export interface RowCheckOptions {
@@ -53,12 +71,16 @@ export interface RowCheckOptions {
   keepsMicroseconds?: boolean | undefined
   /** The device of readings that name none. */
   defaultDevice?: string | undefined
+  /** What is known of the device of a name; without it, that is not known yet. */
+  deviceOf?: ((name: string) => ReadingDevice) | undefined
 }
 
 export interface RowKind<Values extends Timed> {
   /** What a row is, for people. */
   readonly noun: 'reading' | 'point'
   readonly columns: readonly Column[]
+  /** Whether rows may have values without a column. */
+  readonly hasFurther: boolean
   /** What a reject calls the first of the names. */
   readonly subject: Subject
   /** The code of a row that does not pass the check. */
@@ -74,5 +96,7 @@ export interface RowKind<Values extends Timed> {
   createValues(nowMs: number): Values
   /** Reads back into `values` what `put` has written. */
   take(doubles: Float64Array, at: number, timestampMs: number, values: Values): void
+  /** Gives them values without a column, or takes those away that they had. */
+  setFurther?(values: Values, further: FurtherValues | undefined): void
   readonly writer: RecordWriter<Series, Values>
 }

@@ -1,5 +1,7 @@
 /** Checked rows as columns: what travels between the threads, since typed arrays change hands without a copy. */
 
+import type { FurtherColumns } from './further-columns.ts'
+
 export interface Rows {
   count: number
   lines: Uint32Array<ArrayBuffer>
@@ -8,6 +10,8 @@ export interface Rows {
   timesMs: Float64Array<ArrayBuffer>
   /** As many a row as its kind has. */
   values: Float64Array<ArrayBuffer>
+  /** Values that have no place among these; without it there are none. */
+  further?: FurtherColumns | undefined
 }
 
 export function createRows(rowsMax: number, valuesPerRow: number): Rows {
@@ -25,7 +29,7 @@ export function createRows(rowsMax: number, valuesPerRow: number): Rows {
  * be many times as long as the shortest.
  */
 export function withoutRoom(rows: Rows): Rows {
-  const { count, lines, names, timesMs, values } = rows
+  const { count, lines, names, timesMs, values, further } = rows
   const valuesPerRow = values.length / timesMs.length
   return {
     count,
@@ -33,10 +37,13 @@ export function withoutRoom(rows: Rows): Rows {
     names: new Uint32Array(names.buffer.transfer(count * names.BYTES_PER_ELEMENT)),
     timesMs: new Float64Array(timesMs.buffer.transfer(count * timesMs.BYTES_PER_ELEMENT)),
     values: new Float64Array(values.buffer.transfer(count * valuesPerRow * values.BYTES_PER_ELEMENT)),
+    further,
   }
 }
 
 /** The memory behind the columns, for the list of what changes hands. */
 export function buffersOf(rows: Rows): ArrayBuffer[] {
-  return [rows.lines.buffer, rows.names.buffer, rows.timesMs.buffer, rows.values.buffer]
+  const { lines, names, timesMs, values, further } = rows
+  const columns = [lines, names, timesMs, values, ...(further === undefined ? [] : Object.values(further))]
+  return columns.map(({ buffer }) => buffer)
 }

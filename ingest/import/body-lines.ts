@@ -4,7 +4,7 @@ import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../format
 import { type CsvLayout, readCsvHeader } from '../formats/csv.ts'
 import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
-import type { Column } from '../formats/row-kind.ts'
+import type { RowKind } from '../formats/row-kind.ts'
 import { arrayBody } from './array-body.ts'
 import { BodyFault } from './body-fault.ts'
 
@@ -12,7 +12,9 @@ interface Beginning {
   /** Of a CSV body; without it the lines are NDJSON. */
   layout: CsvLayout | undefined
   /** Columns of the header that are not ours. */
-  ignoredColumns: string[]
+  otherColumns: string[]
+  /** What the header lacks, unless the devices list what they have. */
+  lacks: string | undefined
 }
 
 export interface BodyChunk extends Beginning {
@@ -21,14 +23,16 @@ export interface BodyChunk extends Beginning {
   linesBefore: number
 }
 
+type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasFurther'>
+
 const lineFeed = 0x0a
-const noHeader: Beginning = { layout: undefined, ignoredColumns: [] }
+const noHeader: Beginning = { layout: undefined, otherColumns: [], lacks: undefined }
 
 /** Throws a `BodyFault` where the body is not of the format. */
 export async function* bodyChunks(
   body: AsyncIterable<Uint8Array>,
   format: Format,
-  columns: readonly Column[],
+  kind: HeaderKind,
   limits: LineLimits,
 ): AsyncGenerator<BodyChunk> {
   // The lines of an array are made here, so their beginning tells nothing.
@@ -38,15 +42,15 @@ export async function* bodyChunks(
       yield { ...beginning, chunk, linesBefore: 0 }
       continue
     }
-    const first = begin(chunk, format, columns, limits.lineBytesMax)
+    const first = begin(chunk, format, kind, limits.lineBytesMax)
     beginning = first
     yield first
   }
   // An empty body has no chunk, and is none of these formats.
-  if (beginning === undefined) begin(new Uint8Array(), format, columns, limits.lineBytesMax)
+  if (beginning === undefined) begin(new Uint8Array(), format, kind, limits.lineBytesMax)
 }
 
-function begin(first: Chunk, format: Format, columns: readonly Column[], lineBytesMax: number): BodyChunk {
+function begin(first: Chunk, format: Format, { columns, hasFurther }: HeaderKind, lineBytesMax: number): BodyChunk {
   const chunk = withoutByteOrderMark(first)
   const foreign = foreignContent(chunk)
   if (foreign !== undefined) throw new BodyFault('CONTENT_UNKNOWN', foreign)
@@ -55,8 +59,10 @@ function begin(first: Chunk, format: Format, columns: readonly Column[], lineByt
   const headerEnd = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
   if (headerEnd > lineBytesMax) throw new BodyFault('HEADER_INVALID', 'the header is too long')
   const text = Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, '')
-  const header = readCsvHeader(text, columns)
-  if (!header.ok) throw new BodyFault('HEADER_INVALID', header.reason)
-  const { layout, ignored } = header
-  return { layout, ignoredColumns: ignored, chunk: chunk.subarray(headerEnd + 1), linesBefore: 1 }
+  const header = readCsvHeader(text, columns, hasFurther)
+  const read = header.ok ? header : header.partial
+  const lacks = header.ok ? undefined : header.reason
+  if (read === undefined) throw new BodyFault('HEADER_INVALID', lacks ?? '')
+  const { layout, others } = read
+  return { layout, otherColumns: others, lacks, chunk: chunk.subarray(headerEnd + 1), linesBefore: 1 }
 }

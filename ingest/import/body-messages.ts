@@ -3,7 +3,9 @@
  * bytes as they come, and looks up the names; whatever looks at a byte is done in the thread.
  */
 
+import type { FieldSightings } from '../formats/field-sightings.ts'
 import type { Reject } from '../formats/reject.ts'
+import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { BodyFaultCode } from './body-fault.ts'
 import type { PackedNames } from './packed-names.ts'
 import type { PackedSeries } from './packed-series.ts'
@@ -24,8 +26,8 @@ export type BodyPiece =
 export type BodyCommand =
   /** Asks for the records of the next chunk. */
   | { kind: 'next' }
-  /** What the names of the chunk stand for. */
-  | { kind: 'series'; series: PackedSeries }
+  /** What the names of the chunk stand for, and the fields of its devices. */
+  | { kind: 'series'; series: PackedSeries; fields: PackedFields | undefined }
 
 /** A body may take hours, so all that is told to the thread says what time it is. */
 export type ToThread = (BodyPiece | BodyCommand) & { times: BodyTimes }
@@ -40,12 +42,14 @@ export interface ChunkRecords {
   /** In the order of lines. */
   rejects: Reject[]
   rejected: number
-  ignoredColumns: string[]
+  /** Names of fields and columns that are stored as no metric, of the body so far. */
+  ignored: string[]
 }
 
 /** `bytes` are those of the body without its compression, so far. */
 export type BodyReport =
-  | { kind: 'names'; names: PackedNames; bytes: number }
+  /** `sightings` where rows may have further fields. */
+  | { kind: 'names'; names: PackedNames; sightings: FieldSightings | undefined; bytes: number }
   | ({ kind: 'records'; bytes: number } & ChunkRecords)
   /** The digest is there where one was asked for. */
   | { kind: 'end'; digest: Uint8Array | undefined; bytes: number }

@@ -12,9 +12,10 @@ import type { TimeLimits } from '../reading.ts'
 import type { Coding } from './content-coding.ts'
 import type { BodyTask } from './import-worker.ts'
 import type { BodyLimits } from './limited-body.ts'
+import type { FieldResolver } from './resolve-fields.ts'
 import { type ResolveNames, ThreadBody } from './thread-body.ts'
 
-export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs'> {
+export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs' | 'deviceOf'> {
   kind: RowKindName
   now: () => number
   /** Asked as often as the clock is. */
@@ -30,6 +31,8 @@ export interface BodySource {
   /** Of the body; none is `identity`. */
   coding?: Coding
   resolve: ResolveNames
+  /** Of rows that may have fields without a column. */
+  fields?: FieldResolver | undefined
   /** The device of readings that name none. */
   defaultDevice?: string | undefined
   /** Asks for a SHA-256 of this and the body without its compression. */
@@ -66,7 +69,7 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
   })
   const times = () => ({ nowMs: now(), earliestMs: earliestMs?.() })
 
-  function open({ body, resolve, ...source }: BodySource, limits: BodyBounds): ThreadBody {
+  function open({ body, resolve, fields, ...source }: BodySource, limits: BodyBounds): ThreadBody {
     const { port1, port2 } = new MessageChannel()
     const { format, coding = 'identity', defaultDevice, digestPrefix } = source
     const { bodyBytesMax = Number.POSITIVE_INFINITY, chunkBytes, lineBytesMax, rejectsMax } = limits
@@ -82,7 +85,7 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
       lineBytesMax,
       rejectsMax,
     }
-    const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve })
+    const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve, fields })
     // Its end is told over the port.
     pool.run(task, { transferList: [port2] }).catch((error: Error) => threadBody.fail(error))
     return threadBody

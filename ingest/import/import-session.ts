@@ -45,8 +45,8 @@ export interface ImportReport {
   rejectsTruncated: boolean
   /** Every line up to this one is on disk or rejected; the header is one of them. */
   linesDone: number
-  /** Columns of the header that are not ours. */
-  ignoredColumns: string[]
+  /** Names of fields and columns that are stored as no metric. */
+  ignored: string[]
   /** Bytes that were read, with or without the compression, whichever are more. */
   bytes: number
 }
@@ -87,7 +87,7 @@ export function failureOf(outcome: Exclude<AppendOutcome, 'stored'>): Failure {
 }
 
 export function emptyReport(): ImportReport {
-  return { accepted: 0, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: 0, ignoredColumns: [], bytes: 0 }
+  return { accepted: 0, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: 0, ignored: [], bytes: 0 }
 }
 
 interface SessionOptions {
@@ -156,5 +156,5 @@ function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): vo
     report.rejects.push(reject)
   }
   report.rejectsTruncated = report.rejects.length < report.rejected
-  report.ignoredColumns = ready.ignoredColumns
+  report.ignored = ready.ignored
 }

@@ -6,15 +6,19 @@ import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, readChunk } from '../formats/chunk.ts'
 import { createCsvReader } from '../formats/csv.ts'
 import { encodeRows } from '../formats/encode.ts'
+import { type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
+import { IgnoredFields } from '../formats/ignored-fields.ts'
 import type { Format } from '../formats/line-reader.ts'
 import type { LineLimits } from '../formats/lines.ts'
+import type { NameIndex } from '../formats/name-index.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
+import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, bodyChunks } from './body-lines.ts'
-import type { ChunkRecords } from './body-messages.ts'
+import type { BodyTimes, ChunkRecords } from './body-messages.ts'
 import { type Coding, decoded } from './content-coding.ts'
 import { packNames } from './packed-names.ts'
 import { unpackSeries } from './packed-series.ts'
@@ -22,7 +26,7 @@ import { unpackSeries } from './packed-series.ts'
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
 
-export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs'> {
+export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs' | 'deviceOf'> {
   port: MessagePort
   kind: RowKindName
   format: Format
@@ -74,24 +78,24 @@ function createMeter({ bodyBytesMax, digestPrefix }: BodyTask) {
 
 /** A chunk each time that main asks for one. */
 async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): Promise<void> {
-  const { columns } = rowKindOf(task.kind)
+  const kind = rowKindOf(task.kind)
   const body = meter.measured(decoded(channel.body(), task.coding))
-  const chunks = bodyChunks(body, task.format, columns, task)
-  let linesDone = 0
-  let rejectsMax = task.rejectsMax
+  const chunks = bodyChunks(body, task.format, kind, task)
+  const progress = { linesDone: 0, rejectsMax: task.rejectsMax }
+  let ignored: IgnoredFields | undefined
+  let rest: BodyChunk | undefined
   try {
     for (;;) {
       await channel.command('next')
-      const next = await chunks.next()
-      if (next.done === true) return
-      const { linesBefore, ignoredColumns } = next.value
-      const firstLine = linesDone + linesBefore + 1
-      const read = readRows(task, channel, next.value, { firstLine, rejectsMax })
-      const encoded = await encode(task, channel, meter, read, rejectsMax)
-      const lines = linesBefore + read.lines
-      linesDone += lines
-      rejectsMax -= encoded.rejects.length
-      const message = { kind: 'records', ...encoded, lines, ignoredColumns, bytes: meter.bytes() } as const
+      const next = rest ?? (await chunks.next()).value
+      if (next === undefined) return
+      ignored ??= new IgnoredFields(next.otherColumns)
+      const { others, bytes, ...encoded } = await encode(task, channel, meter, next, progress)
+      rest = restOf(next, bytes)
+      ignored.add(others)
+      progress.linesDone += encoded.lines
+      progress.rejectsMax -= encoded.rejects.length
+      const message = { kind: 'records', ...encoded, ignored: ignored.list(), bytes: meter.bytes() } as const
       channel.send(message, [encoded.records.buffer])
     }
   } finally {
@@ -99,38 +103,100 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   }
 }
 
+/** What was not read of a chunk; undefined when it was read to its end. */
+function restOf(chunk: BodyChunk, bytes: number): BodyChunk | undefined {
+  if (bytes === chunk.chunk.length) return undefined
+  return { ...chunk, chunk: chunk.chunk.subarray(bytes), linesBefore: 0 }
+}
+
+interface Progress {
+  linesDone: number
+  rejectsMax: number
+}
+
+/** What is the same when a chunk is read for the second time. */
+interface Reading extends Pick<RowCheckOptions, 'earliestMs'> {
+  nowMs: number
+  sightings?: SightingsReader
+  names?: NameIndex
+  deviceOf?: RowCheckOptions['deviceOf']
+}
+
 function readRows(
   task: BodyTask,
-  { times }: BodyChannel,
-  { chunk, layout }: BodyChunk,
-  { firstLine, rejectsMax }: { firstLine: number; rejectsMax: number },
+  { chunk, layout, linesBefore }: BodyChunk,
+  { linesDone, rejectsMax }: Progress,
+  { earliestMs, deviceOf, ...reading }: Reading,
 ): ChunkResult {
   const kind = rowKindOf(task.kind)
   const readLine = layout === undefined ? createNdjsonReader(kind.columns) : createCsvReader(layout, kind.columns)
-  const check = kind.createCheck({ ...task, earliestMs: times.earliestMs })
+  const check = kind.createCheck({ ...task, earliestMs, deviceOf })
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-  const { nowMs } = times
-  return readChunk(bytes, { kind, readLine, check, firstLine, nowMs, lineBytesMax: task.lineBytesMax, rejectsMax })
+  const firstLine = linesDone + linesBefore + 1
+  return readChunk(bytes, { kind, readLine, check, firstLine, lineBytesMax: task.lineBytesMax, rejectsMax, ...reading })
 }
 
-type EncodedChunk = Omit<ChunkRecords, 'lines' | 'ignoredColumns'>
+interface EncodedChunk extends Omit<ChunkRecords, 'ignored'>, Pick<ChunkResult, 'others'> {
+  /** Of the chunk, that were read. */
+  bytes: number
+}
 
-/** Only main knows which devices and stations there are. */
+/**
+ * Only main knows which devices and stations there are, and what becomes of their fields. Lines whose verdict hangs on that are
+ * read again with its answer: of columns alone there is nothing more to know, unless a device lists what it has.
+ */
 async function encode(
   task: BodyTask,
   channel: BodyChannel,
   meter: Meter,
-  { rows, names, rejects, rejected }: ChunkResult,
-  rejectsMax: number,
+  chunk: BodyChunk,
+  progress: Progress,
 ): Promise<EncodedChunk> {
-  if (names.length === 0)
-    return { records: new Uint8Array(), count: 0, oldestMs: Number.POSITIVE_INFINITY, rejects, rejected }
-  channel.send({ kind: 'names', names: packNames(names), bytes: meter.bytes() })
-  const resolved = unpackSeries((await channel.command('series')).series)
-  const encoded = encodeRows(rowKindOf(task.kind), rows, { names, resolved, ...channel.times, rejectsMax })
+  const kind = rowKindOf(task.kind)
+  const times = { ...channel.times }
+  const sightings = kind.hasFurther ? new SightingsReader() : undefined
+  const first = readRows(task, chunk, progress, sightings === undefined ? times : { ...times, sightings })
+  const { names, bytes } = first
+  const lines = chunk.linesBefore + first.lines
+  const { series, fields } = names.length === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
+  if (chunk.lacks !== undefined && chunk.linesBefore > 0 && !(fields !== undefined && fields.lists.size > 0)) {
+    throw new BodyFault('HEADER_INVALID', chunk.lacks)
+  }
+  const read = fields === undefined ? first : readAgain(task, chunk, progress, times, first, fields)
+  const { others, rejects, rejected } = read
+  if (series === undefined) {
+    const oldestMs = Number.POSITIVE_INFINITY
+    return { records: new Uint8Array(), count: 0, oldestMs, lines, bytes, others, rejects, rejected }
+  }
+  const { rejectsMax } = progress
+  const encoded = encodeRows(kind, read.rows, { names, resolved: unpackSeries(series), ...channel.times, rejectsMax })
   return {
     ...encoded,
+    lines,
+    bytes,
+    others,
     rejects: [...rejects, ...encoded.rejects].sort((a, b) => a.line - b.line).slice(0, rejectsMax),
     rejected: rejected + encoded.rejected,
   }
+}
+
+const noAnswer = { series: undefined, fields: undefined }
+
+async function ask(channel: BodyChannel, meter: Meter, { names }: ChunkResult, sightings: FieldSightings | undefined) {
+  channel.send({ kind: 'names', names: packNames(names), sightings, bytes: meter.bytes() })
+  return await channel.command('series')
+}
+
+function readAgain(
+  task: BodyTask,
+  chunk: BodyChunk,
+  progress: Progress,
+  times: BodyTimes,
+  { nameIndex, bytes }: ChunkResult,
+  fields: PackedFields,
+): ChunkResult {
+  const part = { ...chunk, chunk: chunk.chunk.subarray(0, bytes) }
+  const { deviceOf } = createResolvedFields(fields)
+  const reading = { ...times, names: nameIndex, deviceOf: (name: string) => deviceOf(nameIndex.indexOf([name])) }
+  return readRows(task, part, progress, reading)
 }

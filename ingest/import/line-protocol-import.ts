@@ -5,12 +5,15 @@ import { threadLimits } from '../../store/thread-limits.ts'
 import type { LineNames } from '../formats/line-protocol-names.ts'
 import type { Precision } from '../formats/line-protocol-time.ts'
 import type { Reject, RejectCode } from '../formats/reject.ts'
+import type { PackedFields } from '../formats/resolved-fields.ts'
 import { buffersOf } from '../formats/rows.ts'
 import type { Ingest } from '../ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
+import { NamesUnavailable } from './import-session.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
+import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 export interface LineImporterOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
@@ -34,6 +37,8 @@ export interface LineBody {
   deviceDefault: string | undefined
   /** The device of each name, or why its lines are not taken; `later` where that cannot be told at present. */
   resolve: (names: readonly string[]) => Promise<(DeviceRef | Unresolved)[] | 'later'>
+  /** What becomes of fields without a column; without it, none is a metric. */
+  fields?: Omit<FieldResolver, 'find'> | undefined
   /** Asked before the readings of these devices are stored: why they are not, though they could be read. */
   refusal?: (devices: readonly DeviceRef[]) => Promise<LineRefusal | undefined>
 }
@@ -87,7 +92,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   const running = new Set<Promise<LineImport>>()
   let closing: Promise<void> | undefined
 
-  async function read(task: ReadLinesTask): Promise<ReadLines> {
+  async function readBody(task: ReadLinesTask): Promise<ReadLines> {
     return await pool.run(task, { name: 'read', transferList: [task.body.buffer] })
   }
 
@@ -95,14 +100,13 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     return await pool.run(task, { name: 'encode', transferList: buffersOf(task.rows) })
   }
 
-  async function importBody({ bytes: sent, resolve, refusal, ...body }: LineBody): Promise<LineImport> {
+  async function importBody({ resolve, fields, refusal, bytes: sent, ...body }: LineBody): Promise<LineImport> {
     const nowMs = Math.floor(ingest.clockUs() / 1000)
-    const times = { nowMs, earliestMs: earliestMs?.() }
-    const result = await read({ ...readOptions, ...times, ...body, body: sent, rejectsMax })
-    if (result.kind !== 'read') return result
+    const task = { ...readOptions, nowMs, earliestMs: earliestMs?.(), ...body, body: sent, rejectsMax }
+    const read = await readResolved(readBody, task, { resolve, fields })
+    if (read.kind !== 'read') return read
+    const { result, resolved } = read
     const { rows, points, bytes } = result
-    const resolved = await resolve(result.names)
-    if (resolved === 'later') return { kind: 'later', bytes }
     const refused = refusedLines(result, resolved)
     const found = resolved.map(each => ('reason' in each ? undefined : each))
     // What is known of a device besides these may not go to a thread.
@@ -149,6 +153,45 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   }
 
   return { run, close }
+}
+
+interface ResolvedLines {
+  kind: 'read'
+  result: Extract<ReadLines, { kind: 'read' }>
+  resolved: (DeviceRef | Unresolved)[]
+}
+
+type Read = (task: ReadLinesTask) => Promise<ReadLines>
+
+/** A line whose verdict hangs on what its device has is read again when that is known. */
+async function readResolved(
+  read: Read,
+  task: ReadLinesTask,
+  { resolve, fields: resolver }: Pick<LineBody, 'resolve' | 'fields'>,
+): Promise<ResolvedLines | Exclude<LineImport, { kind: 'stored' }>> {
+  const first = await read(task)
+  if (first.kind !== 'read') return first
+  const { bytes } = first
+  const resolved = await resolve(first.names)
+  const fields = resolved === 'later' ? resolved : await fieldsOf(resolved, first, resolver)
+  if (resolved === 'later' || fields === 'later') return { kind: 'later', bytes }
+  if (fields === undefined) return { kind: 'read', result: first, resolved }
+  const result = await read({ ...task, body: first.body, fields })
+  return result.kind === 'read' ? { kind: 'read', result, resolved } : result
+}
+
+/** Undefined where the lines need not be read again. */
+async function fieldsOf(
+  devices: readonly (DeviceRef | Unresolved)[],
+  { sightings }: Extract<ReadLines, { kind: 'read' }>,
+  resolver: LineBody['fields'],
+): Promise<PackedFields | 'later' | undefined> {
+  try {
+    return await resolveFields(devices, sightings, resolver)
+  } catch (error) {
+    if (error instanceof NamesUnavailable) return 'later'
+    throw error
+  }
 }
 
 const nothing: EncodedLines = { records: new Uint8Array(), count: 0, expired: [], expiredCount: 0 }

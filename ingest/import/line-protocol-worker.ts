@@ -3,6 +3,8 @@
 import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
+import { type FieldSightings, type SightingLimits, SightingsReader } from '../formats/field-sightings.ts'
+import { furtherBytesOf, furtherOf } from '../formats/further-columns.ts'
 import {
   type LineProtocolOptions,
   type LineProtocolResult,
@@ -10,22 +12,25 @@ import {
   receiptTimeMs,
 } from '../formats/line-protocol.ts'
 import { readingRows } from '../formats/reading-rows.ts'
+import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
 
-export interface ReadLinesTask extends LineProtocolOptions {
+export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings'> {
   body: Uint8Array<ArrayBuffer>
   isGzip: boolean
   /** Of the body without its compression. */
   bodyBytesMax: number
+  /** Of a body that was read before, what is known of its devices and their fields. */
+  fields?: PackedFields | undefined
 }
 
 /** `bytes` are those of the body without its compression. */
-export type ReadLines = { bytes: number } & (
-  | ({ kind: 'read' } & LineProtocolResult)
+export type ReadLines = { bytes: number } /** The body as it was sent, to read it again. */ & (
+  | ({ kind: 'read'; body: Uint8Array<ArrayBuffer>; sightings: FieldSightings } & LineProtocolResult)
   | { kind: 'too long' }
   | { kind: 'broken' }
 )
@@ -50,13 +55,19 @@ export interface EncodedLines {
   expiredCount: number
 }
 
-export function read(task: ReadLinesTask): ReadLines {
+/** The main thread asks for all of them in a few turns. */
+const sightingLimits: SightingLimits = { pairsMax: 50_000, fieldsMax: 20_000 }
+
+export function read({ fields, ...task }: ReadLinesTask): ReadLines {
   const body = plainBody(task)
   if ('kind' in body) return body
-  const result = readLineProtocol(body, task)
+  const sightings = new SightingsReader(sightingLimits)
+  const known = fields === undefined ? { sightings } : createResolvedFields(fields)
+  const result = readLineProtocol(body, { ...task, ...known })
   const bytes = body.length
   if (result.isTooLong) return { kind: 'too long', bytes }
-  return handOver({ kind: 'read', bytes, ...result }, buffersOf(result.rows))
+  const read = { kind: 'read', bytes, body: task.body, sightings: sightings.result(), ...result } as const
+  return handOver(read, [...buffersOf(result.rows), task.body.buffer])
 }
 
 /** Of deflate: what a broken body may have cost. */
@@ -90,6 +101,7 @@ export function encode(task: EncodeLinesTask): EncodedLines {
       continue
     }
     readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
+    if (rows.further !== undefined) reading.further = furtherOf(rows.further, row)
     // The journal chooses the lane.
     offset = writeReading(view, offset, device, timeMs === receiptTimeMs ? receiptUs : timeMs * 1000, false, reading)
     encoded.count++
@@ -99,7 +111,7 @@ export function encode(task: EncodeLinesTask): EncodedLines {
 }
 
 function recordsLength(rows: Rows, devices: EncodeLinesTask['devices']): number {
-  let length = 0
+  let length = rows.further === undefined ? 0 : furtherBytesOf(rows.further, rows.count)
   for (let row = 0; row < rows.count; row++) {
     const device = devices[rows.names[row] as number]
     if (device !== undefined) length += readingLength(device)

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { Unresolved } from '../formats/encode.ts'
+import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { Series } from '../formats/row-kind.ts'
 import { BodyFault } from './body-fault.ts'
 import type {
@@ -17,8 +18,9 @@ import type {
 } from './body-messages.ts'
 import { type BodyLimits, limitedBody } from './limited-body.ts'
 import { Mailbox } from './mailbox.ts'
-import { type PackedNames, unpackNames } from './packed-names.ts'
+import { unpackNames } from './packed-names.ts'
 import { type PackedSeries, SeriesPacker } from './packed-series.ts'
+import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 /** The series of each name, or why there is none. Rejects when that cannot be told at present. */
 export type ResolveNames = (names: readonly (readonly string[])[]) => Promise<(Series | Unresolved)[]>
@@ -38,6 +40,8 @@ export interface ThreadBodyOptions {
   limits: BodyLimits
   times: () => BodyTimes
   resolve: ResolveNames
+  /** Of rows that may have fields without a column. */
+  fields: FieldResolver | undefined
 }
 
 export class ThreadBody {
@@ -62,9 +66,9 @@ export class ThreadBody {
     let report = await this.#reports.take()
     let known: readonly Series[] = []
     if (report.kind === 'names') {
-      const resolved = await resolveAll(report.names, this.#options.resolve)
+      const resolved = await resolveAll(report, this.#options)
       known = resolved.known
-      this.#send({ kind: 'series', series: resolved.series })
+      this.#send({ kind: 'series', series: resolved.series, fields: resolved.fields })
       report = await this.#reports.take()
     }
     return report.kind === 'records' ? { ...report, kind: 'ready', series: known } : (report as BodyStep)
@@ -119,18 +123,53 @@ async function nextPiece(pieces: AsyncGenerator<Uint8Array>): Promise<BodyPiece>
 
 const namesPerTurn = 2000
 
+interface Resolved {
+  /** Of the devices and stations, those that rows of the chunk may be stored of. */
+  known: Series[]
+  series: PackedSeries
+  fields: PackedFields | undefined
+}
+
 /** In slices, between which main has its turn for others. */
 async function resolveAll(
-  names: PackedNames,
-  resolve: ResolveNames,
-): Promise<{ known: Series[]; series: PackedSeries }> {
-  const known: Series[] = []
+  { names, sightings }: Extract<BodyReport, { kind: 'names' }>,
+  { resolve, fields }: Pick<ThreadBodyOptions, 'resolve' | 'fields'>,
+): Promise<Resolved> {
+  const found: (Series | Unresolved)[] = []
   const packer = new SeriesPacker()
   for (let from = 0; from < names.count; from += namesPerTurn) {
     if (from > 0) await nextTurn()
-    const resolved = await resolve(unpackNames(names, from, from + namesPerTurn))
+    const slice = unpackNames(names, from, from + namesPerTurn)
+    const isTaken = sightings?.isTaken.subarray(from, from + namesPerTurn)
+    const resolved = isTaken?.includes(0) ? await resolveSome(slice, isTaken, resolve, fields) : await resolve(slice)
     packer.add(resolved)
-    for (const each of resolved) if ('number' in each) known.push(each)
+    for (const each of resolved) found.push(each)
   }
-  return { known, series: packer.pack() }
+  const known = found.filter((each, index) => isKnown(each, sightings?.isTaken[index] !== 0))
+  const packed = sightings === undefined ? undefined : await resolveFields(found, sightings, fields)
+  return { known: known as Series[], series: packer.pack(), fields: packed }
 }
+
+/** Rows that were refused may be readings of a device that lists what it has, and of no other one. */
+function isKnown(found: Series | Unresolved, isTaken: boolean): boolean {
+  return 'number' in found && (isTaken || Array.isArray(found.metrics))
+}
+
+/** Of names whose rows were all refused, no device is made. */
+async function resolveSome(
+  names: string[][],
+  isTaken: Uint8Array,
+  resolve: ResolveNames,
+  fields: FieldResolver | undefined,
+): Promise<(Series | Unresolved)[]> {
+  const taken = await resolve(names.filter((_, index) => isTaken[index] === 1))
+  const refused = fields?.find(names.filter((_, index) => isTaken[index] === 0).map(([name = '']) => name)) ?? []
+  let [takenAt, refusedAt] = [0, 0]
+  return names.map((_, index) => {
+    const found = isTaken[index] === 1 ? taken[takenAt++] : refused[refusedAt++]
+    return found ?? notLookedUp
+  })
+}
+
+/** Its rows stay refused. */
+const notLookedUp: Unresolved = { code: 'DEVICE_UNKNOWN', reason: 'was not looked up' }

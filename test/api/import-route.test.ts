@@ -13,6 +13,7 @@ import type { Device } from '../../auth/devices/device.ts'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { everybody, serveEverybody } from '../support/admin-scope.ts'
+import { noMetrics } from '../support/no-metrics.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -37,6 +38,7 @@ async function startRoute(t: Test, append: Append = async () => 'stored', findPr
       importReadingsGroup({
         ingest: { append, clockUs: () => Date.now() * 1000 },
         devices: { get: name => (name === 'alamosa' ? ({ number: 1, symbol: 'alamosa-1' } as Device) : undefined) },
+        bulkFields: noMetrics,
         ranges: defaultRanges,
         aheadMsMax: 300_000,
         meter: {

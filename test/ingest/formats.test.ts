@@ -73,7 +73,7 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
   t.strictSame(readHeader(`note,${short}`), {
     ok: true,
     layout: { columns: [undefined, 'timestamp', 'device', 'temperature', 'humidity', 'pressure'], separator: ',' },
-    ignored: ['note'],
+    others: ['note'],
   })
 })
 

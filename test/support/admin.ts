@@ -6,6 +6,7 @@ import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
+import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
 import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
@@ -115,6 +116,7 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
     publicUrl: () => publicUrl,
     signUp,
     devices,
+    bulkFields: createBulkFields(metrics),
     ingest,
     pointsIngest,
     store,

@@ -3,6 +3,7 @@
 import type { FastifyError } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { Keys } from '../../../auth/keys/keys.ts'
+import type { BulkFields } from '../../../auth/metrics/bulk-fields.ts'
 import { isPassing } from '../../../auth/passing-errors.ts'
 import type { Writers } from '../../../auth/writers.ts'
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
@@ -26,6 +27,7 @@ import { writeOperation } from './write.ts'
 export interface LineProtocolOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
   devices: Pick<Devices, 'seen'>
+  bulkFields: BulkFields
   writers: Writers
   keys: Pick<Keys, 'find'>
   names: LineNames

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Device } from '../../../auth/devices/device.ts'
 import type { Devices } from '../../../auth/devices/devices.ts'
+import type { BulkFields } from '../../../auth/metrics/bulk-fields.ts'
 import type { CredentialWriter } from '../../../auth/writers.ts'
 import type { Precision } from '../../../ingest/formats/line-protocol-time.ts'
 import type { LineBody, LineImport, LineImporter } from '../../../ingest/import/line-protocol-import.ts'
@@ -12,6 +13,7 @@ import type { BulkMeter, BulkSource } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
 import { sourceOf } from '../rejection-source.ts'
 import { resolveDevices } from '../resolve-devices.ts'
+import { createFieldResolver } from '../resolve-fields.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
 import { ErrorOfVersion, type LineProtocolErrorCode, sendError, textOf, type Version } from './errors.ts'
@@ -19,6 +21,7 @@ import { knownWriter, type LineProtocolOperation } from './operation.ts'
 
 export interface WriteOptions {
   devices: Pick<Devices, 'seen'>
+  bulkFields: BulkFields
   nowMs: () => number
   meter: BulkMeter
   fairShare: FairShare
@@ -135,7 +138,7 @@ function createWrite(
   version: Version,
   importer: Pick<LineImporter, 'run'>,
   bodies: Bodies,
-  { devices, nowMs, meter, fairShare }: WriteOptions,
+  { devices, bulkFields, nowMs, meter, fairShare }: WriteOptions,
 ): (request: FastifyRequest, reply: FastifyReply, writer: CredentialWriter) => Promise<FastifyReply> {
   async function store(
     reply: FastifyReply,
@@ -147,6 +150,7 @@ function createWrite(
       ...body,
       deviceDefault: writer.device?.name,
       resolve: names => resolveDevices(names, sender.writer()),
+      fields: createFieldResolver(bulkFields, sender),
       // Resolved by the registry.
       refusal: devices => sender.refusal(devices as readonly Device[]),
     })

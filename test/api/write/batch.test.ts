@@ -27,6 +27,7 @@ import { openParts } from '../../support/admin.ts'
 import { nowhere, silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { readReading } from '../../support/journal-parts.ts'
+import { noMetrics } from '../../support/no-metrics.ts'
 import { basic } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -95,6 +96,7 @@ async function startRoute(t: Test, more: Partial<BatchOptions> = {}) {
     (scope, _options, done) => {
       const group = batchGroup({
         devices,
+        bulkFields: noMetrics,
         ingest: { ...ingest, append },
         ranges: defaultRanges,
         aheadMsMax: 300_000,

@@ -27,6 +27,7 @@ import type { Rate } from '../../../limits/token-buckets.ts'
 import { createApp, perOwner as perOwnerUsual, startAccounts } from '../../support/accounts.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
+import { noMetrics } from '../../support/no-metrics.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const { accounts, keys, person, store } = await startAccounts(t)
@@ -94,6 +95,7 @@ async function start(
   const families = lineProtocolFamilies({
     ingest,
     devices,
+    bulkFields: noMetrics,
     writers: createWriters(devices, perOwner),
     keys: { find: findKey },
     log,

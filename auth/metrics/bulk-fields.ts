@@ -1,0 +1,60 @@
+/** What becomes of the fields of many devices at once: makes what is missing of their metrics and series. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Device } from '../devices/device.ts'
+import { createDeviceFields, type DeviceField } from './device-fields.ts'
+import type { Metrics } from './metrics.ts'
+
+/** A field that a device has sent. */
+interface SentField {
+  readonly device: Pick<Device, 'number' | 'metrics'>
+  readonly field: string
+}
+
+export interface BulkFields {
+  /** In the order of what was sent. Undefined for a field that is stored as no metric; `later` when nothing can be made at present. */
+  resolve(sent: readonly SentField[], by: string): Promise<(DeviceField | undefined)[] | 'later'>
+  /** The name of the metric that each field stands for. */
+  metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
+}
+
+/** Some milliseconds of the event loop. */
+const fieldsPerTurn = 1000
+/** As many as a transaction makes beside those of others. */
+const fieldsPerCall = 5000
+
+export function createBulkFields(metrics: Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>): BulkFields {
+  const { find, missing } = createDeviceFields(metrics)
+
+  async function resolveSome(sent: readonly SentField[], by: string): Promise<(DeviceField | undefined)[] | 'later'> {
+    const lacking = await inTurns(sent, ({ device, field }) => missing(device, [field]))
+    if ((await metrics.ensure(lacking.flat(), by)) === 'later') return 'later'
+    return await inTurns(sent, ({ device, field }) => find(device, field))
+  }
+
+  return {
+    async resolve(sent, by) {
+      const found: (DeviceField | undefined)[] = []
+      for (const some of slicesOf(sent, fieldsPerCall)) {
+        const resolved = await resolveSome(some, by)
+        if (resolved === 'later') return 'later'
+        found.push(...resolved)
+      }
+      return found
+    },
+    metricsOf: fields => inTurns(fields, field => metrics.find(field)?.name),
+  }
+}
+
+async function inTurns<Item, Found>(items: readonly Item[], find: (item: Item) => Found): Promise<Found[]> {
+  const found: Found[] = []
+  for (const some of slicesOf(items, fieldsPerTurn)) {
+    if (found.length > 0) await turn()
+    for (const item of some) found.push(find(item))
+  }
+  return found
+}
+
+function* slicesOf<Item>(items: readonly Item[], length: number): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += length) yield items.slice(from, from + length)
+}

@@ -1,0 +1,100 @@
+/** Values of rows that have no column, in columns of their own: those of a row are a list, from its last value to its first. */
+
+import { type FurtherValues, furtherLength } from '../journal/record.ts'
+
+export interface FurtherColumns {
+  /** Of each row the place of its last value, and one more; 0 where it has none. */
+  lasts: Uint32Array<ArrayBuffer>
+  /** Of each value that of the one before it in the same row, likewise. */
+  previous: Uint32Array<ArrayBuffer>
+  /** The number of its series. */
+  series: Uint32Array<ArrayBuffer>
+  values: Float64Array<ArrayBuffer>
+}
+
+const lengthMin = 64
+
+/** Made for the first row that has such a value: rows without one cost nothing. */
+export class FurtherRows {
+  #lasts = new Uint32Array(lengthMin)
+  #previous = new Uint32Array(lengthMin)
+  #series = new Uint32Array(lengthMin)
+  #values = new Float64Array(lengthMin)
+  #count = 0
+
+  /** How many values there are. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** A later value of the same series takes the place of the one before. */
+  put(row: number, series: number, value: number): void {
+    if (row >= this.#lasts.length) this.#lasts = grownTo(this.#lasts, row + 1)
+    const last = this.#lasts[row] as number
+    for (let next = last; next !== 0; next = this.#previous[next - 1] as number) {
+      if (this.#series[next - 1] !== series) continue
+      this.#values[next - 1] = value
+      return
+    }
+    if (this.#count === this.#values.length) this.#growValues()
+    const at = this.#count++
+    this.#previous[at] = last
+    this.#series[at] = series
+    this.#values[at] = value
+    this.#lasts[row] = at + 1
+  }
+
+  putAll(row: number, { series, values }: FurtherValues): void {
+    for (let index = 0; index < series.length; index++) this.put(row, series[index] as number, values[index] as number)
+  }
+
+  /** Of so many rows, without room. Nothing can be put any more. */
+  take(rowCount: number): FurtherColumns {
+    return {
+      lasts: resized(this.#lasts, rowCount),
+      previous: resized(this.#previous, this.#count),
+      series: resized(this.#series, this.#count),
+      values: new Float64Array(this.#values.buffer.transfer(8 * this.#count)),
+    }
+  }
+
+  #growValues(): void {
+    const length = 2 * this.#count
+    this.#previous = resized(this.#previous, length)
+    this.#series = resized(this.#series, length)
+    this.#values = new Float64Array(this.#values.buffer.transfer(8 * length))
+  }
+}
+
+function grownTo(numbers: Uint32Array<ArrayBuffer>, lengthWanted: number): Uint32Array<ArrayBuffer> {
+  return resized(numbers, Math.max(2 * numbers.length, lengthWanted))
+}
+
+function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(numbers.buffer.transfer(numbers.BYTES_PER_ELEMENT * length))
+}
+
+/** Bytes that they take in the records of so many rows. */
+export function furtherBytesOf(columns: FurtherColumns, rowCount: number): number {
+  let length = 0
+  for (let row = 0; row < rowCount; row++) length += furtherLength(countOf(columns, row))
+  return length
+}
+
+function countOf({ lasts, previous }: FurtherColumns, row: number): number {
+  let count = 0
+  for (let next = lasts[row] as number; next !== 0; next = previous[next - 1] as number) count++
+  return count
+}
+
+/** Undefined for a row that has none. */
+export function furtherOf({ lasts, previous, series, values }: FurtherColumns, row: number): FurtherValues | undefined {
+  let next = lasts[row] as number
+  if (next === 0) return undefined
+  const found: { series: number[]; values: number[] } = { series: [], values: [] }
+  for (; next !== 0; next = previous[next - 1] as number) {
+    found.series.push(series[next - 1] as number)
+    found.values.push(values[next - 1] as number)
+  }
+  return found
+}

@@ -1,0 +1,59 @@
+/** What becomes of the fields of the devices in a body, as main has told it: for the check of its rows. */
+
+import type { FurtherField } from '../further-fields.ts'
+import type { ReadingDevice } from '../whole-reading.ts'
+
+/** Plain data, so that it can be handed to another thread. */
+export interface PackedFields {
+  /** By the index of the device's name: 0 where no readings of it are taken. */
+  isDevice: Uint8Array<ArrayBuffer>
+  /** By the index of the device's name: what it lists, of those that do. */
+  lists: ReadonlyMap<number, readonly string[]>
+  /** Distinct names of fields. */
+  names: readonly string[]
+  /** Of each of them, the metric that it stands for. */
+  metrics: readonly (string | undefined)[]
+  /** Index of the device's name and of the field, one behind the other, of those that are stored. */
+  pairs: Uint32Array<ArrayBuffer>
+  /** Of each of these pairs. */
+  series: Uint32Array<ArrayBuffer>
+  min: Float64Array<ArrayBuffer>
+  max: Float64Array<ArrayBuffer>
+}
+
+export interface ResolvedFields {
+  /** Of the device whose name has this index. */
+  deviceOf(name: number): ReadingDevice
+}
+
+export function createResolvedFields(packed: PackedFields): ResolvedFields {
+  const metricOf = new Map(packed.names.map((name, index) => [name, packed.metrics[index]]))
+  const fieldsOf = fieldsByDevice(packed)
+  const devices: ReadingDevice[] = []
+  return {
+    deviceOf(name) {
+      devices[name] ??= {
+        metrics: packed.lists.get(name) ?? null,
+        fieldOf: packed.isDevice[name] === 1 ? field => fieldsOf.get(name)?.get(field) : () => anyField,
+        nameOf: field => metricOf.get(field),
+      }
+      return devices[name]
+    },
+  }
+}
+
+/** Rows of no device are refused for that, and not for what they hold. */
+const anyField: FurtherField = { series: 0, min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY }
+
+function fieldsByDevice({ names, pairs, series, min, max }: PackedFields): Map<number, Map<string, FurtherField>> {
+  const fields = new Map<number, Map<string, FurtherField>>()
+  for (let at = 0; at < series.length; at++) {
+    const device = pairs[2 * at] as number
+    const name = names[pairs[2 * at + 1] as number] as string
+    const field = { series: series[at] as number, min: min[at] as number, max: max[at] as number }
+    const known = fields.get(device)
+    if (known === undefined) fields.set(device, new Map([[name, field]]))
+    else known.set(name, field)
+  }
+  return fields
+}

@@ -1,0 +1,83 @@
+/** What main makes of the fields that the devices of a body have sent: for the thread that checks its rows. */
+
+import type { Unresolved } from '../formats/encode.ts'
+import type { FieldSightings } from '../formats/field-sightings.ts'
+import type { PackedFields } from '../formats/resolved-fields.ts'
+import type { Series } from '../formats/row-kind.ts'
+import type { FurtherField } from '../further-fields.ts'
+
+/** A field that a device has sent. */
+export interface SentField {
+  /** As it was resolved. */
+  readonly device: Series
+  readonly field: string
+}
+
+export interface FieldResolver {
+  /** Devices of these names, from memory; none is made. */
+  find(names: readonly string[]): (Series | Unresolved)[]
+  /** What becomes of each: undefined for one that is stored as no metric. Rejects when that cannot be told at present. */
+  resolve(sent: readonly SentField[]): Promise<(FurtherField | undefined)[]>
+  /** The metric that each of the fields stands for. */
+  metricsOf(fields: readonly string[]): Promise<(string | undefined)[]>
+}
+
+type Found = readonly (Series | Unresolved)[]
+
+/** Undefined where the rows need not be read again. `devices` are by the index of their names. */
+export async function resolveFields(
+  devices: Found,
+  sightings: FieldSightings,
+  resolver: Omit<FieldResolver, 'find'> | undefined,
+): Promise<PackedFields | undefined> {
+  const lists = listsOf(devices)
+  if (lists.size === 0 && sightings.taken.length === 0) return undefined
+  const pairs = storablePairs(devices, sightings, lists)
+  const sent = pairs.map(({ name, field }): SentField => {
+    return { device: devices[name] as Series, field: sightings.fields[field] as string }
+  })
+  const found = (await resolver?.resolve(sent)) ?? []
+  const stored = pairs.flatMap(({ name, field }, index) => {
+    const as = found[index]
+    return as === undefined ? [] : [{ name, field, ...as }]
+  })
+  return {
+    isDevice: Uint8Array.from(devices, device => ('number' in device ? 1 : 0)),
+    lists,
+    names: sightings.fields,
+    metrics: lists.size === 0 ? [] : ((await resolver?.metricsOf(sightings.fields)) ?? []),
+    pairs: Uint32Array.from(stored.flatMap(({ name, field }) => [name, field])),
+    series: Uint32Array.from(stored, ({ series }) => series),
+    min: Float64Array.from(stored, ({ min }) => min),
+    max: Float64Array.from(stored, ({ max }) => max),
+  }
+}
+
+function listsOf(devices: Found): Map<number, readonly string[]> {
+  const lists = new Map<number, readonly string[]>()
+  for (const [index, device] of devices.entries()) {
+    if ('number' in device && device.metrics != null) lists.set(index, device.metrics)
+  }
+  return lists
+}
+
+interface Pair {
+  name: number
+  field: number
+}
+
+/** Of rows that were refused only those of devices that list what they have: no others make a metric. */
+function storablePairs(
+  devices: Found,
+  { taken, refused }: FieldSightings,
+  lists: ReadonlyMap<number, readonly string[]>,
+): Pair[] {
+  const isDevice = ({ name }: Pair) => 'number' in (devices[name] as Series | Unresolved)
+  return [...pairsOf(taken).filter(isDevice), ...pairsOf(refused).filter(({ name }) => lists.has(name))]
+}
+
+function pairsOf(numbers: Uint32Array): Pair[] {
+  return Array.from({ length: numbers.length / 2 }, (_, index) => {
+    return { name: numbers[2 * index] as number, field: numbers[2 * index + 1] as number }
+  })
+}

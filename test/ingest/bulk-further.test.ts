@@ -1,0 +1,435 @@
+/** Fields without a column in bulk bodies: the same verdicts as of single readings, whatever the format and wherever it is cut. */
+
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { Unresolved } from '../../ingest/formats/encode.ts'
+import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
+import type { Format } from '../../ingest/formats/line-reader.ts'
+import type { Series } from '../../ingest/formats/row-kind.ts'
+import type { FurtherField } from '../../ingest/further-fields.ts'
+import { createImporter } from '../../ingest/import/import.ts'
+import { NamesUnavailable } from '../../ingest/import/import-session.ts'
+import { createLineImporter } from '../../ingest/import/line-protocol-import.ts'
+import type { FieldResolver, SentField } from '../../ingest/import/resolve-fields.ts'
+import { readRecord } from '../../ingest/journal/record.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import { readings } from '../../ingest/readings-table.ts'
+
+const nowMs = Date.UTC(2026, 5, 1)
+const timeMs = Date.UTC(2026, 0, 1)
+
+/** Metrics by name and alias, each with its own number, which is also that of its series of every device. */
+const metrics = new Map<string, { name: string; field: FurtherField }>(
+  [
+    ['co2', 'co2', 11, 0, 100_000],
+    ['co2_ppm', 'co2', 11, 0, 100_000],
+    ['door', 'door', 12, 0, 1],
+    ['flow', 'flow', 13, -Infinity, Infinity],
+    ['level', 'level', 14, 0, Infinity],
+  ].map(([field, name, series, min, max]) => [
+    field as string,
+    { name: name as string, field: { series: Number(series), min: Number(min), max: Number(max) } },
+  ]),
+)
+const lists: Record<string, string[]> = { listing: ['co2', 'temperature'], metered: ['flow'] }
+
+function findDevice(name: string): Series | Unresolved {
+  if (name.startsWith('unknown')) return { code: 'DEVICE_UNKNOWN', reason: 'there is no device of this name' }
+  return { number: 7, symbol: `${name}-7`, metrics: lists[name] ?? null }
+}
+
+interface Asked {
+  /** Names that were resolved, for which a device may be made. */
+  resolved: string[]
+  fields: string[]
+}
+
+function createResolver(asked: Asked, isAway = () => false): FieldResolver {
+  const fieldOf = ({ device, field }: SentField) => {
+    asked.fields.push(`${device.symbol} ${field}`)
+    const metric = metrics.get(field)
+    return metric !== undefined && (device.metrics?.includes(metric.name) ?? true) ? metric.field : undefined
+  }
+  return {
+    find: names => names.map(findDevice),
+    async resolve(sent) {
+      if (isAway()) throw new NamesUnavailable('away')
+      return sent.map(fieldOf)
+    },
+    metricsOf: async fields => fields.map(field => metrics.get(field)?.name),
+  }
+}
+
+interface StoredRow {
+  device: string | undefined
+  timeUs: number
+  values: Record<string, number>
+  further: Record<number, number>
+}
+
+function rowsIn(records: Uint8Array): StoredRow[] {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  const rows: StoredRow[] = []
+  for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
+    const { symbols, timeUs, values, further } = readRecord(readings, view, offset)
+    const given = Object.entries(values).filter(([, value]) => !Number.isNaN(value))
+    const others = Object.fromEntries(further.map(({ series, value }) => [series, value]))
+    rows.push({ device: symbols[0]?.replace(/-7$/, ''), timeUs, values: Object.fromEntries(given), further: others })
+  }
+  return rows
+}
+
+function startImporter(t: Test, limits: object = {}) {
+  const rows: StoredRow[] = []
+  const asked: Asked = { resolved: [], fields: [] }
+  let isAway = false
+  const append = async (records: Uint8Array) => {
+    rows.push(...rowsIn(records))
+    return 'stored' as const
+  }
+  const importer = createImporter({ kind: 'readings', append, now: () => nowMs, limits })
+  t.teardown(() => importer.close())
+  async function run(body: string, format: Format) {
+    rows.length = 0
+    asked.resolved.length = 0
+    asked.fields.length = 0
+    const resolve = async (names: readonly (readonly string[])[]) => {
+      asked.resolved.push(...names.map(([name = '']) => name))
+      return names.map(([name = '']) => findDevice(name))
+    }
+    const fields = createResolver(asked, () => isAway)
+    const { report, failure } = await importer.run({
+      body: Readable.from([Buffer.from(body)]),
+      format,
+      resolve,
+      fields,
+    })
+    const reasons = report.rejects.map(({ line, reason }) => `${line}: ${reason}`)
+    return { rows: [...rows], accepted: report.accepted, ignored: report.ignored, reasons, failure, asked }
+  }
+  return {
+    run,
+    setAway: (away: boolean) => {
+      isAway = away
+    },
+  }
+}
+
+const base = { timestamp: timeMs, device: 'k', temperature: 1, humidity: null, pressure: null }
+
+const bodies: Record<Format, (fields: object) => string> = {
+  ndjson: fields => JSON.stringify(fields),
+  json: fields => JSON.stringify([fields]),
+  csv: fields => `${Object.keys(fields).join()}\n${Object.values(fields).map(cellOf).join()}\n`,
+}
+
+function cellOf(value: unknown): string {
+  return value === null ? '' : typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)
+}
+
+for (const format of ['ndjson', 'json', 'csv'] as const) {
+  t.test(
+    `${format}: fields that are metrics are stored, others are named, a value out of range refuses its reading`,
+    async t => {
+      const { run } = startImporter(t)
+      const one = async (fields: object) => await run(bodies[format](fields), format)
+      const taken = await one({
+        ...base,
+        co2_ppm: 400.5,
+        door: true,
+        flow: -3,
+        note: 'open',
+        unknown_one: 4,
+        level: null,
+      })
+      t.strictSame(taken.reasons, [])
+      t.match(taken.rows, [
+        { device: 'k', timeUs: timeMs * 1000, values: { temperature: 1 }, further: { 11: 400.5, 12: 1, 13: -3 } },
+      ])
+      const ignored = format === 'csv' ? ['level', 'note', 'unknown_one'] : ['note', 'unknown_one']
+      t.same(new Set(taken.ignored), new Set(ignored))
+      t.match(
+        (await one({ ...base, co2: 1, co2_ppm: 2 })).rows,
+        [{ further: { 11: 2 } }],
+        'of two spellings the last one',
+      )
+      const line = format === 'csv' ? 2 : 1
+      t.strictSame((await one({ ...base, co2: -1, flow: 5 })).reasons, [`${line}: co2 must be between 0 and 100000`])
+      t.strictSame((await one({ ...base, level: -1 })).reasons, [`${line}: level must be at least 0`])
+      const empty = { ...base, temperature: null }
+      t.match((await one({ ...empty, flow: 1 })).rows, [{ values: {}, further: { 13: 1 } }])
+      t.match((await one({ ...empty, unknown_one: 1 })).reasons, [/at least one metric must be a number/])
+    },
+  )
+
+  t.test(`${format}: of a device that lists its metrics, these are required and no others are stored`, async t => {
+    const { run } = startImporter(t)
+    const one = async (fields: object) => await run(bodies[format](fields), format)
+    const listing = { timestamp: timeMs, device: 'listing' }
+    const whole = await one({ ...listing, co2: 400, temperature: 3, humidity: 900, flow: 3 })
+    t.match(whole.rows, [{ values: { temperature: 3 }, further: { 11: 400 } }])
+    t.strictSame(
+      [Object.keys(whole.rows[0]?.values ?? {}), new Set(whole.ignored)],
+      [['temperature'], new Set(['flow', 'humidity'])],
+    )
+    const line = format === 'csv' ? 2 : 1
+    t.strictSame((await one({ ...listing, co2: 400, humidity: 2, pressure: 1000 })).reasons, [
+      `${line}: temperature is required`,
+    ])
+    t.strictSame((await one({ ...listing, temperature: 3, humidity: 2, pressure: 1000 })).reasons, [
+      `${line}: co2 is required`,
+    ])
+    t.match((await one({ ...listing, co2_ppm: null, temperature: 3 })).rows, [{ values: { temperature: 3 } }])
+    t.match((await one({ timestamp: timeMs, device: 'metered', flow: 3 })).rows, [{ further: { 13: 3 } }])
+  })
+}
+
+t.test('no metric and no device is made for a reading that is refused', async t => {
+  const { run } = startImporter(t)
+  const lines = [
+    { ...base, device: 'a', temperature: 900, co2: 1 },
+    { ...base, device: 'b', flow: 1 },
+    { ...base, device: 'unknown', door: 1 },
+  ]
+  const { asked, reasons } = await run(lines.map(line => JSON.stringify(line)).join('\n'), 'ndjson')
+  t.strictSame(asked.resolved, ['b', 'unknown'])
+  t.strictSame(asked.fields, ['b-7 flow'])
+  t.strictSame(reasons, ['1: temperature must be between -90 and 85', '3: there is no device of this name'])
+})
+
+t.test('a header that lacks columns is refused unless a device lists what it has', async t => {
+  const { run } = startImporter(t)
+  const header = 'timestamp,device,co2\n'
+  t.match((await run(`${header}${timeMs},k,3\n`, 'csv')).failure, {
+    code: 'HEADER_INVALID',
+    reason: /lacks temperature/,
+  })
+  t.match((await run(header, 'csv')).failure, { code: 'HEADER_INVALID' })
+  const mixed = await run(`timestamp,device,flow\n${timeMs},k,3\n${timeMs},metered,3\n`, 'csv')
+  t.match(mixed.reasons, [/^2: temperature is required; humidity is required/])
+  t.equal(mixed.accepted, 1)
+})
+
+t.test('while nothing can be made, nothing is stored', async t => {
+  const { run, setAway } = startImporter(t)
+  setAway(true)
+  const body = JSON.stringify({ ...base, co2: 1 })
+  t.match(await run(body, 'ndjson'), { accepted: 0, failure: { code: 'DATABASE_AWAY' } })
+  t.match(await run(JSON.stringify(base), 'ndjson'), { accepted: 1, failure: undefined }, 'columns need no registry')
+})
+
+t.test('a thousand columns that are no metrics are named, and of thousands of fields none is lost', async t => {
+  const { run } = startImporter(t)
+  const columns = Array.from({ length: 1000 }, (_, index) => `x${index}`)
+  const header = `timestamp,device,temperature,humidity,pressure,flow,${columns.join()}\n`
+  const cells = `k,1,2,1000,7,${columns.map(() => '5').join()}\n`
+  const lines = Array.from({ length: 50 }, (_, index) => `${timeMs + index},${cells}`)
+  const { rows, ignored } = await run(header + lines.join(''), 'csv')
+  t.strictSame([rows.length, ignored.length], [50, 1000])
+  t.ok(rows.every(({ further }) => further[13] === 7))
+  const objects = Array.from({ length: 200 }, (_, index) => {
+    const others = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`y${index}_${at}`, 1]))
+    return JSON.stringify({ ...base, timestamp: timeMs + index, device: `d${index}`, ...others, flow: index })
+  })
+  const many = await run(objects.join('\n'), 'ndjson')
+  t.strictSame(
+    many.rows.map(({ further }) => further[13]),
+    objects.map((_, index) => index),
+    'a chunk ends where its fields are too many',
+  )
+  t.equal(many.ignored.length, 100)
+})
+
+/** What of the fields is stored of a device that lists nothing, worked out by hand. */
+function expectedFurther(fields: Record<string, unknown>): Record<number, number> | 'refused' {
+  const found: Record<number, number> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    const metric = metrics.get(name)
+    const number = typeof value === 'boolean' ? Number(value) : value
+    if (metric === undefined || typeof number !== 'number') continue
+    if (number < metric.field.min || number > metric.field.max) return 'refused'
+    found[metric.field.series] = number
+  }
+  return found
+}
+
+const fieldNames = fc.oneof(
+  { arbitrary: fc.constantFrom(...metrics.keys()), weight: 3 },
+  fc.constantFrom('CO2', '', ' ', 'a"b', 'a,b', 'é', '__proto__', 'constructor', 'toString', 'x'.repeat(70), 'a\\b'),
+)
+const fieldValues = fc.oneof(
+  fc.constantFrom(
+    null,
+    true,
+    false,
+    0,
+    1,
+    -1,
+    0.1,
+    -5e-7,
+    1e21,
+    400.5,
+    123_456_789_012_345,
+    'NaN',
+    'text',
+    'a"b',
+    '1e5x',
+  ),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => (value === 0 ? 0 : value)),
+)
+const fieldSets = fc.array(fc.tuple(fieldNames, fieldValues), { maxLength: 8 })
+
+t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the body is cut', async t => {
+  const { run } = startImporter(t, { chunkBytes: 700, lineBytesMax: 600 })
+  const bodyOf = (sets: Record<string, unknown>[], format: Format): string => {
+    const all = sets.map((fields, index) => ({ ...base, timestamp: timeMs + index, ...fields }))
+    if (format === 'json') return JSON.stringify(all)
+    return format === 'ndjson' ? all.map(fields => JSON.stringify(fields)).join('\n') : ''
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(fieldSets, { minLength: 1, maxLength: 6 }), async entries => {
+      const sets = entries.map(set => Object.fromEntries(set))
+      const expected = sets.flatMap((fields, index) => {
+        const further = expectedFurther(fields)
+        return further === 'refused' ? [] : [{ timeUs: (timeMs + index) * 1000, further }]
+      })
+      for (const format of ['json', 'ndjson'] as const) {
+        const { rows } = await run(bodyOf(sets, format), format)
+        const found = rows.map(({ timeUs, further }) => ({ timeUs, further }))
+        if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`${format}: ${JSON.stringify(found)}`)
+      }
+      for (const [index, fields] of sets.entries()) {
+        // A header has the spaces around a name trimmed away, and needs one.
+        const names = Object.keys(fields).filter(name => name.trim() !== '')
+        const plain = Object.fromEntries(names.map(name => [name, fields[name]]))
+        const header = [...Object.keys(base), ...names].map(cellOf).join()
+        const cells = [...Object.values({ ...base, timestamp: timeMs + index }), ...Object.values(plain)]
+          .map(cellOf)
+          .join()
+        const { rows } = await run(`${header}\n${cells}\n`, 'csv')
+        const further = expectedFurther(plain)
+        const wanted = further === 'refused' ? [] : [further]
+        const found = rows.map(row => row.further)
+        if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`csv: ${JSON.stringify(found)}`)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+function startLines(t: Test, unknownFields: 'reject' | 'ignore') {
+  const rows: StoredRow[] = []
+  const asked: Asked = { resolved: [], fields: [] }
+  let stampUs = nowMs * 1000
+  const importer = createLineImporter({
+    ingest: {
+      append: async records => {
+        rows.push(...rowsIn(records))
+        return 'stored'
+      },
+      stampUs: () => ++stampUs,
+      clockUs: () => nowMs * 1000,
+      status: () => ({ journal: { bytes: 0, bytesMax: 1 << 30, issue: undefined } }) as never,
+    },
+    names: { ...defaultLineNames, unknownFields },
+    ranges: defaultRanges,
+    aheadMsMax: 300_000,
+    bodyBytesMax: 1 << 20,
+  })
+  t.teardown(() => importer.close())
+  return async (text: string) => {
+    rows.length = 0
+    const { kind, ...result } = await importer.run({
+      bytes: Uint8Array.from(Buffer.from(text)),
+      isGzip: false,
+      precision: 'ms',
+      deviceDefault: undefined,
+      resolve: async names => names.map(name => findDevice(name) as Series),
+      fields: createResolver(asked),
+    })
+    const reasons = 'rejects' in result ? result.rejects.map(({ line, reason }) => `${line}: ${reason}`) : []
+    return {
+      kind,
+      rows: [...rows],
+      reasons,
+      counts: 'points' in result ? [result.points, result.readings, result.rejected] : [],
+    }
+  }
+}
+
+t.test('line protocol: fields that are metrics are stored, and what becomes none is as the setting says', async t => {
+  const reject = startLines(t, 'reject')
+  const ignore = startLines(t, 'ignore')
+  const line = `w,device=k temperature=1,co2=400i,door=T,flow=-3.5 ${timeMs}\n`
+  for (const run of [reject, ignore]) {
+    t.match(await run(line), {
+      reasons: [],
+      rows: [{ values: { temperature: 1 }, further: { 11: 400, 12: 1, 13: -3.5 } }],
+    })
+    t.match(await run(`w,device=k flow=1u ${timeMs}\n`), {
+      rows: [{ values: {}, further: { 13: 1 } }],
+      counts: [1, 1, 0],
+    })
+    t.match(await run(`w,device=k temperature=2,co2=-1 ${timeMs}\nw,device=k humidity=5 ${timeMs}\n`), {
+      reasons: ['1: co2 must be between 0 and 100000'],
+      rows: [{ values: { humidity: 5 }, further: {} }],
+      counts: [2, 1, 1],
+    })
+    t.match(
+      await run(`w,device=k co2=1,flow=1 ${timeMs}\nw,device=k co2_ppm=2 ${timeMs}\nw,device=k humidity=3 ${timeMs}`),
+      {
+        rows: [{ values: { humidity: 3 }, further: { 11: 2, 13: 1 } }],
+        counts: [3, 1, 0],
+      },
+    )
+    t.match(await run(`w,device=unknown co2=1 ${timeMs}\n`), { reasons: ['1: there is no device of this name'] })
+  }
+  const other = `w,device=k temperature=1,other=1,co2=400 ${timeMs}\n`
+  t.match(await reject(other), { rows: [], reasons: ['1: field other is not known'], counts: [1, 0, 1] })
+  t.match(await ignore(other), { rows: [{ values: { temperature: 1 }, further: { 11: 400 } }] })
+  const text = `w,device=k temperature=1,co2="text" ${timeMs}\n`
+  t.match(await reject(text), { rows: [], reasons: ['1: field co2 is not known'] })
+  t.match(await ignore(text), { rows: [{ values: { temperature: 1 }, further: {} }] })
+  t.match(await ignore(`w,device=k other=1 ${timeMs}\n`), { kind: 'stored', rows: [], counts: [1, 0, 0] })
+})
+
+t.test(
+  'line protocol: of a device that lists its metrics no others are stored; one that is left out is missing',
+  async t => {
+    const run = startLines(t, 'ignore')
+    t.match(await run(`w,device=listing temperature=1,humidity=900,co2=4,flow=1 ${timeMs}\n`), {
+      reasons: [],
+      rows: [{ values: { temperature: 1 }, further: { 11: 4 } }],
+    })
+    t.match(await run(`w,device=listing humidity=1 ${timeMs}\n`), { rows: [], counts: [1, 0, 0] })
+    t.match(await run(`w,device=listing co2=4 ${timeMs}\n`), { rows: [{ values: {}, further: { 11: 4 } }] })
+    t.match(await startLines(t, 'reject')(`w,device=listing co2=4,humidity=1 ${timeMs}\n`), {
+      rows: [],
+      reasons: ['1: field humidity is not known'],
+    })
+  },
+)
+
+t.test('line protocol: any fields are read as they are written, also those behind a wrong one', async t => {
+  const run = startLines(t, 'ignore')
+  const escaped = (name: string) => name.replace(/[ ,=\\]/g, character => `\\${character}`)
+  const written = (value: unknown) =>
+    typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value)
+  const names = fc.oneof(fc.constantFrom(...metrics.keys()), fc.constantFrom('é', 'a b', 'a,b', 'a=b', 'x'.repeat(70)))
+  const values = fieldValues.filter(value => value !== null)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(names, values), { minLength: 1, maxLength: 6 }), async set => {
+      const text = `w,device=k ${set.map(([name, value]) => `${escaped(name)}=${written(value)}`).join()} ${timeMs}\n`
+      const { rows } = await run(text)
+      let wanted: unknown[] = []
+      const further: Record<number, number> = {}
+      const isRefused = set.some(([name, value]) => expectedFurther({ [name]: value }) === 'refused')
+      for (const [name, value] of set) Object.assign(further, expectedFurther({ [name]: value }))
+      if (!isRefused && Object.keys(further).length > 0) wanted = [further]
+      const found = rows.map(row => row.further)
+      if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`${text}${JSON.stringify(found)}`)
+    }),
+    { numRuns: 100 },
+  )
+})

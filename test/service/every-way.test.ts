@@ -1,0 +1,173 @@
+/** The same readings by every way in: the same verdicts, and the same rows in both tables. */
+
+import { connectAsync } from 'mqtt'
+import tap, { type Test } from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
+import { measurementsTable, readingsTable } from '../../store/tables.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
+import { until } from '../support/processes.ts'
+import { basic, type Service, startService } from '../support/service.ts'
+
+interface Case {
+  what: string
+  /** `listing` lists co2 and temperature. */
+  device: 'hall' | 'listing'
+  fields: Record<string, unknown>
+  isStored: boolean
+  /** Not in line protocol, where a field that is left out is a missing value. */
+  needsNull?: true
+}
+
+const good = { temperature: 21.5, humidity: 48, pressure: 1013.2 }
+const nothing = { temperature: null, humidity: null, pressure: null }
+const listed = { co2: 400, temperature: 3 }
+
+const cases: Case[] = [
+  { what: 'columns', device: 'hall', fields: { ...good, battery_voltage: 3.7 }, isStored: true },
+  { what: 'further values', device: 'hall', fields: { ...good, co2: 412.5, door: true, pm2_5: 7 }, isStored: true },
+  { what: 'another spelling', device: 'hall', fields: { ...good, co2_ppm: 413, windSpeed: 0 }, isStored: true },
+  { what: 'two spellings of one', device: 'hall', fields: { ...good, co2: 1, co2_ppm: 2 }, isStored: true },
+  { what: 'a value out of range', device: 'hall', fields: { ...good, co2: -5, door: false }, isStored: false },
+  { what: 'a column out of range', device: 'hall', fields: { ...good, humidity: 900, co2: 5 }, isStored: false },
+  { what: 'no metrics', device: 'hall', fields: { ...good, '%': 1, note: 'dry', device_2_: 7 }, isStored: true },
+  { what: 'a missing value', device: 'hall', fields: { ...good, co2: null }, isStored: true },
+  { what: 'further values alone', device: 'hall', fields: { ...nothing, sap_flow: -1e6 }, isStored: true },
+  { what: 'what is in the list', device: 'listing', fields: { ...listed, humidity: 900, flow: 1 }, isStored: true },
+  { what: 'columns that are not', device: 'listing', fields: { ...good, co2: 401 }, isStored: true },
+  { what: 'no value of one', device: 'listing', fields: { co2: null, temperature: 4 }, isStored: true },
+  { what: 'none at all of one', device: 'listing', fields: good, isStored: false, needsNull: true },
+  { what: 'a listed one out of range', device: 'listing', fields: { ...listed, co2: 1e9 }, isStored: false },
+]
+
+type Sent = Record<string, unknown> & { timestamp: number; device: string }
+/** Whether the reading is stored, as its sender is told. */
+type Send = (reading: Sent) => Promise<boolean>
+
+function cellOf(value: unknown): string {
+  return value === null ? '' : typeof value === 'string' ? `"${value}"` : String(value)
+}
+
+function csvOf(reading: Sent): string {
+  return `${Object.keys(reading).join()}\n${Object.values(reading).map(cellOf).join()}\n`
+}
+
+function lineOf({ timestamp, device, ...fields }: Sent): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  return `w,device=${device} ${given.map(([name, value]) => `${name}=${typeof value === 'string' ? `"${value}"` : value}`).join()} ${timestamp}`
+}
+
+async function waysInto(t: Test, service: Service, port: number): Promise<Record<string, Send>> {
+  const listing = { metrics: ['co2', 'temperature'] }
+  await service.admin('POST', '/metrics', { name: 'co2' })
+  const passwords: Record<string, string> = {
+    hall: await service.addDevice('hall'),
+    listing: await service.addDevice('listing', listing),
+  }
+  const post = async (path: string, type: string, body: string, { device }: Sent): Promise<Response> => {
+    const authorization = basic(device, passwords[device] ?? '')
+    const headers = { authorization, 'content-type': type }
+    return await fetch(`${service.url}${path}`, { method: 'POST', headers, body })
+  }
+  const batch = (type: string, bodyOf: (reading: Sent) => string): Send => {
+    return async reading => {
+      const response = await post('/api/log/batch', type, bodyOf(reading), reading)
+      const { stored, rejected } = (await response.json()) as { stored: number; rejected: number }
+      if (stored + rejected !== 1) throw new Error(`${response.status}: ${stored} stored, ${rejected} rejected`)
+      return stored === 1
+    }
+  }
+  const connect = async (device: string) => {
+    const options = { username: device, password: passwords[device] ?? '', protocolVersion: 5 as const }
+    const client = await connectAsync(`mqtt://127.0.0.1:${port}`, options)
+    t.teardown(() => void client.end(true))
+    return client
+  }
+  const clients = { hall: await connect('hall'), listing: await connect('listing') }
+  return {
+    put: async reading => (await service.put(reading.device, passwords[reading.device] ?? '', reading)).status === 200,
+    json: batch('application/json', reading => JSON.stringify([reading])),
+    ndjson: batch('application/x-ndjson', reading => JSON.stringify(reading)),
+    csv: batch('text/csv', csvOf),
+    import: async reading => (await service.postImport(csvOf(reading))).accepted === 1,
+    'line protocol': async reading => {
+      const { status } = await post('/write?precision=ms', 'text/plain', lineOf(reading), reading)
+      return status === 204
+    },
+    async mqtt(reading) {
+      const client = clients[reading.device as 'hall' | 'listing']
+      const published = client.publishAsync(`readings/${reading.device}`, JSON.stringify(reading), { qos: 1 })
+      return await published.then(
+        () => true,
+        () => false,
+      )
+    },
+  }
+}
+
+tap.test('the same readings have the same verdicts and the same rows by every way in', async t => {
+  const port = await freePort()
+  const environment = { MQTT_PORT: String(port), LINE_PROTOCOL_UNKNOWN_FIELDS: 'ignore' }
+  const service = await startService(t, { environment })
+  const ways = await waysInto(t, service, port)
+  // Of each way the times of a day of its own.
+  const firstMs = Date.UTC(2026, 0, 1)
+  const dayMs = 86_400_000
+  const startOf = (way: number) => firstMs + way * dayMs
+  for (const [way, [name, send]] of Object.entries(ways).entries()) {
+    for (const [index, { what, device, fields, isStored, needsNull }] of cases.entries()) {
+      if (needsNull && name === 'line protocol') continue
+      const reading = { timestamp: startOf(way) + index * 1000, device, ...fields }
+      t.equal(await send(reading), isStored, `${name}: ${what}`)
+    }
+  }
+  const { dataDirectory } = service
+  const rowsOf = async (sql: string) =>
+    (await askQuestdb(dataDirectory, sql)).map(([ts, ...values]) => [Date.parse(String(ts)), ...values] as const)
+  const stored = Object.keys(ways).length * cases.filter(({ isStored }) => isStored).length
+  const readings = () => rowsOf(`SELECT * FROM ${readingsTable} ORDER BY ts`)
+  await until('all readings are there', async () => (await readings().catch(() => [])).length === stored)
+  const further = () =>
+    rowsOf(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
+  const [inColumns, inSeries] = [await readings(), await further()]
+  const ofWay = (rows: typeof inColumns, way: number) =>
+    rows
+      .filter(([timeMs]) => timeMs >= startOf(way) && timeMs < startOf(way + 1))
+      .map(([timeMs, ...values]) => [timeMs - startOf(way), ...values])
+  t.same(
+    new Set(
+      ofWay(inSeries, 0)
+        .slice(0, 3)
+        .map(([, , value]) => value),
+    ),
+    new Set([412.5, 7, 1]),
+  )
+  for (const [way, name] of Object.keys(ways).entries()) {
+    t.strictSame(ofWay(inColumns, way), ofWay(inColumns, 0), `${name}: columns`)
+    t.strictSame(ofWay(inSeries, way), ofWay(inSeries, 0), `${name}: further values`)
+  }
+})
+
+tap.test('what becomes no metric is named by batches, and refused by line protocol unless it is ignored', async t => {
+  const service = await startService(t, { environment: { METRICS: 'declared' } })
+  const password = await service.addDevice('hall')
+  const headers = { authorization: basic('hall', password), 'content-type': 'application/x-ndjson' }
+  const reading = { timestamp: Date.UTC(2026, 0, 1), device: 'hall', ...good, sap_flow: 1, note: 'dry' }
+  const batch = async () => {
+    const init = { method: 'POST', headers, body: JSON.stringify(reading) }
+    return (await (await fetch(`${service.url}/api/log/batch`, init)).json()) as object
+  }
+  const line = async () => {
+    const init = {
+      method: 'POST',
+      headers,
+      body: lineOf({ timestamp: Date.UTC(2026, 0, 2), device: 'hall', sap_flow: 1 }),
+    }
+    const response = await fetch(`${service.url}/write?precision=ms`, init)
+    return [response.status, await response.text()]
+  }
+  t.strictSame(await batch(), { status: 'success', stored: 1, rejected: 0, rejects: [], ignored: ['sap_flow', 'note'] })
+  t.match(await line(), [400, /line 1: field sap_flow is not known/])
+  t.match(await service.admin('POST', '/metrics', { name: 'sap_flow' }), { status: 201 })
+  t.strictSame(await batch(), { status: 'success', stored: 1, rejected: 0, rejects: [], ignored: ['note'] })
+  t.strictSame(await line(), [204, ''])
+})
