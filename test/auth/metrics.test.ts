@@ -263,6 +263,23 @@ t.test('a field of a device has its series and range, or is missing, or is store
   t.strictSame(declared.missing(device, ['noise', 'other']), [{ device: device.number, field: 'noise' }])
 })
 
+t.test('all pairs of device and series are handed out', async t => {
+  const metrics = await open(t)
+  const device = await addDevice('pairs')
+  await metrics.ensure(
+    ['co2', 'temperature', 'pairs_1'].map(field => ({ device, field })),
+    'test',
+  )
+  const { rows } = await pool.query('SELECT device, number FROM metric_series ORDER BY number')
+  const pairs = metrics.seriesPairs()
+  const inOrder = Array.from({ length: pairs.length / 2 }, (_, at) => ({
+    device: pairs[2 * at] ?? 0,
+    number: pairs[2 * at + 1] ?? 0,
+  })).sort((a, b) => a.number - b.number)
+  t.ok(rows.length > 2)
+  t.strictSame(inOrder, rows)
+})
+
 t.test('a metric is removed only while no device has or lists it', async t => {
   const metrics = await open(t)
   const device = await addDevice('user')

@@ -127,10 +127,7 @@ tap.test('while PostgreSQL does not answer, known fields are stored, and a new o
   }
   await published
   await until('a new one makes a metric again', async () => (await put({ ...good, fresh: 1 })).status === 200)
-  t.strictSame(
-    (await metricsOf(service)).sort((a, b) => a.localeCompare(b)),
-    ['by_mqtt', 'co2', 'fresh'],
-  )
+  t.strictSame(new Set(await metricsOf(service)), new Set(['by_mqtt', 'co2', 'fresh']))
 })
 
 tap.test('with METRICS=declared only administrators make metrics', async t => {

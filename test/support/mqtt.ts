@@ -132,6 +132,8 @@ export interface ListenerVariant {
   deviceRate?: Rate
   /** A real one, instead of the devices in memory. */
   registry?: Devices
+  /** A real one, instead of a registry that makes no metric. */
+  metrics?: RegistryOfMetrics
   perOwner?: DevicesPerOwner
   /** With real keys. */
   findKey?: Keys['find']
@@ -143,7 +145,7 @@ export interface ListenerVariant {
 export async function startListener(t: TestHooks, variant: ListenerVariant = {}): Promise<TestListener> {
   const senderLog = createSenderLog(variant.log ?? silentLog, () => performance.now())
   const kept = createRejections({ nowMs: Date.now, senderLog })
-  const parts = createIntakeParts(variant.deviceRate, kept)
+  const parts = createIntakeParts(variant.deviceRate, kept, variant.metrics)
   const { devices } = parts
   const revoked = new Set<string>()
   const keys = new Map<string, Principal>()
