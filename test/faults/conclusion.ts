@@ -8,19 +8,13 @@ import { until } from '../support/processes.ts'
 import { shownLater } from './clock-periods.ts'
 import type { Databases } from './databases.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
+import { readFurtherSeries, withFurther } from './further-values.ts'
 import { pointIdentity } from './identity.ts'
 import type { Ledger } from './ledger.ts'
 import { firstOf } from './loads.ts'
 import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
 import { readPublic } from './public-route.ts'
-import {
-  openQuestdbSql,
-  type QuestdbSql,
-  readHours,
-  readStored,
-  readStoredPoints,
-  untilApplied,
-} from './questdb-sql.ts'
+import { openQuestdbSql, readHours, readStored, readStoredPoints, untilApplied } from './questdb-sql.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { readPublicPoints, readSeriesNames, stationOf } from './station-route.ts'
 import { addVerdict, addViolations, type Tally } from './tally.ts'
@@ -50,7 +44,7 @@ export async function conclude(
   const databases = await openDatabases(bed, options)
   await untilApplied(databases.sql)
   const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
-  const verdict = judge(ledger, await readBoth(databases.sql, names, bed.erased), judging)
+  const verdict = judge(ledger, await readBoth(databases, names, bed.erased), judging)
   const later = shownLater(ledger.attempts, judging.clock ?? [], askedMs)
   const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
@@ -104,13 +98,14 @@ async function openDatabases(
   return { sql: openQuestdbSql(store.questdb.address), postgresUrl: postgresUrl(store.postgres) }
 }
 
-/** The readings, and what the hourly view has of erased ones. */
+/** The readings with all of their values, and what the hourly view has of erased ones. */
 async function readBoth(
-  sql: QuestdbSql,
+  { sql, postgresUrl }: Pick<Databases, 'sql' | 'postgresUrl'>,
   names: ReadonlyMap<string, string>,
   erased: ReadonlyMap<string, string>,
 ): Promise<StoredRow[]> {
-  return [...(await readStored(sql, names)), ...(await readHours(sql, erased))]
+  const series = await readFurtherSeries(postgresUrl, names)
+  return [...(await withFurther(await readStored(sql, names), sql, series)), ...(await readHours(sql, erased))]
 }
 
 /** From each crash to the first attempt after it that got its 200. */

@@ -3,6 +3,8 @@
  * digits of the attempt's number, spread over values that a real sensor could give, and a check over it in the battery's.
  */
 
+import { allFurtherOf } from './further-values.ts'
+
 /** How the rows of one table carry the numbers of their attempts. */
 export interface Identity {
   valuesOf(sequence: number): RowValues
@@ -52,7 +54,7 @@ export function sequenceOf({ temperature, humidity, pressure }: Omit<Values, 'ba
 }
 
 export const readingIdentity: Identity = {
-  valuesOf: sequence => ({ ...valuesOf(sequence) }),
+  valuesOf: sequence => ({ ...valuesOf(sequence), ...allFurtherOf(sequence) }),
   sequenceOf: ({ temperature = Number.NaN, humidity = Number.NaN, pressure = Number.NaN }) =>
     sequenceOf({ temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }),
 }

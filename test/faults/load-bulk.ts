@@ -1,6 +1,5 @@
 /** Several readings of a device in one request: as a batch, as a batch of all or nothing, and as line protocol. */
 
-import { valuesOf } from './identity.ts'
 import type { Beginning } from './ledger.ts'
 import type { Outgoing, Sender } from './load-traffic.ts'
 import type { Answer } from './pipe.ts'
@@ -63,13 +62,13 @@ export function bulkOf(sender: Sender, readings: readonly BulkReading[]): Outgoi
 
 function ndjsonOf(readings: readonly BulkReading[]): string {
   const lines = readings.map(({ device, sequence, kind, timeMs }) => {
-    const fields = fieldsOf(device, valuesOf(sequence), timeMs)
+    const fields = fieldsOf(device, sequence, timeMs)
     return JSON.stringify(kind === 'bad' ? { ...fields, pressure: 'high' } : fields)
   })
   return lines.join('\n')
 }
 
 function asLine({ device, sequence, kind, timeMs }: BulkReading): string {
-  const line = lineOf(device, valuesOf(sequence), timeMs)
-  return kind === 'bad' ? line.replace('pressure=', 'presure=') : line
+  const line = lineOf(device, sequence, timeMs)
+  return kind === 'bad' ? line.replace('pressure=', 'pressure=9') : line
 }

@@ -3,7 +3,6 @@
  * keys, bulk bodies and imports.
  */
 
-import { valuesOf } from './identity.ts'
 import type { Beginning, Kind } from './ledger.ts'
 import { bulkOf } from './load-bulk.ts'
 import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
@@ -54,7 +53,7 @@ function freshTime(used: number[]): number {
 
 function bodyOf({ name, random }: Sender, kind: Kind, sequence: number, timeMs: number | undefined): string {
   if (kind === 'bad') return random.pick(badBodies(name, sequence))
-  return JSON.stringify(fieldsOf(name, valuesOf(sequence), timeMs))
+  return JSON.stringify(fieldsOf(name, sequence, timeMs))
 }
 
 function passwordOf({ password, revokedPassword }: Sender, kind: Kind): string {
@@ -146,7 +145,7 @@ export const createReadings: CreateTraffic = ({ importReadings, keyed }, takeSeq
       kind: 'import' as const,
       timeMs: lateFromMs + 36_000_000 + (Math.floor(from) + index) * 10,
     }))
-    const lines = attempts.map(({ sequence, timeMs }) => JSON.stringify(fieldsOf(device, valuesOf(sequence), timeMs)))
+    const lines = attempts.map(({ sequence, timeMs }) => JSON.stringify(fieldsOf(device, sequence, timeMs)))
     return {
       attempts,
       request: importRequest(adminToken, lines.join('\n')),

@@ -2,6 +2,7 @@
 
 import { test } from 'tap'
 import { shownLater } from './clock-periods.ts'
+import { allFurtherOf, furtherOf } from './further-values.ts'
 import { pointIdentity, sequenceEnd, sequenceOf, type Values, valuesOf } from './identity.ts'
 import type { Attempt, Ledger } from './ledger.ts'
 import { type JudgeOptions, judge, type StoredRow, type ViolationName, violationNames } from './oracle.ts'
@@ -47,6 +48,22 @@ test('values carry their number, inside of what a sensor can give', async t => {
     t.strictSame(JSON.parse(JSON.stringify(values)), values)
   }
   t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
+})
+
+test('further values have to be those of their reading, all of them and no others', async t => {
+  // Two further values of 20.
+  const sequence = 23
+  const one = ledger([attempt(sequence)])
+  const stored = (values: Record<string, number>) => [
+    { ...row(sequence), values: { ...valuesOf(sequence), ...allFurtherOf(sequence), ...values } },
+  ]
+  const [[first], second] = [Object.keys(furtherOf(sequence)), furtherOf(44)] as [[string], Record<string, number>]
+  t.strictSame(found(one, stored({})), [])
+  t.strictSame(found(one, stored({ [first]: Number.NaN })), ['wrong'], 'half of it')
+  t.strictSame(found(one, stored({ fault_19: sequence })), ['wrong'], 'one that it has not')
+  t.strictSame(found(one, stored(second)), ['wrong'], 'those of another one')
+  const orphan = { device: 'porch', timeUs: 5, values: { fault_1: 7 } }
+  t.strictSame(found(one, [...stored({}), orphan]), ['wrong'], 'those of no reading')
 })
 
 test('a good run has no violation, and its unknown attempts may be there or not', async t => {

@@ -1,7 +1,7 @@
 /** Statements to QuestDB past the service, and the rows that it has stored. */
 
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { hourlyView, pointsTable, readingsTable } from '../../store/tables.ts'
+import { hourlyView, measurementsTable, pointsTable, readingsTable } from '../../store/tables.ts'
 import { until } from '../support/processes.ts'
 import type { StoredRow } from './oracle.ts'
 
@@ -24,7 +24,7 @@ export function openQuestdbSql({ http }: QuestdbAddress): QuestdbSql {
 
 /** What was taken is visible. */
 export async function untilApplied(sql: QuestdbSql): Promise<void> {
-  const names = `'${readingsTable}', '${pointsTable}'`
+  const names = [readingsTable, measurementsTable, pointsTable].map(name => `'${name}'`).join(', ')
   const statement = `SELECT count() FROM wal_tables() WHERE name IN (${names}) AND writerTxn < sequencerTxn`
   await until('QuestDB has applied all', async () => (await sql(statement))[0]?.[0] === 0)
 }
@@ -86,4 +86,4 @@ export async function readHours(sql: QuestdbSql, names: ReadonlyMap<string, stri
   })
 }
 
-const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
+export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

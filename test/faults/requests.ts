@@ -1,9 +1,11 @@
 /** What a device or a station sends, good or bad, as bytes of HTTP. */
 
-import { type Values, valuesOf } from './identity.ts'
+import { furtherOf } from './further-values.ts'
+import { valuesOf } from './identity.ts'
 
-/** The fields of the logger API. */
-export function fieldsOf(device: string, values: Values, timeMs: number | undefined): Record<string, unknown> {
+/** The fields of the logger API, and further ones. */
+export function fieldsOf(device: string, sequence: number, timeMs: number | undefined): Record<string, unknown> {
+  const values = valuesOf(sequence)
   return {
     device,
     temperature: values.temperature,
@@ -11,13 +13,14 @@ export function fieldsOf(device: string, values: Values, timeMs: number | undefi
     pressure: values.pressure,
     'battery voltage': values.batteryVoltage,
     'battery percentage': values.batteryPercentage,
+    ...furtherOf(sequence),
     ...(timeMs === undefined ? {} : { timestamp: timeMs }),
   }
 }
 
 /** Bodies that must be refused, though most of what they say is a reading like any other. */
 export function badBodies(device: string, sequence: number): [string, ...string[]] {
-  const fields = fieldsOf(device, valuesOf(sequence), undefined)
+  const fields = fieldsOf(device, sequence, undefined)
   return [
     JSON.stringify({ ...fields, temperature: String(fields['temperature']) }),
     JSON.stringify({ ...fields, 'battery voltage': -3 }),
@@ -48,7 +51,8 @@ export function linesRequest(device: string, password: string, lines: string): s
 }
 
 /** Line protocol. */
-export function lineOf(device: string, values: Values, timeMs: number): string {
+export function lineOf(device: string, sequence: number, timeMs: number): string {
+  const values = valuesOf(sequence)
   const tag = device.replaceAll(/[ ,=]/g, character => `\\${character}`)
   const fields = [
     `temperature=${values.temperature}`,
@@ -56,6 +60,7 @@ export function lineOf(device: string, values: Values, timeMs: number): string {
     `pressure=${values.pressure}`,
     `battery_voltage=${values.batteryVoltage}`,
     `battery_percentage=${values.batteryPercentage}`,
+    ...Object.entries(furtherOf(sequence)).map(([name, value]) => `${name}=${value}`),
   ]
   return `readings,device=${tag} ${fields.join()} ${timeMs}`
 }

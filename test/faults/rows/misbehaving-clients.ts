@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import { valuesOf } from '../identity.ts'
 import { openLedger } from '../ledger.ts'
 import { fieldsOf, putRequest } from '../requests.ts'
 import type { Tally } from '../tally.ts'
@@ -35,7 +34,7 @@ export async function misbehavingClients(harness: Harness, tally: Tally, seed: n
 async function beRude(bed: TestBed, ledger: ReturnType<typeof openLedger>, sequence: number, way: number) {
   const device = bed.devices[3]
   if (device === undefined) throw new Error('there are no devices')
-  const body = JSON.stringify(fieldsOf(device.name, valuesOf(sequence), undefined))
+  const body = JSON.stringify(fieldsOf(device.name, sequence, undefined))
   const request = putRequest(device.name, device.password, body)
   ledger.attempt({ sequence, device: device.name, kind: 'live', timeMs: undefined })
   const socket = connect({ host: '127.0.0.1', port: bed.service.port, noDelay: true })

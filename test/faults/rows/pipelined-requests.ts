@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../support/processes.ts'
 import { openRaw, type RawConnection } from '../../support/raw-connection.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
-import { valuesOf } from '../identity.ts'
 import { openLedger } from '../ledger.ts'
 import { fieldsOf, putRequest } from '../requests.ts'
 import type { Tally } from '../tally.ts'
@@ -99,5 +98,5 @@ async function sendBehindRefusals(bed: TestBed, ledger: Ledger, url: string): Pr
 }
 
 function requestOf({ name }: { name: string }, password: string, sequence: number): string {
-  return putRequest(name, password, JSON.stringify(fieldsOf(name, valuesOf(sequence), undefined)))
+  return putRequest(name, password, JSON.stringify(fieldsOf(name, sequence, undefined)))
 }
