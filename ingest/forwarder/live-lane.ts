@@ -35,6 +35,8 @@ export class LiveLane {
   /** The batch behind the one in flight, if it is prepared. */
   #next: LiveBatch | undefined
   #batchAtMs = Number.NEGATIVE_INFINITY
+  /** Where a batch waits for the backfill lane. */
+  #waitsAt = -1
   /** Receipt time of the last group that was sent. */
   #receiptUs = Number.NEGATIVE_INFINITY
 
@@ -48,6 +50,10 @@ export class LiveLane {
     const { barrier, retry, sender, sleeper } = this.#options
     while (!sleeper.stopped) {
       await barrier.pass()
+      if (this.#waitsAt === sender.sent.live && sender.sent.backfill < this.#waitsAt) {
+        await sleeper.sleep(idleMs)
+        continue
+      }
       const current = this.#next ?? (await retry.attempt('live', () => this.#prepareDue()))
       this.#next = undefined
       if (current === undefined) {
@@ -55,8 +61,8 @@ export class LiveLane {
         continue
       }
       if (current.waitsForBackfill && sender.sent.backfill < sender.sent.live) {
-        this.#next = current
-        await sleeper.sleep(idleMs)
+        // Planned anew then: further values that the other lane sends meanwhile may be replaced by this batch.
+        this.#waitsAt = sender.sent.live
         continue
       }
       const sending = this.#send(current)
