@@ -106,8 +106,10 @@ function open(file: string, lines: Chunk, content: BatchShape['content']): Openi
 
 /** The server would say the same, but is sent nothing of a file that is a header alone. */
 function headerProblem(header: Uint8Array, kind: RowKindName): string | undefined {
-  const read = readCsvHeader(Buffer.from(header).toString().trimEnd(), rowKinds[kind].columns)
-  return read.ok ? undefined : read.reason
+  const { columns, hasFurther } = rowKinds[kind]
+  const read = readCsvHeader(Buffer.from(header).toString().trimEnd(), columns, hasFurther)
+  // What the header lacks the devices may not have, which the server knows.
+  return read.ok || read.partial !== undefined ? undefined : read.reason
 }
 
 function* partsOf(lines: Uint8Array, linesMax: number): Generator<{ part: Uint8Array; lineCount: number }> {

@@ -121,7 +121,8 @@ function settle(
   totals.rejected += rejected
   ofFile.accepted += answer.accepted
   ofFile.rejected += rejected
-  ofFile.ignored_columns = [...(batch.mapped?.ignoredColumns ?? answer.ignored_columns)]
+  const ignored = [...(batch.mapped?.ignoredColumns ?? []), ...answer.ignored_columns]
+  ofFile.ignored_columns = [...new Set([...ofFile.ignored_columns, ...ignored])]
   rejectsFile?.add(file, batch, answer.rejects)
   const rejects = [
     ...answer.rejects.map(reject => ({ ...reject, file, line: lineInFile(batch, reject.line) })),

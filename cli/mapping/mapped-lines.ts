@@ -1,12 +1,19 @@
 /** Readings from chunks of whole lines: of a foreign table, or of line protocol. */
 
 import { isUtf8 } from 'node:buffer'
+import { furtherOf } from '../../ingest/formats/further-columns.ts'
 import { readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
+import type { DeviceOfLine } from '../../ingest/formats/line-protocol-fields.ts'
 import { defaultDeviceTags, type LineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
+import type { FurtherField } from '../../ingest/further-fields.ts'
+import type { FurtherValues } from '../../ingest/journal/record.ts'
 import type { Range } from '../../ingest/reading.ts'
+import { metricsMax } from '../../metrics/metric-counts.ts'
+import type { Metric } from '../../store/tables.ts'
 import { CommandError } from '../command-error.ts'
 import type { LineReject } from '../import-batch.ts'
+import { columnOf, metricNamed } from './mapped-reading.ts'
 import { isMetric } from './mapping.ts'
 import { layoutOf, type MappingOptions } from './mapping-options.ts'
 import type { HeldReading } from './reading-merger.ts'
@@ -81,6 +88,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
   const device = mapping.get('device')
   const names = lineNames(options)
   const deviceDefault = device?.kind === 'constant' ? device.text : undefined
+  const fields = new NumberedFields(options)
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
     const result = readLineProtocol(chunk, {
@@ -91,6 +99,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
       nowMs: Date.now(),
       aheadMsMax: Number.POSITIVE_INFINITY,
       rejectsMax: Number.POSITIVE_INFINITY,
+      deviceOf: () => fields,
     })
     if (result.isTooLong) throw new CommandError('a piece of the line protocol names too many devices')
     const { rows } = result
@@ -104,7 +113,8 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
       const at = row * readingRows.valuesPerRow
       const values = rows.values.slice(at, at + readingRows.valuesPerRow)
       const name = result.names[rows.names[row] as number] as string
-      if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, line })
+      const further = fields.named(rows.further && furtherOf(rows.further, row))
+      if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, further, line })
       else taken.rejects.push({ line, code: 'READING_INVALID', reason: 'timestamp is required', text: '' })
     }
     return taken
@@ -113,11 +123,47 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
   return { take, end: () => undefined, isLong: () => true, ignoredColumns: () => [] }
 }
 
+/** Metrics without a column, each with a number in place of that of a series. What is out of range the service says. */
+class NumberedFields implements DeviceOfLine {
+  readonly metrics = null
+  readonly #names: string[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #mapped: ReadonlyMap<string, string> | undefined
+
+  constructor({ mapping }: MappingOptions) {
+    const mapped = [...mapping].flatMap(([target, source]) => {
+      return isMetric(target) && source.kind === 'column' ? [[source.name, target] as const] : []
+    })
+    this.#mapped = mapping.size > 0 ? new Map(mapped) : undefined
+  }
+
+  readonly fieldOf = (field: string): FurtherField | undefined => {
+    const metric = this.#mapped === undefined ? metricNamed(field) : this.#mapped.get(field)
+    if (metric === undefined || columnOf(metric) !== -1) return undefined
+    const number = this.#numberOf(metric)
+    return number === undefined ? undefined : { series: number, ...anyNumber }
+  }
+
+  named(further: FurtherValues | undefined): Map<string, number> | undefined {
+    if (further === undefined) return undefined
+    const { series, values } = further
+    return new Map(series.map((number, index) => [this.#names[number] as string, values[index] as number]))
+  }
+
+  #numberOf(metric: string): number | undefined {
+    const known = this.#numbers.get(metric)
+    if (known !== undefined || this.#names.length === metricsMax) return known
+    const number = this.#names.push(metric) - 1
+    this.#numbers.set(metric, number)
+    return number
+  }
+}
+
 /** Without `--map` a field that is no metric is a reject, as by HTTP; with it, it was left out on purpose. */
 function lineNames({ mapping }: MappingOptions): LineNames {
   const device = mapping.get('device')
   const fields = [...mapping].flatMap(([target, source]) =>
-    isMetric(target) && source.kind === 'column' ? [{ field: source.name, metric: target }] : [],
+    columnOf(target) !== -1 && source.kind === 'column' ? [{ field: source.name, metric: target as Metric }] : [],
   )
   return {
     deviceTags: device?.kind === 'column' ? [device.name] : defaultDeviceTags,

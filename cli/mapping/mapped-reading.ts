@@ -1,6 +1,8 @@
-/** A reading of a foreign file, in the units of the table. */
+/** A reading of a foreign file, in the units of the table and of the catalogue of metrics. */
 
-import { metrics } from '../../store/tables.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { metricNameOf } from '../../metrics/metric-name.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 
 export interface MappedReading {
   readonly device: string
@@ -8,10 +10,40 @@ export interface MappedReading {
   readonly timeUs: number
   /** By metric, in the order of the table; NaN for a missing one. */
   readonly values: Float64Array
+  /** Of metrics without a column, by their names. */
+  readonly further?: Map<string, number> | undefined
+}
+
+/** Values of one reading while it is read. */
+export class MappedValues {
+  readonly values = new Float64Array(metrics.length).fill(Number.NaN)
+  further: Map<string, number> | undefined
+
+  /** Nothing becomes of a missing value (NaN). */
+  put(metric: string, value: number): void {
+    const column = columnOf(metric)
+    if (column !== -1) this.values[column] = value
+    else if (!Number.isNaN(value)) this.further = (this.further ?? new Map()).set(metric, value)
+  }
+
+  isEmpty(): boolean {
+    return this.further === undefined && this.values.every(Number.isNaN)
+  }
+}
+
+/** The place of a metric in the table; -1 for one that has no column. */
+export function columnOf(metric: string): number {
+  return metrics.indexOf(metric as Metric)
+}
+
+/** The metric that a name of a foreign file stands for: by the catalogue, or else the same in the spelling of metrics. */
+export function metricNamed(text: string): string | undefined {
+  const name = metricNameOf(text)
+  return name === undefined ? undefined : (catalogueEntry(name)?.name ?? name)
 }
 
 /** As a line of NDJSON, for the service. */
-export function lineOf({ device, timeUs, values }: MappedReading): string {
+export function lineOf({ device, timeUs, values, further = new Map() }: MappedReading): string {
   const fields = metrics.map((metric, index) => {
     const value = values[index] as number
     return Number.isNaN(value) ? null : ([metric, value] as const)
@@ -23,6 +55,6 @@ export function lineOf({ device, timeUs, values }: MappedReading): string {
     humidity: humidity?.[1] ?? null,
     pressure: pressure?.[1] ?? null,
   }
-  const others = Object.fromEntries(battery.filter(field => field !== null))
+  const others = Object.fromEntries([...battery.filter(field => field !== null), ...further])
   return `${JSON.stringify({ timestamp: timeUs / 1000, device, ...required, ...others })}\n`
 }

@@ -1,12 +1,12 @@
 /** What `--map` says: from which column, series or constant each field of a reading comes, and in which unit. */
 
-import { type Metric, metrics } from '../../store/tables.ts'
+import { isMetricName } from '../../metrics/metric-name.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { isTimeFormat, timeFormats } from './times.ts'
 import { conversionOf, unitsOf } from './units.ts'
 
-const targets = ['timestamp', 'device', ...metrics] as const
-export type Target = (typeof targets)[number]
+/** `timestamp`, `device`, or the name of a metric. */
+export type Target = string
 
 type Source =
   | { readonly kind: 'column'; readonly name: string; readonly unit: string | undefined }
@@ -32,8 +32,8 @@ export function readMapping(texts: readonly string[]): Mapping {
   return mapping
 }
 
-export function isMetric(target: string): target is Metric {
-  return metrics.some(metric => metric === target)
+export function isMetric(target: Target): boolean {
+  return isMetricName(target)
 }
 
 class MapReader {
@@ -45,10 +45,11 @@ class MapReader {
   }
 
   part(): [Target, Source] {
-    const name = this.#until('=').trim()
-    const target = targets.find(known => known === name)
-    if (target === undefined) throw this.error(`"${name}" is none of ${targets.join(', ')}`)
-    if (!this.takes('=')) throw this.error(`= is missing behind ${name}`)
+    const target = this.#until('=').trim()
+    if (target !== 'timestamp' && target !== 'device' && !isMetric(target)) {
+      throw this.error(`"${target}" is none of timestamp, device and the names of metrics`)
+    }
+    if (!this.takes('=')) throw this.error(`= is missing behind ${target}`)
     if (this.takes('=')) return [target, { kind: 'constant', text: this.#name() }]
     return [target, this.#column(target)]
   }
@@ -79,9 +80,10 @@ class MapReader {
       throw this.error(`the format of timestamp is one of ${timeFormats.join(', ')}`)
     }
     if (target === 'device') throw this.error('device has no unit')
-    if (isMetric(target) && conversionOf(target, unit) === undefined) {
-      throw this.error(`the unit of ${target} is one of ${unitsOf(target).join(', ')}`)
-    }
+    if (!isMetric(target) || conversionOf(target, unit) !== undefined) return
+    const known = unitsOf(target)
+    if (known.length === 0) throw this.error(`${target} has no unit that is known; leave it out`)
+    throw this.error(`the unit of ${target} is one of ${known.join(', ')}`)
   }
 
   #name(): string {

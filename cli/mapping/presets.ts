@@ -1,6 +1,7 @@
 /** Layouts of the files that other programs write. Names of columns are in lower case and without their units. */
 
-import type { Metric } from '../../store/tables.ts'
+import { catalogue, catalogueEntry } from '../../metrics/catalogue.ts'
+import { metricNamed } from './mapped-reading.ts'
 import type { Target } from './mapping.ts'
 import type { TimeFormat } from './times.ts'
 
@@ -8,7 +9,7 @@ import type { TimeFormat } from './times.ts'
 type Candidates = Readonly<Partial<Record<Target, readonly string[]>>>
 
 export interface Series {
-  readonly metric: Metric
+  readonly metric: string
   /** If the name of the series tells it. */
   readonly device: string | undefined
 }
@@ -25,42 +26,46 @@ interface LongColumns {
 export interface Layout {
   readonly timeFormat: TimeFormat
   readonly columns: Candidates
+  /** Metrics by the names of other columns. What is not named here is called as the catalogue has it, or as it is. */
+  readonly others?: Readonly<Record<string, string>>
+  /** Names of columns that hold no metric. */
+  readonly noMetrics?: readonly string[]
   /** A file that has these columns has one value a line. */
   readonly long?: LongColumns
   /** Has lines that begin with # and several tables, each with its header behind an empty line. */
   readonly isAnnotated?: boolean
 }
 
-const metricNames: Readonly<Record<string, Metric>> = {
-  temperature: 'temperature',
-  humidity: 'humidity',
-  relativehumidity: 'humidity',
-  pressure: 'pressure',
-  battery_voltage: 'battery_voltage',
-  battery_percentage: 'battery_percentage',
-}
-
+/** By the name of a metric, or a name that stands for one. */
 function byName(name: string): Series | undefined {
-  const metric = Object.hasOwn(metricNames, name) ? metricNames[name] : undefined
+  const metric = name === 'relativehumidity' ? 'humidity' : metricNamed(name)
   return metric === undefined ? undefined : { metric, device: undefined }
 }
 
-/** The longer ones first. */
-const entityEndings: readonly (readonly [string, Metric])[] = [
-  ['_battery_voltage', 'battery_voltage'],
+const batteryEndings: readonly (readonly [string, string])[] = [
   ['_battery_level', 'battery_percentage'],
-  ['_temperature', 'temperature'],
-  ['_humidity', 'humidity'],
-  ['_pressure', 'pressure'],
-  ['_voltage', 'battery_voltage'],
   ['_battery', 'battery_percentage'],
 ]
+
+/** By the names and aliases of the catalogue, the longer ones first. */
+const entityEndings: readonly (readonly [string, string])[] = [
+  ...batteryEndings,
+  ...catalogue.flatMap(({ name, aliases }) => [name, ...aliases].map(ending => [`_${ending}`, name] as const)),
+  ['_voltage', 'battery_voltage'] as const,
+]
+  // As it always was: a sensor of a house has a battery more often than a meter.
+  .filter(([ending, metric]) => ending !== '_voltage' || metric === 'battery_voltage')
+  .toSorted(([a], [b]) => b.length - a.length)
 
 /** `sensor.porch_temperature` is the temperature of `porch`. */
 function byEntity(entity: string): Series | undefined {
   const name = entity.slice(entity.indexOf('.') + 1)
   const ending = entityEndings.find(([text]) => name.endsWith(text) && name.length > text.length)
   return ending && { metric: ending[1], device: name.slice(0, -ending[0].length) }
+}
+
+export function isState(metric: string): boolean {
+  return catalogueEntry(metric)?.kind === 'state'
 }
 
 export const ownLayout: Layout = {
@@ -96,6 +101,21 @@ export const presets = {
       humidity: ['outdoor humidity'],
       pressure: ['abs pressure', 'absolute pressure', 'rel pressure', 'relative pressure'],
     },
+    others: {
+      wind: 'wind_speed',
+      gust: 'wind_gust',
+      solar: 'solar_radiation',
+      'solar rad': 'solar_radiation',
+      uvi: 'uv_index',
+      'uv-index': 'uv_index',
+      'rain rate': 'rain_intensity',
+      daily: 'rain_daily',
+      event: 'rain_event',
+      hourly: 'rain_hourly',
+      weekly: 'rain_weekly',
+      monthly: 'rain_monthly',
+      yearly: 'rain_total',
+    },
   },
   davis: {
     timeFormat: 'mdy',
@@ -105,6 +125,7 @@ export const presets = {
       humidity: ['hum', 'outside hum', 'out hum'],
       pressure: ['absolute pressure', 'abs pressure', 'barometer', 'bar'],
     },
+    others: { 'solar rad': 'solar_radiation', 'high wind speed': 'wind_gust', 'avg wind speed': 'wind_speed' },
   },
   openaq: {
     timeFormat: 'auto',
@@ -115,6 +136,7 @@ export const presets = {
     timeFormat: 'auto',
     columns: { ...ownLayout.columns, timestamp: ['_time'] },
     long: { series: ['_field'], value: ['_value'], unit: [], seriesOf: byName },
+    noMetrics: ['result', 'table', '_start', '_stop', '_measurement'],
     isAnnotated: true,
   },
 } as const satisfies Record<string, Layout>

@@ -24,14 +24,16 @@ export class ReadingMerger {
 
   /** False when it comes too late. */
   add(reading: HeldReading): boolean {
-    const { device, timeUs, values } = reading
+    const { device, timeUs, values, further = [] } = reading
     if (timeUs <= this.#sentThroughUs) return false
     const key = `${timeUs}/${device}`
     const known = this.#held.get(key)
-    if (known === undefined) this.#held.set(key, reading)
-    else {
-      for (const [index, value] of values.entries()) if (!Number.isNaN(value)) known.values[index] = value
+    if (known === undefined) {
+      this.#held.set(key, { ...reading, further: new Map(further) })
+      return true
     }
+    for (const [index, value] of values.entries()) if (!Number.isNaN(value)) known.values[index] = value
+    for (const [metric, value] of further) known.further?.set(metric, value)
     return true
   }
 

@@ -1,17 +1,19 @@
 /** Where a header has the fields of a reading. */
 
-import { type Metric, metrics } from '../../store/tables.ts'
+import { unchanged } from '../../metrics/units.ts'
+import { metrics } from '../../store/tables.ts'
+import { metricNamed } from './mapped-reading.ts'
 import { isMetric, type Mapping, type Target } from './mapping.ts'
 import type { Layout, Series } from './presets.ts'
 import { isTimeFormat, type TimeFormat } from './times.ts'
-import { conversionOf, type NamedColumn, readColumnName } from './units.ts'
+import { conversionOf, type NamedColumn, readColumnName, unitsOf } from './units.ts'
 
 /** Its text, or what is wrong with the line. */
 type Place = { readonly column: number } | { readonly text: string }
 type Convert = (value: number) => number
 
 export interface MetricColumn {
-  readonly metric: number
+  readonly metric: string
   readonly column: number
   readonly convert: Convert
 }
@@ -29,6 +31,13 @@ export interface TableColumns {
 interface WideColumns {
   readonly kind: 'wide'
   readonly metrics: readonly MetricColumn[]
+  /** Of columns that nobody has named: a text there is no value, and no fault of the line. */
+  readonly others: readonly OtherColumn[]
+}
+
+export interface OtherColumn extends MetricColumn {
+  /** As it stands in the header. */
+  readonly name: string
 }
 
 interface LongColumns {
@@ -52,10 +61,10 @@ export function findColumns(cells: readonly string[], layout: Layout, mapping: M
   const mapped = mapping.get('timestamp')
   const format = mapped?.kind === 'column' ? mapped.unit : undefined
   const timeFormat = format !== undefined && isTimeFormat(format) ? format : layout.timeFormat
-  const values = longColumns(header, layout, mapping) ?? wideColumns(header)
-  if (typeof values === 'string') return values
   const device = header.place('device')
-  const isTold = values.kind === 'long' && layout.columns.device === undefined && !hasMetrics(mapping)
+  const values = longColumns(header, layout, mapping) ?? wideColumns(header, mapping)
+  if (typeof values === 'string') return values
+  const isTold = values.kind === 'long' && layout.columns['device'] === undefined && !hasMetrics(mapping)
   if (device === undefined && !isTold) return header.lacks('device')
   return { timestamp, timeFormat, device, values, ignored: header.unread() }
 }
@@ -89,9 +98,9 @@ function withoutUnit(seriesOf: (name: string) => Series | undefined): LongColumn
   }
 }
 
-function wideColumns(header: Header): WideColumns | string {
+function wideColumns(header: Header, mapping: Mapping): WideColumns | string {
   const columns: MetricColumn[] = []
-  for (const [index, metric] of metrics.entries()) {
+  for (const metric of new Set([...metrics, ...[...mapping.keys()].filter(isMetric)])) {
     const column = header.column(metric)
     if (column === undefined) {
       if (header.isMapped(metric)) return header.lacks(metric)
@@ -99,10 +108,15 @@ function wideColumns(header: Header): WideColumns | string {
     }
     const convert = header.conversion(metric, column)
     if (typeof convert === 'string') return convert
-    columns.push({ metric: index, column, convert })
+    columns.push({ metric, column, convert })
   }
-  return columns.length > 0 ? { kind: 'wide', metrics: columns } : header.lacks('temperature')
+  const others = header.others(columns)
+  if (columns.length + others.length === 0) return header.lacks('temperature')
+  return { kind: 'wide', metrics: columns, others }
 }
+
+/** As many as the service looks at. */
+const othersMax = 150
 
 class Header {
   readonly #cells: readonly string[]
@@ -113,7 +127,7 @@ class Header {
 
   constructor(cells: readonly string[], layout: Layout, mapping: Mapping) {
     this.#cells = cells.map(cell => cell.trim())
-    this.#names = cells.map(readColumnName)
+    this.#names = cells.map(cell => readColumnName(cell))
     this.#layout = layout
     this.#mapping = mapping
   }
@@ -147,16 +161,58 @@ class Header {
   /** By its whole name, or else without the unit. */
   #findMapped(name: string): number | undefined {
     const column = this.#cells.indexOf(name.trim())
-    if (column === -1) return this.find([readColumnName(name).name])
+    if (column === -1)
+      return this.find([readColumnName(name).name]) ?? this.#findWithoutUnit(readColumnName(name, 'any').name)
     this.#read.add(column)
     return column
   }
 
-  conversion(metric: Metric, column: number): Convert | string {
+  /** Columns that are not read yet and may be metrics: by the name in the layout, in the catalogue, or their own. */
+  others(taken: readonly MetricColumn[]): OtherColumn[] {
+    const others: OtherColumn[] = []
+    const metricsTaken = new Set([...metrics, ...taken.map(({ metric }) => metric)])
+    for (const [column, name] of this.#cells.entries()) {
+      const found = this.#read.has(column) || others.length === othersMax ? undefined : this.#otherIn(name)
+      if (found === undefined || metricsTaken.has(found.metric)) continue
+      metricsTaken.add(found.metric)
+      this.#read.add(column)
+      others.push({ ...found, column, name })
+    }
+    return others
+  }
+
+  /** A unit that is stated is converted to that of the catalogue; of what is not in there it is a part of the name. */
+  #otherIn(cell: string): Pick<MetricColumn, 'metric' | 'convert'> | undefined {
+    const { columns, others = {}, noMetrics = [] } = this.#layout
+    const { name, unit } = readColumnName(cell, 'any')
+    if ([...noMetrics, ...(columns['timestamp'] ?? []), ...(columns['device'] ?? [])].includes(name)) return undefined
+    const metric = Object.hasOwn(others, name) ? others[name] : metricNamed(name)
+    if (metric === undefined) return undefined
+    const convert = unit === undefined ? unchanged : conversionOf(metric, unit)
+    if (convert !== undefined) return { metric, convert }
+    const whole = metricNamed(cell.normalize('NFKC'))
+    return whole === undefined ? undefined : { metric: whole, convert: unchanged }
+  }
+
+  #findWithoutUnit(name: string): number | undefined {
+    const column = this.#cells.findIndex(cell => readColumnName(cell, 'any').name === name)
+    if (column === -1) return undefined
+    this.#read.add(column)
+    return column
+  }
+
+  conversion(metric: string, column: number): Convert | string {
     const source = this.#mapping.get(metric)
-    const unit = (source?.kind === 'column' ? source.unit : undefined) ?? this.#names[column]?.unit
+    const given = source?.kind === 'column' ? source.unit : undefined
+    const unit = given ?? (unitsOf(metric).length === 0 ? undefined : this.#unitOf(metric, column))
     if (unit === undefined) return value => value
     return conversionOf(metric, unit) ?? `the column ${this.#cells[column]} has a unit that ${metric} cannot have`
+  }
+
+  #unitOf(metric: string, column: number): string | undefined {
+    const unit = readColumnName(this.#cells[column] ?? '', 'any').unit
+    const isColumn = metrics.some(name => name === metric)
+    return isColumn ? this.#names[column]?.unit : unit
   }
 
   lacks(target: Target): string {

@@ -2,13 +2,12 @@
 
 import { type Separator, separators, splitCells } from '../../ingest/formats/csv.ts'
 import { readNumber } from '../../ingest/formats/number.ts'
-import { metrics } from '../../store/tables.ts'
 import { CommandError } from '../command-error.ts'
 import { printable } from '../output.ts'
-import type { MappedReading } from './mapped-reading.ts'
+import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'
 import type { Mapping } from './mapping.ts'
-import type { Layout } from './presets.ts'
-import { findColumns, type MetricColumn, type TableColumns } from './table-columns.ts'
+import { isState, type Layout } from './presets.ts'
+import { findColumns, type MetricColumn, type OtherColumn, type TableColumns } from './table-columns.ts'
 import { createTimeReader, type ReadTime } from './times.ts'
 import { conversionOf } from './units.ts'
 
@@ -40,7 +39,7 @@ export function createTableReader(layout: Layout, mapping: Mapping, zone: string
       if (cells === undefined) continue
       const columns = findColumns(cells, layout, mapping)
       if (typeof columns !== 'string') {
-        table = { columns, separator, readTime: createTimeReader(columns.timeFormat, zone) }
+        table = { columns, separator, readTime: createTimeReader(columns.timeFormat, zone), textColumns: new Set() }
         hadHeader = true
         hadLong ||= columns.values.kind === 'long'
         return
@@ -75,7 +74,7 @@ export function createTableReader(layout: Layout, mapping: Mapping, zone: string
   return {
     read,
     isLong: () => hadLong,
-    ignoredColumns: () => table?.columns.ignored ?? [],
+    ignoredColumns: () => (table === undefined ? [] : [...table.columns.ignored, ...table.textColumns]),
     end() {
       if (!hadHeader) throw noHeader()
     },
@@ -86,25 +85,29 @@ interface Table {
   columns: TableColumns
   separator: Separator
   readTime: ReadTime
+  /** Names of columns that nobody has named and that have texts. */
+  textColumns: Set<string>
 }
 
 function readCells(
   cells: readonly string[],
-  { columns, separator, readTime }: Table,
+  { columns, separator, readTime, textColumns }: Table,
 ): MappedReading | string | undefined {
-  const values = new Float64Array(metrics.length).fill(Number.NaN)
+  const read = new MappedValues()
   const found =
     columns.values.kind === 'long'
-      ? readValue(cells, columns.values, separator, values)
-      : readValues(cells, columns.values.metrics, separator, values)
+      ? readValue(cells, columns.values, separator, read)
+      : readValues(cells, columns.values.metrics, separator, read)
   if (typeof found === 'string') return found
-  if (values.every(Number.isNaN)) return undefined
+  if (columns.values.kind === 'wide') readOthers(cells, columns.values.others, separator, read, textColumns)
+  if (read.isEmpty()) return undefined
+  const { values, further } = read
   const device = deviceIn(cells, columns) ?? found?.device
   if (device === undefined || device === '') return 'device is missing'
   const timeUs = readTime((cells[columns.timestamp] ?? '').trim())
   return typeof timeUs === 'string'
     ? `${timeUs}: ${shortened(cells[columns.timestamp] ?? '')}`
-    : { device, timeUs, values }
+    : { device, timeUs, values, further }
 }
 
 function deviceIn(cells: readonly string[], { device }: TableColumns): string | undefined {
@@ -117,14 +120,28 @@ function readValues(
   cells: readonly string[],
   columns: readonly MetricColumn[],
   separator: Separator,
-  values: Float64Array,
+  read: MappedValues,
 ): { device: undefined } | string {
   for (const { metric, column, convert } of columns) {
-    const value = numberIn(cells[column] ?? '', separator)
-    if (value === undefined) return `${metrics[metric]} is no number: ${shortened(cells[column] ?? '')}`
-    values[metric] = convert(value)
+    const value = valueIn(metric, cells[column] ?? '', separator)
+    if (value === undefined) return `${metric} is no number: ${shortened(cells[column] ?? '')}`
+    read.put(metric, convert(value))
   }
   return { device: undefined }
+}
+
+function readOthers(
+  cells: readonly string[],
+  columns: readonly OtherColumn[],
+  separator: Separator,
+  read: MappedValues,
+  textColumns: Set<string>,
+): void {
+  for (const { metric, column, name, convert } of columns) {
+    const value = valueIn(metric, cells[column] ?? '', separator)
+    if (value === undefined) textColumns.add(name)
+    else read.put(metric, convert(value))
+  }
 }
 
 /** Puts the one value of a line into its place. */
@@ -132,22 +149,33 @@ function readValue(
   cells: readonly string[],
   long: Extract<TableColumns['values'], { kind: 'long' }>,
   separator: Separator,
-  values: Float64Array,
+  read: MappedValues,
 ): { device: string | undefined } | string | undefined {
   const series = long.seriesOf((cells[long.series] ?? '').trim())
   if (series === undefined) return undefined
   const text = cells[long.value] ?? ''
-  const value = numberIn(text, separator)
+  const value = valueIn(series.metric, text, separator)
+  // An entity whose name ends like a metric may be a switch.
+  if (value === undefined && columnOf(series.metric) === -1) return undefined
   // A sensor that is away says so in words.
   if (value === undefined) return `${series.metric} is no number: ${shortened(text)}`
   const unit = series.unit ?? (long.unit === undefined ? '' : (cells[long.unit] ?? '').trim())
   const convert = unit === '' ? (same: number) => same : conversionOf(series.metric, unit)
   if (convert === undefined) return `${series.metric} cannot be in ${shortened(unit)}`
-  values[metrics.indexOf(series.metric)] = convert(value)
+  read.put(series.metric, convert(value))
   return { device: series.device }
 }
 
-/** NaN for a missing one, undefined for another text. */
+const stateWords = new Map([
+  ...['on', 'open', 'true', 'yes', 'detected'].map(word => [word, 1] as const),
+  ...['off', 'closed', 'false', 'no', 'clear'].map(word => [word, 0] as const),
+])
+
+/** NaN for a missing one, undefined for another text. A switch says in words whether it is on. */
+function valueIn(metric: string, cell: string, separator: Separator): number | undefined {
+  return numberIn(cell, separator) ?? (isState(metric) ? stateWords.get(cell.trim().toLowerCase()) : undefined)
+}
+
 function numberIn(cell: string, separator: Separator): number | undefined {
   const text = cell.trim()
   if (missing.has(text.toLowerCase())) return Number.NaN

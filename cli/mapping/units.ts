@@ -1,15 +1,15 @@
-/** Units of foreign files: found in the name of a column, and converted to those of the table (°C, %, hPa, V, %). */
+/** Units of foreign files: found in the name of a column, and converted to those of the catalogue of metrics. */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { type Convert, conversion, unchanged, unitOf, units } from '../../metrics/units.ts'
-import { type Metric, metrics } from '../../store/tables.ts'
+import { metrics } from '../../store/tables.ts'
 
-function unitOfMetric(metric: Metric): string {
+function unitOfMetric(metric: string): string {
   return catalogueEntry(metric)?.unit ?? ''
 }
 
-/** The value in the unit of the table; undefined for a unit that the metric cannot have. */
-export function conversionOf(metric: Metric, unit: string): Convert | undefined {
+/** The value in the unit of the catalogue; undefined for a unit that the metric cannot have. */
+export function conversionOf(metric: string, unit: string): Convert | undefined {
   const found = conversion(unit, unitOfMetric(metric))
   if (!found.ok) return undefined
   if (found.convert === unchanged) return unchanged
@@ -17,8 +17,9 @@ export function conversionOf(metric: Metric, unit: string): Convert | undefined 
 }
 
 /** As people read them. */
-export function unitsOf(metric: Metric): string[] {
+export function unitsOf(metric: string): string[] {
   const dimension = unitOf(unitOfMetric(metric))?.dimension
+  if (dimension === undefined) return []
   return units.filter(unit => unit.dimension === dimension).map(({ sign }) => sign)
 }
 
@@ -35,20 +36,23 @@ export interface NamedColumn {
   unit: string | undefined
 }
 
-/** `Outdoor Temperature(℃)`, `Outdoor Temperature [°C]` and `Temp - °F`. */
-export function readColumnName(text: string): NamedColumn {
+/**
+ * `Outdoor Temperature(℃)`, `Outdoor Temperature [°C]` and `Temp - °F`: with a unit that one of the table's metrics can have, or
+ * `any` of those that are known.
+ */
+export function readColumnName(text: string, any?: 'any'): NamedColumn {
   const name = text.normalize('NFKC').trim().toLowerCase()
   const at = unitStart(name)
   if (at === undefined) return { name, unit: undefined }
-  const unit = columnUnit(name.slice(at))
+  const unit = columnUnit(name.slice(at), any)
   return unit === undefined ? { name, unit } : { name: name.slice(0, at).trim(), unit }
 }
 
 /** Its code. `Temperature (in)` is that of a room, and `Temperature (1)` that of the first sensor. */
-function columnUnit(text: string): string | undefined {
+function columnUnit(text: string, any?: 'any'): string | undefined {
   const inner = text.replace(/^ - /, '').replace(/^[([]|[)\]]$/g, '')
   const unit = /^\d+$/.test(inner) ? undefined : unitOf(inner)
-  return unit !== undefined && dimensions.has(unit.dimension) ? unit.code : undefined
+  return unit !== undefined && (any === 'any' || dimensions.has(unit.dimension)) ? unit.code : undefined
 }
 
 function unitStart(name: string): number | undefined {

@@ -291,7 +291,9 @@ t.test('--map: columns, units, constants and quotes', async t => {
     ],
   )
   for (const [text, reason] of [
-    ['co2=x', /"co2" is none of timestamp, device/],
+    ['CO2=x', /"CO2" is none of timestamp, device and the names of metrics/],
+    ['co2=x:hPa', /the unit of co2 is one of ppm, ppb/],
+    ['sap_flow=x:L/h', /sap_flow has no unit that is known/],
     ['device', /= is missing/],
     ['device=', /a name is missing/],
     ['device="x', /a quote is not closed/],
@@ -305,6 +307,58 @@ t.test('--map: columns, units, constants and quotes', async t => {
   }
   await t.rejects(read(file, { map: ['device==x,temperature=Temp'] }), /no column for timestamp/)
   await t.rejects(read(file, { map: ['device==x,timestamp=When,humidity=hygro'] }), /no column for humidity/)
+})
+
+/** Of each reading what is in no column of the table. */
+async function othersOf(file: string, words: MappingWords): Promise<{ others: object[]; ignored: readonly string[] }> {
+  const others: object[] = []
+  let ignored: readonly string[] = []
+  const shape = shapeOf('readings', mappingOptions(words))
+  for await (const { body, mapped } of readBatches('-', Readable.from([Buffer.from(file)]), shape)) {
+    for (const line of body.toString().split('\n').slice(0, -1)) {
+      const { timestamp, device, temperature, humidity, pressure, ...more } = JSON.parse(line)
+      others.push(more)
+    }
+    ignored = mapped?.ignoredColumns ?? []
+  }
+  return { others, ignored }
+}
+
+t.test('columns of other metrics are sent by the names and in the units of the catalogue', async t => {
+  const words: MappingWords = { preset: 'ecowitt', map: ['device==garden'], zone: 'UTC' }
+  const { others, ignored } = await othersOf(`${ecowitt.split('\n').slice(0, 2).join('\n')}\n`, words)
+  t.match(others, [
+    { wind_speed: 0, wind_gust: 0.491744, wind_direction: 270, solar_radiation: 0, uv_index: 0, indoor_humidity: 40 },
+  ])
+  t.strictSame(ignored, ['Dew Point(℃)'])
+  const file = 'timestamp,device,temperature,CO2 [ppb],Sap flow (L/h),door,note\n2024-01-01,k,1,400000,7,open,x\n'
+  t.strictSame(await othersOf(file, { zone: 'UTC' }), {
+    others: [{ co2: 400, sap_flow_l_h: 7, door: 1 }],
+    ignored: ['note'],
+  })
+  const map = ['device==k,sap_flow="Sap flow (L/h)",wind_gust=door:km/h']
+  t.match((await othersOf(file.replace(',open,', ',36,'), { zone: 'UTC', map })).others, [
+    { sap_flow: 7, wind_gust: 10 },
+  ])
+})
+
+t.test('values of other metrics one a line, and in line protocol', async t => {
+  const history = `entity_id,state,unit_of_measurement,last_changed
+sensor.porch_co2,412,ppm,2024-01-01T00:00:00.000Z
+binary_sensor.porch_door,on,,2024-01-01T00:00:00.000Z
+sensor.porch_wind_speed,36,km/h,2024-01-01T00:00:00.000Z
+switch.porch_light,on,,2024-01-01T00:00:00.000Z
+sensor.porch_voltage,3.7,V,2024-01-01T00:00:00.000Z
+`
+  t.match(await othersOf(history, { preset: 'home-assistant' }), {
+    others: [{ co2: 412, door: 1, wind_speed: 10, battery_voltage: 3.7 }],
+  })
+  t.match((await othersOf(openaq, { preset: 'openaq' })).others, [{ o3: 45 }, {}])
+  t.match((await othersOf(influxdb, { preset: 'influxdb' })).others, [{ co2: 415 }, {}])
+  const lines = 'w,host=porch temperature=1,co2=400i,on=T 1704067200\nw,host=porch co2_ppm=401 1704067200\n'
+  t.strictSame((await othersOf(lines, { precision: 's' })).others, [{ co2: 401, on: 1 }])
+  const map = ['device=host,sap_flow=co2_ppm']
+  t.strictSame((await othersOf(lines, { precision: 's', map })).others, [{ sap_flow: 401 }])
 })
 
 t.test('any text is read without a fault of ours', async () => {
