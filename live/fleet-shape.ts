@@ -5,14 +5,19 @@ import { Count } from '../query/shapes/parts.ts'
 import { type Metric, metrics } from '../store/tables.ts'
 import { liveStates } from './live-state.ts'
 
-/** Of the metrics that there is something of. */
+/** One that each device may have. */
+export type BuiltInMetric = Metric
+
+/** Of the metrics that there is something of; those that are not built in by their names, too. */
 const bySomeMetrics = <Shape extends z.ZodType>(shape: Shape) =>
-  z.strictObject(
-    Object.fromEntries(metrics.map(metric => [metric, shape.exactOptional()])) as Record<
-      Metric,
-      z.ZodExactOptional<Shape>
-    >,
-  )
+  z
+    .object(
+      Object.fromEntries(metrics.map(metric => [metric, shape.exactOptional()])) as Record<
+        Metric,
+        z.ZodExactOptional<Shape>
+      >,
+    )
+    .catchall(shape)
 
 const state = {
   device: z.string(),

@@ -5,19 +5,23 @@ import { units } from '../query/answers/units.ts'
 import { type Metric, metrics } from '../store/tables.ts'
 import { metricCount } from './columns.ts'
 import type { LatestOfDevice } from './fleet-shape.ts'
-import { hourMs, hoursText } from './hours.ts'
+import { hourMs, hoursText, valueAgeUsMax } from './hours.ts'
 import type { LiveDevice, LiveFleet } from './live-fleet.ts'
+import type { LiveMetric, LiveMetricsOf } from './live-metrics.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 
-/** Of a metric that has been silent for longer than this before the last reading, nothing is told: it is not loaded either. */
-const valueAgeUsMax = 24 * hourMs * 1000
-
-export function latestOf(fleet: LiveFleet, slot: number): LatestOfDevice {
-  const { name, location_short } = fleet.device(slot) as LiveDevice
+export function latestOf(fleet: LiveFleet, slot: number, metricsOf: LiveMetricsOf): LatestOfDevice {
+  const { number, name, location_short } = fleet.device(slot) as LiveDevice
   const values: LatestOfDevice['values'] = {}
   eachValue(fleet, slot, Number.NEGATIVE_INFINITY, (metric, v, us) => {
     values[metric] = { v, ts: Math.floor(us / 1000), unit: units[metric] }
   })
+  const fromUs = (fleet.columns().lastUs[slot] as number) - valueAgeUsMax
+  for (const { name, unit, series } of fleet.further.has(slot) ? metricsOf(number) : []) {
+    const timeUs = series === undefined ? Number.NEGATIVE_INFINITY : fleet.further.timeUs(slot, series)
+    if (series === undefined || timeUs <= fromUs) continue
+    values[name] = { v: fleet.further.value(slot, series), ts: Math.floor(timeUs / 1000), unit }
+  }
   return { device: name, location_short, state: stateOf(fleet, slot), last_seen: lastSeenOf(fleet, slot), values }
 }
 
@@ -46,19 +50,45 @@ function eachValue(
 }
 
 /** One device of a list. */
-export function deviceText(fleet: LiveFleet, slot: number, nowMs: number): string {
-  const { name, location_short } = fleet.device(slot) as LiveDevice
+export function deviceText(fleet: LiveFleet, slot: number, nowMs: number, metricsOf: LiveMetricsOf): string {
+  const { number, name, location_short } = fleet.device(slot) as LiveDevice
   const { expectedMs } = fleet.columns()
   const expectedSeconds = Math.round(expectedMs[slot] as number) / 1000
   const ageMsMax = Math.max(5000 * (Number.isNaN(expectedSeconds) ? expectedDefaultSeconds : expectedSeconds), hourMs)
-  let values = ''
-  eachValue(fleet, slot, (nowMs - ageMsMax) * 1000, (metric, value) => {
-    values += `${values === '' ? '' : ','}"${metric}":${value}`
-  })
+  const newerThanUs = (nowMs - ageMsMax) * 1000
+  const told: string[] = []
+  if (fleet.further.has(slot)) {
+    const first = firstOf(fleet, slot, newerThanUs, metricsOf(number))
+    for (const [metric, value] of first) told.push(`"${metric}":${value}`)
+  } else {
+    eachValue(fleet, slot, newerThanUs, (metric, value) => told.push(`"${metric}":${value}`))
+  }
   return (
     `{"device":${JSON.stringify(name)},"location_short":${JSON.stringify(location_short)},` +
     `"state":"${stateOf(fleet, slot)}","last_seen":${lastSeenOf(fleet, slot)},` +
     `"expected_interval_seconds":${Number.isNaN(expectedSeconds) ? null : expectedSeconds},` +
-    `"values":{${values}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`
+    `"values":{${told.join()}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`
   )
+}
+
+/** Of a device in a list. */
+const valuesMax = 6
+
+/** The first values in the order in which the metrics of the device are shown. */
+function firstOf(
+  fleet: LiveFleet,
+  slot: number,
+  newerThanUs: number,
+  metricsOfDevice: readonly LiveMetric[],
+): [string, number][] {
+  const ofColumns = new Map<string, number>()
+  eachValue(fleet, slot, newerThanUs, (metric, value) => void ofColumns.set(metric, value))
+  const fromUs = Math.max(newerThanUs, (fleet.columns().lastUs[slot] as number) - valueAgeUsMax)
+  return metricsOfDevice
+    .flatMap(({ name, series }): [string, number][] => {
+      const isFresh = series !== undefined && fleet.further.timeUs(slot, series) > fromUs
+      const value = isFresh ? fleet.further.value(slot, series) : ofColumns.get(name)
+      return value === undefined ? [] : [[name, value]]
+    })
+    .slice(0, valuesMax)
 }

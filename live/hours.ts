@@ -7,6 +7,8 @@ import { kindAt } from './live-state.ts'
 export const hourMs = 3_600_000
 export const hourUs = hourMs * 1000
 export const hoursShown = 24
+/** Of a metric that has been silent for longer than this before the last reading, nothing is told: it is not loaded either. */
+export const valueAgeUsMax = 24 * hourUs
 const countMax = 65_535
 
 /** A reading that came in the order of time; false when its hour is out of reach. */

@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../limits/bug.ts'
 import { Columns, type LiveColumns, metricCount } from './columns.ts'
 import { Deadlines } from './deadlines.ts'
+import { FurtherValues } from './further-values.ts'
 import { countReading, hourUs, rescaleCounts } from './hours.ts'
 import { noteInterval } from './interval-watch.ts'
 import { kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
@@ -32,6 +33,11 @@ export interface StoredReadings {
   readonly timeUs: number
   /** Of the metric in this column; NaN where missing. */
   value(column: number): number
+  /** Values without a column. */
+  readonly furtherCount: number
+  /** The number of the series of one of those, by its place among them. */
+  furtherSeries(place: number): number
+  furtherValue(place: number): number
 }
 
 export type StateListener = (device: LiveDevice, before: LiveState, now: LiveState) => void
@@ -52,6 +58,7 @@ const forgottenPerTurn = 10_000
 export class LiveFleet {
   readonly #options: LiveFleetOptions
   readonly #columns = new Columns()
+  readonly further = new FurtherValues()
   readonly #slots = new Slots()
   readonly #deadlines = new Deadlines()
   readonly #devices: (LiveDevice | undefined)[] = []
@@ -97,6 +104,7 @@ export class LiveFleet {
     this.#devices[slot] = undefined
     this.#texts[slot] = undefined
     this.#columns.clear(slot)
+    this.further.clear(slot)
   }
 
   #add(device: LiveDevice): number {
@@ -136,6 +144,7 @@ export class LiveFleet {
     const { timeUs } = readings
     const lastUs = columns.lastUs[slot] as number
     this.#takeValues(columns, slot, timeUs, readings)
+    if (this.further.take(slot, readings)) this.#want(slot)
     const hour = Math.floor(timeUs / hourUs)
     if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
     if (timeUs > lastUs) {
@@ -264,6 +273,7 @@ export class LiveFleet {
       const last = lastUs[slot] as number
       if (this.#devices[slot] === undefined || last >= timeUs || last === Number.NEGATIVE_INFINITY) continue
       this.#columns.clearReadings(slot)
+      this.further.clear(slot)
       this.update(slot)
     }
   }

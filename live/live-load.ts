@@ -2,12 +2,13 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../limits/bug.ts'
-import { hourRow, lastRow } from '../query/answers/fleet-rows.ts'
+import { furtherRow, hourRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
 import { hourMs, hoursShown, hourUs, intervalByCounts } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
-import { mergeHour, mergeLast } from './live-rows.ts'
+import type { LiveMetricsOf } from './live-metrics.ts'
+import { mergeFurther, mergeHour, mergeLast } from './live-rows.ts'
 import { kindAt } from './live-state.ts'
 
 export interface LiveLoadOptions {
@@ -17,6 +18,7 @@ export interface LiveLoadOptions {
   readonly nowMs: () => number
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number
+  readonly metricsOf: LiveMetricsOf
   /** The device is to be looked up by itself. */
   readonly want: (number: number) => void
 }
@@ -46,6 +48,7 @@ export async function loadFleet(options: LiveLoadOptions, signal: AbortSignal): 
 async function loadLast(options: LiveLoadOptions, presentHour: number, signal: AbortSignal): Promise<void> {
   const { fleet, ask, hourSources, nowMs, aheadMs } = options
   const seen = new Uint8Array(fleet.slotsEnd())
+  const devices = await devicesBySeries(options, signal)
   let toUs = (nowMs() + aheadMs) * 1000 + 1
   let fromUs = (presentHour - hoursShown) * hourUs
   const oldestUs = Math.max(beginningUs, hourSources().expiredBeforeUs)
@@ -60,9 +63,42 @@ async function loadLast(options: LiveLoadOptions, presentHour: number, signal: A
       seen[slot] = 1
       mergeLast(fleet, slot, row)
     })
+    await loadFurther(options, devices, { fromUs: Math.max(fromUs, oldestUs), toUs }, signal)
     const lengthUs = growth * (toUs - fromUs)
     toUs = fromUs
     fromUs = toUs - lengthUs
+  }
+}
+
+/** The number of the device of each series. */
+async function devicesBySeries(
+  { fleet, metricsOf }: LiveLoadOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, number>> {
+  const devices = new Map<number, number>()
+  for (let slot = 0; slot < fleet.slotsEnd(); slot++) {
+    if ((slot + 1) % rowsPerTurn === 0) await turn(undefined, { signal })
+    const number = fleet.device(slot)?.number
+    if (number === undefined) continue
+    for (const { series } of metricsOf(number)) if (series !== undefined) devices.set(series, number)
+  }
+  return devices
+}
+
+/** Too much for the time of a query is left out: values come with the next readings. */
+async function loadFurther(
+  { fleet, ask }: LiveLoadOptions,
+  devices: ReadonlyMap<number, number>,
+  range: { readonly fromUs: number; readonly toUs: number },
+  signal: AbortSignal,
+): Promise<void> {
+  if (devices.size === 0) return
+  const result = await ask('fleetFurther', { ...range, series: undefined }, signal)
+  if (!result.ok && result.code !== 'TIMED_OUT') throw new LoadFailed(result.code)
+  const rows = result.ok ? result.rows : new Float64Array(0)
+  for (let from = 0, count = 1; from < rows.length; from += furtherRow.width, count++) {
+    mergeFurther(fleet, rows.subarray(from, from + furtherRow.width), devices)
+    if (count % rowsPerTurn === 0) await turn(undefined, { signal })
   }
 }
 

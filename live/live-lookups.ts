@@ -5,11 +5,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../limits/bug.ts'
-import { deviceRow, lastRow } from '../query/answers/fleet-rows.ts'
+import { deviceRow, furtherRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
+import { valueAgeUsMax } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
-import { mergeDevice } from './live-rows.ts'
+import type { LiveMetricsOf } from './live-metrics.ts'
+import { mergeDevice, mergeFurther } from './live-rows.ts'
 
 export interface LiveLookupsOptions {
   readonly fleet: LiveFleet
@@ -17,6 +19,7 @@ export interface LiveLookupsOptions {
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
   readonly aheadMs: number
+  readonly metricsOf: LiveMetricsOf
   readonly ordinals: () => Ordinals
   /** Before a round; readings are visible to queries a second after their acknowledgement. */
   readonly pauseMs?: number
@@ -45,14 +48,14 @@ const smallMax = 5000
 const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
 
 export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
-  const { fleet, ask, hourSources, nowMs, aheadMs, ordinals, pauseMs = 2000 } = options
+  const { fleet, ask, hourSources, nowMs, aheadMs, pauseMs = 2000 } = options
   const wanted = new Set<number>()
   /** With the ordinal that has to be applied, for late readings reach QuestDB behind newer ones. */
   const waiting = new Map<number, number>()
 
   /** Those that may be looked at now; the others go on waiting. */
   function takeDue(): number[] {
-    const { taken, applied } = ordinals()
+    const { taken, applied } = options.ordinals()
     for (const number of wanted) waiting.set(number, taken)
     wanted.clear()
     const seconds = nowMs() / 1000
@@ -67,18 +70,12 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
   }
 
   async function lookUp(numbers: readonly number[], signal: AbortSignal): Promise<boolean> {
-    const devices = numbers.flatMap(number => {
-      const device = fleet.device(fleet.slotOf(number))
-      return device === undefined
-        ? []
-        : [{ number, symbol: device.symbol, expected_interval_seconds: device.expected_interval_seconds }]
-    })
     const nowUs = nowMs() * 1000
     const count = Math.floor(timesMax.ofFleet / Math.max(1, fleet.slotsEnd()))
     const result = await ask(
       'fleetDevices',
       {
-        devices,
+        devices: analysedOf(fleet, numbers),
         nowUs,
         newestUs: nowUs + aheadMs * 1000,
         timesMax: Math.min(timesMax.most, Math.max(timesMax.least, count)),
@@ -94,6 +91,7 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       const slot = fleet.slotOf(result.rows[from] as number)
       if (slot >= 0) takeRow(slot, result.rows.subarray(from, from + deviceRow.width), nowUs)
     }
+    for (const number of numbers) if (!(await lookUpFurther(options, number, signal))) return false
     return true
   }
 
@@ -130,4 +128,30 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
       }
     },
   }
+}
+
+function analysedOf(fleet: LiveFleet, numbers: readonly number[]) {
+  return numbers.flatMap(number => {
+    const { symbol, expected_interval_seconds = null } = fleet.device(fleet.slotOf(number)) ?? {}
+    return symbol === undefined ? [] : [{ number, symbol, expected_interval_seconds }]
+  })
+}
+
+/** What a device has besides the columns, in the hours that are told of it. False when QuestDB did not say. */
+async function lookUpFurther(
+  { fleet, ask, metricsOf }: LiveLookupsOptions,
+  number: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const series = metricsOf(number).flatMap(metric => metric.series ?? [])
+  const lastUs = fleet.columns().lastUs[fleet.slotOf(number)] ?? Number.NEGATIVE_INFINITY
+  if (series.length === 0 || lastUs === Number.NEGATIVE_INFINITY) return true
+  const toUs = Math.floor(lastUs) + 1
+  const result = await ask('fleetFurther', { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series }, signal)
+  if (!result.ok) return false
+  const devices = new Map(series.map(one => [one, number]))
+  for (let from = 0; from < result.rows.length; from += furtherRow.width) {
+    mergeFurther(fleet, result.rows.subarray(from, from + furtherRow.width), devices)
+  }
+  return true
 }

@@ -1,6 +1,6 @@
 /** Puts what was read from QuestDB into the state of the fleet, beside what came meanwhile. */
 
-import { deviceHours, deviceRow, hourRow, lastRow } from '../query/answers/fleet-rows.ts'
+import { deviceHours, deviceRow, furtherRow, hourRow, lastRow } from '../query/answers/fleet-rows.ts'
 import { metricCount } from './columns.ts'
 import { hourUs, mergeCount, replaceCount } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
@@ -22,6 +22,13 @@ export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): vo
     columns.values[at] = value
     columns.valuesUs[at] = valueUs
   }
+}
+
+/** `row`: the last value of a series; `devices`: the numbers of devices by series. */
+export function mergeFurther(fleet: LiveFleet, row: Float64Array, devices: ReadonlyMap<number, number>): void {
+  const series = row[furtherRow.series] as number
+  const slot = fleet.slotOf(devices.get(series) ?? Number.NaN)
+  if (slot >= 0) fleet.further.merge(slot, series, row[furtherRow.timeUs] as number, row[furtherRow.value] as number)
 }
 
 export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Float64Array): void {

@@ -11,6 +11,7 @@ import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } f
 import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'
 import { createLiveLookups, type Ordinals } from './live-lookups.ts'
+import type { LiveMetricsOf } from './live-metrics.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 import type { FleetOrder } from './name-order.ts'
 
@@ -23,6 +24,8 @@ export interface LiveOptions {
   /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
   readonly isCatchingUp: () => boolean
   readonly ordinals: () => Ordinals
+  /** Without it no device has any but the built-in metrics. */
+  readonly metricsOf?: LiveMetricsOf
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly retryMs?: number
   readonly lookUpEveryMs?: number
@@ -77,11 +80,12 @@ const searchesMax = 4
 
 export function createLive(options: LiveOptions): Live {
   const { ask, hourSources, aheadMs, nowMs, ordinals, log, retryMs = 2000, lookUpEveryMs = 2000 } = options
+  const { metricsOf = () => [] } = options
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
   const fleet: LiveFleet = new LiveFleet({ nowMs, wants: number => lookups.want(number), failed })
-  const shared = { fleet, ask, hourSources, nowMs, aheadMs }
+  const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
   const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
   const loading = createLiveLoading({ load, retryMs, signal, log })
@@ -103,8 +107,8 @@ export function createLive(options: LiveOptions): Live {
     isLoaded: loading.isLoaded,
     isCatchingUp: options.isCatchingUp,
     counts: of => countsOf(orderOf(fleet, of)),
-    ...createPages(fleet, nowMs, signal),
-    latest: number => ofNumber(number, latestOf),
+    ...createPages(fleet, nowMs, metricsOf, signal),
+    latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
     stateOf: number => ofNumber(number, stateOf),
     onState: listener =>
       fleet.onState((...change) => {
@@ -126,13 +130,18 @@ function countsOf({ counts }: FleetOrder): LiveCounts {
   return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
 }
 
-function createPages(fleet: LiveFleet, nowMs: () => number, closed: AbortSignal): Pick<Live, 'page' | 'search'> {
+function createPages(
+  fleet: LiveFleet,
+  nowMs: () => number,
+  metricsOf: LiveMetricsOf,
+  closed: AbortSignal,
+): Pick<Live, 'page' | 'search'> {
   let searches = 0
 
   function pageWith({ slots, hasMore }: FoundPage): FleetPage {
     const last = hasMore ? slots.at(-1) : undefined
     return {
-      devices: slots.map(slot => deviceText(fleet, slot, nowMs())),
+      devices: slots.map(slot => deviceText(fleet, slot, nowMs(), metricsOf)),
       last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
     }
   }

@@ -8,7 +8,7 @@ import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
 import { answerDetail } from './answers/detail-task.ts'
 import { readFleetDevices } from './answers/fleet-devices-task.ts'
-import { readFleetHour, readFleetLast } from './answers/fleet-tasks.ts'
+import { readFleetFurther, readFleetHour, readFleetLast } from './answers/fleet-tasks.ts'
 import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
@@ -37,6 +37,10 @@ export function day(task: Task<LightQueries['day']>): Promise<TaskResult> {
 
 export function fleetLast(task: Task<LightQueries['fleetLast']>): Promise<TaskResult> {
   return runTask(task, signal => readFleetLast(task, connection, signal))
+}
+
+export function fleetFurther(task: Task<LightQueries['fleetFurther']>): Promise<TaskResult> {
+  return runTask(task, signal => readFleetFurther(task, connection, signal))
 }
 
 export function fleetHour(task: Task<LightQueries['fleetHour']>): Promise<TaskResult> {

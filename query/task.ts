@@ -7,6 +7,7 @@ import type { ComparePreset } from './answers/compare-answer.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FailureCode } from './query-failed.ts'
+import type { FurtherRange } from './questdb/further-values.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { StatsLive } from './stats/live.ts'
 
@@ -98,6 +99,8 @@ export interface FleetLastQuery {
   readonly toUs: number
 }
 
+export interface FleetFurtherQuery extends FurtherRange {}
+
 export interface FleetHourQuery {
   readonly fromUs: number
   /** Whether the hourly view has all of this hour. */
@@ -117,6 +120,7 @@ export interface FleetDevicesQuery {
 /** Parts of what the state of the fleet begins with; each comes back as packed rows. */
 export interface FleetQueries {
   readonly fleetLast: FleetLastQuery
+  readonly fleetFurther: FleetFurtherQuery
   readonly fleetHour: FleetHourQuery
   readonly fleetDevices: FleetDevicesQuery
 }

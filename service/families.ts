@@ -175,12 +175,13 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
 function eventsOptions(
   config: Config,
   log: Log,
-  { ingest, devices, live }: ServiceParts,
+  { ingest, devices, metrics, live }: ServiceParts,
   ingress: Ingress,
 ): EventsOptions {
   return {
     ingest,
     devices,
+    metrics,
     nowMs: () => performance.now(),
     meter: ingress.eventMeter,
     log,

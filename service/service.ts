@@ -99,13 +99,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
   const registries = await openRegistries({ config, log, store, clockMs, onOpen })
-  const { devices, stations } = registries
-  forwardWhenReady(store, serviceIngest, registries.metrics, options.onFatal)
+  const { devices, stations, metrics } = registries
+  forwardWhenReady(store, serviceIngest, metrics, options.onFatal)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
   for (const { close } of Object.values(queries)) onOpen(close)
-  const live = openServiceLive(config, log, { store, ingest, devices, query: queries.query, clockMs })
+  const live = openServiceLive(config, log, { store, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'

@@ -22,6 +22,21 @@ export function furtherMetricsOf(metrics: DeviceMetrics, { number, metrics: list
   return [...named, ...others.sort(byPosition)]
 }
 
+/** Tells all metrics of a device in the order in which they are shown: those that it lists, then the others by position. */
+export function createShownMetrics(metrics: DeviceMetrics & Pick<Metrics, 'all' | 'version'>) {
+  let version = -1
+  let builtIn: readonly Metric[] = []
+  return (device: MetricDevice): readonly Metric[] => {
+    if (metrics.version() !== version) {
+      builtIn = metrics.all().filter(metric => metric.built_in)
+      version = metrics.version()
+    }
+    const listed = (device.metrics ?? []).flatMap(name => metrics.get(name) ?? [])
+    const others = [...builtIn, ...metrics.metricsOf(device.number)].filter(metric => !listed.includes(metric))
+    return [...listed, ...others.sort(byPosition)]
+  }
+}
+
 const none: readonly Metric[] = []
 
 /** As `Metrics.all` has them. */

@@ -92,6 +92,14 @@ export class MetricMemory {
     return undefined
   }
 
+  /** The id of the metric of a series of a device. */
+  metricOf(device: number, series: number): number | undefined {
+    const pairs = this.#series.get(device)
+    if (pairs === undefined) return undefined
+    for (let at = 1; at < pairs.length; at += 2) if (pairs[at] === series) return pairs[at - 1]
+    return undefined
+  }
+
   /** Ids of the metrics that a device has series of, the oldest first. */
   metricsOf(device: number): number[] {
     return (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 0)

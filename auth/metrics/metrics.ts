@@ -30,6 +30,8 @@ export interface Metrics extends MetricChanges, FirstSight {
   series(device: number, metric: Pick<Metric, 'id'>): number | undefined
   /** The number of a device and of a series of it, in turns, of all of them. */
   seriesPairs(): Uint32Array
+  /** The metric of a series of a device. */
+  metricOf(device: number, series: number): Metric | undefined
   /** What a device has sent besides those, the oldest first. */
   metricsOf(device: number): Metric[]
   list(query: MetricListQuery): MetricPage
@@ -72,6 +74,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     version: () => memory.version(),
     series: (device, { id }) => memory.seriesOf(device, id),
     seriesPairs: () => memory.seriesPairs(),
+    metricOf: (device, series) => memory.byId(memory.metricOf(device, series) ?? 0),
     metricsOf: device => memory.metricsOf(device).flatMap(id => memory.byId(id) ?? []),
     list: query => metricPage(memory.all(), query),
     reconcile: commits.reconcile,

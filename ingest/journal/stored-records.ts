@@ -2,7 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
-import { offsetOf } from './record.ts'
+import { furtherAt, furtherCount, offsetInFurther, offsetOf } from './record.ts'
 
 /**
  * The records of one group, in the order of the journal, read where they stand: nothing is made for a record. Valid only
@@ -46,6 +46,24 @@ class StoredRecords {
   /** Of the column of this index, as the table has them; NaN for a missing one. */
   value(column: number): number {
     return this.#view.getFloat64(this.#at + offsetOf.values + 8 * column, true)
+  }
+
+  /** How many values it has without a column. */
+  get furtherCount(): number {
+    return furtherCount(this.#view, this.#at)
+  }
+
+  /** The number of the series of one of those, by its place among them. */
+  furtherSeries(place: number): number {
+    return this.#view.getUint32(this.#furtherAt(place) + offsetInFurther.series, true)
+  }
+
+  furtherValue(place: number): number {
+    return this.#view.getFloat64(this.#furtherAt(place) + offsetInFurther.value, true)
+  }
+
+  #furtherAt(place: number): number {
+    return furtherAt(this.#view, this.#at, this.furtherCount) + offsetInFurther.next * place
   }
 }
 

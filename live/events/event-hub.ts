@@ -8,9 +8,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../limits/bug.ts'
 import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import type { EventMeter } from './event-meter.ts'
-import { beat, type EventText, eventText, readCursor, resetEvent, stateEvent } from './event-text.ts'
+import { beat, type EventText, eventText, type MetricOf, readCursor, resetEvent, stateEvent } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
-import { createReadingTexts, lastOfEachDevice } from './reading-texts.ts'
+import { createReadingTexts, lastOfEachDevice, type ReadingTexts } from './reading-texts.ts'
 import { StateLog } from './state-log.ts'
 
 export interface HubOptions {
@@ -20,6 +20,8 @@ export interface HubOptions {
   windowBytes: number
   nameOf: (deviceNumber: number) => string | undefined
   ownerOf: OwnerOf
+  /** Without it values that have no column are not told. */
+  metricOf?: MetricOf
   nowMs: () => number
   meter: EventMeter
   failed: (error: unknown) => void
@@ -151,13 +153,18 @@ export class EventHub {
     }
   }
 
+  #texts(): ReadingTexts {
+    const { run, nameOf, metricOf = () => undefined } = this.#options
+    return createReadingTexts(run, this.#ring, nameOf, metricOf)
+  }
+
   /** One look at each reading for all clients that have asked for some devices. */
   async #textsFor(
     ready: readonly EventClient[],
     from: number,
     to: number,
   ): Promise<(client: EventClient) => EventText | undefined> {
-    const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
+    const texts = this.#texts()
     const watchersOf = createWatchers(ready, this.#options.ownerOf)
     const all: number[] = []
     const lists = new Map<EventClient, number[]>()
@@ -199,7 +206,7 @@ export class EventHub {
     for (; next < end && numbers.length < numbersMax; next++) {
       if (client.wantsReading(this.#ring.device(next))) numbers.push(next)
     }
-    const texts = createReadingTexts(this.#options.run, this.#ring, this.#options.nameOf)
+    const texts = this.#texts()
     const text = await texts.textOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
     if (client.next < this.#ring.tail) return
     if (next < client.next) throw bug(`a client goes back from ${client.next} to ${next}`)

@@ -11,6 +11,9 @@ function cursorOf(run: string, number: number): string {
   return `${run}-${number}`
 }
 
+/** The name of the metric of a series of a device. */
+export type MetricOf = (device: number, series: number) => string | undefined
+
 /** A chunk of the stream. */
 export interface EventText {
   readonly bytes: Buffer
@@ -29,12 +32,22 @@ export function readCursor(text: string, run: string): number | undefined {
 }
 
 /** A cursor names what comes next, so that the place behind the last reading has one too. */
-export function readingEvent(run: string, ring: ReadingRing, number: number, device: string): string {
+export function readingEvent(
+  run: string,
+  ring: ReadingRing,
+  number: number,
+  device: string,
+  metricOf: MetricOf,
+): string {
   let values = ''
   for (let column = 0; column < keys.length; column++) {
     const value = ring.value(number, column)
     if (!Number.isNaN(value)) values += `${values === '' ? '' : ','}${keys[column]}${value}`
   }
+  ring.eachFurther(number, (series, value) => {
+    const metric = metricOf(ring.device(number), series)
+    if (metric !== undefined) values += `${values === '' ? '' : ','}"${metric}":${value}`
+  })
   const data = `{"device":${JSON.stringify(device)},"ts":${Math.floor(ring.timeUs(number) / 1000)},"values":{${values}}}`
   return `id: ${cursorOf(run, number + 1)}\nevent: reading\ndata: ${data}\n\n`
 }

@@ -2,6 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
+import { FurtherRing, furtherRowBytes } from './further-ring.ts'
 
 export interface RingOptions {
   bytesMax: number
@@ -16,17 +17,38 @@ export interface StoredReadings {
   readonly series: number
   readonly timeUs: number
   value(column: number): number
+  /** Values without a column. */
+  readonly furtherCount: number
+  /** The number of the series of one of those, by its place among them. */
+  furtherSeries(place: number): number
+  furtherValue(place: number): number
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8
 
+interface Columns {
+  readonly devices: Uint32Array
+  readonly timesUs: Float64Array
+  readonly storedMs: Float64Array
+  readonly values: readonly Float64Array[]
+}
+
+function columnsOf(rowsMax: number): Columns {
+  return {
+    devices: new Uint32Array(rowsMax),
+    timesUs: new Float64Array(rowsMax),
+    storedMs: new Float64Array(rowsMax),
+    values: metrics.map(() => new Float64Array(rowsMax)),
+  }
+}
+
 export class ReadingRing {
   readonly #options: RingOptions
-  readonly #rowsMax: number
+  #rowsMax: number
   /** Made for the first listener. */
-  #columns:
-    | { devices: Uint32Array; timesUs: Float64Array; storedMs: Float64Array; values: readonly Float64Array[] }
-    | undefined
+  #columns: Columns | undefined
+  /** Made for the first reading that has values without a column, of the same memory. */
+  #further: FurtherRing | undefined
   #head = 0
   #tail = 0
 
@@ -46,18 +68,14 @@ export class ReadingRing {
   }
 
   append(readings: StoredReadings): void {
-    const rowsMax = this.#rowsMax
-    this.#columns ??= {
-      devices: new Uint32Array(rowsMax),
-      timesUs: new Float64Array(rowsMax),
-      storedMs: new Float64Array(rowsMax),
-      values: metrics.map(() => new Float64Array(rowsMax)),
-    }
-    const { devices, timesUs, storedMs, values } = this.#columns
+    this.#columns ??= columnsOf(this.#rowsMax)
     const nowMs = this.#options.nowMs()
     const end = this.#head + readings.count
     while (readings.next()) {
-      const row = this.#head++ % rowsMax
+      if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
+      const { devices, timesUs, storedMs, values } = this.#columns
+      this.#further?.append(this.#head, readings)
+      const row = this.#head++ % this.#rowsMax
       devices[row] = readings.series
       timesUs[row] = readings.timeUs
       storedMs[row] = nowMs
@@ -66,7 +84,26 @@ export class ReadingRing {
       }
     }
     if (this.#head !== end) throw bug(`the ring is at ${this.#head}, behind ${readings.count} readings up to ${end}`)
-    this.#tail = Math.max(this.#tail, this.#head - rowsMax)
+    this.#tail = Math.max(this.#tail, this.#head - this.#rowsMax)
+    while (this.#further?.isLost(this.#tail) && this.#tail < this.#head) this.#tail++
+  }
+
+  /** Fewer readings from now on; those that have room stay. */
+  #makeRoomForFurther(): void {
+    const rowsBefore = this.#rowsMax
+    const before = this.#columns ?? columnsOf(rowsBefore)
+    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (rowBytes + furtherRowBytes)))
+    const after = columnsOf(this.#rowsMax)
+    this.#tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
+    for (let number = this.#tail; number < this.#head; number++) {
+      const [from, to] = [number % rowsBefore, number % this.#rowsMax]
+      after.devices[to] = before.devices[from] as number
+      after.timesUs[to] = before.timesUs[from] as number
+      after.storedMs[to] = before.storedMs[from] as number
+      for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
+    }
+    this.#columns = after
+    this.#further = new FurtherRing(this.#rowsMax, this.#head)
   }
 
   /** Only counts them: nobody will ask for them, nor for those before. */
@@ -93,6 +130,11 @@ export class ReadingRing {
   /** NaN for a missing one. */
   value(number: number, column: number): number {
     return this.#columns?.values[column]?.[number % this.#rowsMax] as number
+  }
+
+  /** Calls `take` with each value of a reading that has no column. */
+  eachFurther(number: number, take: (series: number, value: number) => void): void {
+    this.#further?.each(number, take)
   }
 
   #storedMs(number: number): number {

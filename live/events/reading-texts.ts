@@ -1,7 +1,7 @@
 /** Readings of the ring as events, each written once for all clients of a tick. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { type EventText, readingEvent } from './event-text.ts'
+import { type EventText, type MetricOf, readingEvent } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
 
 export interface ReadingTexts {
@@ -16,13 +16,14 @@ export function createReadingTexts(
   run: string,
   ring: ReadingRing,
   nameOf: (device: number) => string | undefined,
+  metricOf: MetricOf,
 ): ReadingTexts {
   const texts = new Map<number, string>()
 
   function written(number: number): string {
     // It may be overwritten while others are written.
     const device = number < ring.tail ? undefined : nameOf(ring.device(number))
-    return device === undefined ? '' : readingEvent(run, ring, number, device)
+    return device === undefined ? '' : readingEvent(run, ring, number, device, metricOf)
   }
 
   return {

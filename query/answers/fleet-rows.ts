@@ -5,6 +5,9 @@ import { metrics } from '../../store/tables.ts'
 /** The columns of a device's last reading, in this order; then the values by metric, then their times in microseconds. */
 export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }
 
+/** The columns of the last value of a series. */
+export const furtherRow = { series: 0, timeUs: 1, value: 2, width: 3 }
+
 /** The columns of an hour of a device. */
 export const hourRow = { number: 0, count: 1, width: 2 }
 

@@ -1,10 +1,11 @@
 /** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
 
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
-import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
+import { hourlyColumns, hourlyView, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
+import { furtherWhereSql } from '../questdb/further-values.ts'
 import { whole } from '../questdb/sql-literals.ts'
-import type { FleetHourQuery, FleetLastQuery } from '../task.ts'
-import { hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+import type { FleetFurtherQuery, FleetHourQuery, FleetLastQuery } from '../task.ts'
+import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 
 /** A symbol ends with the device's number; NaN for one that is not ours. */
 function numberOf(symbol: unknown): number {
@@ -61,6 +62,25 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
     name: `fleet-${name}`,
     text: `SELECT ${columns} FROM ${readingsTable} ${where} LATEST ON ts PARTITION BY device`,
   }
+}
+
+/** The last value of each series that has one in the range, of metrics that have no column. */
+export async function readFleetFurther(
+  range: FleetFurtherQuery,
+  connection: PgConnection,
+  signal: AbortSignal,
+): Promise<PackedRows> {
+  const rows = new RowList(furtherRow.width)
+  const columns = 'SELECT series, cast(ts AS LONG), value'
+  const text = `${columns} FROM ${measurementsTable} ${furtherWhereSql(range)} LATEST ON ts PARTITION BY series`
+  await connection.read({ text, values: [] }, signal, ([series, timeUs, value]: PgRow) => {
+    const at = rows.add()
+    const numbers = rows.numbers()
+    numbers[at + furtherRow.series] = Number(series)
+    numbers[at + furtherRow.timeUs] = Number(timeUs)
+    numbers[at + furtherRow.value] = Number(value)
+  })
+  return rows.packed()
 }
 
 const hourUs = 3_600_000_000

@@ -9,6 +9,8 @@ import { silentLog, type TestHooks } from './databases.ts'
 export interface MadeReading extends Partial<Record<Metric, number>> {
   readonly device: number
   readonly timeMs: number
+  /** Values without a column, by series. */
+  readonly further?: Readonly<Record<number, number>>
 }
 
 export interface MadeFleet {
@@ -37,6 +39,11 @@ export function stored(readings: readonly MadeReading[]): StoredReadings {
       return Math.round(reading().timeMs * 1000)
     },
     value: column => reading()[metrics[column] as Metric] ?? Number.NaN,
+    get furtherCount() {
+      return Object.keys(reading().further ?? {}).length
+    },
+    furtherSeries: place => Number(Object.keys(reading().further ?? {})[place]),
+    furtherValue: place => Object.values(reading().further ?? {})[place] as number,
   }
 }
 

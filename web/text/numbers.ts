@@ -1,8 +1,8 @@
 /** Numbers as people read them, each with its unit. */
 
-import type { FleetDevice } from '../../live/fleet-shape.ts'
+import type { BuiltInMetric } from '../../live/fleet-shape.ts'
 
-export type MetricName = keyof FleetDevice['values']
+export type MetricName = BuiltInMetric
 
 /** A metric as it is shown: its name in a sentence, its unit, and the decimals that its sensors are good for. */
 interface Metric {

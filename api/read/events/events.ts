@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
+import type { Metrics } from '../../../auth/metrics/metrics.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { EventSink, Subscription } from '../../../live/events/event-client.ts'
 import { EventHub } from '../../../live/events/event-hub.ts'
@@ -26,6 +27,7 @@ export interface EventsOptions {
   /** Calls the listener with each change of a device's state. */
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
   devices: Pick<Devices, 'byNumber'>
+  metrics: Pick<Metrics, 'metricOf'>
   clientsMax: number
   /** Of a network, and of a credential. */
   clientsOfOneMax: number
@@ -48,13 +50,14 @@ const slotRefusals = {
 } as const satisfies Record<SlotRefusal, LoggerErrorCode>
 
 export function eventsGroup(access: ReadAccess, options: EventsOptions): OperationGroup<ReadOperation> {
-  const { ingest, onState, devices, clientsMax, clientsOfOneMax, nowMs, lifetimeMs, log } = options
+  const { ingest, onState, devices, metrics, clientsMax, clientsOfOneMax, nowMs, lifetimeMs, log } = options
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, nowMs })
   const hub = new EventHub({
     ...options,
     run: randomBytes(8).toString('hex'),
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
+    metricOf: (number, series) => metrics.metricOf(number, series)?.name,
     failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
   })
   ingest.onStored(readings => hub.store(readings))

@@ -27,6 +27,8 @@ const names = ['porch', 'attic', 'Küche "1"']
 interface Made {
   device: number
   value: number
+  /** Values without a column, by series. */
+  further?: Record<number, number>
 }
 
 let timeUs = 1_780_000_000_000_000
@@ -45,6 +47,11 @@ function stored(made: readonly Made[]): StoredReadings {
       return startUs + at * 1000
     },
     value: column => (column === 0 ? (made[at] as Made).value : Number.NaN),
+    get furtherCount() {
+      return Object.keys(made[at]?.further ?? {}).length
+    },
+    furtherSeries: place => Number(Object.keys(made[at]?.further ?? {})[place]),
+    furtherValue: place => Object.values(made[at]?.further ?? {})[place] as number,
   }
 }
 
@@ -115,6 +122,42 @@ function listen(hub: EventHub, { devices, owner, statesOnly = false, last }: Lis
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
 /** Of the devices in turns. */
 const inTurns = (values: readonly number[]): Made[] => values.map(value => ({ device: value % 3, value }))
+
+test('values without a column are told by the names of their metrics, in the memory of the window', async t => {
+  const windowBytes = 60 * 400
+  const metricOf = (device: number, series: number) => (series === 9 ? undefined : `m${device}_${series}`)
+  const { hub } = open(t, { metricOf, windowBytes })
+  const early = listen(hub)
+  hub.store(stored([{ device: 0, value: 1 }]))
+  hub.store(stored([{ device: 1, value: 2, further: { 7: 0.5, 8: -1, 9: 3 } }]))
+  await waitFor('both are told', () => early.values().length === 2)
+  t.strictSame(
+    early.events().flatMap(({ event, data }) => (event === 'reading' ? [data.values] : [])),
+    [{ temperature: 1 }, { temperature: 2, m1_7: 0.5, m1_8: -1 }],
+    'what came before the first of them stays',
+  )
+  const last = early.lastId() ?? ''
+  const of = (value: number) => ({ 1: value, 2: -value, 3: value / 2, 4: 0, 5: 1, 6: 2, 7: 3, 8: 4 })
+  const store = (from: number, to: number) =>
+    hub.store(stored(numbers(to - from, from).map(value => ({ device: value % 3, value, further: of(value) }))))
+  store(10, 60)
+  await waitFor('they are told', () => early.values().length === 52)
+  const again = listen(hub, { last })
+  await waitFor('they are told again', () => again.values().length === 50)
+  const told = again.events().filter(({ event }) => event === 'reading')
+  for (const [index, { data }] of told.entries()) {
+    const device = names.indexOf(data.device)
+    const further = Object.entries(of(index + 10)).map(([series, value]) => [`m${device}_${series}`, value])
+    t.strictSame(data.values, { temperature: index + 10, ...Object.fromEntries(further) })
+  }
+  for (let from = 60; from < 400; from += 50) {
+    store(from, from + 50)
+    await waitFor('they are told in time', () => early.values().length === from + 42)
+  }
+  const late = listen(hub, { last })
+  await waitFor('what is gone is not told', () => late.text().includes('event: reset'))
+  t.strictSame(late.values(), [])
+})
 
 test('a reading is told with its device, its time and the values that it has', async t => {
   const { hub } = open(t)
@@ -395,7 +438,7 @@ test('events are what the contract says', async t => {
   t.equal(fault(content, 'list', events), undefined)
   t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state']))
   const [reset, reading] = events
-  t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: 1 } } }]))
+  t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: '1' } } }]))
   t.ok(fault(content, 'list', [{ ...reset, event: 'state' }]))
 })
 
@@ -410,6 +453,7 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
     {
       ingest: { onStored: listener => void listeners.push(listener as never) },
       devices: { byNumber: number => devices[number] as never },
+      metrics: { metricOf: (_device, series) => (series === 12 ? { name: 'co2' } : undefined) as never },
       clientsMax,
       clientsOfOneMax,
       windowMs: 300_000,

@@ -1,0 +1,61 @@
+/** Values without a column of the readings in the ring, in a ring of their own. */
+
+import type { StoredReadings } from './reading-ring.ts'
+
+/** Values of a reading, on average; where there are more, fewer readings are kept. */
+const valuesPerRow = 4
+const valueBytes = 4 + 8
+/** Of each reading of the ring. */
+export const furtherRowBytes = 8 + valuesPerRow * valueBytes
+/** As many as one reading may have. */
+const valuesMin = 64
+
+export class FurtherRing {
+  /** For each reading where its values begin, counted from the first one of all. */
+  readonly #starts: Float64Array
+  readonly #series: Uint32Array
+  readonly #values: Float64Array
+  /** Readings before this number have none here. */
+  readonly #firstNumber: number
+  #head = 0
+  /** The number of the next reading. */
+  #nextNumber: number
+
+  constructor(rowsMax: number, firstNumber: number) {
+    const valuesMax = Math.max(valuesMin, rowsMax * valuesPerRow)
+    this.#starts = new Float64Array(rowsMax)
+    this.#series = new Uint32Array(valuesMax)
+    this.#values = new Float64Array(valuesMax)
+    this.#firstNumber = firstNumber
+    this.#nextNumber = firstNumber
+  }
+
+  append(number: number, readings: StoredReadings): void {
+    this.#starts[number % this.#starts.length] = this.#head
+    for (let place = 0; place < readings.furtherCount; place++, this.#head++) {
+      const at = this.#head % this.#values.length
+      this.#series[at] = readings.furtherSeries(place)
+      this.#values[at] = readings.furtherValue(place)
+    }
+    this.#nextNumber = number + 1
+  }
+
+  /** Whether values of this reading have been overwritten. */
+  isLost(number: number): boolean {
+    if (number < this.#firstNumber || number >= this.#nextNumber) return false
+    return this.#start(number) < this.#head - this.#values.length
+  }
+
+  each(number: number, take: (series: number, value: number) => void): void {
+    if (number < this.#firstNumber || number >= this.#nextNumber) return
+    const end = number + 1 < this.#nextNumber ? this.#start(number + 1) : this.#head
+    for (let place = this.#start(number); place < end; place++) {
+      const at = place % this.#values.length
+      take(this.#series[at] as number, this.#values[at] as number)
+    }
+  }
+
+  #start(number: number): number {
+    return this.#starts[number % this.#starts.length] as number
+  }
+}

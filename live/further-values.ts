@@ -1,0 +1,94 @@
+/**
+ * The last values of metrics that have no column, of the devices that have any: some 20 bytes a value. A series stands for the
+ * device and the metric.
+ */
+
+import { bug } from '../limits/bug.ts'
+import type { StoredReadings } from './live-fleet.ts'
+
+/** At most as many as a device may have series. */
+const seriesMax = 64
+
+interface Values {
+  readonly series: number[]
+  readonly values: number[]
+  /** Epoch microseconds; -Infinity where there is no value. */
+  readonly timesUs: number[]
+}
+
+export class FurtherValues {
+  /** By slot. */
+  readonly #bySlot: (Values | undefined)[] = []
+
+  has(slot: number): boolean {
+    return this.#bySlot[slot] !== undefined
+  }
+
+  clear(slot: number): void {
+    if (this.#bySlot[slot] !== undefined) this.#bySlot[slot] = undefined
+  }
+
+  /**
+   * Those of the reading at which `readings` stands, as with columns: an older value never replaces a newer one. True when
+   * the reading has taken the place of one that had a value which it has not: which one it was before, QuestDB knows.
+   */
+  take(slot: number, readings: StoredReadings): boolean {
+    const { furtherCount, timeUs } = readings
+    if (furtherCount === 0 && this.#bySlot[slot] === undefined) return false
+    const known = this.#of(slot)
+    let isLacking = false
+    for (let place = 0; place < known.series.length; place++) {
+      if (known.timesUs[place] !== timeUs || hasSeries(readings, known.series[place] as number)) continue
+      known.timesUs[place] = Number.NEGATIVE_INFINITY
+      isLacking = true
+    }
+    for (let index = 0; index < furtherCount; index++) {
+      const place = placeOf(known, readings.furtherSeries(index))
+      if (timeUs >= (known.timesUs[place] as number)) {
+        known.values[place] = readings.furtherValue(index)
+        known.timesUs[place] = timeUs
+      }
+    }
+    return isLacking
+  }
+
+  /** What QuestDB has; a newer value stays. */
+  merge(slot: number, series: number, timeUs: number, value: number): void {
+    const known = this.#of(slot)
+    const place = placeOf(known, series)
+    if (timeUs <= (known.timesUs[place] as number)) return
+    known.values[place] = value
+    known.timesUs[place] = timeUs
+  }
+
+  /** -Infinity for a series without a value. */
+  timeUs(slot: number, series: number): number {
+    const known = this.#bySlot[slot]
+    return known?.timesUs[known.series.indexOf(series)] ?? Number.NEGATIVE_INFINITY
+  }
+
+  value(slot: number, series: number): number {
+    const known = this.#bySlot[slot]
+    return known?.values[known.series.indexOf(series)] ?? Number.NaN
+  }
+
+  #of(slot: number): Values {
+    const known = this.#bySlot[slot] ?? { series: [], values: [], timesUs: [] }
+    this.#bySlot[slot] = known
+    return known
+  }
+}
+
+function hasSeries(readings: StoredReadings, series: number): boolean {
+  for (let index = 0; index < readings.furtherCount; index++) if (readings.furtherSeries(index) === series) return true
+  return false
+}
+
+function placeOf(known: Values, series: number): number {
+  const place = known.series.indexOf(series)
+  if (place >= 0) return place
+  if (known.series.length === seriesMax) throw bug(`a device has more than ${seriesMax} series`)
+  known.values.push(Number.NaN)
+  known.timesUs.push(Number.NEGATIVE_INFINITY)
+  return known.series.push(series) - 1
+}

@@ -1,0 +1,12 @@
+/** What the registry says of the metrics of devices; see service/live-metrics.ts. */
+
+export interface LiveMetric {
+  readonly name: string
+  /** As people read it; empty without one. */
+  readonly unit: string
+  /** The number of the series; undefined for a metric that is built in, and so has a column. */
+  readonly series: number | undefined
+}
+
+/** All metrics of a device, by its number, in the order in which they are shown. */
+export type LiveMetricsOf = (device: number) => readonly LiveMetric[]

@@ -1,0 +1,20 @@
+/** What the registries say of the metrics of devices, as the live state asks it. */
+
+import type { Devices } from '../auth/devices/devices.ts'
+import { createShownMetrics } from '../auth/metrics/device-metrics.ts'
+import type { Metrics } from '../auth/metrics/metrics.ts'
+import type { LiveMetric, LiveMetricsOf } from '../live/live-metrics.ts'
+import { signOf } from '../metrics/units.ts'
+
+export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
+  const shownOf = createShownMetrics(metrics)
+  return number => {
+    const device = devices.byNumber(number)
+    return device === undefined
+      ? []
+      : shownOf(device).map((metric): LiveMetric => {
+          const { name, unit } = metric
+          return { name, unit: unit === null ? '' : signOf(unit), series: metrics.series(number, metric) }
+        })
+  }
+}
