@@ -9,6 +9,7 @@ import { answerInsights } from './answers/insights-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
 import { createFleetReader } from './fleet.ts'
+import { createMeasurementsSource } from './questdb/measurements-source.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
@@ -18,16 +19,17 @@ const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
 const connection = createPgConnection(settings.questdb.pg, settings)
 const source = createReadingsSource(settings, connection)
+const measurements = createMeasurementsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
 const readFleet = createFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
-  return runTask(task, signal => answerStats(task, { source, local, signal, rowsMax }))
+  return runTask(task, signal => answerStats(task, { source, measurements, local, signal, rowsMax }))
 }
 
 export function daily(task: Task<AnalysisQueries['daily']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(await answerDaily(task, { source, local, signal, rowsMax }), bodyBytesMax)
+    return encodeText(await answerDaily(task, { source, measurements, local, signal, rowsMax }), bodyBytesMax)
   })
 }
 

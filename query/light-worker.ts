@@ -13,6 +13,7 @@ import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
 import { createFleetReader } from './fleet.ts'
+import { createMeasurementsSource } from './questdb/measurements-source.ts'
 import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
 import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
@@ -22,6 +23,7 @@ const settings: WorkerSettings = workerData
 const { bodyBytesMax, rowsMax } = settings
 const connection = createPgConnection(settings.questdb.pg, settings)
 const source = createReadingsSource(settings, connection)
+const measurements = createMeasurementsSource(settings, connection)
 const local = createLocalTime(settings.timeZone)
 const readFleet = createFleetReader()
 
@@ -59,7 +61,7 @@ export const past = textTask(answerPast)
 function textTask<Request>(answer: (query: Request, context: TaskContext) => Promise<string>) {
   return (task: Task<Request>): Promise<TaskResult> => {
     return runTask(task, async signal => {
-      return encodeText(await answer(task, { source, local, signal, rowsMax }), bodyBytesMax)
+      return encodeText(await answer(task, { source, measurements, local, signal, rowsMax }), bodyBytesMax)
     })
   }
 }

@@ -18,7 +18,7 @@ import { ensureExpiryTables } from '../../../store/questdb/questdb-tables.ts'
 import { hourlyAggregates, hourlyView, hourlyViewSql, metrics } from '../../../store/tables.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb, type TestReading } from '../../support/questdb.ts'
-import { openReadingsSource } from '../../support/readings-source.ts'
+import { openMeasurementsSource, openReadingsSource } from '../../support/readings-source.ts'
 
 const questdb = await startQuestdb(t)
 const { address } = questdb
@@ -27,6 +27,7 @@ t.teardown(() => client.close())
 const exec = (sql: string) => client.exec(sql, 30_000)
 const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
 const source = openReadingsSource(t, address)
+const measurements = openMeasurementsSource(t, address)
 
 const never = new AbortController().signal
 const dayMs = 86_400_000
@@ -84,7 +85,7 @@ const compareOf = (expiredBeforeUs: number) =>
       newestUs: startMs * 1000 + 1e15,
       hourSources: { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs },
     },
-    { source, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never },
+    { source, measurements, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never },
   )
 
 function deviceOf(symbol: string) {

@@ -1,0 +1,157 @@
+/** Values of metrics that have no column, fetched in a worker by the numbers of their series. What a replaced reading had is left out. */
+
+import type { Samples } from '../../analytics/present.ts'
+import { bug } from '../../limits/bug.ts'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { measurementsTable } from '../../store/tables.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { HourlyColumns } from '../series.ts'
+import type { WorkerSettings } from '../task.ts'
+import { createColumnsReader } from './columns-reader.ts'
+import { whole } from './sql-literals.ts'
+
+interface SamplesRequest {
+  readonly series: readonly number[]
+  /** Not included. */
+  readonly afterUs: number
+  /** Included. */
+  readonly throughUs: number
+  /** More values than this are TOO_LARGE. */
+  readonly rowsMax: number
+}
+
+interface SeriesHoursRequest {
+  readonly series: readonly number[]
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+}
+
+/** One row for each UTC hour with a value, ascending. */
+interface SeriesHours extends HourlyColumns {
+  /** Milliseconds since 1970. */
+  readonly startsMs: Float64Array
+}
+
+interface NewestRequest {
+  readonly series: number
+  /** Not included. */
+  readonly afterUs: number
+  /** Included. */
+  readonly throughUs: number
+}
+
+/** Times are in milliseconds, ascending. Rejects with a QueryFailed or a QuestdbError for the world's failures. */
+export interface MeasurementsSource {
+  /** By series; one without a value has no entry. */
+  samples(asked: SamplesRequest, signal: AbortSignal): Promise<ReadonlyMap<number, Samples>>
+  /** By series; computed from the values themselves. */
+  hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
+  /** The newest value; no sample where there is none. */
+  newest(asked: NewestRequest, signal: AbortSignal): Promise<Samples>
+  close(): void
+}
+
+type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
+
+const hourUs = 3_600_000_000
+
+export function createMeasurementsSource(settings: Settings, connection: PgConnection): MeasurementsSource {
+  const reader = createColumnsReader(settings, connection)
+
+  return {
+    async samples({ series, afterUs, throughUs, rowsMax }, signal) {
+      if (series.length === 0) return new Map()
+      const where = `${seriesIn(series)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
+      // One more than there may be shows that there are too many.
+      const limit = whole(rowsMax) + 1
+      const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
+      const sql = `SELECT ${columns} FROM ${measurementsTable} WHERE ${where} AND value IS NOT NULL LIMIT ${limit}`
+      const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
+      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} values`)
+      const parts = bySeries(timesUs, others)
+      return mapValues(parts, ([timesMs, values]) => ({ timesMs, values: values as Float64Array }))
+    },
+    async hours({ series, fromUs, toUs }, signal) {
+      if (series.length === 0 || fromUs >= toUs) return new Map()
+      const rowsMax = series.length * (Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
+      const sql = hoursSql(seriesIn(series), whole(fromUs), whole(toUs))
+      const [timesUs, ...others] = await reader.read({ sql, columnCount: 7, rowsMax }, signal)
+      return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => {
+        const [count, mean, std, min, max] = columns as [
+          Float64Array,
+          Float64Array,
+          Float64Array,
+          Float64Array,
+          Float64Array,
+        ]
+        return { startsMs, count, mean, std, min, max }
+      })
+    },
+    async newest({ series, afterUs, throughUs }, signal) {
+      const values = [whole(series), whole(afterUs), whole(throughUs)]
+      let found: [timeMs: number, value: number] | undefined
+      await connection.read({ name: 'newest-value', text: newestSql, values }, signal, ([timeUs, value]) => {
+        found = [Number(timeUs) / 1000, Number(value)]
+      })
+      return { timesMs: Float64Array.from(found?.slice(0, 1) ?? []), values: Float64Array.from(found?.slice(1) ?? []) }
+    },
+    close: reader.close,
+  }
+}
+
+const newestSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
+  WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts DESC LIMIT 1`
+
+function seriesIn(series: readonly number[]): string {
+  return `series IN (${series.map(whole).join(', ')})`
+}
+
+function hoursSql(whereSeries: string, fromUs: number, toUs: number): string {
+  const aggregates = 'count(value) count, avg(value) mean, stddev_samp(value) std, min(value) least, max(value) most'
+  const where = `${whereSeries} AND ts >= ${fromUs} AND ts < ${toUs} AND value IS NOT NULL`
+  const hours = `SELECT ts, series, ${aggregates} FROM ${measurementsTable} WHERE ${where} SAMPLE BY 1h ALIGN TO CALENDAR`
+  const columns = ['ts', 'series', 'count', 'mean', 'std', 'least', 'most'].map(
+    name => `cast(${name} AS DOUBLE) ${name}`,
+  )
+  return `SELECT ${columns.join(', ')} FROM (${hours}) ORDER BY ts`
+}
+
+/**
+ * The rows of each series, in their order: its times in milliseconds, and the columns behind the second one, which is the
+ * number of the series.
+ */
+function bySeries(
+  timesUs: Float64Array,
+  [series, ...columns]: readonly Float64Array[],
+): Map<number, [Float64Array, ...Float64Array[]]> {
+  const numbers = series ?? new Float64Array(0)
+  const counts = new Map<number, number>()
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
+  const parts = mapValues(counts, count => ({
+    length: 0,
+    columns: [timesUs, ...columns].map(() => new Float64Array(count)) as [Float64Array, ...Float64Array[]],
+  }))
+  for (let row = 0; row < numbers.length; row++) {
+    const part = parts.get(numbers[row] as number)
+    if (part === undefined) throw bug(`row ${row} is of no series`)
+    const [timesMs, ...values] = part.columns
+    const timeMs = (timesUs[row] as number) / 1000
+    if (part.length > 0 && !(timeMs > (timesMs[part.length - 1] as number))) {
+      throw bug(`a value at ${timeMs} comes behind one at ${timesMs[part.length - 1]}`)
+    }
+    timesMs[part.length] = timeMs
+    for (let column = 0; column < values.length; column++) {
+      ;(values[column] as Float64Array)[part.length] = (columns[column] as Float64Array)[row] as number
+    }
+    part.length++
+  }
+  return mapValues(parts, part => part.columns)
+}
+
+function mapValues<Value, Result>(
+  map: ReadonlyMap<number, Value>,
+  change: (value: Value) => Result,
+): Map<number, Result> {
+  return new Map(Array.from(map, ([key, value]) => [key, change(value)]))
+}

@@ -1,0 +1,115 @@
+/** Values of series out of a real QuestDB, by either of its protocols. */
+
+import t, { test } from 'tap'
+import { createMeasurementsSource } from '../../query/questdb/measurements-source.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { startFurtherReadings } from '../support/further-readings.ts'
+
+const world = await startFurtherReadings(t)
+const { address } = world.store.questdb
+const nowhere: QuestdbHttp = { host: '127.0.0.1', port: 1, tls: false, authorization: undefined }
+const never = new AbortController().signal
+const minuteMs = 60_000
+const startMs = Date.UTC(2026, 2, 1)
+
+function sourceAt(http: QuestdbHttp) {
+  const settings = { questdb: { http, pg: address.pg }, connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 }
+  const connection = createPgConnection(settings.questdb.pg, settings)
+  const source = createMeasurementsSource(settings, connection)
+  t.teardown(() => connection.close())
+  t.teardown(() => source.close())
+  return source
+}
+
+const sources = [sourceAt(address.http), sourceAt(nowhere)]
+const porch = await world.addDevice('porch')
+const other = await world.addDevice('other')
+await world.send(other, [[startMs, { co2: 9000 }]])
+await world.send(porch, [
+  [startMs, { temperature: 20, co2: 400, door: 1 }],
+  [startMs + minuteMs, { temperature: 21, co2: 410 }],
+  [startMs + 2 * minuteMs, { co2: 450, door: 0 }],
+  [startMs + 90 * minuteMs, { co2: 500 }],
+])
+// Replaced by one without the value.
+await world.send(porch, [[startMs + minuteMs, { temperature: 21 }]])
+await world.applied()
+
+const seriesOf = (name: string) => {
+  const metric = world.metrics.get(name)
+  const number = metric === undefined ? undefined : world.metrics.series(porch.number, metric)
+  if (number === undefined) throw new Error(`there is no series of ${name}`)
+  return number
+}
+const [co2, door] = [seriesOf('co2'), seriesOf('door')]
+const afterUs = startMs * 1000 - 1
+const throughUs = (startMs + 90 * minuteMs) * 1000
+const minutes = (timesMs: Float64Array) => Array.from(timesMs, timeMs => (timeMs - startMs) / minuteMs)
+
+test('series come apart, without those of others and what a replaced reading had', async t => {
+  for (const source of sources) {
+    const found = await source.samples({ series: [co2, door, 999_999], afterUs, throughUs, rowsMax: 100 }, never)
+    t.strictSame([...found.keys()].sort(), [co2, door].sort())
+    const of = (series: number) => {
+      const { timesMs, values } = found.get(series) ?? { timesMs: new Float64Array(0), values: new Float64Array(0) }
+      return [minutes(timesMs), [...values]]
+    }
+    t.strictSame(of(co2), [
+      [0, 2, 90],
+      [400, 450, 500],
+    ])
+    t.strictSame(of(door), [
+      [0, 2],
+      [1, 0],
+    ])
+    t.equal((await source.samples({ series: [], afterUs, throughUs, rowsMax: 100 }, never)).size, 0)
+  }
+})
+
+test('a range is open at its beginning and closed at its end', async t => {
+  for (const source of sources) {
+    const range = { afterUs: startMs * 1000, throughUs: (startMs + 2 * minuteMs) * 1000 }
+    const found = await source.samples({ series: [co2], ...range, rowsMax: 100 }, never)
+    t.strictSame(minutes(found.get(co2)?.timesMs ?? new Float64Array(0)), [2])
+  }
+})
+
+test('more values than are wanted are too large', async t => {
+  for (const source of sources) {
+    const asked = { series: [co2, door], afterUs, throughUs }
+    t.equal((await source.samples({ ...asked, rowsMax: 5 }, never)).size, 2)
+    await t.rejects(source.samples({ ...asked, rowsMax: 4 }, never), { code: 'TOO_LARGE' })
+  }
+})
+
+test('hours have the figures of their values', async t => {
+  for (const source of sources) {
+    const hours = await source.hours({ series: [co2, door], fromUs: startMs * 1000, toUs: throughUs + 1 }, never)
+    const { startsMs, count, mean, std, min, max } = hours.get(co2) ?? {}
+    t.strictSame(minutes(startsMs ?? new Float64Array(0)), [0, 60])
+    const figures = [count, mean, min, max].map(column => Array.from(column ?? []))
+    t.strictSame(figures, [
+      [2, 1],
+      [425, 500],
+      [400, 500],
+      [450, 500],
+    ])
+    t.ok(Math.abs((std?.[0] ?? 0) - Math.sqrt(1250)) < 1e-9)
+    t.ok(Number.isNaN(std?.[1]))
+    t.strictSame(Array.from(hours.get(door)?.count ?? []), [2])
+  }
+})
+
+test('the newest value up to a moment', async t => {
+  for (const source of sources) {
+    const newest = async (from: number, through: number) => {
+      const range = { afterUs: (startMs + from * minuteMs) * 1000, throughUs: (startMs + through * minuteMs) * 1000 }
+      const { timesMs, values } = await source.newest({ series: co2, ...range }, never)
+      return [...minutes(timesMs), ...values]
+    }
+    t.strictSame(await newest(-1, 89), [2, 450])
+    t.strictSame(await newest(-1, 1), [0, 400], 'a replaced value is none')
+    t.strictSame(await newest(2, 89), [])
+  }
+})
