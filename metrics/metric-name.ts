@@ -5,8 +5,8 @@ import { z } from 'zod'
 const namePattern = /^[a-z][a-z0-9_]{0,47}$/
 
 /**
- * Names that no metric has: fields of a reading that are none, a path of the admin API, and figures that the service makes of
- * other metrics and shows beside them.
+ * Names that no metric has: fields of a reading that are none, a path of the admin API, figures that the service makes of
+ * other metrics and shows beside them, and what else stands beside metrics in an answer.
  */
 const reserved: ReadonlySet<string> = new Set([
   'device',
@@ -17,6 +17,21 @@ const reserved: ReadonlySet<string> = new Set([
   'absolute_humidity',
   'sea_level_pressure',
   'pressure_tendency',
+  'gap_seconds',
+  'downsampled',
+  'date',
+  'hours',
+  'hour',
+  'd',
+  'a',
+  'b',
+  'time_zone',
+  'generated_at',
+  'preset',
+  'start',
+  'end',
+  'step_seconds',
+  'metrics',
 ])
 
 export function isMetricName(text: string): boolean {

@@ -4,6 +4,7 @@ import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
+import type { FurtherMetric } from './further-metric.ts'
 import type { QueryLimits } from './limits.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
@@ -22,15 +23,22 @@ export interface Analyses {
   /** The last so many local days, today included. */
   daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Served
   /** Today, and four days like it. */
-  past(device: AnalysedDevice, client: AbortSignal): Served
+  past(device: AnalysedDevice, how: PastHow, client: AbortSignal): Served
 }
+
+interface FurtherHow {
+  /** Metrics beside those that the answer always has. */
+  readonly further: readonly FurtherMetric[]
+}
+
+type PastHow = FurtherHow
 
 interface CompareHow {
   readonly preset: ComparePreset
   readonly withTimes: boolean
 }
 
-interface DetailHow {
+interface DetailHow extends FurtherHow {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
@@ -127,10 +135,10 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       }
       return analyse({ name: 'daily', devices: [device], how, build, client })
     },
-    past(one, client) {
+    past(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) => runQuery('past', { device, nowMs }, signal)
-      return analyse({ name: 'past', devices: [device], how: {}, build, client })
+      const build = (nowMs: number, signal: AbortSignal) => runQuery('past', { device, ...how, nowMs }, signal)
+      return analyse({ name: 'past', devices: [device], how, build, client })
     },
   }
 }

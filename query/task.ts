@@ -6,6 +6,7 @@ import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
+import type { FurtherMetric } from './further-metric.ts'
 import type { FailureCode } from './query-failed.ts'
 import type { FurtherRange } from './questdb/further-values.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
@@ -59,6 +60,7 @@ export interface DetailQuery {
   readonly points: number | undefined
   readonly withTimes: boolean
   readonly withFlags: boolean
+  readonly further: readonly FurtherMetric[]
   readonly nowMs: number
   readonly hourSources: HourSources
 }
@@ -81,6 +83,7 @@ export interface DailyQuery {
 
 export interface PastQuery {
   readonly device: AnalysedDevice
+  readonly further: readonly FurtherMetric[]
   readonly nowMs: number
 }
 

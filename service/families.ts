@@ -91,7 +91,11 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       fairShare,
       claims,
     },
-    reads: { query, readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log } },
+    reads: {
+      query,
+      metrics,
+      readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
+    },
     events: eventsOptions(config, log, parts, ingress),
   })
 }

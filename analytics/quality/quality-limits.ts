@@ -67,15 +67,9 @@ const usualLimits = {
   battery_percentage: none,
 } satisfies Record<string, QualityLimits>
 
-type LimitedMetric = keyof typeof usualLimits
-
-/** `altitudeM` null: unknown. */
-export function qualityLimits(
-  metric: LimitedMetric,
-  altitudeM: number | null,
-  settings: MetricSettings = {},
-): QualityLimits {
-  const usual: QualityLimits = usualLimits[metric]
+/** A metric that has no usual limits is bounded by its settings alone. `altitudeM` null: unknown. */
+export function qualityLimits(metric: string, altitudeM: number | null, settings: MetricSettings = {}): QualityLimits {
+  const usual = usualOf(metric)
   const range = metric === 'pressure' ? pressureRange(altitudeM) : usual.range
   const { min, max, spike, rate, flat_hours, quantum } = settings
   return {
@@ -88,6 +82,10 @@ export function qualityLimits(
     quantum: quantum ?? null,
     isOwn: { spike: spike !== undefined, rate: rate !== undefined },
   }
+}
+
+function usualOf(metric: string): QualityLimits {
+  return Object.hasOwn(usualLimits, metric) ? usualLimits[metric as keyof typeof usualLimits] : none
 }
 
 function rangeOf(

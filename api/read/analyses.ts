@@ -2,7 +2,9 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { Device } from '../../auth/devices/device.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
+import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
@@ -10,18 +12,32 @@ import { DailySummary } from '../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
+import { metrics as columns } from '../../store/tables.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { checkPart } from '../http/operation.ts'
 import type { OperationGroup } from '../http/register-operations.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
-import { CompareParameters, DailyParameters, DetailParameters, StatsParameters } from './analysis-parameters.ts'
+import {
+  CompareParameters,
+  DailyParameters,
+  DetailParameters,
+  PastParameters,
+  StatsParameters,
+} from './analysis-parameters.ts'
+import { type AnalysedMetrics, furtherMetrics, unknownMetric } from './further-metrics.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { DevicePath, jsonRead, type Read, readGroup } from './read-operation.ts'
 import { deviceInPath, devicesInQuery } from './read-subjects.ts'
 
 export interface AnalysesOptions {
+  metrics: AnalysedMetrics
   query: Pick<Query, 'compare' | 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
+}
+
+/** Of every query string. */
+interface Named {
+  metrics?: readonly string[] | undefined
 }
 
 type Analysis<About, Query> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'description' | 'subject'> & {
@@ -32,7 +48,7 @@ type Analysis<About, Query> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'd
   tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
 }
 
-export function analysesGroup(access: ReadAccess, { query }: AnalysesOptions): OperationGroup<ReadOperation> {
+export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOptions): OperationGroup<ReadOperation> {
   function analysis<About, Query>({ query: shape, ask, tooLarge = 'TOO_LARGE', ...read }: Analysis<About, Query>) {
     return jsonRead<About>(access, {
       ...read,
@@ -45,12 +61,16 @@ export function analysesGroup(access: ReadAccess, { query }: AnalysesOptions): O
       handle(about, request: FastifyRequest, reply) {
         const checked = checkPart<Query>(shape, request.query)
         if (!checked.success) return refuse(reply, 'PARAMETER_INVALID', checked.error.issues[0]?.message)
+        const unknown = unknownMetric(metrics, (checked.data as Named).metrics)
+        if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', `there is no metric ${unknown}`)
         const asked = ask(about, checked.data as Query, disconnectSignalOf(reply))
         return sendAnswer(request, reply, asked, query.coded, tooLarge)
       },
     })
   }
 
+  const furtherOf = (device: Device, always: readonly string[], names: Named['metrics']) =>
+    furtherMetrics(metrics, device.number, always, names)
   const subject = deviceInPath('device')
   return readGroup(
     analysis({
@@ -71,8 +91,10 @@ export function analysesGroup(access: ReadAccess, { query }: AnalysesOptions): O
       subject,
       query: DetailParameters,
       answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
-      ask: (device, { points, t, flags }, client) =>
-        query.detail(device, { points, withTimes: t, withFlags: flags }, client),
+      ask(device, { points, t, flags, metrics: names }, client) {
+        const further = furtherOf(device, columns, names)
+        return query.detail(device, { points, withTimes: t, withFlags: flags, further }, client)
+      },
     }),
     analysis({
       path: '/stats_data/:device',
@@ -100,8 +122,10 @@ export function analysesGroup(access: ReadAccess, { query }: AnalysesOptions): O
       name: 'read_past_days',
       summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
       subject,
+      query: PastParameters,
       answer: PastDays.meta({ id: 'PastDays' }),
-      ask: (device, _parameters, client) => query.past(device, client),
+      ask: (device, { metrics: names }, client) =>
+        query.past(device, { further: furtherOf(device, airMetrics, names) }, client),
     }),
   )
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
+import { MetricNames } from './further-metrics.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
 
 /** A year and a leap day. */
@@ -42,7 +43,10 @@ export const DetailParameters = z.object({
   points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),
   t: withTimes,
   flags: withFlags,
+  metrics: MetricNames,
 })
+
+export const PastParameters = z.object({ metrics: MetricNames })
 
 export const StatsParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), step: step.optional() })
 

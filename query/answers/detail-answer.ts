@@ -1,17 +1,21 @@
 /** One device closely: every reading of the last 24 hours, or as many as a picture needs, and 30 days by the hour. */
 
 import { checkQuality, flagSuspect } from '../../analytics/quality/quality.ts'
-import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
+import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import type { Cadence, GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { downsample } from '../../analytics/summary/downsample.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { type Metric, metrics } from '../../store/tables.ts'
+import { metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { metricCadence } from '../kinds/metric-cadence.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries, Series } from '../series.ts'
 import type { DeviceDetail } from '../shapes/detail.ts'
 import { answerContext, memberTexts, objectText, type Texts } from './answer-text.ts'
-import { deviceCadence } from './device-cadence.ts'
-import { type PointStyle, pointEnd, pointStart, pointsText } from './point-text.ts'
+import { type DetailedMetric, describeDetailed, furtherHoursText } from './detail-further.ts'
+import { deviceCadence, longestGapMs } from './device-cadence.ts'
+import { hoursText } from './hours-text.ts'
+import { pointsText } from './point-text.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -27,6 +31,8 @@ export interface DetailInput {
   /** Times of readings before those, as `earlierTimes` gives them. */
   readonly earlierMs: Float64Array
   readonly hourly: HourlySeries
+  /** In the answer's order. */
+  readonly further: readonly DetailedMetric[]
   readonly nowMs: number
   readonly local: LocalTime
   /** At most so many for each metric; undefined: all. */
@@ -45,33 +51,71 @@ export function detailWindows(nowMs: number) {
 
 /** The answer as JSON text. */
 export function buildDetail(input: DetailInput): string {
-  const { device, hourly, nowMs, local } = input
+  const { device, series, earlierMs, hourly, further, nowMs, local } = input
+  const cadence = deviceCadence(device, earlierMs, series.timesMs)
+  const cadences = further.map(({ day, month }) => metricCadence((month ?? day).timesMs, cadence))
+  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const month = { startMs: fromMs, endMs: toMs }
+  const furtherHours = (metric: DetailedMetric) =>
+    furtherHoursText(metric, month, input, { cadence, nowMs: throughMs, local })
   return objectText({
     ...memberTexts({ device: device.name, ...answerContext(local, nowMs) }),
-    last_24h: rawText(input),
-    last_30d_hourly: objectText(mapColumns(metrics, metric => hoursText(input, hourly, metric))),
+    last_24h: rawText(input, cadence, cadences),
+    last_30d_hourly: objectText({
+      ...mapColumns(metrics, metric => hoursText(input, hourly.startsMs, hourly.metrics[metric])),
+      ...Object.fromEntries(further.map(metric => [metric.day.metric.name, furtherHours(metric)])),
+    }),
+    ...(further.length === 0 ? {} : memberTexts({ metrics: describeDetailed(further, cadences, afterMs) })),
   } satisfies Partial<Texts<DeviceDetail>>)
 }
 
-function rawText(input: DetailInput): string {
-  const { device, series, earlierMs, points, withFlags } = input
-  const { stretches } = deviceCadence(device, earlierMs, series.timesMs)
-  const texts: Record<string, string> = {}
-  let stepMaxMs = 0
-  let downsampled = false
+function rawText(input: DetailInput, { stretches }: Cadence, cadences: readonly Cadence[]): string {
+  const { device, series, further, nowMs } = input
+  const lines = new LineTexts(input)
   for (const metric of metrics) {
-    const values = series.values[metric]
-    const flagged = points === undefined && !withFlags ? undefined : suspects(input, metric, stretches)
-    const kept = points === undefined ? undefined : keep(series.timesMs, values, points, stretches, flagged)
-    const marks = withFlags && flagged !== undefined ? { rows: flagged, flag: flagSuspect } : undefined
-    texts[metric] = pointsText(input, series.timesMs, values, { places: kept?.places, marks })
-    stepMaxMs = Math.max(stepMaxMs, kept?.stepMaxMs ?? 0)
-    downsampled ||= kept?.downsampled ?? false
+    const limits = deviceLimits(device, metric)
+    lines.add({ name: metric, timesMs: series.timesMs, values: series.values[metric], limits, gaps: stretches })
   }
-  const { afterMs } = detailWindows(input.nowMs)
-  const gapMs = longestThreshold(stretches, afterMs)
-  const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000
-  return objectText({ ...texts, ...memberTexts({ gap_seconds, downsampled }) })
+  for (const [place, { day }] of further.entries()) {
+    const { name, quality } = day.metric
+    const limits = qualityLimits(name, null, quality ?? undefined)
+    lines.add({ name, timesMs: day.timesMs, values: day.values, limits, gaps: cadences[place]?.stretches ?? [] })
+  }
+  const { afterMs } = detailWindows(nowMs)
+  const gapMs = longestGapMs(stretches, afterMs)
+  const gap_seconds = gapMs === null ? null : Math.max(gapMs, lines.stepMaxMs) / 1000
+  return objectText({ ...lines.texts, ...memberTexts({ gap_seconds, downsampled: lines.downsampled }) })
+}
+
+/** One metric's readings of the day. */
+interface Line {
+  readonly name: string
+  readonly timesMs: Float64Array
+  readonly values: Float64Array
+  readonly limits: QualityLimits
+  readonly gaps: GapThresholds
+}
+
+class LineTexts {
+  readonly texts: Record<string, string> = {}
+  stepMaxMs = 0
+  downsampled = false
+  readonly #input: DetailInput
+
+  constructor(input: DetailInput) {
+    this.#input = input
+  }
+
+  add(line: Line): void {
+    const { points, withFlags } = this.#input
+    const { name, timesMs, values } = line
+    const flagged = points === undefined && !withFlags ? undefined : suspects(line)
+    const kept = points === undefined ? undefined : keep(line, points, flagged)
+    const marks = withFlags && flagged !== undefined ? { rows: flagged, flag: flagSuspect } : undefined
+    this.texts[name] = pointsText(this.#input, timesMs, values, { places: kept?.places, marks })
+    this.stepMaxMs = Math.max(this.stepMaxMs, kept?.stepMaxMs ?? 0)
+    this.downsampled ||= kept?.downsampled ?? false
+  }
 }
 
 interface Kept {
@@ -80,39 +124,15 @@ interface Kept {
   readonly downsampled: boolean
 }
 
-/** Of those since a moment: a line that is broken beyond it is whole where the device reported at its pace of then. */
-function longestThreshold(stretches: GapThresholds, sinceMs: number): number | null {
-  const since = stretches.filter((_, place) => (stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
-  return since.length === 0 ? null : Math.max(...since.map(({ gapMs }) => gapMs))
-}
-
 /** By reading, 1 for a suspect one. */
-function suspects({ device, series }: DetailInput, metric: Metric, gaps: GapThresholds): Uint8Array {
-  const { flags } = checkQuality(series.timesMs, series.values[metric], deviceLimits(device, metric), gaps)
+function suspects({ timesMs, values, limits, gaps }: Line): Uint8Array {
+  const { flags } = checkQuality(timesMs, values, limits, gaps)
   return flags.map(flag => (flag === flagSuspect ? 1 : 0))
 }
 
 /** Suspect readings stay: a picture without them would hide what is wrong. */
-function keep(
-  timesMs: Float64Array,
-  values: Float64Array,
-  points: number,
-  gaps: GapThresholds,
-  flagged: Uint8Array | undefined,
-): Kept {
+function keep({ timesMs, values, gaps }: Line, points: number, flagged: Uint8Array | undefined): Kept {
   const { indices, stepMaxMs } = downsample({ timesMs, values, points, gaps, ...(flagged && { flagged }) })
   const present = values.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
   return { places: indices, stepMaxMs, downsampled: indices.length < present }
-}
-
-function hoursText(style: PointStyle, { startsMs, metrics: columns }: HourlySeries, metric: Metric): string {
-  const { mean, min, max, count } = columns[metric]
-  const points: string[] = []
-  for (let row = 0; row < count.length; row++) {
-    if (count[row] === 0) continue
-    const startMs = startsMs[row] as number
-    const aggregates = `"mean":${mean[row]},"min":${min[row]},"max":${max[row]},"count":${count[row]}`
-    points.push(pointStart(style, startMs) + aggregates + pointEnd(style, startMs))
-  }
-  return `[${points.join(',')}]`
 }

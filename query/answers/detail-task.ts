@@ -1,21 +1,54 @@
 /** Fetches for `detail_data`: the readings of a day, the hours of a month, and the times before that day for the cadence. */
 
+import { upperBound } from '../../analytics/lower-bound.ts'
+import { type FurtherSamples, furtherSamples } from '../kinds/further-samples.ts'
 import type { DetailQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildDetail, detailWindows } from './detail-answer.ts'
+import type { DetailedMetric } from './detail-further.ts'
 import { earlierTimes } from './device-cadence.ts'
 
-export async function answerDetail(
-  { device, nowMs, hourSources, ...how }: DetailQuery,
-  context: TaskContext,
-): Promise<string> {
+export async function answerDetail(query: DetailQuery, context: TaskContext): Promise<string> {
+  const { device, nowMs, hourSources, further: _, ...how } = query
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
-  const [series, hourly, earlierMs] = await Promise.all([
+  const [series, hourly, earlierMs, further] = await Promise.all([
     source.series({ symbol, afterUs: afterMs * 1000, throughUs: throughMs * 1000, rowsMax }, signal),
     source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, ...hourSources }, signal),
     earlierTimes(device, afterMs * 1000, context),
+    readFurther(query, context),
   ])
-  return buildDetail({ device, series, earlierMs, hourly, nowMs, local, ...how })
+  return buildDetail({ device, series, earlierMs, hourly, further, nowMs, local, ...how })
+}
+
+/** Hours of gauges come from QuestDB; those of other kinds are made of the month's values. */
+async function readFurther(query: DetailQuery, context: TaskContext): Promise<DetailedMetric[]> {
+  const { further, nowMs, hourSources } = query
+  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const fromUs = Math.max(fromMs * 1000, hourSources.expiredBeforeUs)
+  const throughUs = throughMs * 1000
+  const gauges = further.filter(({ kind }) => kind === 'gauge')
+  const others = further.filter(({ kind }) => kind !== 'gauge')
+  const { measurements, signal } = context
+  const hours = await measurements.hours(
+    { series: gauges.flatMap(({ series }) => series ?? []), fromUs, toUs: toMs * 1000 },
+    signal,
+  )
+  const ofDay = await furtherSamples(gauges, { afterUs: afterMs * 1000, throughUs }, undefined, context)
+  const ofMonth = await furtherSamples(others, { afterUs: fromUs - 1, throughUs }, undefined, context)
+  const detailed = new Map<string, DetailedMetric>()
+  for (const day of ofDay) detailed.set(day.metric.name, { day, hours: hours.get(day.metric.series ?? Number.NaN) })
+  for (const month of ofMonth) detailed.set(month.metric.name, { day: since(month, afterMs), month })
+  return further.flatMap(({ name }) => detailed.get(name) ?? [])
+}
+
+function since(samples: FurtherSamples, afterMs: number): FurtherSamples {
+  const from = upperBound(samples.timesMs, afterMs)
+  return {
+    ...samples,
+    timesMs: samples.timesMs.subarray(from),
+    values: samples.values.subarray(from),
+    speeds: samples.speeds?.subarray(from),
+  }
 }

@@ -3,7 +3,7 @@
  * is asked about.
  */
 
-import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import type { TaskContext } from '../task-context.ts'
 
@@ -32,4 +32,10 @@ export function deviceCadence(
   all.set(earlierMs)
   all.set(timesMs, earlierMs.length)
   return cadenceOf(all, expected_interval_seconds === null ? null : expected_interval_seconds * 1000)
+}
+
+/** Of those since a moment: a line that is broken beyond it is whole where the device reported at its pace of then. */
+export function longestGapMs(stretches: GapThresholds, sinceMs: number): number | null {
+  const since = stretches.filter((_, place) => (stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
+  return since.length === 0 ? null : Math.max(...since.map(({ gapMs }) => gapMs))
 }

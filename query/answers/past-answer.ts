@@ -7,10 +7,14 @@ import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import { type LocalHour, localHours } from '../../analytics/time/local-hours.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
+import type { FurtherSamples } from '../kinds/further-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 import type { PastDays } from '../shapes/past.ts'
 import { answerContext } from './answer-text.ts'
+import { deviceCadence } from './device-cadence.ts'
 import { airMetrics } from './units.ts'
 
 /** How many calendar days back each of the answer's days is. */
@@ -28,34 +32,51 @@ export function pastDays(local: LocalTime, nowMs: number): PastDay[] {
 }
 
 export interface PastInput {
-  readonly device: Pick<AnalysedDevice, 'name'>
-  /** Of `pastDays`, each with its readings. */
-  readonly days: readonly (PastDay & { readonly series: Series })[]
+  readonly device: Pick<AnalysedDevice, 'name' | 'expected_interval_seconds'>
+  /** Of `pastDays`, each with its readings and the same further metrics. */
+  readonly days: readonly (PastDay & { readonly series: Series; readonly further: readonly FurtherSamples[] })[]
+  /** Times of the newest readings, as `earlierTimes` gives them. */
+  readonly timesMs: Float64Array
   readonly nowMs: number
   readonly local: LocalTime
 }
 
 /** The answer as JSON text. */
-export function buildPast({ device, days, nowMs, local }: PastInput): string {
+export function buildPast({ device, days, timesMs, nowMs, local }: PastInput): string {
+  const context = { cadence: deviceCadence(device, new Float64Array(0), timesMs), nowMs, local }
   const dayOf = (day: PastInput['days'][number]) => ({
     date: day.date,
     offset_days: offsetDays[day.key],
-    hours: localHours(local, day).map(hour => hourOf(hour, day.series)),
+    hours: hoursOf(day, context),
   })
+  const metrics = descriptionsOf(days[0]?.further.map(({ metric }) => metric) ?? [])
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
     ...(Object.fromEntries(days.map(day => [day.key, dayOf(day)])) as Record<PastDay['key'], ReturnType<typeof dayOf>>),
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
   } satisfies PastDays)
 }
 
 /** An hour that has not come yet is empty like any other. */
-function hourOf({ hour, text, startMs, endMs }: LocalHour, { timesMs, values }: Series) {
-  const from = lowerBound(timesMs, startMs)
-  const to = lowerBound(timesMs, endMs)
-  const statistics = mapColumns(airMetrics, metric => {
-    const { mean, min, max, count } = momentsOf(values[metric], from, to)
-    return { mean: orNull(mean), min: orNull(min), max: orNull(max), count }
-  })
-  return { hour, d: text, ...statistics }
+function hoursOf(day: PastInput['days'][number], context: BucketContext): PastDays['today']['hours'] {
+  const hours = localHours(context.local, day)
+  const further = day.further.map(samples => [samples.metric.name, furtherHours(samples, hours, context)] as const)
+  return hours.map((hour, place) => ({
+    hour: hour.hour,
+    d: hour.text,
+    ...mapColumns(airMetrics, metric => statisticsOf(day.series.timesMs, day.series.values[metric], hour)),
+    ...Object.fromEntries(further.map(([name, figures]) => [name, figures[place]])),
+  }))
+}
+
+function furtherHours(samples: FurtherSamples, hours: readonly LocalHour[], context: BucketContext) {
+  if (samples.metric.kind !== 'gauge') return bucketFigures(samples, hours, context)
+  const { timesMs, values } = samples
+  return hours.map(hour => ({ kind: 'gauge' as const, ...statisticsOf(timesMs, values, hour) }))
+}
+
+function statisticsOf(timesMs: Float64Array, values: Float64Array, { startMs, endMs }: LocalHour) {
+  const { mean, min, max, count } = momentsOf(values, lowerBound(timesMs, startMs), lowerBound(timesMs, endMs))
+  return { mean: orNull(mean), min: orNull(min), max: orNull(max), count }
 }

@@ -1,17 +1,23 @@
 /** Fetches for `past_window_data`: the readings of five days. */
 
+import { furtherSamples } from '../kinds/further-samples.ts'
 import type { PastQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
+import { earlierTimes } from './device-cadence.ts'
 import { buildPast, type PastInput, pastDays } from './past-answer.ts'
 
-export async function answerPast(
-  { device, nowMs }: PastQuery,
-  { source, local, signal, rowsMax }: TaskContext,
-): Promise<string> {
+export async function answerPast({ device, further, nowMs }: PastQuery, context: TaskContext): Promise<string> {
+  const { source, local, signal, rowsMax } = context
   const days: PastInput['days'][number][] = []
   for (const day of pastDays(local, nowMs)) {
-    const range = { afterUs: day.startMs * 1000 - 1, throughUs: day.endMs * 1000 - 1 }
-    days.push({ ...day, series: await source.series({ symbol: device.symbol, ...range, rowsMax }, signal) })
+    const [afterUs, endUs] = [day.startMs * 1000 - 1, day.endMs * 1000]
+    const series = await source.series({ symbol: device.symbol, afterUs, throughUs: endUs - 1, rowsMax }, signal)
+    // An amount that is dated with the end of the day belongs to it.
+    const range = { afterUs, throughUs: endUs, untilUs: nowMs * 1000 }
+    const samples = await furtherSamples(further, range, series, context)
+    days.push({ ...day, series, further: samples })
   }
-  return buildPast({ device, days, nowMs, local })
+  // Without further metrics nothing in the answer depends on how often the device reports.
+  const timesMs = further.length === 0 ? new Float64Array(0) : await earlierTimes(device, nowMs * 1000, context)
+  return buildPast({ device, days, timesMs, nowMs, local })
 }

@@ -2,7 +2,7 @@
 
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../limits/bug.ts'
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { measurementsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
@@ -28,12 +28,12 @@ interface SeriesHoursRequest {
 }
 
 /** One row for each UTC hour with a value, ascending. */
-interface SeriesHours extends HourlyColumns {
+export interface SeriesHours extends HourlyColumns {
   /** Milliseconds since 1970. */
   readonly startsMs: Float64Array
 }
 
-interface NewestRequest {
+interface OneRequest {
   readonly series: number
   /** Not included. */
   readonly afterUs: number
@@ -48,7 +48,9 @@ export interface MeasurementsSource {
   /** By series; computed from the values themselves. */
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
   /** The newest value; no sample where there is none. */
-  newest(asked: NewestRequest, signal: AbortSignal): Promise<Samples>
+  newest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
+  /** The same of the oldest one. */
+  oldest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
   close(): void
 }
 
@@ -58,6 +60,21 @@ const hourUs = 3_600_000_000
 
 export function createMeasurementsSource(settings: Settings, connection: PgConnection): MeasurementsSource {
   const reader = createColumnsReader(settings, connection)
+
+  async function readOne(
+    statement: Omit<Statement, 'values'>,
+    { series, afterUs, throughUs }: OneRequest,
+    signal: AbortSignal,
+  ): Promise<Samples> {
+    const values = [whole(series), whole(afterUs), whole(throughUs)]
+    const timesMs: number[] = []
+    const found: number[] = []
+    await connection.read({ ...statement, values }, signal, ([timeUs, value]) => {
+      timesMs.push(Number(timeUs) / 1000)
+      found.push(Number(value))
+    })
+    return { timesMs: Float64Array.from(timesMs), values: Float64Array.from(found) }
+  }
 
   return {
     async samples({ series, afterUs, throughUs, rowsMax }, signal) {
@@ -88,20 +105,14 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
         return { startsMs, count, mean, std, min, max }
       })
     },
-    async newest({ series, afterUs, throughUs }, signal) {
-      const values = [whole(series), whole(afterUs), whole(throughUs)]
-      let found: [timeMs: number, value: number] | undefined
-      await connection.read({ name: 'newest-value', text: newestSql, values }, signal, ([timeUs, value]) => {
-        found = [Number(timeUs) / 1000, Number(value)]
-      })
-      return { timesMs: Float64Array.from(found?.slice(0, 1) ?? []), values: Float64Array.from(found?.slice(1) ?? []) }
-    },
+    newest: (asked, signal) => readOne({ name: 'newest-value', text: `${valuesSql} DESC LIMIT 1` }, asked, signal),
+    oldest: (asked, signal) => readOne({ name: 'oldest-value', text: `${valuesSql} ASC LIMIT 1` }, asked, signal),
     close: reader.close,
   }
 }
 
-const newestSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
-  WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts DESC LIMIT 1`
+const valuesSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
+  WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts`
 
 function seriesIn(series: readonly number[]): string {
   return `series IN (${series.map(whole).join(', ')})`

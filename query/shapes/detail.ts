@@ -1,7 +1,17 @@
 /** What `detail_data/<device>` answers. */
 
 import { z } from 'zod'
-import { answerContext, byMetric, Count, LocalMinute, Point, pointTime, TimedPoint } from './parts.ts'
+import { counterFigures, directionFigures, MetricDescription, rateFigures, stateFigures } from './kinds.ts'
+import {
+  answerContext,
+  byMetricAndFurther,
+  Count,
+  LocalMinute,
+  Point,
+  pointTime,
+  TimedPoint,
+  withFurther,
+} from './parts.ts'
 
 const aggregates = { mean: z.number(), min: z.number(), max: z.number(), count: Count.positive() }
 const Hour = z.strictObject({ ...aggregates, d: LocalMinute }).meta({ id: 'Hour' })
@@ -12,6 +22,25 @@ const flag = { flag: z.literal(3).meta({ description: 'Suspect, by QARTOD' }) }
 const FlaggedPoint = z.strictObject({ ...flag, ...Point.shape }).meta({ id: 'FlaggedPoint' })
 const TimedFlaggedPoint = z.strictObject({ ...flag, ...TimedPoint.shape }).meta({ id: 'TimedFlaggedPoint' })
 const FlaggedPoints = z.array(z.union([TimedFlaggedPoint, FlaggedPoint, TimedPoint, Point]))
+
+/** Hours of further metrics, by kind; those without a value are left out. */
+const kindFigures = {
+  Gauge: { kind: z.literal('gauge'), ...aggregates },
+  Counter: counterFigures,
+  Direction: directionFigures,
+  State: stateFigures,
+  Rate: rateFigures,
+}
+const FurtherHours = z.array(
+  z.union(
+    Object.entries(kindFigures).flatMap(([kind, figures]) => [
+      z.strictObject({ ...figures, ...pointTime, d: LocalMinute }).meta({ id: `Timed${kind}Hour` }),
+      z.strictObject({ ...figures, d: LocalMinute }).meta({ id: `${kind}Hour` }),
+    ]),
+  ),
+)
+
+const gap_seconds = z.number().nullable()
 
 const seriesOfMetrics = {
   temperature: FlaggedPoints,
@@ -24,12 +53,17 @@ const seriesOfMetrics = {
 export const DeviceDetail = z.strictObject({
   device: z.string(),
   ...answerContext,
-  last_24h: z.strictObject({
-    ...seriesOfMetrics,
-    /** A longer interval is a break in the line; null while no interval is expected. */
-    gap_seconds: z.number().nullable(),
-    downsampled: z.boolean(),
-  }),
-  last_30d_hourly: byMetric(z.array(z.union([TimedHour, Hour]))),
+  last_24h: withFurther(
+    {
+      ...seriesOfMetrics,
+      /** A longer interval is a break in the line; null while no interval is expected. */
+      gap_seconds,
+      downsampled: z.boolean(),
+    },
+    FlaggedPoints,
+  ),
+  last_30d_hourly: byMetricAndFurther(z.array(z.union([TimedHour, Hour])), FurtherHours),
+  /** Of the further metrics, each with an interval of its own that breaks its line. */
+  metrics: z.record(z.string(), MetricDescription.extend({ gap_seconds }).meta({ id: 'DetailMetric' })).optional(),
 })
 export type DeviceDetail = z.infer<typeof DeviceDetail>

@@ -1,7 +1,7 @@
 /** What the answers have in common. Shapes are strict: a test holds real answers to them, and nothing does at run time. */
 
 import { z } from 'zod'
-import { metrics } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 import { airMetrics } from '../answers/units.ts'
 
 /** `YYYY-MM-DD HH:mm` on the server's clock. */
@@ -30,8 +30,20 @@ export const TimedPoints = z.array(z.union([TimedPoint, Point]))
 /** How the answer of each analysis begins, beside its device or devices. */
 export const answerContext = { time_zone: z.string(), generated_at: LocalMinute }
 
-/** One of each for every metric. */
+/** One of each for every metric of the five. */
 export const byMetric = <Shape extends z.ZodType>(shape: Shape) => z.record(z.enum(metrics), shape)
+
+/** With one of another shape for each further metric. */
+export const byMetricAndFurther = <Shape extends z.ZodType>(shape: Shape, further: z.ZodType) =>
+  withFurther(Object.fromEntries(metrics.map(name => [name, shape])) as Record<Metric, Shape>, further)
+
+/**
+ * Members, and one of a shape for each further metric under its name, which none of the members has. The type is that of the
+ * members: TypeScript has none for an object whose other members are of another one.
+ */
+export function withFurther<Shape extends z.ZodRawShape>(shape: Shape, further: z.ZodType): z.ZodObject<Shape> {
+  return z.object(shape).catchall(further) as unknown as z.ZodObject<Shape>
+}
 
 /** One of each for what is measured of the air. */
 export const byAirMetric = <Shape extends z.ZodType>(shape: Shape) => z.record(z.enum(airMetrics), shape)

@@ -1,7 +1,8 @@
 /** What `past_window_data/<device>` answers. */
 
 import { z } from 'zod'
-import { answerContext, Count, LocalMinute } from './parts.ts'
+import { furtherMetrics, kindBuckets } from './kinds.ts'
+import { answerContext, Count, LocalMinute, withFurther } from './parts.ts'
 
 const HourStatistics = z.strictObject({
   mean: z.number().nullable(),
@@ -10,13 +11,18 @@ const HourStatistics = z.strictObject({
   count: Count,
 })
 
-const Hour = z.strictObject({
-  hour: z.int().min(0).max(23),
-  temperature: HourStatistics,
-  humidity: HourStatistics,
-  pressure: HourStatistics,
-  d: LocalMinute,
-})
+const GaugeHour = HourStatistics.extend({ kind: z.literal('gauge') }).meta({ id: 'GaugeStatistics' })
+
+const Hour = withFurther(
+  {
+    hour: z.int().min(0).max(23),
+    temperature: HourStatistics,
+    humidity: HourStatistics,
+    pressure: HourStatistics,
+    d: LocalMinute,
+  },
+  z.discriminatedUnion('kind', [GaugeHour, ...kindBuckets]),
+)
 
 const Day = z.strictObject({ date: z.iso.date(), offset_days: Count, hours: z.array(Hour) })
 
@@ -28,5 +34,6 @@ export const PastDays = z.strictObject({
   '7d': Day,
   '30d': Day,
   '365d': Day,
+  ...furtherMetrics,
 })
 export type PastDays = z.infer<typeof PastDays>

@@ -35,6 +35,7 @@ function detail(readings: readonly Reading[], more: More = {}): DeviceDetail {
     series: seriesOf(readings),
     hourly: hourlyOf([...earlier, ...readings]),
     earlierMs: Float64Array.from(earlier, ([timeMs]) => timeMs),
+    further: [],
     nowMs,
     local: utc,
     points: undefined,

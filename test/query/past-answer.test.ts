@@ -19,9 +19,12 @@ type Figures = Hour['temperature']
 
 function past(local: LocalTime, nowMs: number, readings: readonly Reading[]): PastDays {
   const days = pastDays(local, nowMs).map(day => {
-    return { ...day, series: seriesOf(readings.filter(([timeMs]) => timeMs >= day.startMs && timeMs < day.endMs)) }
+    const inDay = readings.filter(([timeMs]) => timeMs >= day.startMs && timeMs < day.endMs)
+    return { ...day, series: seriesOf(inDay), further: [] }
   })
-  return validated(PastDays, JSON.parse(buildPast({ device: { name: 'roof' }, days, nowMs, local })))
+  const device = { name: 'roof', expected_interval_seconds: null }
+  const timesMs = new Float64Array(0)
+  return validated(PastDays, JSON.parse(buildPast({ device, days, timesMs, nowMs, local })))
 }
 
 const none: Figures = { mean: null, min: null, max: null, count: 0 }

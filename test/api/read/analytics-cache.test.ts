@@ -29,6 +29,7 @@ const about = {
   quality_limits: null,
   metrics: null,
 }
+const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }
 const minuteMs = 60_000
 const paths = ['stats_data', 'detail_data', 'daily_summary', 'past_window_data'].map(name => `/${name}/Porch`)
 const allPaths = [...paths, '/compare_data?a=Porch&b=Porch']
@@ -39,9 +40,12 @@ async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = 
   const query = queryAt(t, gate.address, time, { limits })
   const device = { ...makeDevice('Porch', 'outside'), ...about }
   const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  app.register(async scope => registerGroup(scope, analysesGroup(openReadsOf([device]), { query }), loggerRules), {
-    prefix: '/api',
-  })
+  app.register(
+    async scope => registerGroup(scope, analysesGroup(openReadsOf([device]), { query, metrics }), loggerRules),
+    {
+      prefix: '/api',
+    },
+  )
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo

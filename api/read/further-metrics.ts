@@ -1,0 +1,75 @@
+/** Which metrics an analysis has beside those that it always has, and where a device has their values. */
+
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import { calmSpeed, speedOfDirection } from '../../metrics/direction-speed.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
+import { isMetricName } from '../../metrics/metric-name.ts'
+import { signOf } from '../../metrics/units.ts'
+import type { FurtherMetric, PairedSpeed, ValuesPlace } from '../../query/further-metric.ts'
+import { metrics as columns } from '../../store/tables.ts'
+import { parameter, published } from './parameter-kit.ts'
+
+export type AnalysedMetrics = Pick<Metrics, 'get' | 'series' | 'metricsOf'>
+
+/** Those of a device, and the five. */
+const namesMax = metricsPerDeviceMax + columns.length
+const invalid = `metrics must be at most ${namesMax} names of metrics, with commas between them`
+const namesForm = `^[a-z][a-z0-9_]{0,47}(?:,[a-z][a-z0-9_]{0,47}){0,${namesMax - 1}}$`
+
+/** Undefined: whatever the device has. */
+export const MetricNames = parameter(invalid)
+  .max(namesMax * 49, invalid)
+  .transform(text => [...new Set(text.split(','))])
+  .refine(names => names.length <= namesMax && names.every(isMetricName), invalid)
+  .optional()
+  .meta(published({ type: 'string', pattern: namesForm }))
+
+/** Of which there is none; undefined when all are known. */
+export function unknownMetric(metrics: AnalysedMetrics, names: readonly string[] = []): string | undefined {
+  return names.find(name => metrics.get(name) === undefined)
+}
+
+/**
+ * In the order in which they are named; without names what the device has sent, in the order of positions. `always` are
+ * those that the answer has anyway.
+ */
+export function furtherMetrics(
+  metrics: AnalysedMetrics,
+  device: number,
+  always: readonly string[],
+  names: readonly string[] | undefined,
+): FurtherMetric[] {
+  const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? byPosition(metrics.metricsOf(device))
+  return wanted.filter(({ name }) => !always.includes(name)).map(metric => furtherMetric(metrics, device, metric))
+}
+
+function byPosition(some: Metric[]): Metric[] {
+  return some.sort((a, b) => a.position - b.position || a.id - b.id)
+}
+
+function furtherMetric(metrics: AnalysedMetrics, device: number, metric: Metric): FurtherMetric {
+  const { name, title, kind, unit, decimals, quality } = metric
+  return {
+    name,
+    title,
+    kind,
+    unit: unit === null ? null : signOf(unit),
+    decimals,
+    quality,
+    ...placeOf(metrics, device, metric),
+    speed: kind === 'direction' ? speedOf(metrics, device, name) : undefined,
+  }
+}
+
+function placeOf(metrics: AnalysedMetrics, device: number, metric: Metric): ValuesPlace {
+  const column = metric.built_in ? columns.find(name => name === metric.name) : undefined
+  return { series: metrics.series(device, metric), column }
+}
+
+function speedOf(metrics: AnalysedMetrics, device: number, direction: string): PairedSpeed | undefined {
+  const speed = metrics.get(speedOfDirection(direction) ?? '')
+  if (speed === undefined) return undefined
+  const place = placeOf(metrics, device, speed)
+  return place.series === undefined ? undefined : { name: speed.name, calmBelow: calmSpeed(speed), ...place }
+}

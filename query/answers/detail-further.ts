@@ -1,0 +1,63 @@
+/** The further metrics of `detail_data`: their hours of a month, by kind, and what they are. */
+
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import type { Bucket } from '../../analytics/summary/aggregates.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
+import type { FurtherSamples } from '../kinds/further-samples.ts'
+import type { SeriesHours } from '../questdb/measurements-source.ts'
+import type { DeviceDetail } from '../shapes/detail.ts'
+import type { KindBucket } from '../shapes/kinds.ts'
+import { longestGapMs } from './device-cadence.ts'
+import { hoursText } from './hours-text.ts'
+import { type PointStyle, pointEnd, pointStart } from './point-text.ts'
+
+const hourMs = 3_600_000
+
+/** A metric beside the five, in the windows of the answer. */
+export interface DetailedMetric {
+  readonly day: FurtherSamples
+  /** Of a gauge; undefined where it has no value. */
+  readonly hours?: SeriesHours | undefined
+  /** Of other kinds; counters and states have the value before it, too. */
+  readonly month?: FurtherSamples
+}
+
+/** UTC hours of [startMs, endMs). */
+export function furtherHoursText(
+  { hours, month }: DetailedMetric,
+  { startMs, endMs }: Bucket,
+  style: PointStyle,
+  context: BucketContext,
+): string {
+  if (month === undefined)
+    return hours === undefined ? '[]' : hoursText(style, hours.startsMs, hours, '"kind":"gauge",')
+  const buckets: Bucket[] = []
+  for (let fromMs = startMs; fromMs < endMs; fromMs += hourMs) buckets.push({ startMs: fromMs, endMs: fromMs + hourMs })
+  const texts = bucketFigures(month, buckets, context).flatMap((figures, place) => {
+    if (!hasFigures(figures)) return []
+    const fromMs = (buckets[place] as Bucket).startMs
+    return pointStart(style, fromMs) + JSON.stringify(figures).slice(1, -1) + pointEnd(style, fromMs)
+  })
+  return `[${texts.join(',')}]`
+}
+
+function hasFigures(figures: KindBucket): boolean {
+  if (figures.kind === 'counter') return figures.increase !== null || figures.unplaced_increase > 0
+  return figures.kind === 'state' ? figures.known_seconds > 0 : figures.count > 0
+}
+
+/** Each with the longest interval since a moment that is not a break of its line. */
+export function describeDetailed(
+  further: readonly DetailedMetric[],
+  cadences: readonly Cadence[],
+  sinceMs: number,
+): NonNullable<DeviceDetail['metrics']> {
+  const descriptions = descriptionsOf(further.map(({ day }) => day.metric))
+  return Object.fromEntries(
+    Object.entries(descriptions).map(([name, description], place) => {
+      const gapMs = longestGapMs(cadences[place]?.stretches ?? [], sinceMs)
+      return [name, { ...description, gap_seconds: gapMs === null ? null : gapMs / 1000 }]
+    }),
+  )
+}

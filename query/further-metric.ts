@@ -1,0 +1,35 @@
+/** A metric of a device beside those that its answers always have: what the registry says of it, and where its values are. */
+
+import type { MetricSettings } from '../analytics/quality/quality-limits.ts'
+import type { Metric } from '../store/tables.ts'
+import type { MetricDescription } from './shapes/kinds.ts'
+
+/** Where a device's values of a metric are; neither: it has none. */
+export interface ValuesPlace {
+  /** The number of its series in the table of measurements. */
+  readonly series: number | undefined
+  /** Of the table of readings. */
+  readonly column: Metric | undefined
+}
+
+/** Plain data that can be posted to a worker and be part of a key. */
+export interface FurtherMetric extends MetricDescription, ValuesPlace {
+  readonly name: string
+  /** Limits of quality by the registry; null: none. */
+  readonly quality: MetricSettings | null
+  /** Of a direction: the speed of the same thing, as the wind's; undefined where the device has none. */
+  readonly speed: PairedSpeed | undefined
+}
+
+export interface PairedSpeed extends ValuesPlace {
+  readonly name: string
+  /** In the speed's unit; null while it has none that is known. */
+  readonly calmBelow: number | null
+}
+
+/** What an answer says of each. */
+export function descriptionsOf(further: readonly FurtherMetric[]): Record<string, MetricDescription> {
+  return Object.fromEntries(
+    further.map(({ name, title, kind, unit, decimals }) => [name, { title, kind, unit, decimals }]),
+  )
+}

@@ -1,0 +1,88 @@
+/** The figures of a metric by hours or local days, of each kind but a gauge: totals grow, angles turn, states last, amounts add up. */
+
+import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
+import { directionAggregates, vectorAggregates } from '../../analytics/direction/direction-aggregates.ts'
+import { lowerBound } from '../../analytics/lower-bound.ts'
+import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { stateDurations } from '../../analytics/state/state-durations.ts'
+import { type StateRuns, stateRuns } from '../../analytics/state/state-runs.ts'
+import type { Bucket } from '../../analytics/summary/aggregates.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { bug } from '../../limits/bug.ts'
+import type { KindBucket } from '../shapes/kinds.ts'
+import type { FurtherSamples } from './further-samples.ts'
+import { metricCadence } from './metric-cadence.ts'
+import { stateHoldMs } from './state-hold.ts'
+
+export interface BucketContext {
+  /** Of the device's readings. */
+  readonly cadence: Cadence
+  readonly nowMs: number
+  readonly local: LocalTime
+}
+
+/** In the buckets' order. */
+export function bucketFigures(
+  samples: FurtherSamples,
+  buckets: readonly Bucket[],
+  context: BucketContext,
+): KindBucket[] {
+  switch (samples.metric.kind) {
+    case 'counter':
+      return counterBuckets(samples, buckets, context)
+    case 'direction':
+      return directionBuckets(samples, buckets)
+    case 'state':
+      return stateDurations(runsOf(samples, context), buckets).map(figures => ({ kind: 'state', ...figures }))
+    case 'rate':
+      return rateBuckets(samples, buckets, context)
+    case 'gauge':
+      throw bug(`a gauge, ${samples.metric.name}, has figures of its own in each answer`)
+  }
+}
+
+function counterBuckets(samples: FurtherSamples, buckets: readonly Bucket[], { cadence }: BucketContext): KindBucket[] {
+  const { timesMs } = samples
+  const { stretches } = metricCadence(timesMs, cadence)
+  const { buckets: increases, unplaced } = bucketIncreases(samples, buckets, stretches)
+  let gap = 0
+  return increases.map((figures, place): KindBucket => {
+    const { startMs, endMs } = buckets[place] as Bucket
+    let unplaced_increase = 0
+    for (; (unplaced[gap]?.end_ms ?? Number.POSITIVE_INFINITY) <= endMs; gap++) {
+      const { end_ms, increase } = unplaced[gap] as (typeof unplaced)[number]
+      if (end_ms > startMs) unplaced_increase += increase
+    }
+    const count = lowerBound(timesMs, endMs) - lowerBound(timesMs, startMs)
+    return { kind: 'counter', count, ...figures, unplaced_increase }
+  })
+}
+
+function directionBuckets(samples: FurtherSamples, buckets: readonly Bucket[]): KindBucket[] {
+  const circular = directionAggregates(samples, buckets)
+  const vectors = samples.speeds === undefined ? undefined : vectorAggregates(samples, samples.speeds, buckets)
+  return circular.map(({ rayleigh_p_value: _, ...figures }, place) => {
+    return { kind: 'direction', ...figures, vector: vectors?.[place] ?? null }
+  })
+}
+
+function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], context: BucketContext): KindBucket[] {
+  const { timesMs, values } = samples
+  const cadence = metricCadence(timesMs, context.cadence)
+  return bucketSums({ timesMs, values, cadence, nowMs: context.nowMs }, buckets).map(({ max_at_ms, ...figures }) => {
+    const { count, sum, max, coverage, missing, valid } = figures
+    const max_at = max_at_ms === null ? null : context.local.text(max_at_ms * 1000)
+    return { kind: 'rate', count, sum, max, max_at, coverage, missing, valid }
+  })
+}
+
+/** From the first value to now. */
+function runsOf(
+  { timesMs, values }: FurtherSamples,
+  { cadence, nowMs }: Pick<BucketContext, 'cadence' | 'nowMs'>,
+): StateRuns {
+  const holdMaxMs = stateHoldMs({ timesMs, values })
+  const hold = holdMaxMs === undefined ? {} : { holdMaxMs }
+  return stateRuns({ timesMs, values, cadence: metricCadence(timesMs, cadence), nowMs, ...hold })
+}

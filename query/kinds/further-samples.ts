@@ -1,0 +1,116 @@
+/** The values of a device's further metrics, as each kind needs them, fetched in a worker. */
+
+import { presentOf, type Samples } from '../../analytics/present.ts'
+import type { FurtherMetric, ValuesPlace } from '../further-metric.ts'
+import type { Series } from '../series.ts'
+import type { TaskContext } from '../task-context.ts'
+import { stateHoldMaxMs } from './state-hold.ts'
+
+/** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
+export interface FurtherSamples extends Samples {
+  readonly metric: FurtherMetric
+  /** As many as times, NaN where missing; undefined without a paired speed. */
+  readonly speeds: Float64Array | undefined
+}
+
+export interface SamplesRange {
+  /** Not included. */
+  readonly afterUs: number
+  /** Included. */
+  readonly throughUs: number
+  /** Where the range does not end with the newest values: up to here there may be some behind it. */
+  readonly untilUs?: number
+}
+
+/** Values that an answer may be made of, for each reading that it may be made of. */
+const valuesPerReading = 2
+/** As far as a state may hold, so far is a value around the range looked for. */
+const aroundUs = stateHoldMaxMs * 1000
+
+/**
+ * Of (afterUs, throughUs], in the metrics' order. Counters and states begin with the newest value before that, and end with
+ * the oldest one behind it, of a week around. `readings`: the device's of the range, for metrics that are columns of theirs.
+ */
+export async function furtherSamples(
+  metrics: readonly FurtherMetric[],
+  range: SamplesRange,
+  readings: Series | undefined,
+  context: Pick<TaskContext, 'measurements' | 'signal' | 'rowsMax'>,
+): Promise<FurtherSamples[]> {
+  const { measurements, signal, rowsMax } = context
+  const places = metrics.flatMap(({ speed, ...metric }) => [metric, ...(speed === undefined ? [] : [speed])])
+  const series = [...new Set(places.flatMap(place => place.series ?? []))]
+  const bySeries = await measurements.samples({ series, ...range, rowsMax: valuesPerReading * rowsMax }, signal)
+  const samplesAt = (place: ValuesPlace) => samplesOf(place, bySeries, readings)
+  const all: FurtherSamples[] = []
+  for (const metric of metrics) {
+    const samples = isContinued(metric)
+      ? await continued(metric.series, samplesAt(metric), range, context)
+      : samplesAt(metric)
+    const paired = metric.speed === undefined ? undefined : samplesAt(metric.speed)
+    all.push({ metric, ...pairedWith(samples, paired) })
+  }
+  return all
+}
+
+const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
+
+/** Whether figures of a range need the values around it. */
+function isContinued(metric: FurtherMetric): metric is FurtherMetric & { readonly series: number } {
+  return metric.series !== undefined && (metric.kind === 'counter' || metric.kind === 'state')
+}
+
+async function continued(
+  series: number,
+  samples: Samples,
+  { afterUs, throughUs, untilUs = throughUs }: SamplesRange,
+  { measurements, signal }: Pick<TaskContext, 'measurements' | 'signal'>,
+): Promise<Samples> {
+  const before = await measurements.newest({ series, afterUs: afterUs - aroundUs, throughUs: afterUs }, signal)
+  if (untilUs <= throughUs) return joined(before, samples)
+  const after = { series, afterUs: throughUs, throughUs: Math.min(untilUs, throughUs + aroundUs) }
+  return joined(joined(before, samples), await measurements.oldest(after, signal))
+}
+
+function samplesOf(
+  { series, column }: ValuesPlace,
+  bySeries: ReadonlyMap<number, Samples>,
+  readings: Series | undefined,
+): Samples {
+  if (series !== undefined) return bySeries.get(series) ?? nothing
+  return column === undefined || readings === undefined ? nothing : presentOf(readings.timesMs, readings.values[column])
+}
+
+function joined(before: Samples, after: Samples): Samples {
+  if (before.timesMs.length === 0) return after
+  if (after.timesMs.length === 0) return before
+  const join = (first: Float64Array, second: Float64Array) => {
+    const both = new Float64Array(first.length + second.length)
+    both.set(first)
+    both.set(second, first.length)
+    return both
+  }
+  return { timesMs: join(before.timesMs, after.timesMs), values: join(before.values, after.values) }
+}
+
+/** At the times of either. */
+function pairedWith(
+  directions: Samples,
+  speeds: Samples | undefined,
+): Pick<FurtherSamples, 'timesMs' | 'values' | 'speeds'> {
+  if (speeds === undefined) return { ...directions, speeds: undefined }
+  const timesMs = Float64Array.from(new Set([...directions.timesMs, ...speeds.timesMs])).sort()
+  return { timesMs, values: alignedTo(timesMs, directions), speeds: alignedTo(timesMs, speeds) }
+}
+
+/** The values at these times, ascending, NaN where there is none; values at other times are left out. */
+function alignedTo(timesMs: Float64Array, samples: Samples): Float64Array {
+  const aligned = new Float64Array(timesMs.length).fill(Number.NaN)
+  let place = 0
+  for (let index = 0; index < samples.timesMs.length; index++) {
+    const timeMs = samples.timesMs[index] as number
+    while (place < timesMs.length && (timesMs[place] as number) < timeMs) place++
+    if (timesMs[place] === timeMs) aligned[place] = samples.values[index] as number
+  }
+  return aligned
+}

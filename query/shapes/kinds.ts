@@ -1,0 +1,90 @@
+/** What answers say of metrics beside the five that they always have: a description of each, and figures by its kind. */
+
+import { z } from 'zod'
+import { Count, LocalMinute, Share } from './parts.ts'
+
+/** As `metrics/metric.ts` has them. */
+const MetricKind = z.enum(['gauge', 'counter', 'direction', 'state', 'rate'])
+
+export const MetricDescription = z
+  .strictObject({
+    title: z.string(),
+    kind: MetricKind,
+    /** Its usual sign; null where there is none. */
+    unit: z.string().nullable(),
+    /** Shown behind the point. */
+    decimals: Count,
+  })
+  .meta({ id: 'MetricDescription' })
+export type MetricDescription = z.infer<typeof MetricDescription>
+
+/** By name; present where an answer has further metrics. */
+export const furtherMetrics = { metrics: z.record(z.string(), MetricDescription).optional() }
+
+const Degrees = z.number().min(0).lt(360)
+
+/** Of directions paired with speeds, in the speed's unit: see `analytics/direction/vector-mean.ts`. */
+const Vector = z
+  .strictObject({
+    count: Count,
+    mean_speed: z.number().nonnegative().nullable(),
+    mean_u: z.number().nullable(),
+    mean_v: z.number().nullable(),
+    vector_speed: z.number().nonnegative().nullable(),
+    vector_direction_degrees: Degrees.nullable(),
+    steadiness: Share.nullable(),
+  })
+  .meta({ id: 'VectorMean' })
+
+const States = z.array(z.strictObject({ state: z.int().min(0).max(255), seconds: z.number().positive(), share: Share }))
+
+/** Of an hour or a local day. */
+export const counterFigures = {
+  kind: z.literal('counter'),
+  count: Count,
+  increase: z.number().nullable(),
+  covered_seconds: z.number().nonnegative(),
+  increase_per_second: z.number().nullable(),
+  /** In gaps that reach over the edge of a bucket and end in this one: when it grew is not known. */
+  unplaced_increase: z.number(),
+  resets: Count,
+}
+const circularFigures = {
+  count: Count,
+  mean_degrees: Degrees.nullable(),
+  resultant_length: Share.nullable(),
+  circular_variance: Share.nullable(),
+  circular_std_degrees: z.number().nonnegative().nullable(),
+}
+export const directionFigures = {
+  kind: z.literal('direction'),
+  ...circularFigures,
+  /** Null where the device has no such speed. */
+  vector: Vector.nullable(),
+}
+const stateDurationFigures = {
+  states: States,
+  known_seconds: z.number().nonnegative(),
+  unknown_seconds: z.number().nonnegative(),
+  known_share: Share.nullable(),
+  changes: Count,
+}
+export const stateFigures = { kind: z.literal('state'), ...stateDurationFigures }
+export const rateFigures = {
+  kind: z.literal('rate'),
+  count: Count,
+  sum: z.number().nullable(),
+  max: z.number().nullable(),
+  max_at: LocalMinute.nullable(),
+  coverage: Share.nullable(),
+  missing: Count.nullable(),
+  valid: z.boolean(),
+}
+
+/** Figures of a bucket of any kind but a gauge's. */
+const CounterBucket = z.strictObject(counterFigures).meta({ id: 'CounterBucket' })
+const DirectionBucket = z.strictObject(directionFigures).meta({ id: 'DirectionBucket' })
+const StateBucket = z.strictObject(stateFigures).meta({ id: 'StateBucket' })
+const RateBucket = z.strictObject(rateFigures).meta({ id: 'RateBucket' })
+export const kindBuckets = [CounterBucket, DirectionBucket, StateBucket, RateBucket] as const
+export type KindBucket = z.infer<(typeof kindBuckets)[number]>

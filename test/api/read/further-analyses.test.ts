@@ -1,0 +1,210 @@
+/** Metrics beside the five in the analyses: each kind by its own figures, of readings in real databases. */
+
+import type { AddressInfo } from 'node:net'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { counterIncrease } from '../../../analytics/counter/counter-increase.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { analysesGroup } from '../../../api/read/analyses.ts'
+import { openReads } from '../../../api/read/read-access.ts'
+import { queryAt } from '../../query/query-at.ts'
+import { validatedRead } from '../../support/answer-shapes.ts'
+import { startFurtherReadings } from '../../support/further-readings.ts'
+import { readClient, refusing } from '../../support/reading-client.ts'
+
+const minuteMs = 60_000
+const stepMs = 10 * minuteMs
+const at = (text: string) => Date.parse(`2026-03-${text}:00Z`)
+
+const world = await startFurtherReadings(t)
+const mast = await world.addDevice('Mast', { expected_interval_seconds: 600 })
+const plain = await world.addDevice('Plain', { expected_interval_seconds: 600 })
+await world.addMetric({ name: 'trend_index', kind: 'gauge', position: 1000 })
+await world.addMetric({ name: 'sap_flow', title: 'Sap flow', unit: 'L/h', kind: 'rate', decimals: 3 })
+
+/** The total of rain starts again with the sample at 18:00 of the 9th. */
+const resetMs = at('09T18:00')
+const doors = new Map([
+  [at('09T08:00'), 1],
+  [at('09T20:00'), 0],
+  [at('10T06:00'), 1],
+])
+const times = Array.from(
+  { length: (at('10T12:00') - at('08T00:00')) / stepMs + 1 },
+  (_, step) => at('08T00:00') + step * stepMs,
+)
+const totalAt = (timeMs: number) => {
+  const [sinceMs, from] = timeMs < resetMs ? [at('08T00:00'), 100] : [resetMs, 0.1]
+  return from + (0.2 * (timeMs - sinceMs)) / stepMs
+}
+const co2At = (timeMs: number) => 400 + ((timeMs / stepMs) % 6)
+await world.send(
+  mast,
+  times.map(timeMs => {
+    const isEven = (timeMs / stepMs) % 2 === 0
+    const door = doors.get(timeMs)
+    const values = {
+      temperature: 20,
+      co2: co2At(timeMs),
+      rain_total: totalAt(timeMs),
+      rain: 0.1,
+      wind_direction: isEven ? 350 : 10,
+      wind_speed: 4,
+      ...(door === undefined ? {} : { door }),
+    }
+    return [timeMs, values] as const
+  }),
+)
+await world.send(
+  plain,
+  times.map(timeMs => [timeMs, { temperature: 20 }] as const),
+)
+await world.applied()
+
+const { http, pg } = world.store.questdb.address
+const query = queryAt(t, pg, '2026-03-10T12:00:30Z', { http, timeZone: 'UTC' })
+const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
+const options = { query, metrics: world.metrics }
+const group = analysesGroup(openReads(world.devices), options)
+app.register(async scope => registerGroup(scope, group, loggerRules), { prefix: '/api' })
+await app.listen({ port: 0, host: '127.0.0.1' })
+t.teardown(() => app.close())
+const ask = readClient((app.server.address() as AddressInfo).port)
+const refuses = refusing(ask)
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer is read as a client reads it, without our types
+async function json(t: Test, path: string): Promise<any> {
+  const answer = await ask(path)
+  t.equal(answer.status, 200, path)
+  return validatedRead(path, answer.json())
+}
+
+const five = ['temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage']
+const sent = ['co2', 'rain_total', 'rain', 'wind_direction', 'wind_speed', 'door']
+const isNear = (value: unknown, expected: number) => typeof value === 'number' && Math.abs(value - expected) < 1e-9
+const cosine10 = Math.cos(Math.PI / 18)
+
+t.test('detail_data: what the device has is beside the five, point by point', async t => {
+  const { last_24h, last_30d_hourly, metrics } = await json(t, '/detail_data/Mast?t=1')
+  t.strictSame(Object.keys(last_24h), [...five, ...Object.keys(metrics), 'gap_seconds', 'downsampled'])
+  t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
+  t.strictSame(Object.keys(last_30d_hourly), [...five, ...Object.keys(metrics)])
+  t.strictSame(metrics.rain_total, {
+    title: 'Rain in total',
+    kind: 'counter',
+    unit: 'mm',
+    decimals: 1,
+    gap_seconds: 1500,
+  })
+  t.match(metrics.door, { kind: 'state', unit: null, decimals: 0 })
+  const lastDay = times.filter(timeMs => timeMs > at('09T12:00'))
+  const points = (of: (timeMs: number) => number) =>
+    lastDay.map(timeMs => ({
+      d: new Date(timeMs).toISOString().slice(0, 16).replace('T', ' '),
+      v: of(timeMs),
+      t: timeMs,
+    }))
+  t.strictSame(last_24h.co2, points(co2At))
+  t.strictSame(last_24h.rain_total, points(totalAt))
+  t.strictSame(
+    last_24h.door.map(({ v }: { v: number }) => v),
+    [0, 1],
+  )
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const hourAt = (hours: any[], text: string) => hours.find(({ t }) => t === at(text))
+
+t.test('detail_data: the hours of a month, each kind by its own figures', async t => {
+  const { last_30d_hourly: hours } = await json(t, '/detail_data/Mast?t=1')
+  t.match(hourAt(hours.co2, '10T07:00'), { kind: 'gauge', mean: 402.5, min: 400, max: 405, count: 6 })
+  const usual = hourAt(hours.rain_total, '10T07:00')
+  t.match(usual, { kind: 'counter', count: 6, covered_seconds: 3600, resets: 0, unplaced_increase: 0 })
+  t.ok(isNear(usual.increase, 1.2) && isNear(usual.increase_per_second, 1.2 / 3600))
+  // Five times 0.2, and the 0.1 that is seen after the reset.
+  t.ok(isNear(hourAt(hours.rain_total, '09T17:00').increase, 1.1))
+  t.equal(hourAt(hours.rain_total, '09T18:00').resets, 1)
+  const total = counterIncrease({ timesMs: Float64Array.from(times), values: Float64Array.from(times, totalAt) })
+  const sum = hours.rain_total.reduce((all: number, { increase }: { increase: number }) => all + increase, 0)
+  t.ok(isNear(sum, total.increase as number))
+  const wind = hourAt(hours.wind_direction, '10T07:00')
+  t.match(wind, { kind: 'direction', count: 6, vector: { count: 6, mean_speed: 4 } })
+  t.ok(isNear((wind.mean_degrees + 180) % 360, 180) && isNear(wind.resultant_length, cosine10))
+  t.ok(isNear((wind.vector.vector_direction_degrees + 180) % 360, 180))
+  t.ok(isNear(wind.vector.vector_speed, 4 * cosine10) && isNear(wind.vector.steadiness, cosine10))
+  const opened = { kind: 'state', states: [{ state: 1, seconds: 3600, share: 1 }], known_seconds: 3600, changes: 1 }
+  t.match(hourAt(hours.door, '10T06:00'), opened)
+  t.match(hourAt(hours.door, '10T05:00'), { states: [{ state: 0, seconds: 3600 }], unknown_seconds: 0, changes: 0 })
+  t.equal(hourAt(hours.door, '09T07:00'), undefined, 'before its first value nothing is known')
+  const rain = hourAt(hours.rain, '10T07:00')
+  t.match(rain, { kind: 'rate', count: 6, max: 0.1, max_at: '2026-03-10 07:10', coverage: 1, missing: 0, valid: true })
+  t.ok(isNear(rain.sum, 0.6))
+})
+
+t.test('detail_data: a picture has no more points of a further metric than of the five', async t => {
+  const { last_24h } = await json(t, '/detail_data/Mast?points=20')
+  for (const name of ['co2', 'rain_total', 'wind_direction'])
+    t.ok(last_24h[name].length <= 20 && last_24h[name].length > 4)
+  t.ok(last_24h.downsampled)
+})
+
+t.test('past_window_data: hours of local days, whole at the ends of a day', async t => {
+  const { today, yesterday, metrics } = await json(t, '/past_window_data/Mast')
+  t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
+  t.match(today.hours[7], { hour: 7, co2: { kind: 'gauge', mean: 402.5, min: 400, max: 405, count: 6 } })
+  t.match(today.hours[13], {
+    co2: { mean: null, count: 0 },
+    rain_total: { increase: null, covered_seconds: 0 },
+    wind_direction: { count: 0, mean_degrees: null, vector: { count: 0 } },
+    door: { known_share: null, states: [] },
+    rain: { sum: null, count: 0 },
+  })
+  for (const { hours } of [today, yesterday]) t.ok(isNear(hours[0].rain_total.increase, 1.2))
+  const last = yesterday.hours[23]
+  t.ok(isNear(last.rain_total.increase, 1.2), 'as far as midnight, by the value behind it')
+  t.equal(last.rain_total.covered_seconds, 3600)
+  t.ok(isNear(last.rain.sum, 0.6), 'with the amount of midnight')
+  t.match(yesterday.hours[7].door, { known_seconds: 0, unknown_seconds: 3600 })
+  t.match(today.hours[0].door, { states: [{ state: 0, seconds: 3600 }] }, 'by the value of the evening before')
+})
+
+t.test('metrics= says which others there are, also of those that the device never sent', async t => {
+  const { today, metrics } = await json(t, '/past_window_data/Mast?metrics=sap_flow,co2,temperature,battery_voltage')
+  t.strictSame(Object.keys(metrics), ['sap_flow', 'co2', 'battery_voltage'])
+  const names = ['hour', 'd', 'temperature', 'humidity', 'pressure', 'sap_flow', 'co2', 'battery_voltage']
+  t.strictSame(Object.keys(today.hours[7]), names)
+  t.strictSame(metrics.sap_flow, { title: 'Sap flow', kind: 'rate', unit: 'L/h', decimals: 3 })
+  t.match(today.hours[7], { sap_flow: { kind: 'rate', sum: null }, battery_voltage: { kind: 'gauge', count: 0 } })
+  const detail = await json(t, '/detail_data/Mast?metrics=trend_index')
+  t.strictSame([detail.last_24h.trend_index, detail.last_30d_hourly.trend_index], [[], []])
+  t.strictSame(Object.keys(detail.metrics), ['trend_index'])
+})
+
+t.test('wrong names are refused', async t => {
+  for (const path of ['/detail_data/Mast', '/past_window_data/Mast']) {
+    await refuses(t, `${path}?metrics=co2,nothing`, 400, /^there is no metric nothing$/)
+    for (const text of [
+      '',
+      'co2,',
+      'CO2',
+      'a%20b',
+      'co2&metrics=co2',
+      new Array(80)
+        .fill(0)
+        .map((_, i) => `m${i}`)
+        .join(),
+    ]) {
+      await refuses(t, `${path}?metrics=${text}`, 400, /^metrics must be at most 69 names of metrics, with commas/)
+    }
+  }
+})
+
+t.test('a device without others is answered as it always was', async t => {
+  const detail = await json(t, '/detail_data/Plain')
+  t.strictSame(Object.keys(detail), ['device', 'time_zone', 'generated_at', 'last_24h', 'last_30d_hourly'])
+  t.strictSame(Object.keys(detail.last_24h), [...five, 'gap_seconds', 'downsampled'])
+  const past = await json(t, '/past_window_data/Plain')
+  t.strictSame(Object.keys(past.today.hours[0]), ['hour', 'd', 'temperature', 'humidity', 'pressure'])
+  t.equal(past.metrics, undefined)
+})
