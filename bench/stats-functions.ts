@@ -70,6 +70,7 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
   const series = madeColumns(made, days)
   const window = windowOf({
     series,
+    gauges: {},
     predecessorMs: undefined,
     days,
     stepSeconds: undefined,
@@ -102,7 +103,7 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
       points: gridded,
       work: () => {
         const transforms = transformsOf(window)
-        return metrics.map(metric => autocorrelation(fine.means[metric], lagMax, transforms[metric]))
+        return metrics.map(metric => autocorrelation(fine.means[metric], lagMax, transforms.get(metric)))
       },
     },
     cross_correlation: { points: cells * quantities.length, work: () => lagsOf(transformsOf(window)) },
@@ -135,7 +136,7 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
 }
 
 function lagsOf(transforms: Transforms) {
-  return pairsOf(Object.values(transforms)).map(([x, y]) => {
+  return pairsOf([...transforms.values()]).map(([x, y]) => {
     return x === undefined || y === undefined ? null : largestCrossCorrelation(crossCorrelation(x, y))
   })
 }

@@ -45,12 +45,12 @@ interface DetailHow extends FurtherHow {
   readonly withFlags: boolean
 }
 
-interface StatsHow {
+interface StatsHow extends FurtherHow {
   readonly days: number
   readonly stepSeconds: number | undefined
 }
 
-interface DailyHow {
+interface DailyHow extends FurtherHow {
   readonly days: number
 }
 

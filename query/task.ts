@@ -70,6 +70,7 @@ export interface StatsQuery {
   readonly days: number
   /** The grid's; undefined: as the readings have it. */
   readonly stepSeconds: number | undefined
+  readonly further: readonly FurtherMetric[]
   readonly nowMs: number
   /** As above. */
   readonly newestUs: number
@@ -78,6 +79,7 @@ export interface StatsQuery {
 export interface DailyQuery {
   readonly device: AnalysedDevice
   readonly days: number
+  readonly further: readonly FurtherMetric[]
   readonly nowMs: number
 }
 

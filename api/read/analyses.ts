@@ -105,7 +105,10 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       query: StatsParameters,
       answer: Stats.meta({ id: 'Statistics' }),
       tooLarge: 'TOO_MANY_DAYS',
-      ask: (device, { days, step }, client) => query.stats(device, { days, stepSeconds: step }, client),
+      ask(device, { days, step, metrics: names }, client) {
+        const further = furtherOf(device, columns, names)
+        return query.stats(device, { days, stepSeconds: step, further }, client)
+      },
     }),
     analysis({
       path: '/daily_summary/:device',
@@ -115,7 +118,8 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       query: DailyParameters,
       answer: DailySummary.meta({ id: 'DailySummary' }),
       tooLarge: 'TOO_MANY_DAYS',
-      ask: (device, { days }, client) => query.daily(device, { days }, client),
+      ask: (device, { days, metrics: names }, client) =>
+        query.daily(device, { days, further: furtherOf(device, airMetrics, names) }, client),
     }),
     analysis({
       path: '/past_window_data/:device',

@@ -48,6 +48,10 @@ export const DetailParameters = z.object({
 
 export const PastParameters = z.object({ metrics: MetricNames })
 
-export const StatsParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), step: step.optional() })
+export const StatsParameters = z.object({
+  days: wholeNumber('days', 1, daysMax).default(30),
+  step: step.optional(),
+  metrics: MetricNames,
+})
 
-export const DailyParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30) })
+export const DailyParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), metrics: MetricNames })

@@ -4,6 +4,10 @@ import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
 import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
+import { metricCadence } from '../kinds/metric-cadence.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
 import type { DailySummary } from '../shapes/daily.ts'
@@ -22,6 +26,8 @@ export interface DailyInput {
   readonly series: Series
   /** Times of readings before those, as `earlierTimes` gives them. */
   readonly earlierMs: Float64Array
+  /** Of the same time, in the answer's order. */
+  readonly further: readonly FurtherSamples[]
   /** How many, today included. */
   readonly days: number
   readonly nowMs: number
@@ -34,13 +40,15 @@ export function dailyStartMs(local: LocalTime, nowMs: number, days: number): num
 }
 
 /** The answer as JSON text. */
-export function buildDaily({ device, series, earlierMs, days, nowMs, local }: DailyInput): string {
+export function buildDaily({ device, series, earlierMs, further, days, nowMs, local }: DailyInput): string {
   const { timesMs, values } = series
   const cadence = deviceCadence(device, earlierMs, timesMs)
   const buckets = localDays(local, nowMs, days)
   const summaries = mapColumns(airMetrics, metric => {
     return summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets)
   })
+  const context = { cadence, nowMs, local }
+  const figures = further.map(samples => [samples.metric.name, furtherDays(samples, buckets, context)] as const)
   return JSON.stringify({
     device: device.name,
     ...answerContext(local, nowMs),
@@ -48,8 +56,18 @@ export function buildDaily({ device, series, earlierMs, days, nowMs, local }: Da
       date,
       hours: (endMs - startMs) / hourMs,
       ...mapColumns(airMetrics, metric => statisticsOf(summaries[metric][index] as Summary, local)),
+      ...Object.fromEntries(figures.map(([name, days]) => [name, days[index]])),
     })),
+    ...(further.length === 0 ? {} : { metrics: descriptionsOf(further.map(({ metric }) => metric)) }),
   } satisfies DailySummary)
+}
+
+function furtherDays(samples: FurtherSamples, buckets: readonly LocalDay[], context: BucketContext) {
+  if (samples.metric.kind !== 'gauge') return bucketFigures(samples, buckets, context)
+  const { timesMs, values } = samples
+  const cadence = metricCadence(timesMs, context.cadence)
+  const summaries = summarise({ timesMs, values, cadence, nowMs: context.nowMs }, buckets)
+  return summaries.map(summary => ({ kind: 'gauge' as const, ...statisticsOf(summary, context.local) }))
 }
 
 function statisticsOf({ min_at_ms, max_at_ms, ...summary }: Summary, local: LocalTime) {

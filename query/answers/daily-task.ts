@@ -1,11 +1,13 @@
 /** Fetches for `daily_summary`: the readings of the days, the one before them, and the times before that for the cadence. */
 
+import { furtherSamples } from '../kinds/further-samples.ts'
 import type { DailyQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildDaily, dailyStartMs } from './daily-answer.ts'
 import { earlierTimes } from './device-cadence.ts'
 
-export async function answerDaily({ device, days, nowMs }: DailyQuery, context: TaskContext): Promise<string> {
+export async function answerDaily(query: DailyQuery, context: TaskContext): Promise<string> {
+  const { device, days, nowMs } = query
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const beforeUs = dailyStartMs(local, nowMs, days) * 1000 - 1
@@ -14,5 +16,7 @@ export async function answerDaily({ device, days, nowMs }: DailyQuery, context: 
     source.series({ symbol, afterUs: firstUs - 1, throughUs: nowMs * 1000, rowsMax }, signal),
     earlierTimes(device, firstUs - 1, context),
   ])
-  return buildDaily({ device, series, earlierMs, days, nowMs, local })
+  const range = { afterUs: firstUs - 1, throughUs: nowMs * 1000 }
+  const further = await furtherSamples(query.further, range, series, context)
+  return buildDaily({ device, series, earlierMs, further, days, nowMs, local })
 }

@@ -1,7 +1,8 @@
 /** Fetches for `detail_data`: the readings of a day, the hours of a month, and the times before that day for the cadence. */
 
 import { upperBound } from '../../analytics/lower-bound.ts'
-import { type FurtherSamples, furtherSamples } from '../kinds/further-samples.ts'
+import { furtherSamples } from '../kinds/further-samples.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { DetailQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildDetail, detailWindows } from './detail-answer.ts'

@@ -1,16 +1,20 @@
 /** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
 
 import { detachBuffers } from '../../analytics/detach-buffers.ts'
+import { metrics as columns } from '../../store/tables.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
+import { furtherSamples } from '../kinds/further-samples.ts'
+import { QueryFailed } from '../query-failed.ts'
 import type { StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
 import type { StatsQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 
 export async function answerStats(
-  { device, days, stepSeconds, nowMs, newestUs }: StatsQuery,
-  { source, local, signal, rowsMax }: TaskContext,
+  { device, days, stepSeconds, further: metrics, nowMs, newestUs }: StatsQuery,
+  context: TaskContext,
 ): Promise<ResponseTemplate<StatsLive>> {
+  const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const lastUs = await source.newestUs(symbol, newestUs, signal)
   const throughUs = lastUs ?? newestUs
@@ -19,8 +23,13 @@ export async function answerStats(
     source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
     lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),
   ])
+  const further = await furtherSamples(metrics, { afterUs, throughUs }, series, context)
+  // As many numbers as the readings themselves may have.
+  if (series.timesMs.length * metrics.length > rowsMax * columns.length) {
+    throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
+  }
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
-  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, predecessorMs })
+  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, further, predecessorMs })
   detachBuffers([series.timesMs, ...Object.values(series.values)])
   return templateOf(head, tail, live)
 }

@@ -11,8 +11,8 @@ import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { bug } from '../../limits/bug.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
-import type { FurtherSamples } from './further-samples.ts'
 import { metricCadence } from './metric-cadence.ts'
+import type { FurtherSamples } from './metric-samples.ts'
 import { stateHoldMs } from './state-hold.ts'
 
 export interface BucketContext {
@@ -78,7 +78,7 @@ function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], contex
 }
 
 /** From the first value to now. */
-function runsOf(
+export function runsOf(
   { timesMs, values }: FurtherSamples,
   { cadence, nowMs }: Pick<BucketContext, 'cadence' | 'nowMs'>,
 ): StateRuns {

@@ -4,14 +4,8 @@ import { presentOf, type Samples } from '../../analytics/present.ts'
 import type { FurtherMetric, ValuesPlace } from '../further-metric.ts'
 import type { Series } from '../series.ts'
 import type { TaskContext } from '../task-context.ts'
+import { alignedTo, type FurtherSamples } from './metric-samples.ts'
 import { stateHoldMaxMs } from './state-hold.ts'
-
-/** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
-export interface FurtherSamples extends Samples {
-  readonly metric: FurtherMetric
-  /** As many as times, NaN where missing; undefined without a paired speed. */
-  readonly speeds: Float64Array | undefined
-}
 
 export interface SamplesRange {
   /** Not included. */
@@ -101,16 +95,4 @@ function pairedWith(
   if (speeds === undefined) return { ...directions, speeds: undefined }
   const timesMs = Float64Array.from(new Set([...directions.timesMs, ...speeds.timesMs])).sort()
   return { timesMs, values: alignedTo(timesMs, directions), speeds: alignedTo(timesMs, speeds) }
-}
-
-/** The values at these times, ascending, NaN where there is none; values at other times are left out. */
-function alignedTo(timesMs: Float64Array, samples: Samples): Float64Array {
-  const aligned = new Float64Array(timesMs.length).fill(Number.NaN)
-  let place = 0
-  for (let index = 0; index < samples.timesMs.length; index++) {
-    const timeMs = samples.timesMs[index] as number
-    while (place < timesMs.length && (timesMs[place] as number) < timeMs) place++
-    if (timesMs[place] === timeMs) aligned[place] = samples.values[index] as number
-  }
-  return aligned
 }

@@ -6,9 +6,12 @@ import { quantities } from '../answers/units.ts'
 import { Coefficient, Count, Share } from './parts.ts'
 import { verdict } from './verdict.ts'
 
+/** Of the five, the dew point, or a further gauge. */
+const Quantity = z.string().meta({ examples: [...quantities] })
+
 const Pair = z.strictObject({
-  a: z.enum(quantities),
-  b: z.enum(quantities),
+  a: Quantity,
+  b: Quantity,
   n: Count,
   n_eff: z.number().nullable(),
   pearson: Coefficient.nullable(),

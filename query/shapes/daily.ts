@@ -1,7 +1,8 @@
 /** What `daily_summary/<device>` answers. */
 
 import { z } from 'zod'
-import { answerContext, Count, LocalMinute, Share } from './parts.ts'
+import { furtherMetrics, kindBuckets } from './kinds.ts'
+import { answerContext, Count, LocalMinute, Share, withFurther } from './parts.ts'
 
 const DayStatistics = z.strictObject({
   mean: z.number().nullable(),
@@ -17,14 +18,24 @@ const DayStatistics = z.strictObject({
   mean_of_hours: z.number().nullable(),
 })
 
-const Day = z.strictObject({
-  date: z.iso.date(),
-  /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
-  hours: z.number().nonnegative(),
-  temperature: DayStatistics,
-  humidity: DayStatistics,
-  pressure: DayStatistics,
-})
+const GaugeDay = DayStatistics.extend({ kind: z.literal('gauge') }).meta({ id: 'GaugeDay' })
 
-export const DailySummary = z.strictObject({ device: z.string(), ...answerContext, days: z.array(Day) })
+const Day = withFurther(
+  {
+    date: z.iso.date(),
+    /** 23 or 25 when the clocks change, 0 of a day that a zone left out. */
+    hours: z.number().nonnegative(),
+    temperature: DayStatistics,
+    humidity: DayStatistics,
+    pressure: DayStatistics,
+  },
+  z.discriminatedUnion('kind', [GaugeDay, ...kindBuckets]),
+)
+
+export const DailySummary = z.strictObject({
+  device: z.string(),
+  ...answerContext,
+  days: z.array(Day),
+  ...furtherMetrics,
+})
 export type DailySummary = z.infer<typeof DailySummary>

@@ -5,6 +5,7 @@ import { Count, LocalMinute, Share } from './parts.ts'
 
 /** As `metrics/metric.ts` has them. */
 const MetricKind = z.enum(['gauge', 'counter', 'direction', 'state', 'rate'])
+export type MetricKind = z.infer<typeof MetricKind>
 
 export const MetricDescription = z
   .strictObject({
@@ -88,3 +89,50 @@ const StateBucket = z.strictObject(stateFigures).meta({ id: 'StateBucket' })
 const RateBucket = z.strictObject(rateFigures).meta({ id: 'RateBucket' })
 export const kindBuckets = [CounterBucket, DirectionBucket, StateBucket, RateBucket] as const
 export type KindBucket = z.infer<(typeof kindBuckets)[number]>
+
+const CounterReset = z.strictObject({
+  after: LocalMinute,
+  until: LocalMinute,
+  value_before: z.number(),
+  value_after: z.number(),
+})
+const Rose = z.strictObject({
+  /** The first is centred on north, the others follow clockwise. */
+  sector_counts: z.array(Count),
+  count: Count,
+  calm_count: Count.nullable(),
+  calm_share: Share.nullable(),
+})
+const StateChange = z.strictObject({ at: LocalMinute, from: z.int(), to: z.int() })
+const GreatestHour = z.strictObject({ sum: z.number(), start: LocalMinute, end: LocalMinute, count: Count })
+
+const CounterWindow = z
+  .strictObject({
+    kind: z.literal('counter'),
+    count: Count,
+    last: z.number().nullable(),
+    increase: z.number().nullable(),
+    increase_per_day: z.number().nullable(),
+    /** From the first value to the last. */
+    span_seconds: z.number().nonnegative(),
+    /** The newest 50, newest first. */
+    resets: z.array(CounterReset),
+    resets_total: Count,
+  })
+  .meta({ id: 'CounterFigures' })
+const DirectionWindow = z.strictObject({ ...directionFigures, rose: Rose }).meta({ id: 'DirectionFigures' })
+const StateWindow = z
+  .strictObject({
+    ...stateFigures,
+    count: Count,
+    last: z.number().nullable(),
+    last_change: StateChange.nullable(),
+  })
+  .meta({ id: 'StateFigures' })
+const RateWindow = z
+  .strictObject({ ...rateFigures, greatest_hour: GreatestHour.nullable() })
+  .meta({ id: 'RateFigures' })
+
+/** Figures of a whole window, of any kind but a gauge's. */
+export const kindWindows = [CounterWindow, DirectionWindow, StateWindow, RateWindow] as const
+export type WindowFigures = z.infer<(typeof kindWindows)[number]>

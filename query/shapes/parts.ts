@@ -30,10 +30,7 @@ export const TimedPoints = z.array(z.union([TimedPoint, Point]))
 /** How the answer of each analysis begins, beside its device or devices. */
 export const answerContext = { time_zone: z.string(), generated_at: LocalMinute }
 
-/** One of each for every metric of the five. */
-export const byMetric = <Shape extends z.ZodType>(shape: Shape) => z.record(z.enum(metrics), shape)
-
-/** With one of another shape for each further metric. */
+/** One of each for every metric of the five, and one of another shape for each further metric. */
 export const byMetricAndFurther = <Shape extends z.ZodType>(shape: Shape, further: z.ZodType) =>
   withFurther(Object.fromEntries(metrics.map(name => [name, shape])) as Record<Metric, Shape>, further)
 

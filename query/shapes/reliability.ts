@@ -1,9 +1,16 @@
 /** Whether a device reports and how reliably: the dynamic part of `stats_data`. */
 
 import { z } from 'zod'
-import { byMetric, Count, LocalMinute, Share } from './parts.ts'
+import { byMetricAndFurther, Count, LocalMinute, Share } from './parts.ts'
 
 const Seconds = z.number().nonnegative()
+
+const LastValue = z.strictObject({
+  last_seen: LocalMinute.nullable(),
+  age_seconds: Seconds.nullable(),
+  value: z.number().nullable(),
+})
+const Completeness = z.strictObject({ completeness: Share.nullable() })
 
 export const Freshness = z.strictObject({
   /** The moment that it is told of. */
@@ -17,13 +24,7 @@ export const Freshness = z.strictObject({
   regularity: Share.nullable(),
   next_expected: LocalMinute.nullable(),
   clock_skew: z.boolean(),
-  metrics: byMetric(
-    z.strictObject({
-      last_seen: LocalMinute.nullable(),
-      age_seconds: Seconds.nullable(),
-      value: z.number().nullable(),
-    }),
-  ),
+  metrics: byMetricAndFurther(LastValue, LastValue),
 })
 
 const Window = z.strictObject({
@@ -39,7 +40,8 @@ const Window = z.strictObject({
   mttr_seconds: Seconds.nullable(),
   mtbf_lower_bound_seconds: Seconds.nullable(),
   truncated: z.boolean(),
-  metrics: byMetric(z.strictObject({ completeness: Share.nullable() })),
+  /** A state may be sent on change alone, and has none. */
+  metrics: byMetricAndFurther(Completeness, Completeness),
 })
 
 const Gap = z.strictObject({

@@ -3,8 +3,10 @@
 import { z } from 'zod'
 import { metrics } from '../../store/tables.ts'
 import { quantities } from '../answers/units.ts'
+import { mapColumns } from '../map-columns.ts'
 import { Autocorrelation, Correlations } from './correlation.ts'
-import { answerContext, byMetric, Count, LocalMinute } from './parts.ts'
+import { furtherMetrics, kindWindows } from './kinds.ts'
+import { answerContext, byMetricAndFurther, Count, LocalMinute, withFurther } from './parts.ts'
 import { Freshness, Reliability } from './reliability.ts'
 import { Seasonality } from './seasonality.ts'
 
@@ -31,6 +33,10 @@ const Aggregate = z
 
 const derivedNames = ['dew_point', 'absolute_humidity', 'sea_level_pressure', 'pressure_tendency'] as const
 
+const namedUnits = mapColumns([...metrics, ...derivedNames], () => z.string())
+const namedAggregates = mapColumns(quantities, () => Aggregate)
+const GaugeAggregate = Aggregate.extend({ kind: z.literal('gauge') }).meta({ id: 'GaugeAggregate' })
+
 const Derived = z.strictObject({
   absolute_humidity: z.number().nullable(),
   sea_level_pressure: z.number().nullable(),
@@ -56,14 +62,15 @@ export const Stats = z.strictObject({
   window: Window,
   grid_seconds: z.number().positive().nullable(),
   n_samples: Count,
-  units: z.record(z.enum([...metrics, ...derivedNames]), z.string()),
+  units: withFurther(namedUnits, z.string().nullable()),
   freshness: Freshness,
   reliability: Reliability,
   correlations: Correlations,
-  autocorrelation: byMetric(Autocorrelation),
-  seasonality: byMetric(Seasonality),
-  aggregates: z.record(z.enum(quantities), Aggregate),
+  autocorrelation: byMetricAndFurther(Autocorrelation, Autocorrelation),
+  seasonality: byMetricAndFurther(Seasonality, Seasonality),
+  aggregates: withFurther(namedAggregates, z.discriminatedUnion('kind', [GaugeAggregate, ...kindWindows])),
   derived: Derived,
-  quality: byMetric(Quality),
+  quality: byMetricAndFurther(Quality, Quality),
+  ...furtherMetrics,
 })
 export type Stats = z.infer<typeof Stats>

@@ -2,19 +2,21 @@
 
 import { orNull } from '../../analytics/or-null.ts'
 import { presentOf } from '../../analytics/present.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { quantilesInPlace } from '../../analytics/summary/quantile.ts'
 import { timeWeightedMean } from '../../analytics/summary/time-weighted-mean.ts'
 import { quantities } from '../answers/units.ts'
+import { metricCadence } from '../kinds/metric-cadence.ts'
 import { mapColumns } from '../map-columns.ts'
-import type { StatsWindow } from './window.ts'
+import type { StatsColumn, StatsWindow } from './window.ts'
 
 /** Of the window's readings alone: the line that leads into the window is not part of the time-weighted mean. */
-export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
+export function aggregatesPart({ timesMs, values, cadence, further }: StatsWindow) {
   const room = new Float64Array(timesMs.length)
-  return mapColumns(quantities, quantity => {
+  function aggregateOf(column: Float64Array, cadenceAt: (timesMs: Float64Array) => Cadence) {
     // Once, as every aggregate would otherwise look for what is missing by itself.
-    const present = presentOf(timesMs, values[quantity])
+    const present = presentOf(timesMs, column)
     const { count, mean, min, max, std } = momentsOf(present.values)
     const unordered = room.subarray(0, count)
     unordered.set(present.values)
@@ -22,7 +24,7 @@ export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
     return {
       count,
       mean: orNull(mean),
-      tw_mean: orNull(timeWeightedMean(present.timesMs, present.values, cadence.stretches)),
+      tw_mean: orNull(timeWeightedMean(present.timesMs, present.values, cadenceAt(present.timesMs).stretches)),
       min: orNull(min),
       max: orNull(max),
       std: orNull(std),
@@ -30,5 +32,13 @@ export function aggregatesPart({ timesMs, values, cadence }: StatsWindow) {
       p05: orNull(p05),
       p95: orNull(p95),
     }
+  }
+  const ofGauge = ({ values: column }: StatsColumn) => ({
+    kind: 'gauge' as const,
+    ...aggregateOf(column, times => metricCadence(times, cadence)),
   })
+  return {
+    ...mapColumns(quantities, quantity => aggregateOf(values[quantity], () => cadence)),
+    ...Object.fromEntries(further.map(column => [column.name, ofGauge(column)])),
+  }
 }

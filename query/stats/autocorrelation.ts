@@ -20,9 +20,11 @@ import { byMetric, type StatsWindow } from './window.ts'
 const cellsMin = 30
 const secondsPerHour = 3600
 
-export function autocorrelationPart({ fine, fineMoments }: StatsWindow, transforms: Transforms) {
-  const stepSeconds = fine.frame.stepMs / 1000
-  return byMetric(metric => partOf(fine.means[metric], fineMoments[metric], stepSeconds, transforms[metric]))
+export function autocorrelationPart(window: StatsWindow, transforms: Transforms) {
+  const stepSeconds = window.fine.frame.stepMs / 1000
+  return byMetric(window, ({ name, cells, cellMoments }) =>
+    partOf(cells, cellMoments, stepSeconds, transforms.get(name)),
+  )
 }
 
 function partOf(cells: Float64Array, moments: Moments, stepSeconds: number, transform: SeriesTransform | undefined) {

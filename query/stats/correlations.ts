@@ -3,24 +3,23 @@
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
 import { significantLag } from '../../analytics/correlation/lag.ts'
-import { type Quantity, quantities } from '../answers/units.ts'
-import { mapColumns } from '../map-columns.ts'
 import type { Stats } from '../shapes/stats.ts'
 import type { Transforms } from './transforms.ts'
-import type { StatsWindow } from './window.ts'
+import { quantityColumns, type StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {
   const { timesMs, hourly, fine, localHours } = window
   const n = occupiedCells(timesMs, hourly.frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
-  const series = mapColumns(quantities, quantity => correlationSeries(hourly.means[quantity]))
-  const names = pairNames()
-  const all = names.map(([a, b]) => correlation(series[a], series[b], localHours))
+  const pairsOfSeries = pairsIn(
+    quantityColumns(window).map(({ name, hours }) => ({ name, hours: correlationSeries(hours) })),
+  )
+  const all = pairsOfSeries.map(([a, b]) => correlation(a.hours, b.hours, localHours))
   const significant = holmSignificant(all.map(({ pValue }) => pValue))
-  const pairs = names.map(([a, b], place): Stats['correlations']['pairs'][number] => {
+  const pairs = pairsOfSeries.map(([{ name: a }, { name: b }], place): Stats['correlations']['pairs'][number] => {
     const one = all[place] as Correlation
-    const [x, y] = [transforms[a], transforms[b]]
+    const [x, y] = [transforms.get(a), transforms.get(b)]
     const isKnown = one.reason === null && x !== undefined && y !== undefined
     const found = isKnown ? significantLag(x, y, one.nEffective) : null
     return {
@@ -44,8 +43,8 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms): S
 }
 
 /** Each with each once, in their order. */
-function pairNames(): [Quantity, Quantity][] {
-  return quantities.flatMap((a, place) => quantities.slice(place + 1).map((b): [Quantity, Quantity] => [a, b]))
+function pairsIn<Item>(items: readonly Item[]): [Item, Item][] {
+  return items.flatMap((a, place) => items.slice(place + 1).map((b): [Item, Item] => [a, b]))
 }
 
 /** Cells with a reading of any metric. */

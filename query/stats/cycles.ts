@@ -10,7 +10,6 @@ import { significantRatio } from '../../analytics/spectrum/peak-bins.ts'
 import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
 import { type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { nyquist, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
-import type { Metric } from '../../store/tables.ts'
 import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
@@ -29,13 +28,13 @@ export function cyclesPart(
   peaks: readonly SeasonalPeak[],
   { sampling, residual }: { readonly sampling: Sampling; readonly residual: Float64Array },
   window: StatsWindow,
-  metric: Metric,
+  values: Float64Array,
   quantum: number,
 ) {
   if (window.cadence.kind !== 'irregular') {
     return partsOf(peaks, { sampling, values: residual, first: 0, last: residual.length - 1 }, window)
   }
-  const readings = readingsOf(window, metric)
+  const readings = readingsOf(window, values)
   return partsOf(measuredAgain(peaks, readings, quantum), readings.measured, window)
 }
 
@@ -43,8 +42,8 @@ export function cyclesPart(
  * The readings of an irregular device at their own times, which may be far from the middles of their cells. They are not
  * cleaned: among neighbours at uneven distances Hampel's filter takes a quick cycle for outliers.
  */
-function readingsOf({ timesMs, values, fine: { frame } }: StatsWindow, metric: Metric) {
-  const present = presentOf(timesMs, values[metric])
+function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Array) {
+  const present = presentOf(timesMs, values)
   const times = present.timesMs.map(timeMs => (timeMs - frame.startMs) / frame.stepMs - 0.5)
   const level = detrendAtTimes(times, present.values)
   const measured = { sampling: timesSampling(times), values: level, first: times[0] ?? 0, last: times.at(-1) ?? 0 }

@@ -3,20 +3,30 @@
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { ageSecondsOf, freshnessOf, type LastValue, lastValueOf } from '../../analytics/reliability/freshness.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import type { Metric } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import { mapColumns } from '../map-columns.ts'
 import type { Series } from '../series.ts'
-import { byMetric } from './window.ts'
 
 /** What freshness needs to know of the readings. */
 export interface LastSeen {
   readonly lastMs: number | null
   readonly enabled: boolean
   readonly cadence: Cadence
+  /** With further ones. */
   readonly metrics: Readonly<Record<Metric, LastValue | null>>
 }
 
-export function lastSeenOf({ timesMs, values }: Series, cadence: Cadence, enabled: boolean): LastSeen {
-  const last = byMetric(metric => lastValueOf(timesMs, values[metric]))
+export function lastSeenOf(
+  { timesMs, values }: Series,
+  further: readonly FurtherSamples[],
+  cadence: Cadence,
+  enabled: boolean,
+): LastSeen {
+  const last = {
+    ...mapColumns(metrics, metric => lastValueOf(timesMs, values[metric])),
+    ...Object.fromEntries(further.map(({ metric, ...one }) => [metric.name, lastValueOf(one.timesMs, one.values)])),
+  }
   return { lastMs: timesMs.at(-1) ?? null, enabled, cadence, metrics: last }
 }
 
@@ -34,7 +44,9 @@ export function freshnessPart(seen: LastSeen, nowMs: number, local: LocalTime) {
     regularity,
     next_expected: textOf(next_expected_ms, local),
     clock_skew,
-    metrics: byMetric(metric => lastValuePart(seen.metrics[metric], nowMs, local)),
+    metrics: mapColumns(Object.keys(seen.metrics) as Metric[], metric =>
+      lastValuePart(seen.metrics[metric], nowMs, local),
+    ),
   }
 }
 

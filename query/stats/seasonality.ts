@@ -10,10 +10,9 @@ import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.t
 import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
-import type { Metric } from '../../store/tables.ts'
 import { cyclesPart } from './cycles.ts'
 import { verdictOf } from './verdict.ts'
-import { byMetric, cellMiddles, dayMs, type StatsWindow } from './window.ts'
+import { byMetric, cellMiddles, dayMs, type StatsColumn, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 /** Both as the reasons say. */
@@ -46,23 +45,23 @@ function searchOf(cells: number): Search {
 }
 
 /** `quantumOf`: the smallest step of a metric's sensor, null while it is unknown. */
-export function seasonalityPart(window: StatsWindow, quantumOf: (metric: Metric) => number | null) {
+export function seasonalityPart(window: StatsWindow, quantumOf: (name: string) => number | null) {
   const { frame } = window.fine
   const dayHours = hoursOfDay(window.weekHours)
   const middles = cellMiddles(frame)
   const spanMs = frame.cells * frame.stepMs
-  return byMetric(metric => {
-    const moments = window.fineMoments[metric]
+  return byMetric(window, column => {
+    const moments = column.cellMoments
     const verdict = verdictOf(moments, lackOf(moments.count, frame))
-    const profile = dailyProfile(window.values[metric], dayHours)
+    const profile = dailyProfile(column.values, dayHours)
     const isOk = verdict.status === 'ok'
     const isThere = verdict.status !== 'no_data'
     const { peak, trough } = isOk ? extremeHours(profile) : { peak: null, trough: null }
     return {
       ...verdict,
-      ...(isOk ? cyclesOf(window, metric, middles, quantumOf(metric) ?? 0) : nothing),
+      ...(isOk ? cyclesOf(window, column, middles, quantumOf(column.name) ?? 0) : nothing),
       daily_profile: profile,
-      weekly_profile: isThere ? weeklyProfile(window.values[metric], window.weekHours, spanMs) : null,
+      weekly_profile: isThere ? weeklyProfile(column.values, window.weekHours, spanMs) : null,
       peak_hour: peak,
       trough_hour: trough,
     }
@@ -84,15 +83,15 @@ function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | nu
   return observed < coverageMin * cells ? reasonTexts.sparseCells : null
 }
 
-function cyclesOf(window: StatsWindow, metric: Metric, middles: Float64Array, quantum: number) {
+function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Array, quantum: number) {
   const { fine, hourly, localHours } = window
   const { stepMs, cells } = fine.frame
   const search = searchOf(cells)
-  const clean = hampelClean(fine.means[metric], search.clean)
+  const clean = hampelClean(column.cells, search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
   const { slopePerCell, residual } = detrend(clean, clean)
   const { peaks: found, picture } = search.peaksOf(residual, quantum)
-  const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, metric, quantum)
+  const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, column.values, quantum)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
   const days = (cells * stepMs) / dayMs
   const significant = peaks.filter(peak => peak.significant)

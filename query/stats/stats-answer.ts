@@ -7,7 +7,11 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { units } from '../answers/units.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import { alignedTo, type FurtherSamples } from '../kinds/metric-samples.ts'
+import { windowFigures } from '../kinds/window-figures.ts'
 import type { Series } from '../series.ts'
+import type { MetricKind, WindowFigures } from '../shapes/kinds.ts'
 import type { Stats } from '../shapes/stats.ts'
 import { aggregatesPart } from './aggregates.ts'
 import { autocorrelationPart } from './autocorrelation.ts'
@@ -43,6 +47,8 @@ export interface StatsInput {
   readonly stepSeconds: number | undefined
   /** Every reading after `statsAfterMs`. */
   readonly series: Series
+  /** Of the same time, in the answer's order; counters and states have the value before it, too. */
+  readonly further: readonly FurtherSamples[]
   /** The newest reading at or before the start of the series; undefined when there is none. */
   readonly predecessorMs: number | undefined
 }
@@ -60,22 +66,30 @@ export function statsAfterMs(lastMs: number, nowMs: number, days: number): numbe
 }
 
 export function buildStats(input: StatsInput): StatsAnswer {
-  const { device, nowMs, local, days, stepSeconds, series, predecessorMs } = input
+  const { device, nowMs, local, days, stepSeconds, series, further, predecessorMs } = input
   const expectedIntervalSeconds = device.expected_interval_seconds
-  const window = windowOf({ series, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local })
+  const gauges = alignedOf(input, 'gauge')
+  const window = windowOf({ series, gauges, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local })
   const { cadence } = window
-  const { timesMs, values: metrics } = series
+  const { timesMs } = series
+  const metrics = { ...series.values, ...gauges, ...alignedOf(input, 'counter', 'direction', 'rate') }
   const live = {
-    freshness: lastSeenOf(series, cadence, device.log_switch),
+    freshness: lastSeenOf(series, further, cadence, device.log_switch),
     reliability: recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local }),
   }
   const answer = {
     head: `{${jsonMembers(headOf(input, window))},`,
     live,
-    tail: `,${jsonMembers(tailOf(device, window))}}`,
+    tail: `,${jsonMembers(tailOf(input, window))}}`,
   }
   detachBuffers([window.values.dew_point, ...Object.values(window.fine.means)])
   return answer
+}
+
+/** A state may be sent on change alone, so that nobody knows what is missing of it. */
+function alignedOf({ series, further }: StatsInput, ...kinds: readonly MetricKind[]): Record<string, Float64Array> {
+  const some = further.filter(({ metric }) => kinds.includes(metric.kind))
+  return Object.fromEntries(some.map(samples => [samples.metric.name, alignedTo(series.timesMs, samples)]))
 }
 
 type StatsHead = Pick<
@@ -84,7 +98,7 @@ type StatsHead = Pick<
 >
 type StatsTail = Omit<Stats, keyof StatsHead | 'freshness' | 'reliability'>
 
-function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
+function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
   const { startMs, lastMs, days, truncated, timesMs, fine } = window
   return {
     device: device.name,
@@ -92,22 +106,41 @@ function headOf({ device, nowMs, local }: StatsInput, window: StatsWindow): Stat
     window: { start: textOf(startMs, local), end: textOf(lastMs, local), days, truncated },
     grid_seconds: lastMs === null ? null : fine.frame.stepMs / 1000,
     n_samples: timesMs.length,
-    units: unitsOfAll,
+    units: { ...unitsOfAll, ...Object.fromEntries(further.map(({ metric }) => [metric.name, metric.unit])) },
   }
 }
 
-function tailOf(device: AnalysedDevice, window: StatsWindow): StatsTail {
+function tailOf({ device, further }: StatsInput, window: StatsWindow): StatsTail {
   const transforms = transformsOf(window)
   const correlations = correlationsPart(window, transforms)
   const autocorrelation = autocorrelationPart(window, transforms)
-  releaseTransforms(Object.values(transforms))
-  const quality = qualityPart(window, device)
+  releaseTransforms([...transforms.values()])
+  const metrics = further.map(({ metric }) => metric)
+  const quality = qualityPart(window, device, metrics)
+  const quanta: Readonly<Record<string, { readonly quantum: number | null }>> = quality
   return {
     correlations,
     autocorrelation,
-    seasonality: seasonalityPart(window, metric => quality[metric].quantum),
-    aggregates: aggregatesPart(window),
+    seasonality: seasonalityPart(window, name => quanta[name]?.quantum ?? null),
+    aggregates: { ...aggregatesPart(window), ...kindsPart(window, further) },
     derived: derivedPart(window, device.altitude_m),
     quality,
+    ...(metrics.length === 0 ? {} : { metrics: descriptionsOf(metrics) }),
   }
+}
+
+/** Of what is no gauge. Before its first reading a device has no state. */
+function kindsPart(window: StatsWindow, further: readonly FurtherSamples[]): Record<string, WindowFigures> {
+  const { startMs, lastMs, timesMs, truncated, cadence, local } = window
+  const others = further.filter(({ metric }) => metric.kind !== 'gauge')
+  const endMs = lastMs ?? 0
+  const bucket = { startMs: startMs ?? endMs, endMs }
+  const ofStates = { startMs: (truncated ? timesMs[0] : startMs) ?? endMs, endMs }
+  const context = { cadence, nowMs: endMs, local }
+  return Object.fromEntries(
+    others.map(samples => {
+      const { name, kind } = samples.metric
+      return [name, windowFigures(samples, kind === 'state' ? ofStates : bucket, context)]
+    }),
+  )
 }

@@ -38,6 +38,8 @@ export interface StatsWindow {
   readonly values: Columns
   /** The local hour of the week of each reading. */
   readonly weekHours: Uint8Array
+  /** Gauges beside the five. */
+  readonly further: readonly StatsColumn[]
   readonly fine: Grid
   /** Of the cells of the fine grid. */
   readonly fineMoments: Readonly<Record<Quantity, Moments>>
@@ -47,8 +49,21 @@ export interface StatsWindow {
   readonly localHours: Uint8Array
 }
 
+/** One quantity in the window. */
+export interface StatsColumn {
+  readonly name: string
+  /** As many as the window's readings, NaN where missing. */
+  readonly values: Float64Array
+  /** Means of the cells of the fine grid, and their moments. */
+  readonly cells: Float64Array
+  readonly cellMoments: Moments
+  readonly hours: Float64Array
+}
+
 export interface WindowInput {
   readonly series: Series
+  /** Values of gauges beside the five, as many as readings of the series. */
+  readonly gauges: Readonly<Record<string, Float64Array>>
   /** The reading before the series, undefined when it begins with the device's first. */
   readonly predecessorMs: number | undefined
   readonly days: number
@@ -59,7 +74,7 @@ export interface WindowInput {
 }
 
 export function windowOf(input: WindowInput): StatsWindow {
-  const { series, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local } = input
+  const { series, gauges, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local } = input
   const cadence = cadenceOf(series.timesMs, expectedIntervalSeconds === null ? null : expectedIntervalSeconds * 1000)
   const lastMs = series.timesMs.at(-1) ?? null
   const startMs = lastMs === null ? null : lastMs - days * dayMs
@@ -70,6 +85,11 @@ export function windowOf(input: WindowInput): StatsWindow {
   const stepMs = stepSeconds === undefined ? stepOf(cadence, timesMs) : stepSeconds * 1000
   const fine = gridOf(timesMs, values, stepMs)
   const hourly = gridOf(timesMs, values, Math.max(stepMs, hourMs))
+  const columnFrom = (name: string, column: Float64Array): StatsColumn => {
+    const cells = binMeans(timesMs, column, fine.frame)
+    const hours = binMeans(timesMs, column, hourly.frame)
+    return { name, values: column, cells, cellMoments: momentsOf(cells), hours }
+  }
   return {
     days,
     startMs,
@@ -80,6 +100,7 @@ export function windowOf(input: WindowInput): StatsWindow {
     timesMs,
     values,
     weekHours: hoursOfWeek(timesMs, local),
+    further: Object.entries(gauges).map(([name, column]) => columnFrom(name, column.subarray(from))),
     fine,
     fineMoments: mapColumns(quantities, quantity => momentsOf(fine.means[quantity])),
     hourly,
@@ -130,7 +151,18 @@ function cellTimes({ startMs, stepMs, cells }: GridFrame, afterMs: number): Floa
   return timesMs
 }
 
-/** One value for each metric. */
-export function byMetric<Value>(columnOf: (metric: Metric) => Value): Record<Metric, Value> {
-  return mapColumns(metrics, columnOf)
+function columnOf({ values, fine, fineMoments, hourly }: StatsWindow, name: Quantity): StatsColumn {
+  const [cells, cellMoments] = [fine.means[name], fineMoments[name]]
+  return { name, values: values[name], cells, cellMoments, hours: hourly.means[name] }
+}
+
+/** The five metrics, the dew point and the further gauges. */
+export function quantityColumns(window: StatsWindow): StatsColumn[] {
+  return [...quantities.map(name => columnOf(window, name)), ...window.further]
+}
+
+/** One value for each of the five metrics, and beside them for each further gauge under its name. */
+export function byMetric<Value>(window: StatsWindow, ofColumn: (column: StatsColumn) => Value): Record<Metric, Value> {
+  const columns = [...metrics.map(name => columnOf(window, name)), ...window.further]
+  return Object.fromEntries(columns.map(column => [column.name, ofColumn(column)])) as Record<Metric, Value>
 }

@@ -24,6 +24,7 @@ function daily(readings: readonly Reading[], more: Partial<DailyInput> & { every
   const { every = 3600, ...given } = more
   const text = buildDaily({
     earlierMs: new Float64Array(0),
+    further: [],
     device: { name: 'roof', expected_interval_seconds: every },
     series: seriesOf(readings),
     days: 1,

@@ -169,6 +169,78 @@ t.test('past_window_data: hours of local days, whole at the ends of a day', asyn
   t.match(today.hours[0].door, { states: [{ state: 0, seconds: 3600 }] }, 'by the value of the evening before')
 })
 
+t.test('daily_summary: local days, each kind by its own figures', async t => {
+  const { days, metrics } = await json(t, '/daily_summary/Mast?days=3')
+  t.strictSame(new Set(Object.keys(metrics)), new Set(sent))
+  const [first, second, today] = days
+  t.match(second.co2, { kind: 'gauge', mean: 402.5, min: 400, max: 405, count: 144, coverage: 1, valid: true })
+  t.equal(second.co2.min_at, '2026-03-09 00:00')
+  t.match(second.rain_total, { kind: 'counter', count: 144, covered_seconds: 86_400, resets: 1, unplaced_increase: 0 })
+  t.ok(isNear(second.rain_total.increase, 143 * 0.2 + 0.1))
+  t.ok(isNear(today.rain_total.increase, 72 * 0.2))
+  t.ok(isNear(second.wind_direction.resultant_length, cosine10))
+  const states = [
+    { state: 0, seconds: 4 * 3600, share: 0.25 },
+    { state: 1, seconds: 12 * 3600, share: 0.75 },
+  ]
+  t.match(second.door, { kind: 'state', states, unknown_seconds: 8 * 3600, known_share: 2 / 3, changes: 1 })
+  t.match(second.rain, { kind: 'rate', count: 144, coverage: 1, missing: 0 })
+  t.ok(isNear(second.rain.sum, 14.4))
+  t.equal(first.rain.count, 144, 'midnight at its end is of it, midnight at its start is not')
+  const { days: plainDays, metrics: none } = await json(t, '/daily_summary/Plain?days=2')
+  t.strictSame([Object.keys(plainDays[1]), none], [['date', 'hours', 'temperature', 'humidity', 'pressure'], undefined])
+})
+
+t.test('stats_data: gauges have all that the five have, other kinds their own figures', async t => {
+  const stats = await json(t, '/stats_data/Mast')
+  t.strictSame(new Set(Object.keys(stats.metrics)), new Set(sent))
+  const gauges = ['co2', 'wind_speed']
+  for (const part of ['autocorrelation', 'seasonality', 'quality']) {
+    t.strictSame(new Set(Object.keys(stats[part])), new Set([...five, ...gauges]), part)
+  }
+  const names = [...five, 'dew_point', ...gauges]
+  t.equal(stats.correlations.pairs.length, (names.length * (names.length - 1)) / 2)
+  t.match(stats.units, { temperature: '°C', co2: 'ppm', wind_direction: '°', door: null })
+  t.match(stats.freshness.metrics, { co2: { last_seen: '2026-03-10 12:00', value: co2At(at('10T12:00')) } })
+  t.match(stats.freshness.metrics.door, { last_seen: '2026-03-10 06:00', value: 1 })
+  const { metrics: complete } = stats.reliability.windows['24h']
+  t.strictSame(new Set(Object.keys(complete)), new Set([...five, ...sent.filter(name => name !== 'door')]))
+  t.equal(complete.co2.completeness, 1)
+  t.match(stats.quality.co2, { good: times.length, suspect: 0, missing: 0 })
+  const { aggregates } = stats
+  t.match(aggregates.co2, { kind: 'gauge', count: times.length, min: 400, max: 405, median: 402 })
+  const total = counterIncrease({ timesMs: Float64Array.from(times), values: Float64Array.from(times, totalAt) })
+  t.match(aggregates.rain_total, {
+    kind: 'counter',
+    count: times.length,
+    increase: total.increase,
+    resets_total: 1,
+    resets: [{ after: '2026-03-09 17:50', until: '2026-03-09 18:00', value_after: 0.1 }],
+  })
+  t.match(aggregates.wind_direction.rose, { count: times.length, calm_count: 0 })
+  const { sector_counts } = aggregates.wind_direction.rose
+  t.strictSame([sector_counts[0], sector_counts.length], [times.length, 16], 'both are in the sector of north')
+  t.match(aggregates.door, {
+    kind: 'state',
+    count: 3,
+    last: 1,
+    changes: 2,
+    last_change: { at: '2026-03-10 06:00', from: 0, to: 1 },
+    known_seconds: 28 * 3600,
+  })
+  t.match(aggregates.rain, { kind: 'rate', greatest_hour: { count: 6 } })
+  t.ok(isNear(aggregates.rain.greatest_hour.sum, 0.6))
+})
+
+t.test('stats_data: without further metrics the answer is the one that it always was', async t => {
+  const [all, none] = [await json(t, '/stats_data/Mast'), await json(t, '/stats_data/Plain')]
+  t.equal(none.metrics, undefined)
+  t.strictSame(Object.keys(none.aggregates), [...five, 'dew_point'])
+  t.strictSame(none.seasonality, Object.fromEntries(five.map(name => [name, all.seasonality[name]])))
+  t.strictSame(none.autocorrelation, Object.fromEntries(five.map(name => [name, all.autocorrelation[name]])))
+  t.equal(none.correlations.pairs.length, 15)
+})
+
 t.test('metrics= says which others there are, also of those that the device never sent', async t => {
   const { today, metrics } = await json(t, '/past_window_data/Mast?metrics=sap_flow,co2,temperature,battery_voltage')
   t.strictSame(Object.keys(metrics), ['sap_flow', 'co2', 'battery_voltage'])
@@ -182,7 +254,7 @@ t.test('metrics= says which others there are, also of those that the device neve
 })
 
 t.test('wrong names are refused', async t => {
-  for (const path of ['/detail_data/Mast', '/past_window_data/Mast']) {
+  for (const path of ['/detail_data/Mast', '/past_window_data/Mast', '/daily_summary/Mast', '/stats_data/Mast']) {
     await refuses(t, `${path}?metrics=co2,nothing`, 400, /^there is no metric nothing$/)
     for (const text of [
       '',

@@ -60,6 +60,7 @@ export function textOf(query: Question): string {
     days: 30,
     stepSeconds: undefined,
     predecessorMs: undefined,
+    further: [],
     ...query,
     device: { ...device, ...query.device },
     nowMs,

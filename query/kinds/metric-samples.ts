@@ -1,0 +1,23 @@
+/** The values of a further metric, and their places among other times. */
+
+import type { Samples } from '../../analytics/present.ts'
+import type { FurtherMetric } from '../further-metric.ts'
+
+/** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
+export interface FurtherSamples extends Samples {
+  readonly metric: FurtherMetric
+  /** As many as times, NaN where missing; undefined without a paired speed. */
+  readonly speeds: Float64Array | undefined
+}
+
+/** The values at these times, ascending, NaN where there is none; values at other times are left out. */
+export function alignedTo(timesMs: Float64Array, samples: Samples): Float64Array {
+  const aligned = new Float64Array(timesMs.length).fill(Number.NaN)
+  let place = 0
+  for (let index = 0; index < samples.timesMs.length; index++) {
+    const timeMs = samples.timesMs[index] as number
+    while (place < timesMs.length && (timesMs[place] as number) < timeMs) place++
+    if (timesMs[place] === timeMs) aligned[place] = samples.values[index] as number
+  }
+  return aligned
+}

@@ -1,0 +1,115 @@
+/** The figures of a metric over a whole window, of each kind but a gauge. */
+
+import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
+import { circularSummary } from '../../analytics/direction/circular-summary.ts'
+import { rose } from '../../analytics/direction/rose.ts'
+import { vectorMean } from '../../analytics/direction/vector-mean.ts'
+import { upperBound } from '../../analytics/lower-bound.ts'
+import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
+import { greatestSum } from '../../analytics/rate/greatest-sum.ts'
+import { stateDurations } from '../../analytics/state/state-durations.ts'
+import { stateEpisodes } from '../../analytics/state/state-episodes.ts'
+import type { Bucket } from '../../analytics/summary/aggregates.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { bug } from '../../limits/bug.ts'
+import type { WindowFigures } from '../shapes/kinds.ts'
+import { type BucketContext, runsOf } from './bucket-figures.ts'
+import { metricCadence } from './metric-cadence.ts'
+import type { FurtherSamples } from './metric-samples.ts'
+
+const hourMs = 3_600_000
+const secondsPerDay = 86_400
+/** The points of the compass. */
+const sectors = 16
+
+/** Of (startMs, endMs]; `context.nowMs` is its end. */
+export function windowFigures(samples: FurtherSamples, window: Bucket, context: BucketContext): WindowFigures {
+  switch (samples.metric.kind) {
+    case 'counter':
+      return counterFigures(inside(samples, window, 1), context.local)
+    case 'direction':
+      return directionFigures(inside(samples, window))
+    case 'state':
+      return stateFigures(samples, window, context)
+    case 'rate':
+      return rateFigures(samples, window, context)
+    case 'gauge':
+      throw bug(`a gauge, ${samples.metric.name}, has its figures among those of the five`)
+  }
+}
+
+/** With so many samples before it. */
+function inside(samples: FurtherSamples, { startMs, endMs }: Bucket, before = 0): FurtherSamples {
+  const { timesMs, values, speeds } = samples
+  const from = Math.max(0, upperBound(timesMs, startMs) - before)
+  const to = Math.max(from, upperBound(timesMs, endMs))
+  const part = (column: Float64Array) => column.subarray(from, to)
+  return { ...samples, timesMs: part(timesMs), values: part(values), speeds: speeds && part(speeds) }
+}
+
+function counterFigures(samples: FurtherSamples, local: LocalTime): WindowFigures {
+  const { count, increase, span_seconds, resets, resets_total } = counterIncrease(samples)
+  return {
+    kind: 'counter',
+    count,
+    last: samples.values.at(-1) ?? null,
+    increase,
+    increase_per_day: increase === null || span_seconds === 0 ? null : (increase / span_seconds) * secondsPerDay,
+    span_seconds,
+    resets: resets.map(({ after_ms, until_ms, ...values }) => ({
+      after: local.text(after_ms * 1000),
+      until: local.text(until_ms * 1000),
+      ...values,
+    })),
+    resets_total,
+  }
+}
+
+function directionFigures({ values, speeds, metric }: FurtherSamples): WindowFigures {
+  const { rayleigh_p_value: _, ...figures } = circularSummary(values)
+  const calmBelow = metric.speed?.calmBelow ?? null
+  const paired = speeds === undefined || calmBelow === null ? undefined : { speeds, calmBelow }
+  return {
+    kind: 'direction',
+    ...figures,
+    vector: speeds === undefined ? null : vectorMean(values, speeds),
+    rose: rose(values, sectors, paired),
+  }
+}
+
+function stateFigures(samples: FurtherSamples, window: Bucket, context: BucketContext): WindowFigures {
+  const runs = runsOf(samples, context)
+  const [durations] = stateDurations(runs, [window])
+  if (durations === undefined) throw bug('one bucket has no figures')
+  const { last_change } = stateEpisodes(runs, 1)
+  return {
+    kind: 'state',
+    count: inside(samples, window).values.length,
+    ...durations,
+    last: samples.values.at(-1) ?? null,
+    last_change: last_change && {
+      at: context.local.text(last_change.at_ms * 1000),
+      from: last_change.from,
+      to: last_change.to,
+    },
+  }
+}
+
+function rateFigures(samples: FurtherSamples, window: Bucket, { cadence, nowMs, local }: BucketContext): WindowFigures {
+  const { timesMs, values } = samples
+  const [sums] = bucketSums({ timesMs, values, cadence: metricCadence(timesMs, cadence), nowMs }, [window])
+  if (sums === undefined) throw bug('one bucket has no sum')
+  const { max_at_ms, ...figures } = sums
+  const greatest = greatestSum(inside(samples, window), hourMs)
+  return {
+    kind: 'rate',
+    ...figures,
+    max_at: max_at_ms === null ? null : local.text(max_at_ms * 1000),
+    greatest_hour: greatest && {
+      sum: greatest.sum,
+      start: local.text(greatest.start_ms * 1000),
+      end: local.text(greatest.end_ms * 1000),
+      count: greatest.count,
+    },
+  }
+}
