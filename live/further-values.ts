@@ -4,7 +4,7 @@
  */
 
 import { bug } from '../limits/bug.ts'
-import type { StoredReadings } from './live-fleet.ts'
+import type { StoredFurther } from './stored-further.ts'
 
 /** At most as many as a device may have series. */
 const seriesMax = 64
@@ -32,8 +32,8 @@ export class FurtherValues {
    * Those of the reading at which `readings` stands, as with columns: an older value never replaces a newer one. True when
    * the reading has taken the place of one that had a value which it has not: which one it was before, QuestDB knows.
    */
-  take(slot: number, readings: StoredReadings): boolean {
-    const { furtherCount, timeUs } = readings
+  take(slot: number, timeUs: number, readings: StoredFurther): boolean {
+    const { furtherCount } = readings
     if (furtherCount === 0 && this.#bySlot[slot] === undefined) return false
     const known = this.#of(slot)
     let isLacking = false
@@ -79,7 +79,7 @@ export class FurtherValues {
   }
 }
 
-function hasSeries(readings: StoredReadings, series: number): boolean {
+function hasSeries(readings: StoredFurther, series: number): boolean {
   for (let index = 0; index < readings.furtherCount; index++) if (readings.furtherSeries(index) === series) return true
   return false
 }

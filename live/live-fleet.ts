@@ -13,6 +13,7 @@ import { noteInterval } from './interval-watch.ts'
 import { kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
 import { NameOrder } from './name-order.ts'
 import { Slots } from './slots.ts'
+import type { StoredFurther } from './stored-further.ts'
 
 /** What the registry says of a device. */
 export interface LiveDevice {
@@ -25,7 +26,7 @@ export interface LiveDevice {
 }
 
 /** Readings in the order in which they became durable; see `ingest.onStored`. */
-export interface StoredReadings {
+export interface StoredReadings extends StoredFurther {
   next(): boolean
   /** The device's number. */
   readonly series: number
@@ -33,11 +34,6 @@ export interface StoredReadings {
   readonly timeUs: number
   /** Of the metric in this column; NaN where missing. */
   value(column: number): number
-  /** Values without a column. */
-  readonly furtherCount: number
-  /** The number of the series of one of those, by its place among them. */
-  furtherSeries(place: number): number
-  furtherValue(place: number): number
 }
 
 export type StateListener = (device: LiveDevice, before: LiveState, now: LiveState) => void
@@ -144,7 +140,7 @@ export class LiveFleet {
     const { timeUs } = readings
     const lastUs = columns.lastUs[slot] as number
     this.#takeValues(columns, slot, timeUs, readings)
-    if (this.further.take(slot, readings)) this.#want(slot)
+    if (this.further.take(slot, timeUs, readings)) this.#want(slot)
     const hour = Math.floor(timeUs / hourUs)
     if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
     if (timeUs > lastUs) {

@@ -8,7 +8,6 @@ import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FurtherMetric } from './further-metric.ts'
 import type { FailureCode } from './query-failed.ts'
-import type { FurtherRange } from './questdb/further-values.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { StatsLive } from './stats/live.ts'
 
@@ -104,7 +103,14 @@ export interface FleetLastQuery {
   readonly toUs: number
 }
 
-export interface FleetFurtherQuery extends FurtherRange {}
+/** Of values of metrics that have no column. */
+export interface FleetFurtherQuery {
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+  /** Undefined for all that there are. */
+  readonly series: readonly number[] | undefined
+}
 
 export interface FleetHourQuery {
   readonly fromUs: number

@@ -1,6 +1,6 @@
 /** Values without a column of the readings in the ring, in a ring of their own. */
 
-import type { StoredReadings } from './reading-ring.ts'
+import type { StoredFurther } from '../stored-further.ts'
 
 /** Values of a reading, on average; where there are more, fewer readings are kept. */
 const valuesPerRow = 4
@@ -30,7 +30,7 @@ export class FurtherRing {
     this.#nextNumber = firstNumber
   }
 
-  append(number: number, readings: StoredReadings): void {
+  append(number: number, readings: StoredFurther): void {
     this.#starts[number % this.#starts.length] = this.#head
     for (let place = 0; place < readings.furtherCount; place++, this.#head++) {
       const at = this.#head % this.#values.length

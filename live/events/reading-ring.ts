@@ -2,6 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
+import type { StoredFurther } from '../stored-further.ts'
 import { FurtherRing, furtherRowBytes } from './further-ring.ts'
 
 export interface RingOptions {
@@ -11,17 +12,12 @@ export interface RingOptions {
 }
 
 /** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
-export interface StoredReadings {
+export interface StoredReadings extends StoredFurther {
   readonly count: number
   next(): boolean
   readonly series: number
   readonly timeUs: number
   value(column: number): number
-  /** Values without a column. */
-  readonly furtherCount: number
-  /** The number of the series of one of those, by its place among them. */
-  furtherSeries(place: number): number
-  furtherValue(place: number): number
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8

@@ -3,19 +3,28 @@
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { eachFurtherValue } from '../questdb/further-values.ts'
 import { type ExportMetric, isBuiltIn } from './export-columns.ts'
-import type { ExportRows } from './export-rows.ts'
 import { deviceAt, metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
-type Rows = Pick<ExportRows, 'timesUs' | 'devices' | 'order'>
+/** Rows of an export; see export-rows.ts. */
+interface Rows {
+  readonly timesUs: Float64Array
+  readonly devices: Float64Array
+  readonly order: Uint32Array
+}
+
+interface RowsWithValues extends Rows {
+  /** By column. */
+  readonly values: readonly Float64Array[]
+}
 
 /** A column for each metric: those that the rows have, and those of the others, which are read here. */
 export async function withFurther(
   reader: Pick<ColumnsReader, 'read'>,
-  { values: ofBuiltIn, ...rows }: ExportRows,
+  { values: ofBuiltIn, ...rows }: RowsWithValues,
   metrics: readonly ExportMetric[],
   series: SeriesTable,
   signal: AbortSignal,
-): Promise<ExportRows> {
+): Promise<RowsWithValues> {
   const { timesUs, order } = rows
   let next = 0
   const values = metrics.map(metric => {
