@@ -8,7 +8,7 @@ import type { FurtherMetric } from './further-metric.ts'
 import type { QueryLimits } from './limits.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
-import type { AnalysisQueries, LightQueries } from './task.ts'
+import type { AnalysisQueries, ComparedFurther, LightQueries } from './task.ts'
 
 type Served = Answer | Promise<Answer>
 
@@ -34,6 +34,8 @@ interface FurtherHow {
 type PastHow = FurtherHow
 
 interface CompareHow {
+  /** Metrics beside those that the answer always has. */
+  readonly further: readonly ComparedFurther[]
   readonly preset: ComparePreset
   readonly withTimes: boolean
 }

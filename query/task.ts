@@ -42,9 +42,16 @@ export interface DayQuery {
   readonly endUs: number
 }
 
+/** A metric with the places of its values in both devices. */
+export interface ComparedFurther {
+  readonly a: FurtherMetric
+  readonly b: FurtherMetric
+}
+
 export interface CompareQuery {
   readonly a: AnalysedDevice
   readonly b: AnalysedDevice
+  readonly further: readonly ComparedFurther[]
   readonly preset: ComparePreset
   readonly withTimes: boolean
   readonly nowMs: number

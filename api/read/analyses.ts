@@ -24,7 +24,7 @@ import {
   PastParameters,
   StatsParameters,
 } from './analysis-parameters.ts'
-import { type AnalysedMetrics, furtherMetrics, unknownMetric } from './further-metrics.ts'
+import { type AnalysedMetrics, comparedMetrics, furtherMetrics, unknownMetric } from './further-metrics.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { DevicePath, jsonRead, type Read, readGroup } from './read-operation.ts'
@@ -80,8 +80,9 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       subject: devicesInQuery('a', 'b'),
       query: CompareParameters,
       answer: Comparison.meta({ id: 'Comparison' }),
-      ask([a, b], { preset, t }, client) {
-        return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t }, client)
+      ask([a, b], { preset, t, metrics: names }, client) {
+        const further = comparedMetrics(metrics, [a as Device, b as Device], airMetrics, names)
+        return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t, further }, client)
       },
     }),
     analysis({
@@ -91,9 +92,9 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       subject,
       query: DetailParameters,
       answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
-      ask(device, { points, t, flags, metrics: names }, client) {
+      ask(device, { t, flags, metrics: names, ...how }, client) {
         const further = furtherOf(device, columns, names)
-        return query.detail(device, { points, withTimes: t, withFlags: flags, further }, client)
+        return query.detail(device, { ...how, withTimes: t, withFlags: flags, further }, client)
       },
     }),
     analysis({
@@ -105,10 +106,8 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       query: StatsParameters,
       answer: Stats.meta({ id: 'Statistics' }),
       tooLarge: 'TOO_MANY_DAYS',
-      ask(device, { days, step, metrics: names }, client) {
-        const further = furtherOf(device, columns, names)
-        return query.stats(device, { days, stepSeconds: step, further }, client)
-      },
+      ask: (device, { days, step, metrics: names }, client) =>
+        query.stats(device, { days, stepSeconds: step, further: furtherOf(device, columns, names) }, client),
     }),
     analysis({
       path: '/daily_summary/:device',

@@ -37,7 +37,7 @@ const step = parameter(stepInvalid)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
 /** read-subjects.ts finds the devices. */
-export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes })
+export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes, metrics: MetricNames })
 
 export const DetailParameters = z.object({
   points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),

@@ -7,6 +7,7 @@ import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { isMetricName } from '../../metrics/metric-name.ts'
 import { signOf } from '../../metrics/units.ts'
 import type { FurtherMetric, PairedSpeed, ValuesPlace } from '../../query/further-metric.ts'
+import type { ComparedFurther } from '../../query/task.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { parameter, published } from './parameter-kit.ts'
 
@@ -42,6 +43,24 @@ export function furtherMetrics(
 ): FurtherMetric[] {
   const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? byPosition(metrics.metricsOf(device))
   return wanted.filter(({ name }) => !always.includes(name)).map(metric => furtherMetric(metrics, device, metric))
+}
+
+/** Without names those that both devices have sent. */
+export function comparedMetrics(
+  metrics: AnalysedMetrics,
+  [a, b]: readonly [{ readonly number: number }, { readonly number: number }],
+  always: readonly string[],
+  names: readonly string[] | undefined,
+): ComparedFurther[] {
+  const ofBoth = byPosition(metrics.metricsOf(a.number)).filter(
+    metric => metrics.series(b.number, metric) !== undefined,
+  )
+  const common = names ?? ofBoth.map(({ name }) => name)
+  const ofB = furtherMetrics(metrics, b.number, always, common)
+  return furtherMetrics(metrics, a.number, always, common).map((one, place) => ({
+    a: one,
+    b: ofB[place] as FurtherMetric,
+  }))
 }
 
 function byPosition(some: Metric[]): Metric[] {

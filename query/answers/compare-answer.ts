@@ -3,6 +3,8 @@
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import { type ComparedSamples, comparedText } from '../kinds/compared-metric.ts'
 import { mapColumns } from '../map-columns.ts'
 import type { HourlySeries } from '../series.ts'
 import type { Comparison } from '../shapes/compare.ts'
@@ -61,6 +63,8 @@ interface ComparedDevice {
 export interface CompareInput extends CompareWindow {
   readonly a: ComparedDevice
   readonly b: ComparedDevice
+  /** In the answer's order. */
+  readonly further: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
   readonly preset: ComparePreset
   readonly nowMs: number
   readonly local: LocalTime
@@ -69,7 +73,7 @@ export interface CompareInput extends CompareWindow {
 
 /** The answer as JSON text. */
 export function buildCompare(input: CompareInput): string {
-  const { a, b, preset, startMs, endMs, nowMs, local } = input
+  const { a, b, further, preset, startMs, endMs, nowMs, local } = input
   const hours = Float64Array.from({ length: (endMs - startMs) / hourMs }, (_, hour) => startMs + hour * hourMs)
   return objectText({
     ...memberTexts({
@@ -80,8 +84,12 @@ export function buildCompare(input: CompareInput): string {
       start: local.text(startMs * 1000),
       end: local.text(endMs * 1000),
       step_seconds: hourMs / 1000,
-    } satisfies Omit<Comparison, AirMetric>),
+    } satisfies Omit<Comparison, AirMetric | 'metrics'>),
     ...mapColumns(airMetrics, metric => metricText(input, metric, hours)),
+    ...Object.fromEntries(
+      further.map(one => [one.a.samples.metric.name, comparedText(one.a, one.b, { startMs, endMs }, input)]),
+    ),
+    ...(further.length === 0 ? {} : memberTexts({ metrics: descriptionsOf(further.map(one => one.a.samples.metric)) })),
   })
 }
 

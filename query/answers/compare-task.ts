@@ -1,13 +1,17 @@
 /** Fetches for `compare_data`: the newest reading of each device, and the hours of both before that. */
 
+import type { FurtherMetric } from '../further-metric.ts'
+import type { ComparedSamples } from '../kinds/compared-metric.ts'
+import { furtherSamples } from '../kinds/further-samples.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { HourlySeries } from '../series.ts'
 import type { CompareQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
-import { buildCompare, compareWindow } from './compare-answer.ts'
+import { buildCompare, type CompareWindow, compareWindow } from './compare-answer.ts'
 
-export async function answerCompare(
-  { a, b, preset, withTimes, nowMs, newestUs, hourSources }: CompareQuery,
-  { source, local, signal }: TaskContext,
-): Promise<string> {
+export async function answerCompare(query: CompareQuery, context: TaskContext): Promise<string> {
+  const { a, b, preset, withTimes, nowMs, newestUs, hourSources } = query
+  const { source, local, signal } = context
   const devices = a.symbol === b.symbol ? [a] : [a, b]
   const lastReadingsMs: (number | undefined)[] = []
   for (const { symbol } of devices) {
@@ -22,13 +26,48 @@ export async function answerCompare(
   const hours = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000, ...hourSources }
   const hourlyOfA = await source.hourly({ symbol: a.symbol, ...hours }, signal)
   const hourlyOfB = devices.length === 1 ? hourlyOfA : await source.hourly({ symbol: b.symbol, ...hours }, signal)
+  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, context)
+  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, context)
   return buildCompare({
     a: { device: a, hourly: hourlyOfA },
     b: { device: b, hourly: hourlyOfB },
+    further: furtherOfA.map((one, place) => ({ a: one, b: furtherOfB[place] as ComparedSamples })),
     preset,
     ...window,
     nowMs,
     local,
     withTimes,
   })
+}
+
+/** Hours of gauges come from QuestDB, those of other kinds are made of all values. */
+async function readFurther(
+  query: CompareQuery,
+  which: 'a' | 'b',
+  { startMs, endMs }: CompareWindow,
+  hourly: HourlySeries,
+  context: TaskContext,
+): Promise<ComparedSamples[]> {
+  const metrics = query.further.map(metric => metric[which])
+  const fromUs = Math.min(endMs * 1000, Math.max(startMs * 1000, query.hourSources.expiredBeforeUs))
+  const series = metrics.flatMap(({ kind, series }) => (kind === 'gauge' ? (series ?? []) : []))
+  const hours = await context.measurements.hours({ series, fromUs, toUs: endMs * 1000 }, context.signal)
+  const range = { afterUs: fromUs - 1, throughUs: endMs * 1000, untilUs: query.newestUs }
+  const others = metrics.filter(({ kind }) => kind !== 'gauge')
+  const byName = new Map<string, FurtherSamples>()
+  for (const samples of await furtherSamples(others, range, undefined, context))
+    byName.set(samples.metric.name, samples)
+  return metrics.map(metric => {
+    const ofColumn =
+      metric.column === undefined ? undefined : { startsMs: hourly.startsMs, ...hourly.metrics[metric.column] }
+    return {
+      device: query[which],
+      samples: byName.get(metric.name) ?? noSamples(metric),
+      hours: metric.series === undefined ? ofColumn : hours.get(metric.series),
+    }
+  })
+}
+
+function noSamples(metric: FurtherMetric): FurtherSamples {
+  return { metric, timesMs: new Float64Array(0), values: new Float64Array(0), speeds: undefined }
 }

@@ -2,7 +2,8 @@
 
 import { z } from 'zod'
 import { pairReasons } from '../../analytics/reasons.ts'
-import { answerContext, Coefficient, Count, LocalMinute, Share, TimedPoints } from './parts.ts'
+import { furtherMetrics, StateDurations } from './kinds.ts'
+import { answerContext, Coefficient, Count, LocalMinute, Share, TimedPoints, withFurther } from './parts.ts'
 
 const ComparedDevice = z.strictObject({ device: z.string(), location_short: z.string() })
 
@@ -32,7 +33,40 @@ const ComparedMetric = z.strictObject({
   stats: Agreement,
 })
 
-export const Comparison = z.strictObject({
+/** By the hour: means of gauges, increases of counters, sums of rates. */
+const comparedKinds = ['gauge', 'counter', 'rate'] as const
+const ComparedDirection = z.strictObject({
+  kind: z.literal('direction'),
+  unit: z.string().nullable(),
+  a: TimedPoints,
+  b: TimedPoints,
+  diff: TimedPoints,
+  stats: z.strictObject({
+    n: Count,
+    bias: z.number().min(-180).max(180).nullable(),
+    mae: z.number().min(0).max(180).nullable(),
+    resultant_length: Share.nullable(),
+  }),
+})
+/** Of the whole time. */
+const ComparedState = z.strictObject({
+  kind: z.literal('state'),
+  unit: z.string().nullable(),
+  a: StateDurations,
+  b: StateDurations,
+  stats: z.strictObject({
+    known_seconds: z.number().nonnegative(),
+    same_seconds: z.number().nonnegative(),
+    same_share: Share.nullable(),
+  }),
+})
+const ComparedFurther = z.discriminatedUnion('kind', [
+  ComparedMetric.extend({ kind: z.enum(comparedKinds), unit: z.string().nullable() }),
+  ComparedDirection,
+  ComparedState,
+])
+
+const comparison = {
   a: ComparedDevice,
   b: ComparedDevice,
   ...answerContext,
@@ -43,5 +77,7 @@ export const Comparison = z.strictObject({
   temperature: ComparedMetric,
   humidity: ComparedMetric,
   pressure: ComparedMetric,
-})
+  ...furtherMetrics,
+}
+export const Comparison = withFurther(comparison, ComparedFurther)
 export type Comparison = z.infer<typeof Comparison>

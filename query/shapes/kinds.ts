@@ -70,6 +70,7 @@ const stateDurationFigures = {
   known_share: Share.nullable(),
   changes: Count,
 }
+export const StateDurations = z.strictObject(stateDurationFigures).meta({ id: 'StateDurations' })
 export const stateFigures = { kind: z.literal('state'), ...stateDurationFigures }
 export const rateFigures = {
   kind: z.literal('rate'),

@@ -20,6 +20,7 @@ const at = (text: string) => Date.parse(`2026-03-${text}:00Z`)
 const world = await startFurtherReadings(t)
 const mast = await world.addDevice('Mast', { expected_interval_seconds: 600 })
 const plain = await world.addDevice('Plain', { expected_interval_seconds: 600 })
+const twin = await world.addDevice('Twin', { expected_interval_seconds: 600 })
 await world.addMetric({ name: 'trend_index', kind: 'gauge', position: 1000 })
 await world.addMetric({ name: 'sap_flow', title: 'Sap flow', unit: 'L/h', kind: 'rate', decimals: 3 })
 
@@ -54,6 +55,18 @@ await world.send(
       ...(door === undefined ? {} : { door }),
     }
     return [timeMs, values] as const
+  }),
+)
+const twinDoors = new Map([
+  [at('09T10:00'), 1],
+  [at('10T00:00'), 0],
+])
+await world.send(
+  twin,
+  times.map((timeMs, step) => {
+    const door = twinDoors.get(timeMs)
+    const values = { co2: co2At(timeMs) + 2, rain_total: 0.3 * step, rain: 0.2, wind_direction: 20 }
+    return [timeMs, door === undefined ? values : { ...values, door }] as const
   }),
 )
 await world.send(
@@ -241,6 +254,42 @@ t.test('stats_data: without further metrics the answer is the one that it always
   t.equal(none.correlations.pairs.length, 15)
 })
 
+t.test('compare_data: what both have, by the hour, each kind by its own figures', async t => {
+  const compared = await json(t, '/compare_data?a=Mast&b=Twin&preset=24h&t=1')
+  t.strictSame(new Set(Object.keys(compared.metrics)), new Set(sent.filter(name => name !== 'wind_speed')))
+  t.match(compared.co2, { kind: 'gauge', unit: 'ppm', stats: { n: 24, bias: -2, mae: 2 } })
+  t.equal(compared.co2.a.length, 24)
+  const { kind, a, diff, stats } = compared.rain_total
+  t.equal(kind, 'counter')
+  t.ok(isNear(hourAt(a, '10T07:00').v, 1.2) && isNear(hourAt(diff, '10T07:00').v, -0.6))
+  t.ok(isNear(hourAt(diff, '09T17:00').v, -0.7), 'the hour before the reset')
+  t.ok(stats.n === 24 && isNear(stats.bias, (23 * -0.6 - 0.7) / 24))
+  t.ok(isNear(compared.rain.stats.bias, -0.6) && compared.rain.stats.n === 24)
+  const wind = compared.wind_direction
+  t.match(wind, { kind: 'direction', unit: '°', stats: { n: 24 } })
+  t.ok(isNear(wind.stats.bias, -20) && isNear(wind.stats.mae, 20) && isNear(wind.stats.resultant_length, 1))
+  t.match(compared.door, {
+    kind: 'state',
+    a: {
+      states: [
+        { state: 0, seconds: 10 * 3600 },
+        { state: 1, seconds: 14 * 3600 },
+      ],
+    },
+    b: {
+      states: [
+        { state: 0, seconds: 12 * 3600 },
+        { state: 1, seconds: 12 * 3600 },
+      ],
+    },
+    stats: { known_seconds: 24 * 3600, same_seconds: 14 * 3600, same_share: 14 / 24 },
+  })
+  const names = Object.keys(await json(t, '/compare_data?a=Mast&b=Plain'))
+  t.strictSame(names.slice(-3), ['temperature', 'humidity', 'pressure'])
+  const named = await json(t, '/compare_data?a=Mast&b=Plain&metrics=co2,battery_voltage')
+  t.match(named, { co2: { b: [], stats: { n: 0 } }, battery_voltage: { kind: 'gauge', a: [] } })
+})
+
 t.test('metrics= says which others there are, also of those that the device never sent', async t => {
   const { today, metrics } = await json(t, '/past_window_data/Mast?metrics=sap_flow,co2,temperature,battery_voltage')
   t.strictSame(Object.keys(metrics), ['sap_flow', 'co2', 'battery_voltage'])
@@ -254,8 +303,15 @@ t.test('metrics= says which others there are, also of those that the device neve
 })
 
 t.test('wrong names are refused', async t => {
-  for (const path of ['/detail_data/Mast', '/past_window_data/Mast', '/daily_summary/Mast', '/stats_data/Mast']) {
-    await refuses(t, `${path}?metrics=co2,nothing`, 400, /^there is no metric nothing$/)
+  for (const path of [
+    '/detail_data/Mast',
+    '/past_window_data/Mast',
+    '/daily_summary/Mast',
+    '/stats_data/Mast',
+    '/compare_data/?a=Mast&b=Twin',
+  ]) {
+    const search = path.includes('?') ? '&' : '?'
+    await refuses(t, `${path}${search}metrics=co2,nothing`, 400, /^there is no metric nothing$/)
     for (const text of [
       '',
       'co2,',
@@ -267,7 +323,12 @@ t.test('wrong names are refused', async t => {
         .map((_, i) => `m${i}`)
         .join(),
     ]) {
-      await refuses(t, `${path}?metrics=${text}`, 400, /^metrics must be at most 69 names of metrics, with commas/)
+      await refuses(
+        t,
+        `${path}${search}metrics=${text}`,
+        400,
+        /^metrics must be at most 69 names of metrics, with commas/,
+      )
     }
   }
 })

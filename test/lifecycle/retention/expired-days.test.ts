@@ -79,6 +79,7 @@ const compareOf = (expiredBeforeUs: number) =>
     {
       a: deviceOf('c-3'),
       b: deviceOf('nobody-9'),
+      further: [],
       preset: '24h',
       withTimes: true,
       nowMs: startMs + dayCount * dayMs,
