@@ -3,7 +3,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Device } from '../../auth/devices/device.ts'
-import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { Query } from '../../query/query.ts'
@@ -48,6 +47,8 @@ type Analysis<About, Query> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'd
   tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
 }
 
+const subject = deviceInPath('device')
+
 export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOptions): OperationGroup<ReadOperation> {
   function analysis<About, Query>({ query: shape, ask, tooLarge = 'TOO_LARGE', ...read }: Analysis<About, Query>) {
     return jsonRead<About>(access, {
@@ -71,7 +72,6 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
 
   const furtherOf = (device: Device, always: readonly string[], names: Named['metrics']) =>
     furtherMetrics(metrics, device.number, always, names)
-  const subject = deviceInPath('device')
   return readGroup(
     analysis({
       path: '/compare_data',
@@ -82,7 +82,7 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       answer: Comparison.meta({ id: 'Comparison' }),
       ask([a, b], { preset, t, metrics: names }, client) {
         const further = comparedMetrics(metrics, [a as Device, b as Device], airMetrics, names)
-        return query.compare(a as AnalysedDevice, b as AnalysedDevice, { preset, withTimes: t, further }, client)
+        return query.compare(a as Device, b as Device, { preset, withTimes: t, further }, client)
       },
     }),
     analysis({
@@ -92,9 +92,9 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       subject,
       query: DetailParameters,
       answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
-      ask(device, { t, flags, metrics: names, ...how }, client) {
+      ask(device, { points, t, flags, metrics: names }, client) {
         const further = furtherOf(device, columns, names)
-        return query.detail(device, { ...how, withTimes: t, withFlags: flags, further }, client)
+        return query.detail(device, { points, withTimes: t, withFlags: flags, further }, client)
       },
     }),
     analysis({
