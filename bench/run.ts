@@ -26,6 +26,7 @@ const names = [
   'outage',
   'memory',
   'analytics',
+  'further-metrics',
   'content-files',
   'properties',
 ]
