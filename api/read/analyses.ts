@@ -71,7 +71,7 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
   }
 
   const furtherOf = (device: Device, always: readonly string[], names: Named['metrics']) =>
-    furtherMetrics(metrics, device.number, always, names)
+    furtherMetrics(metrics, device, always, names)
   return readGroup(
     analysis({
       path: '/compare_data',

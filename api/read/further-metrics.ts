@@ -1,5 +1,6 @@
 /** Which metrics an analysis has beside those that it always has, and where a device has their values. */
 
+import { furtherMetricsOf, type MetricDevice } from '../../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { calmSpeed, speedOfDirection } from '../../metrics/direction-speed.ts'
 import type { Metric } from '../../metrics/metric.ts'
@@ -32,39 +33,36 @@ export function unknownMetric(metrics: AnalysedMetrics, names: readonly string[]
 }
 
 /**
- * In the order in which they are named; without names what the device has sent, in the order of positions. `always` are
+ * In the order in which they are named; without names what the device has, in the order in which it is shown. `always` are
  * those that the answer has anyway.
  */
 export function furtherMetrics(
   metrics: AnalysedMetrics,
-  device: number,
+  device: MetricDevice,
   always: readonly string[],
   names: readonly string[] | undefined,
 ): FurtherMetric[] {
-  const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? byPosition(metrics.metricsOf(device))
-  return wanted.filter(({ name }) => !always.includes(name)).map(metric => furtherMetric(metrics, device, metric))
+  const wanted = names?.flatMap(name => metrics.get(name) ?? []) ?? furtherMetricsOf(metrics, device)
+  return wanted
+    .filter(({ name }) => !always.includes(name))
+    .map(metric => furtherMetric(metrics, device.number, metric))
 }
 
 /** Without names those that both devices have sent. */
 export function comparedMetrics(
   metrics: AnalysedMetrics,
-  [a, b]: readonly [{ readonly number: number }, { readonly number: number }],
+  [a, b]: readonly [MetricDevice, MetricDevice],
   always: readonly string[],
   names: readonly string[] | undefined,
 ): ComparedFurther[] {
-  const ofBoth = byPosition(metrics.metricsOf(a.number)).filter(
-    metric => metrics.series(b.number, metric) !== undefined,
-  )
+  const isOfBoth = (metric: Metric) => [a, b].every(({ number }) => metrics.series(number, metric) !== undefined)
+  const ofBoth = furtherMetricsOf(metrics, a).filter(isOfBoth)
   const common = names ?? ofBoth.map(({ name }) => name)
-  const ofB = furtherMetrics(metrics, b.number, always, common)
-  return furtherMetrics(metrics, a.number, always, common).map((one, place) => ({
+  const furtherOfB = furtherMetrics(metrics, b, always, common)
+  return furtherMetrics(metrics, a, always, common).map((one, place) => ({
     a: one,
-    b: ofB[place] as FurtherMetric,
+    b: furtherOfB[place] as FurtherMetric,
   }))
-}
-
-function byPosition(some: Metric[]): Metric[] {
-  return some.sort((a, b) => a.position - b.position || a.id - b.id)
 }
 
 function furtherMetric(metrics: AnalysedMetrics, device: number, metric: Metric): FurtherMetric {

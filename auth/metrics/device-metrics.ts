@@ -7,7 +7,7 @@ import type { Metrics } from './metrics.ts'
 /** What is asked of the registry. */
 export type DeviceMetrics = Pick<Metrics, 'get' | 'metricsOf' | 'series'>
 
-type MetricDevice = Pick<Device, 'number' | 'metrics'>
+export type MetricDevice = Pick<Device, 'number' | 'metrics'>
 
 /**
  * Besides those that are built in: those that it lists, in that order, then the others that it has sent, by position. From
