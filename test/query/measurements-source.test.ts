@@ -1,6 +1,7 @@
 /** Values of series out of a real QuestDB, by either of its protocols. */
 
 import t, { test } from 'tap'
+import { furtherSamples } from '../../query/kinds/further-samples.ts'
 import { createMeasurementsSource } from '../../query/questdb/measurements-source.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
@@ -112,4 +113,23 @@ test('the newest value up to a moment', async t => {
     t.strictSame(await newest(-1, 1), [0, 400], 'a replaced value is none')
     t.strictSame(await newest(2, 89), [])
   }
+})
+
+test('a range that does not end with the newest values goes on to the oldest one behind it', async t => {
+  const metric = { title: '', unit: null, decimals: 0, quality: null, column: undefined, speed: undefined } as const
+  const asked = [{ ...metric, name: 'co2', kind: 'counter', series: co2 }] as const
+  const context = { measurements: sourceAt(address.http), signal: never, rowsMax: 100 }
+  const range = { afterUs: startMs * 1000, throughUs: (startMs + 2 * minuteMs) * 1000 }
+  const read = async (untilUs?: number) => {
+    const [samples] = await furtherSamples(
+      asked,
+      untilUs === undefined ? range : { ...range, untilUs },
+      undefined,
+      context,
+    )
+    return minutes(samples?.timesMs ?? new Float64Array(0))
+  }
+  t.strictSame(await read(), [0, 2], 'with the value before it')
+  t.strictSame(await read(throughUs), [0, 2, 90])
+  t.strictSame(await read(throughUs - 1), [0, 2])
 })
