@@ -98,15 +98,34 @@ export const brokenBuilds: BrokenBuild[] = [
   {
     name: 'a table of points without DEDUP',
     changes: [
-      { file: 'store/tables.ts', from: ' DEDUP UPSERT KEYS(ts, series)', to: '' },
+      {
+        file: 'store/tables.ts',
+        from: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)',
+        to: 'stored_at TIMESTAMP\n) TIMESTAMP(ts) PARTITION BY DAY WAL',
+      },
       { file: 'store/questdb/questdb-tables.ts', from: 'if (is !== wanted) {', to: "if (is === 'missing') {" },
+    ],
+    cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
+  },
+  {
+    name: 'a further value is dropped',
+    changes: [
+      {
+        file: 'ingest/journal/record.ts',
+        from: 'view.setFloat64(next + 4, values[index] as number, true)',
+        to: 'view.setFloat64(next + 4, index === 1 ? Number.NaN : (values[index] as number), true)',
+      },
     ],
     cycle: (harness, tally, seed) => killService(harness, tally, seed, 1),
   },
   {
     name: 'trimmed at the 204',
     changes: [
-      { file: 'ingest/forwarder/apply-tracker.ts', from: "if (state.writerTxn < txn) return 'nothing'", to: '' },
+      {
+        file: 'ingest/forwarder/apply-tracker.ts',
+        from: "if (states.some(({ writerTxn }, table) => writerTxn < (txns[table] ?? 0))) return 'nothing'",
+        to: '',
+      },
     ],
     cycle: (harness, tally, seed) => suspendTable(harness, tally, seed, 1),
   },
@@ -115,8 +134,8 @@ export const brokenBuilds: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/forwarder/rows.ts',
-        from: `const timeUs = ${readTime}\n    const symbolBytes`,
-        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const symbolBytes`,
+        from: `const timeUs = ${readTime}\n    const frame`,
+        to: `const timeUs = (${readTime} % 1000 === 0 ? ${readTime} : (view.constructor.stamp = Math.max((view.constructor.stamp ?? 0) + 2, Date.now() * 1000 + 1)))\n    const frame`,
       },
     ],
     cycle: (harness, tally, seed) => dieAtPoints(harness, tally, seed, 1, ['after-taken']),
