@@ -1,6 +1,7 @@
 /**
  * The forms of JSON Schema that all client generators take. Some of them ignore `propertyNames`, treat `readOnly` members
- * as absent from requests, refuse `items: false`, know only texts as constants, and take an integer for one of 32 bits.
+ * as absent from requests, refuse `items: false`, know only texts as constants, take an integer for one of 32 bits, and have no
+ * type for members of one shape beside named ones of another.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -11,7 +12,10 @@ export function adaptToGenerators(schema: Json): Json {
   const { readOnly: _, ...adapted } = Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => [keyword, adaptWithin(keyword, value)]),
   )
-  return [withNames, withLength, withOneUnion, withEnum, withFormat].reduce((json, form) => form(json), adapted)
+  return [withNames, withAnyOthers, withLength, withOneUnion, withEnum, withFormat].reduce(
+    (json, form) => form(json),
+    adapted,
+  )
 }
 
 const schemasByName = ['properties', '$defs']
@@ -32,6 +36,13 @@ function adaptValue(value: unknown): unknown {
 
 function isSchema(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Other members beside named ones may be anything. */
+function withAnyOthers(json: Json): Json {
+  const { properties, additionalProperties } = json
+  const hasNamed = isSchema(properties) && Object.keys(properties).length > 0
+  return hasNamed && isSchema(additionalProperties) ? { ...json, additionalProperties: {} } : json
 }
 
 /** The names of a record as properties; that every name is a text need not be said. */
