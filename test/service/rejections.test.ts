@@ -113,8 +113,8 @@ const cases: Case[] = [
   { way: 'batch', send: () => batch('Bearer no', header), entry: { sender: nobody, reason: 'unauthorized' } },
   {
     way: 'line_protocol',
-    send: () => lines(byDevice, 'weather co2=1\nweather temperature=1'),
-    entry: { sender: device, device: 'porch', reason: /co2/ },
+    send: () => lines(byDevice, 'weather note="dry"\nweather temperature=1'),
+    entry: { sender: device, device: 'porch', reason: /note/ },
   },
   {
     way: 'line_protocol',
