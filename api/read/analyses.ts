@@ -23,7 +23,7 @@ import {
   PastParameters,
   StatsParameters,
 } from './analysis-parameters.ts'
-import { type AnalysedMetrics, comparedMetrics, furtherMetrics, unknownMetric } from './further-metrics.ts'
+import { type AnalysedMetrics, absentMetric, comparedMetrics, furtherMetrics } from './further-metrics.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { DevicePath, jsonRead, type Read, readGroup } from './read-operation.ts'
@@ -49,8 +49,14 @@ type Analysis<About, Query> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'd
 
 const subject = deviceInPath('device')
 
-export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOptions): OperationGroup<ReadOperation> {
-  function analysis<About, Query>({ query: shape, ask, tooLarge = 'TOO_LARGE', ...read }: Analysis<About, Query>) {
+/** Makes the operation of an analysis. */
+function analysisOf(access: ReadAccess, { metrics, query }: AnalysesOptions) {
+  return function analysis<About, Query>({
+    query: shape,
+    ask,
+    tooLarge = 'TOO_LARGE',
+    ...read
+  }: Analysis<About, Query>) {
     return jsonRead<About>(access, {
       ...read,
       parameters: {
@@ -62,14 +68,19 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
       handle(about, request: FastifyRequest, reply) {
         const checked = checkPart<Query>(shape, request.query)
         if (!checked.success) return refuse(reply, 'PARAMETER_INVALID', checked.error.issues[0]?.message)
-        const unknown = unknownMetric(metrics, (checked.data as Named).metrics)
-        if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', `there is no metric ${unknown}`)
+        const devices = [about].flat() as Device[]
+        const absent = absentMetric(metrics, devices, (checked.data as Named).metrics)
+        if (absent !== undefined) return refuse(reply, 'PARAMETER_INVALID', `there is no metric ${absent} here`)
         const asked = ask(about, checked.data as Query, disconnectSignalOf(reply))
         return sendAnswer(request, reply, asked, query.coded, tooLarge)
       },
     })
   }
+}
 
+export function analysesGroup(access: ReadAccess, options: AnalysesOptions): OperationGroup<ReadOperation> {
+  const { metrics, query } = options
+  const analysis = analysisOf(access, options)
   const furtherOf = (device: Device, always: readonly string[], names: Named['metrics']) =>
     furtherMetrics(metrics, device, always, names)
   return readGroup(

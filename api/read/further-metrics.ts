@@ -27,9 +27,15 @@ export const MetricNames = parameter(invalid)
   .optional()
   .meta(published({ type: 'string', pattern: namesForm }))
 
-/** Of which there is none; undefined when all are known. */
-export function unknownMetric(metrics: AnalysedMetrics, names: readonly string[] = []): string | undefined {
-  return names.find(name => metrics.get(name) === undefined)
+/** The first name that no device of these has or lists, besides the five; undefined when there is none. */
+export function absentMetric(
+  metrics: AnalysedMetrics,
+  devices: readonly MetricDevice[],
+  names: readonly string[] = [],
+): string | undefined {
+  const there = new Set<string>(columns)
+  for (const device of devices) for (const { name } of furtherMetricsOf(metrics, device)) there.add(name)
+  return names.find(name => !there.has(name))
 }
 
 /**
