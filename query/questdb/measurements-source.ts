@@ -8,6 +8,7 @@ import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
 import { createColumnsReader } from './columns-reader.ts'
+import { furtherValuesSql, furtherWhereSql } from './further-values.ts'
 import { whole } from './sql-literals.ts'
 
 interface SamplesRequest {
@@ -79,11 +80,9 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
   return {
     async samples({ series, afterUs, throughUs, rowsMax }, signal) {
       if (series.length === 0) return new Map()
-      const where = `${seriesIn(series)} AND ts > ${whole(afterUs)} AND ts <= ${whole(throughUs)}`
       // One more than there may be shows that there are too many.
-      const limit = whole(rowsMax) + 1
-      const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
-      const sql = `SELECT ${columns} FROM ${measurementsTable} WHERE ${where} AND value IS NOT NULL LIMIT ${limit}`
+      const limit = rowsMax + 1
+      const sql = furtherValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series }, limit)
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
       if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} values`)
       const parts = bySeries(timesUs, others)
@@ -92,7 +91,7 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
     async hours({ series, fromUs, toUs }, signal) {
       if (series.length === 0 || fromUs >= toUs) return new Map()
       const rowsMax = series.length * (Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
-      const sql = hoursSql(seriesIn(series), whole(fromUs), whole(toUs))
+      const sql = hoursSql({ series, fromUs, toUs })
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 7, rowsMax }, signal)
       return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => {
         const [count, mean, std, min, max] = columns as [
@@ -114,14 +113,9 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
 const valuesSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
   WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts`
 
-function seriesIn(series: readonly number[]): string {
-  return `series IN (${series.map(whole).join(', ')})`
-}
-
-function hoursSql(whereSeries: string, fromUs: number, toUs: number): string {
+function hoursSql(range: SeriesHoursRequest): string {
   const aggregates = 'count(value) count, avg(value) mean, stddev_samp(value) std, min(value) least, max(value) most'
-  const where = `${whereSeries} AND ts >= ${fromUs} AND ts < ${toUs} AND value IS NOT NULL`
-  const hours = `SELECT ts, series, ${aggregates} FROM ${measurementsTable} WHERE ${where} SAMPLE BY 1h ALIGN TO CALENDAR`
+  const hours = `SELECT ts, series, ${aggregates} FROM ${measurementsTable} ${furtherWhereSql(range)} SAMPLE BY 1h ALIGN TO CALENDAR`
   const columns = ['ts', 'series', 'count', 'mean', 'std', 'least', 'most'].map(
     name => `cast(${name} AS DOUBLE) ${name}`,
   )
