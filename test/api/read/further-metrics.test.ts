@@ -1,6 +1,5 @@
 /** Metrics that have no column, from the acknowledgement of a reading to the reads: a real ingest, both databases, the registry. */
 
-import { join } from 'node:path'
 import { fastify } from 'fastify'
 import t from 'tap'
 import { registerGroup } from '../../../api/http/register-operations.ts'
@@ -9,37 +8,18 @@ import { openReads } from '../../../api/read/read-access.ts'
 import { readingsGroup } from '../../../api/read/readings.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
-import { openDevices } from '../../../auth/devices/devices.ts'
-import { openMetrics } from '../../../auth/metrics/metrics.ts'
-import { openIngest } from '../../../ingest/ingest.ts'
-import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
 import { createLive } from '../../../live/live.ts'
 import { NewMetric } from '../../../metrics/metric.ts'
 import { createReadingsExport } from '../../../query/export/readings-export.ts'
 import { createLiveMetrics } from '../../../service/live-metrics.ts'
-import { silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
+import { openParts } from '../../support/admin.ts'
+import { silentLog, startDatabases } from '../../support/databases.ts'
 import { reading } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const pool = store.postgres
-const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 0 })
-t.teardown(() => devices.close())
-const metrics = await openMetrics({ pool, log: silentLog, mode: 'open' })
-t.teardown(() => metrics.close())
-const ingest = openIngest({
-  directory: join(temporaryFolder(t), 'journal'),
-  log: silentLog,
-  journalBytesMax: 1024 ** 3,
-  reserveBytes: 0,
-  keepMs: 3_600_000,
-  clock: createWallClock({ nowMs: Date.now }),
-  onFatal: error => {
-    throw error
-  },
-})
-t.teardown(() => ingest.close())
+const { devices, metrics, ingest } = await openParts(t, store)
 ingest.startForwarding(store.questdb.address.http, true)
 
 for (const name of ['co2', 'dust']) await metrics.add(NewMetric.parse({ name }), 'test')

@@ -1,39 +1,23 @@
 /** Single readings with further metrics: a real registry in PostgreSQL and a real journal, without QuestDB. */
 
-import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createIntake } from '../../../api/write/intake.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
-import { openDevices } from '../../../auth/devices/devices.ts'
 import { createDeviceFields } from '../../../auth/metrics/device-fields.ts'
 import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.ts'
 import { createWriters, type Writer } from '../../../auth/writers.ts'
-import { openIngest } from '../../../ingest/ingest.ts'
 import type { FurtherValues } from '../../../ingest/journal/record.ts'
-import { createWallClock } from '../../../ingest/journal/wall-clock.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
 import { metricNameOf } from '../../../metrics/metric-name.ts'
 import { perOwner } from '../../support/accounts.ts'
+import { openParts } from '../../support/admin.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
-import { nowhere, silentLog, startDatabases, temporaryFolder } from '../../support/databases.ts'
+import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
-const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
-t.teardown(() => devices.close())
-const ingest = openIngest({
-  directory: join(temporaryFolder(t), 'journal'),
-  log: silentLog,
-  journalBytesMax: 1024 ** 3,
-  reserveBytes: 0,
-  keepMs: 3_600_000,
-  clock: createWallClock({ nowMs: Date.now }),
-  onFatal: error => {
-    throw error
-  },
-})
-t.teardown(() => ingest.close())
+const { devices, ingest } = await openParts(t, store)
 const good = { temperature: 21.5, humidity: 48, pressure: 1013.2 }
 
 interface Answer {
