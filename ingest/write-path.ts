@@ -26,7 +26,7 @@ import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
 import type { StoredListener } from './journal/stored-records.ts'
 import type { WallClock } from './journal/wall-clock.ts'
-import { type TableDescription, tableNames } from './table.ts'
+import type { TableDescription } from './table.ts'
 
 export interface WritePathOptions<Series, Values extends Timed> {
   table: TableDescription
@@ -72,9 +72,9 @@ export interface WritePath<Series, Values extends Timed> {
   revision(seriesNumber: number): number
   /**
    * The time of the oldest row that was sent since this transaction of QuestDB's table, microseconds; Infinity when there
-   * is none. `further`: of the table of the further values. Transactions must be passed in ascending order.
+   * is none. Transactions must be passed in ascending order.
    */
-  oldestSentSince(txn: number, table?: 'further'): number
+  oldestSentSince(txn: number): number
   /**
    * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
    * series that has further ones, and of one of those, in turns.
@@ -128,7 +128,7 @@ export function openWritePath<Series, Values extends Timed>(
   })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
   let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
-  const sent = openSentPort(tableNames(table).length)
+  const sent = openSentPort()
   let closing: Promise<void> | undefined
 
   const workerData: ForwarderThreadData = {
@@ -184,7 +184,7 @@ export function openWritePath<Series, Values extends Timed>(
     },
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
-    oldestSentSince: (txn, which) => sent.oldestSince(txn, which === 'further' ? 1 : 0),
+    oldestSentSince: sent.oldestSince,
     startForwarding(questdb, isSynced, furtherSeries = new Uint32Array()) {
       command({ kind: 'start', questdb, isSynced, furtherSeries, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },

@@ -20,8 +20,6 @@ export interface Metrics extends MetricChanges, FirstSight {
   get(name: string): Metric | undefined
   /** By its name, another spelling of it (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
   find(field: string): Metric | undefined
-  /** By the registry's number. */
-  byId(id: number): Metric | undefined
   /** In the order of positions; the same array until something changes. */
   all(): readonly Metric[]
   /** Increases with each change of a metric. */
@@ -69,7 +67,6 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     ...createFirstSight({ memory, commits, isOpen: mode === 'open', failed }),
     get: name => memory.get(name),
     find: field => memory.find(field),
-    byId: id => memory.byId(id),
     all: () => memory.all(),
     version: () => memory.version(),
     series: (device, { id }) => memory.seriesOf(device, id),

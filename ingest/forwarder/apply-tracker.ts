@@ -136,8 +136,10 @@ export class ApplyTracker {
   #sequence(mark: Mark, txns: readonly number[]): readonly number[] {
     mark.txns = txns
     const { oldestUs } = mark
-    if (oldestUs < Number.POSITIVE_INFINITY) {
-      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txns, oldestUs } })
+    // The first table has a row of each record, and is the one that a view is made of.
+    const [txn] = txns
+    if (txn !== undefined && oldestUs < Number.POSITIVE_INFINITY) {
+      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txn, oldestUs } })
     }
     return txns
   }

@@ -1,7 +1,6 @@
 /** Carries SentEvents from the forwarder's thread to main, which has them before a query can see the rows. */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import { bug } from '../../limits/bug.ts'
 import { type SentEvent, SentWatermark } from './sent-watermark.ts'
 
 export interface SentPort {
@@ -11,20 +10,19 @@ export interface SentPort {
   readonly lostListeners: ((reason: string) => void)[]
   /** Applies the queued events, so that the queue stays short. */
   drain(): void
-  /** `table`: which one it is of those that rows of one record come into. */
-  oldestSince(txn: number, table: number): number
+  oldestSince(txn: number): number
   close(): void
 }
 
-export function openSentPort(tableCount: number): SentPort {
+export function openSentPort(): SentPort {
   const { port1, port2 } = new MessageChannel()
-  const watermarks = Array.from({ length: tableCount }, (_, table) => new SentWatermark(table))
+  const watermark = new SentWatermark()
 
   /** Synchronously: a message event would come only when main is idle. */
   function drain(): void {
     for (let received = receiveMessageOnPort(port1); received !== undefined; received = receiveMessageOnPort(port1)) {
       const event: SentEvent = received.message
-      for (const watermark of watermarks) watermark.apply(event)
+      watermark.apply(event)
       if (event.kind !== 'lost') continue
       for (const listener of sentPort.lostListeners) listener(event.reason)
     }
@@ -34,10 +32,8 @@ export function openSentPort(tableCount: number): SentPort {
     port: port2,
     lostListeners: [],
     drain,
-    oldestSince(txn, table) {
+    oldestSince(txn) {
       drain()
-      const watermark = watermarks[table]
-      if (watermark === undefined) throw bug(`there are ${tableCount} tables, and no number ${table}`)
       return watermark.oldestSince(txn)
     },
     close: () => port1.close(),

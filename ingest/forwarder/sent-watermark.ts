@@ -11,8 +11,8 @@ export type SentEvent =
       readonly kind: 'sent'
       /** The oldest row of those whose transaction is not known yet; Infinity when there are none. */
       readonly unsequencedUs: number
-      /** Rows that have come into the tables up to these transactions, one of each table, by the oldest of them. */
-      readonly sequenced?: { readonly txns: readonly number[]; readonly oldestUs: number }
+      /** Rows that have come into the table up to this transaction, by the oldest of them. */
+      readonly sequenced?: { readonly txn: number; readonly oldestUs: number }
     }
   /** The table may have lost what it had taken; everything is sent again. */
   | { readonly kind: 'lost'; readonly reason: string }
@@ -29,16 +29,10 @@ interface SentRange {
 const rangesMax = 64
 
 export class SentWatermark {
-  readonly #table: number
   /** By ascending transaction, each merged from about as many: a large one would never be passed as a whole. */
   #ranges: SentRange[] = []
   #mergedMax = 1
   #unsequencedUs = Number.POSITIVE_INFINITY
-
-  /** `table`: which one it is of the tables that rows of one record come into. */
-  constructor(table = 0) {
-    this.#table = table
-  }
 
   apply(event: SentEvent): void {
     if (event.kind === 'lost') {
@@ -47,11 +41,7 @@ export class SentWatermark {
       return
     }
     this.#unsequencedUs = event.unsequencedUs
-    if (event.sequenced === undefined) return
-    const { txns, oldestUs } = event.sequenced
-    const txn = txns[this.#table]
-    if (txn === undefined) throw bug(`rows came into ${txns.length} tables, and number ${this.#table} is none of them`)
-    this.#add({ txn, oldestUs, merged: 1 })
+    if (event.sequenced !== undefined) this.#add({ ...event.sequenced, merged: 1 })
   }
 
   /** Infinity when all rows came into the table up to this transaction. It never falls, so the ranges before it are removed. */
