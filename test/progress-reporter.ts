@@ -1,7 +1,7 @@
 /** Tells of a run of tap: a line for each test file when it has ended, with what failed, and every minute without one which are running. */
 
+import type { ChildProcess } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
-import type { Readable } from 'node:stream'
 
 interface TestFile extends EventEmitter {
   name: string
@@ -10,11 +10,6 @@ interface TestFile extends EventEmitter {
 /** Of the runner's own, among them what belongs to no file. */
 interface Suite extends EventEmitter {
   lists: { fail: { fullname: string; diag?: unknown }[] }
-}
-
-interface TestProcess {
-  stdout: Readable
-  stderr: Readable | null
 }
 
 const silenceMsMax = 60_000
@@ -38,15 +33,16 @@ export function reportProgress(suite: Suite): void {
   suite.on('subtestStart', (file: TestFile) => {
     startedMs.set(file, performance.now())
     let output = ''
-    file.once('process', ({ stdout, stderr }: TestProcess) => {
-      stdout.on('data', text => (output += text))
+    file.once('process', (started: ChildProcess) => {
+      started.stdout?.on('data', text => (output += text))
       // What a test writes there, such as what it waits for, is for people.
-      stderr?.pipe(process.stderr, { end: false })
-    })
-    file.once('complete', ({ ok }: { ok: boolean }) => {
-      say(`${ok ? 'passed' : 'FAILED'} (${++ended} of ${total}) ${file.name}, ${elapsed(file)}`)
-      if (!ok) say(failuresIn(output))
-      startedMs.delete(file)
+      started.stderr?.pipe(process.stderr, { end: false })
+      // tap knows of a process that ended by an error between two tests only here.
+      started.once('close', status => {
+        say(`${status === 0 ? 'passed' : 'FAILED'} (${++ended} of ${total}) ${file.name}, ${elapsed(file)}`)
+        if (status !== 0) say(failuresIn(output))
+        startedMs.delete(file)
+      })
     })
   })
   suite.once('complete', () => {

@@ -92,6 +92,7 @@ const others = [
   'step',
   'end',
   'format',
+  'metrics',
 ]
 
 interface AskedRead {

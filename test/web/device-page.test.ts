@@ -90,7 +90,9 @@ const numbers = (page: Page, column: number) =>
 
 async function openDevice(page: Page, name: string, search = ''): Promise<void> {
   await page.goto(`${url}/device/${encodeURIComponent(name)}${search}`)
-  await region(page, 'Seasonality').waitFor()
+  // Every answer of the page is there: the head is that of /latest, and each other has a part of its own.
+  await page.locator('.device-head .state').waitFor()
+  for (const part of ['Readings', 'Today and earlier days', 'Seasonality']) await region(page, part).waitFor()
 }
 
 async function showTable(page: Page): Promise<void> {
