@@ -18,6 +18,16 @@ t.teardown(() => browser.close())
 const desk = { viewport: { width: 1280, height: 800 } }
 const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
 
+/** What Chromium says of pages that are as they should be. */
+const knownMessages = [
+  // Of every answer that is an error.
+  'Failed to load resource',
+  // The link of a reset does not say whose it is.
+  '[DOM] Password forms should have',
+  // A test types into a field before the first frame, at which Chromium would set the focus.
+  'Autofocus processing was blocked',
+]
+
 async function inBrowser(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
   const context = await browser.newContext({ baseURL: url, ...options })
   try {
@@ -26,9 +36,7 @@ async function inBrowser(options: BrowserContextOptions, work: (page: Page) => P
     const complaints: string[] = []
     page.on('console', message => {
       const text = message.text()
-      // Chromium tells of every answer that is an error, and the link of a reset does not say whose it is.
-      const isKnown = text.startsWith('Failed to load resource') || text.startsWith('[DOM] Password forms should have')
-      if (!isKnown) complaints.push(text)
+      if (!knownMessages.some(known => text.startsWith(known))) complaints.push(text)
     })
     await work(page)
     t.strictSame(complaints, [], 'the browser complains of nothing, its security policy included')
