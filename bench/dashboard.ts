@@ -1,8 +1,8 @@
 /**
- * What the pages ask for, and what they cost: a page of `/api/fleet` with 1,000 and with 100,000 devices against a bare
- * Fastify route that sends the same bytes; a month of minutes by `/api/readings` as CSV against QuestDB's own export;
- * single readings beside clients of `/api/events` against the same load without them; the first paint of the pages in
- * Chromium against a page of the same bytes without script. In turns, the median of pairs.
+ * What the pages ask for, and what they cost: a page of `/api/fleet` with 1,000 and with 100,000 devices, and of devices
+ * with 40 further metrics, against a bare Fastify route that sends the same bytes; a month of minutes by `/api/readings` as
+ * CSV against QuestDB's own export; single readings beside clients of `/api/events` against the same load without them; the
+ * first paint of the pages in Chromium against a page of the same bytes without script. In turns, the median of pairs.
  *
  * Usage: node bench/dashboard.ts [--only fleet,readings,events,paint] [--pairs 5] [--seconds 3]
  */
@@ -11,6 +11,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
+import type { FleetDevice } from '../live/fleet-shape.ts'
 import { type Bounds, createBounds } from './bounds.ts'
 import { measureFirstPaint } from './dashboard-paint.ts'
 import type { EventOrder } from './event-clients.ts'
@@ -41,6 +42,9 @@ const connections = 64
 const pageRows = 200
 const eventClients = 200
 const exportDays = 30
+/** Values of a device in an answer of the fleet, and how many of those that are measured here are built in. */
+const shownMax = 6
+const builtInCount = 4
 const minuteMs = 60_000
 
 const bounds = createBounds()
@@ -63,12 +67,15 @@ function note(name: string, bound: number, rates: { ours: number[]; yardstick: n
   bounds.atLeast(name, median(each), bound, { ratios: spread(each), ...perSecond, ...more })
 }
 
-/** A reading of each device, a minute old. */
-async function fill({ service, store }: BenchService, deviceCount: number): Promise<void> {
+/** A reading of each device, a minute old, with so many values of metrics beside the built-in ones. */
+async function fill({ service, store }: BenchService, deviceCount: number, furtherCount: number): Promise<void> {
   const time = new Date(Date.now() - minuteMs).toISOString()
-  const lines = ['timestamp,device,temperature,humidity,pressure,battery_percentage']
+  const further = Array.from({ length: furtherCount }, (_, place) => `,bench_${place}`)
+  const lines = [`timestamp,device,temperature,humidity,pressure,battery_percentage${further.join('')}`]
+  const values = further.map((_, place) => `,${place + 0.5}`).join('')
   for (let device = 0; device < deviceCount; device++) {
-    lines.push(`${time},${deviceName(device)},${15 + (device % 200) / 10},${40 + (device % 300) / 10},1013.2,87`)
+    const row = `${time},${deviceName(device)},${15 + (device % 200) / 10},${40 + (device % 300) / 10},1013.2,87`
+    lines.push(`${row}${values}`)
   }
   await service.import(lines.join('\n'))
   if ((await store.countRows(deviceCount)) !== deviceCount) throw new Error('not all readings are visible')
@@ -88,14 +95,20 @@ async function startBare(hooks: Hooks, body: string): Promise<number> {
   return port
 }
 
-async function measureFleet(hooks: Hooks, deviceCount: number): Promise<void> {
+async function measureFleet(hooks: Hooks, deviceCount: number, furtherCount: number): Promise<void> {
   const started = await startBenchService(hooks, deviceCount)
-  await fill(started, deviceCount)
+  await fill(started, deviceCount, furtherCount)
   const path = `/api/fleet?limit=${pageRows}`
   const response = await fetch(`${started.service.url}${path}`, { headers: { 'accept-encoding': 'identity' } })
   const body = await response.text()
-  const { devices, counts } = JSON.parse(body) as { devices: unknown[]; counts: Record<string, number> }
-  bounds.must(`${deviceCount} devices: the page and the counts are whole`, isWhole(devices, counts, deviceCount))
+  const { devices, counts } = JSON.parse(body) as { devices: FleetDevice[]; counts: Record<string, number> }
+  const fleet = `${deviceCount} devices${furtherCount === 0 ? '' : ` with ${furtherCount} further metrics`}`
+  bounds.must(`${fleet}: the page and the counts are whole`, isWhole(devices, counts, deviceCount))
+  const shown = Math.min(shownMax, builtInCount + furtherCount)
+  bounds.must(
+    `${fleet}: each has ${shown} values`,
+    devices.every(({ values }) => Object.keys(values).length === shown),
+  )
   const barePort = await startBare(hooks, body)
   const generator = startGenerator(hooks)
   const load = (port: number, target: string) => async () => {
@@ -105,10 +118,10 @@ async function measureFleet(hooks: Hooks, deviceCount: number): Promise<void> {
     return result.answers / result.elapsedSeconds
   }
   const rates = await inTurns(load(started.port, path), load(barePort, '/api/latest/all/24'))
-  note(`/api/fleet, ${pageRows} of ${deviceCount} devices, times bare Fastify`, 0.8, rates, { bodyBytes: body.length })
+  note(`/api/fleet, ${pageRows} of ${fleet}, times bare Fastify`, 0.8, rates, { bodyBytes: body.length })
 }
 
-function isWhole(devices: readonly unknown[], counts: Record<string, number>, deviceCount: number): boolean {
+function isWhole(devices: readonly FleetDevice[], counts: Record<string, number>, deviceCount: number): boolean {
   const counted = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return devices.length === Math.min(pageRows, deviceCount) && counted === deviceCount
 }
@@ -203,7 +216,8 @@ async function measureEvents(hooks: Hooks): Promise<void> {
 
 const parts: Record<string, (hooks: Hooks, bounds: Bounds) => Promise<void>> = {
   async fleet(hooks) {
-    for (const deviceCount of [1000, 100_000]) await measureFleet(hooks, deviceCount)
+    for (const deviceCount of [1000, 100_000]) await measureFleet(hooks, deviceCount, 0)
+    await measureFleet(hooks, 1000, 40)
   },
   readings: measureReadings,
   events: measureEvents,

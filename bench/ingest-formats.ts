@@ -40,6 +40,19 @@ export function linesOf(readings: Iterable<SentReading>): string {
   return text
 }
 
+/** Values of metrics beside the five, in each reading of `furtherLinesOf`. */
+export const furtherCount = 5
+
+export function furtherLinesOf(readings: readonly SentReading[]): string {
+  const further = ({ temperature = 0 }: SentReading['values'], place: number) => [`bench_${place}`, temperature + place]
+  return linesOf(
+    readings.map(({ values, ...reading }) => {
+      const names = Array.from({ length: furtherCount }, (_, place) => further(values, place))
+      return { ...reading, values: { ...values, ...Object.fromEntries(names) } }
+    }),
+  )
+}
+
 function csvOf(readings: Iterable<SentReading>): string {
   let text = `timestamp,device,${columns.join()}\n`
   for (const { device, timeMs, values } of readings) {

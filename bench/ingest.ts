@@ -1,7 +1,8 @@
 /**
  * Bulk bodies until they are acknowledged and QuestDB shows them, against the same readings as line protocol posted
  * straight to QuestDB's own `/write`, into a table of the same description, over as many connections; in turns. In the
- * order `scattered` also against our own rate in the order of time. The devices are known to the service; the first pair
+ * order `scattered` also against our own rate in the order of time, and line protocol with five further values a row against
+ * our own rate without, in values a second. The devices are known to the service; the first pair
  * of runs, in which QuestDB sees each for the first time, is printed apart.
  *
  * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 400000] [--connections 4]
@@ -11,11 +12,11 @@
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
-import { readingsTable, readingsTableSql } from '../store/tables.ts'
+import { measurementsTable, metrics, readingsTable, readingsTableSql } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
 import { addKeys, type BulkTarget, bodiesOf, postAll } from './bulk-load.ts'
 import { type FleetPlan, type Order, orders } from './fleet.ts'
-import { type BulkFormat, bulkFormats, linesOf, postedTable } from './ingest-formats.ts'
+import { type BulkFormat, bulkFormats, furtherCount, furtherLinesOf, linesOf, postedTable } from './ingest-formats.ts'
 import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
 import { measurePeers } from './peers.ts'
 import { type BenchService, startBenchService } from './service.ts'
@@ -44,6 +45,7 @@ const rows = Number(options.rows)
 const stepMs = 60_000
 const dayMs = 86_400_000
 const scatteredMin = 0.5
+const furtherMin = 0.7
 
 function known<Name extends string>(option: string, name: string, names: readonly Name[]): Name {
   const found = names.find(each => each === name)
@@ -57,7 +59,7 @@ const bounds = createBounds()
 /** In the order of time each run is later than the runs before; otherwise all lie in the same days, at other times. */
 function createPlans() {
   const spanMs = Math.ceil(rows / devices) * stepMs
-  const runs = 2 * formats.length * (pairs + 1)
+  const runs = (2 * formats.length + 2) * (pairs + 1)
   let run = 0
   return (runOrder: Order): FleetPlan => {
     const plan = { devices, rows, seed: Number(options.seed), order: runOrder }
@@ -76,24 +78,26 @@ interface Rate {
   acknowledged: number
 }
 
-/** Posts to a table and waits until all that it ever got is there. */
+/** Posts to a table and waits until all that it ever got is there, and in that of further values. */
 function createMeter({ query }: BenchService['store'], table: string) {
-  let expected = 0
+  const expected = { rows: 0, further: 0 }
+  const count = async (ofTable: string) => Number((await query(`SELECT count() FROM ${ofTable}`))[0]?.[0])
   return {
-    async rate(target: BulkTarget, bodies: readonly Buffer[]): Promise<Rate> {
-      expected += rows
+    /** `further`: values in each reading beside the five. */
+    async rate(target: BulkTarget, bodies: readonly Buffer[], further = 0): Promise<Rate> {
+      expected.rows += rows
+      expected.further += further * rows
       const startedMs = performance.now()
       await postAll(target, bodies)
       const acknowledgedMs = performance.now()
-      while ((await this.count()) < expected) await sleep(20)
+      while ((await count(table)) < expected.rows) await sleep(20)
+      while (further > 0 && (await count(measurementsTable)) < expected.further) await sleep(20)
       const perSecond = (ms: number) => (rows / (ms - startedMs)) * 1000
       return { shown: perSecond(performance.now()), acknowledged: perSecond(acknowledgedMs) }
     },
-    async count(): Promise<number> {
-      const [row] = await query(`SELECT count() FROM ${table}`)
-      return Number(row?.[0])
-    },
-    expected: () => expected,
+    count: () => count(table),
+    isWhole: async () =>
+      (await count(table)) === expected.rows && (await count(measurementsTable)) === expected.further,
   }
 }
 
@@ -155,8 +159,10 @@ async function bench(): Promise<void> {
 
   const firstSight: Record<string, object> = {}
   for (const name of formats) await measure(name)
-  const stored = await ours.count()
-  bounds.must('all readings that were acknowledged are stored, once', stored === ours.expected())
+  if (formats.includes('line-protocol')) {
+    await measureFurther(ours, targetOf(bulkFormats['line-protocol'] as BulkFormat), nextPlan)
+  }
+  bounds.must('all that was acknowledged is stored, once', await ours.isWhole())
   const peers = options.peers
     ? await measurePeers(hooks, bodiesOf(nextPlan(order), linesPerBody, linesOf), { connections, runs: pairs, rows })
     : undefined
@@ -167,10 +173,33 @@ async function bench(): Promise<void> {
     order,
     connections,
     pairs,
-    stored,
+    stored: await ours.count(),
     firstSight,
     peers,
     hardware: hardware(),
+  })
+}
+
+type Meter = ReturnType<typeof createMeter>
+
+/** Line protocol with further values in each row, and without, in turns. */
+async function measureFurther(ours: Meter, target: BulkTarget, nextPlan: (of: Order) => FleetPlan): Promise<void> {
+  const [few, many]: [number[], number[]] = [[], []]
+  // The first pair makes the metrics.
+  for (let pair = 0; pair <= pairs; pair++) {
+    const { shown } = await ours.rate(target, bodiesOf(nextPlan(order), linesPerBody, linesOf))
+    const further = await ours.rate(target, bodiesOf(nextPlan(order), linesPerBody, furtherLinesOf), furtherCount)
+    if (pair === 0) continue
+    few.push(shown)
+    many.push(further.shown)
+  }
+  const valuesPerReading = 1 + furtherCount / metrics.length
+  const values = ratios(many, few).map(ratio => ratio * valuesPerReading)
+  const name = `line protocol with ${furtherCount} further values, values a second, times without`
+  bounds.atLeast(name, median(values), furtherMin, {
+    ratios: spread(values),
+    perSecond: spread(many),
+    withoutPerSecond: spread(few),
   })
 }
 

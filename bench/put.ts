@@ -1,15 +1,18 @@
 /**
- * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON: alternating, the
- * median of the pairs. Then it verifies that QuestDB has every acknowledged row.
+ * Durable single readings by `PUT /api/log` against a bare Fastify route that only parses the same JSON, and readings with
+ * ten further values against those without: in turns, the median of the pairs. Then it verifies that QuestDB has every
+ * acknowledged row, and every further value.
  *
  * Usage: node bench/put.ts [connections] [pairs] [seconds]
  */
 
 import { once } from 'node:events'
 import { median } from 'simple-statistics'
+import { measurementsTable } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
 import { assertAllTaken, createHooks, hardware, ratios, runLoad, spread, startProcess, stopProcess } from './measure.ts'
 import { startBenchService } from './service.ts'
+import { untilApplied } from './store.ts'
 
 const connections = Number(process.argv[2] ?? 64)
 const pairs = Number(process.argv[3] ?? 5)
@@ -17,30 +20,42 @@ const seconds = Number(process.argv[4] ?? 4)
 const deviceCount = 1000
 const rateMin = 0.2
 const p99Max = 10
+const furtherCount = 10
+const furtherRateMin = 0.6
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
 
 async function bench(): Promise<void> {
-  const { store, port, requests } = await startBenchService(hooks, deviceCount)
+  const { store, port, requests, furtherRequests } = await startBenchService(hooks, deviceCount)
+  const withFurther = furtherRequests(furtherCount)
   const bare = startProcess('bare-fastify.ts')
   hooks.teardown(() => stopProcess(bare))
   const [barePort] = await once(bare, 'message')
   const generator = startProcess('load-generator.ts')
   hooks.teardown(() => stopProcess(generator))
-  const load = (toPort: number, forSeconds: number) =>
-    runLoad(generator, { host: '127.0.0.1', port: toPort, connections, seconds: forSeconds, requests })
+  const load = (toPort: number, forSeconds: number, sent = requests) =>
+    runLoad(generator, { host: '127.0.0.1', port: toPort, connections, seconds: forSeconds, requests: sent })
 
   let acknowledged = 0
-  const measure = async (forSeconds: number) => {
-    const result = await load(port, forSeconds)
+  const measure = async (forSeconds: number, sent = requests) => {
+    const result = await load(port, forSeconds, sent)
     assertAllTaken(result)
     acknowledged += result.answers
     return result
   }
+  let further = 0
+  const measureFurther = async (forSeconds: number) => {
+    const { answers, elapsedSeconds } = await measure(forSeconds, withFurther)
+    further += answers
+    return answers / elapsedSeconds
+  }
   await measure(2)
   await load(barePort, 2)
+  // Every device has its metrics after that.
+  await measureFurther(4)
   const ours: number[] = []
+  const furtherRates: number[] = []
   const yardstick: number[] = []
   const p99s: number[] = []
   const bareP99s: number[] = []
@@ -48,17 +63,26 @@ async function bench(): Promise<void> {
     const result = await measure(seconds)
     ours.push(result.answers / result.elapsedSeconds)
     p99s.push(result.p99Ms)
+    furtherRates.push(await measureFurther(seconds))
     const bareResult = await load(barePort, seconds)
     yardstick.push(bareResult.answers / bareResult.elapsedSeconds)
     bareP99s.push(bareResult.p99Ms)
   }
   const stored = await store.countRows(acknowledged)
+  await untilApplied(store.questdb)
+  const [values] = await store.query(`SELECT count(value) FROM ${measurementsTable}`)
   const rates = ratios(ours, yardstick)
+  const ofFurther = ratios(furtherRates, ours)
   bounds.must('all that were acknowledged are stored', stored === acknowledged)
+  bounds.must('all further values are stored', Number(values?.[0]) === further * furtherCount)
   bounds.atLeast('readings a second, times bare Fastify', median(rates), rateMin, {
     ratios: spread(rates),
     perSecond: spread(ours),
     bareFastifyPerSecond: spread(yardstick),
+  })
+  bounds.atLeast(`with ${furtherCount} further values, times without`, median(ofFurther), furtherRateMin, {
+    ratios: spread(ofFurther),
+    perSecond: spread(furtherRates),
   })
   bounds.atMost('p99, times bare Fastify', median(ratios(p99s, bareP99s)), p99Max, {
     p99Ms: spread(p99s),

@@ -27,6 +27,7 @@ const names = [
   'memory',
   'analytics',
   'further-metrics',
+  'metric-series',
   'content-files',
   'properties',
 ]

@@ -11,8 +11,15 @@ export interface BenchService {
   port: number
   /** The settings that the service runs with, to start it again with the same ones. */
   environment: Record<string, string>
-  /** `PUT /api/log` as it goes over the wire, one for each device. */
+  /** `PUT /api/log` as it goes over the wire, one for each device, with three values. */
   requests: string[]
+  /** The same with further values beside those. */
+  furtherRequests(count: number): string[]
+}
+
+export interface Credentials {
+  device: string
+  password: string
 }
 
 const devicesPerCall = 10_000
@@ -26,31 +33,32 @@ export async function startBenchService(
   const limits = { DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', BULK_RATE: '10000000', BULK_BURST: '1000000000' }
   const environment = { ...store.environment, ...limits, ...settings }
   const service = await startService(hooks, { environment })
-  const requests = await addDevices(service, deviceCount)
-  return { store, service, port: Number(new URL(service.url).port), environment, requests }
+  const added = await addDevices(service, deviceCount)
+  const furtherRequests = (count: number) => added.map(credentials => putRequest(credentials, count))
+  const port = Number(new URL(service.url).port)
+  return { store, service, port, environment, requests: furtherRequests(0), furtherRequests }
 }
 
 export function deviceName(index: number): string {
   return `logger ${index}`
 }
 
-/** Makes the devices and returns a request for each. */
-export async function addDevices(service: Service, deviceCount: number): Promise<string[]> {
-  const requests: string[] = []
+export async function addDevices(service: Service, deviceCount: number): Promise<Credentials[]> {
+  const added: Credentials[] = []
   for (let from = 0; from < deviceCount; from += devicesPerCall) {
     const length = Math.min(devicesPerCall, deviceCount - from)
     const devices = Array.from({ length }, (_, index) => ({ name: deviceName(from + index) }))
     const { status, body } = await service.admin('POST', '/devices', devices)
     if (status !== 201) throw new Error(`the devices were not made: ${status}`)
-    for (const { device, password } of body as { device: string; password: string }[]) {
-      requests.push(putRequest(device, password))
-    }
+    added.push(...(body as Credentials[]))
   }
-  return requests
+  return added
 }
 
-function putRequest(device: string, password: string): string {
-  const body = JSON.stringify({ device, temperature: 15 + (device.length % 7) / 10, humidity: 51.5, pressure: 1013.25 })
+function putRequest({ device, password }: Credentials, furtherCount: number): string {
+  const values = { temperature: 15 + (device.length % 7) / 10, humidity: 51.5, pressure: 1013.25 }
+  const further = Array.from({ length: furtherCount }, (_, place) => [`bench_${place}`, place + 0.25])
+  const body = JSON.stringify({ device, ...values, ...Object.fromEntries(further) })
   return [
     'PUT /api/log HTTP/1.1',
     'host: 127.0.0.1',
