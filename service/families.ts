@@ -17,6 +17,7 @@ import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
+import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
 import type { ServiceParts } from './service-parts.ts'
 
@@ -169,6 +170,7 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
       fields: config.LINE_PROTOCOL_FIELDS ?? [],
       unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
     },
+    entityMetrics: config.LINE_PROTOCOL_PRESET === undefined ? undefined : createEntityMetrics(metrics),
     bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
     authRateLimit,
     meter: bulkMeter,

@@ -163,6 +163,10 @@ export const Settings = z.object({
     .describe(
       'Fields of line protocol beside those named as the metrics: temp=temperature, or measurement:field=metric.',
     ),
+  LINE_PROTOCOL_PRESET: z
+    .enum(['home-assistant'], { error: 'must be home-assistant' })
+    .optional()
+    .describe('Sender whose lines are read by their own rules: home-assistant (an entity a line); default is none.'),
   LINE_PROTOCOL_UNKNOWN_FIELDS: z
     .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
     .default('reject')

@@ -1,6 +1,7 @@
 /** Layouts of the files that other programs write. Names of columns are in lower case and without their units. */
 
-import { catalogue, catalogueEntry } from '../../metrics/catalogue.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { readEntityName } from '../../metrics/entity-name.ts'
 import { metricNamed } from './mapped-reading.ts'
 import type { Target } from './mapping.ts'
 import type { TimeFormat } from './times.ts'
@@ -42,26 +43,10 @@ function byName(name: string): Series | undefined {
   return metric === undefined ? undefined : { metric, device: undefined }
 }
 
-const batteryEndings: readonly (readonly [string, string])[] = [
-  ['_battery_level', 'battery_percentage'],
-  ['_battery', 'battery_percentage'],
-]
-
-/** By the names and aliases of the catalogue, the longer ones first. */
-const entityEndings: readonly (readonly [string, string])[] = [
-  ...batteryEndings,
-  ...catalogue.flatMap(({ name, aliases }) => [name, ...aliases].map(ending => [`_${ending}`, name] as const)),
-  ['_voltage', 'battery_voltage'] as const,
-]
-  // As it always was: a sensor of a house has a battery more often than a meter.
-  .filter(([ending, metric]) => ending !== '_voltage' || metric === 'battery_voltage')
-  .toSorted(([a], [b]) => b.length - a.length)
-
 /** `sensor.porch_temperature` is the temperature of `porch`. */
 function byEntity(entity: string): Series | undefined {
-  const name = entity.slice(entity.indexOf('.') + 1)
-  const ending = entityEndings.find(([text]) => name.endsWith(text) && name.length > text.length)
-  return ending && { metric: ending[1], device: name.slice(0, -ending[0].length) }
+  const name = readEntityName(entity.slice(entity.indexOf('.') + 1))
+  return name?.device === undefined ? undefined : name
 }
 
 export function isState(metric: string): boolean {

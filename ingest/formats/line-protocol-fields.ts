@@ -1,13 +1,14 @@
 /** The fields of a line: which metrics they are, and their values. */
 
-import { metrics } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 import { type FurtherField, furtherRangeReason } from '../further-fields.ts'
 import { type Range, type Ranges, rangeReason, storedValue } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
+import { type Entity, EntityLine } from './line-protocol-entities.ts'
 import type { FieldTable, LineNames } from './line-protocol-names.ts'
 import { NumberReader } from './line-protocol-number.ts'
-import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
+import { invalid, malformed, type Problem, shortened } from './line-protocol-problem.ts'
 import { byteOf, lineFeedsIn, nameEnd, stringEnd, unescapeText, withoutReturn } from './line-protocol-text.ts'
 import { readingRows } from './reading-rows.ts'
 
@@ -59,7 +60,9 @@ export class FieldsReader {
   readonly #ranges: Range[]
   readonly #options: FieldsOptions
   readonly #known: KnownField[] = []
+  readonly #entityLine = new EntityLine()
   #device: DeviceOfLine | undefined
+  #entity: Entity | undefined
 
   constructor(bytes: Buffer, options: FieldsOptions) {
     this.#bytes = bytes
@@ -68,9 +71,16 @@ export class FieldsReader {
     this.#options = options
   }
 
-  /** Reads the fields from `start` on, whose metrics are those of `table`. The first thing that is wrong counts. */
-  read(start: number, table: FieldTable, device: DeviceOfLine | undefined): Problem | undefined {
-    const bytes = this.#bytes
+  /**
+   * Reads the fields from `start` on, whose metrics are those of `table`, or of those of an entity its value. The first thing that
+   * is wrong counts.
+   */
+  read(
+    start: number,
+    table: FieldTable,
+    device: DeviceOfLine | undefined,
+    entity: Entity | undefined,
+  ): Problem | undefined {
     this.values.fill(Number.NaN)
     if (this.further.length > 0) this.further.length = 0
     if (this.sighted.length > 0) this.sighted.length = 0
@@ -78,6 +88,14 @@ export class FieldsReader {
     this.lineFeeds = 0
     this.end = start
     this.#device = device
+    this.#entity = entity
+    if (entity === undefined) return this.#readFields(table)
+    this.#entityLine.clear()
+    return this.#readFields(table) ?? this.#takeEntity(entity)
+  }
+
+  #readFields(table: FieldTable): Problem | undefined {
+    const bytes = this.#bytes
     let first: Problem | undefined
     for (let place = 0; place < fieldsMax; place++) {
       const problem = this.#readField(place, table)
@@ -105,6 +123,7 @@ export class FieldsReader {
     }
     this.end = nameAt + known.name.length
     const { metric, otherName } = known
+    if (this.#entity !== undefined) return this.#noteOfEntity(otherName)
     return metric === noMetric || !this.#isTaken(metric) ? this.#readOther(otherName) : this.#readMetric(metric)
   }
 
@@ -126,7 +145,10 @@ export class FieldsReader {
   #readMetric(metric: number): Problem | undefined {
     const value = this.#numbers.read(this.end)
     this.end = this.#numbers.end
-    if (Number.isNaN(value)) return this.#valueProblem(metric)
+    return Number.isNaN(value) ? this.#valueProblem(metric) : this.#takeMetric(metric, value)
+  }
+
+  #takeMetric(metric: number, value: number): Problem | undefined {
     const range = this.#ranges[metric] as Range
     const stored = storedValue(value, range)
     if (Number.isNaN(stored)) return invalid(`${metrics[metric]} ${rangeReason(range)}`)
@@ -142,15 +164,40 @@ export class FieldsReader {
 
   /** Of a field that has no column. */
   #readOther(name: string): Problem | undefined {
-    const bytes = this.#bytes
-    const start = this.end
-    if (start < bytes.length && bytes[start] === byteOf.quote) return this.#skipText() ?? this.#unknown(name)
-    const value = this.#readNumberOrBoolean(start)
-    if (withoutReturn(bytes, start, this.end) === start) return malformed('has a field without a value')
-    if (Number.isNaN(value)) return this.#unknown(name)
+    const value = this.#readAny()
+    if (typeof value !== 'number') return value
+    return Number.isNaN(value) ? this.#unknown(name) : this.#takeOther(name, value)
+  }
+
+  #takeOther(name: string, value: number): Problem | undefined {
     if (this.#device === undefined) return this.#sight(name)
     const field = this.further.length < furtherMax ? this.#device.fieldOf(name) : undefined
     return field === undefined ? this.#unknown(name) : this.#takeFurther(name, value, field)
+  }
+
+  #noteOfEntity(field: string): Problem | undefined {
+    const value = this.#readAny()
+    return typeof value === 'number' ? this.#entityLine.note(field, value) : value
+  }
+
+  /** Nothing of an entity whose state is a text. */
+  #takeEntity(entity: Entity): Problem | undefined {
+    const value = this.#entityLine.valueOf(entity)
+    if (typeof value !== 'number') return value
+    if (Number.isNaN(value)) return undefined
+    const name = this.#entityLine.isOf(entity) ? entity.metric?.name : undefined
+    if (name === undefined) return this.#unknownEntity(entity)
+    const metric = metrics.indexOf(name as Metric)
+    return metric !== noMetric && this.#isTaken(metric) ? this.#takeMetric(metric, value) : this.#takeOther(name, value)
+  }
+
+  /** NaN for a text, or a word that is none of a boolean. */
+  #readAny(): number | Problem {
+    const bytes = this.#bytes
+    const start = this.end
+    if (start < bytes.length && bytes[start] === byteOf.quote) return this.#skipText() ?? Number.NaN
+    const value = this.#readNumberOrBoolean(start)
+    return withoutReturn(bytes, start, this.end) === start ? malformed('has a field without a value') : value
   }
 
   #readNumberOrBoolean(start: number): number {
@@ -178,6 +225,11 @@ export class FieldsReader {
     return this.#options.names.unknownFields === 'ignore' ? undefined : invalid(`field ${shortened(name)} is not known`)
   }
 
+  #unknownEntity({ id }: Entity): Problem | undefined {
+    const isIgnored = this.#options.names.unknownFields === 'ignore'
+    return isIgnored ? undefined : invalid(`entity ${id} is no metric`)
+  }
+
   #skipText(): Problem | undefined {
     const start = this.end
     const end = stringEnd(this.#bytes, start)
@@ -196,8 +248,4 @@ const words = new Map([
 function booleanIn(bytes: Buffer, start: number, end: number): number {
   if (end - start > 'false'.length) return Number.NaN
   return words.get(bytes.toString('latin1', start, end)) ?? Number.NaN
-}
-
-function shortened(name: string): string {
-  return name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name
 }

@@ -2,14 +2,23 @@
 
 import { ByteKeys } from './byte-keys.ts'
 import { deviceNameProblem } from './device-name.ts'
+import {
+  createEntityReader,
+  type Entity,
+  type EntityMetric,
+  type EntityOf,
+  entityTags,
+} from './line-protocol-entities.ts'
 import { createFieldTables, type FieldTable, type LineNames } from './line-protocol-names.ts'
-import type { Problem } from './line-protocol-problem.ts'
+import { invalid, type Problem } from './line-protocol-problem.ts'
 import { byteOf, measurementEnd, nameEnd, unescapeText } from './line-protocol-text.ts'
 
 export interface Series {
-  /** Index into the names of the body; -1 where there is a problem. */
+  /** Index into the names of the body; -1 where there is a problem, or an entity that is no metric. */
   device: number
   fields: FieldTable
+  /** Of a line of Home Assistant. */
+  entity: Entity | undefined
   problem: Problem | undefined
 }
 
@@ -19,6 +28,8 @@ export interface SeriesOptions {
   names: LineNames
   /** Whose readings are in lines without the first of the device tags: the others do not count then. */
   deviceDefault: string | undefined
+  /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
+  entityMetrics?: readonly EntityMetric[] | undefined
 }
 
 /** The series of a body, each of which is read once. */
@@ -27,21 +38,27 @@ export class SeriesReader {
   readonly deviceNames: string[] = []
   readonly #bytes: Buffer
   readonly #deviceTags: readonly string[]
+  /** Those, and what else says whose the line is. */
+  readonly #tags: readonly string[]
+  readonly #entityOf: EntityOf | undefined
   readonly #deviceDefault: string | undefined
   readonly #fieldsOf: (measurement: string) => FieldTable
   readonly #known: ByteKeys<Series>
   readonly #make = (start: number, end: number) => this.#parse(start, end)
   readonly #indexes = new Map<string, number>()
-  /** Of each device tag the value in the line at hand. */
+  /** Of each of the tags the value in the line at hand. */
   readonly #values: (string | undefined)[]
 
-  constructor(bytes: Buffer, linesExpected: number, { names, deviceDefault }: SeriesOptions) {
+  constructor(bytes: Buffer, linesExpected: number, { names, deviceDefault, entityMetrics }: SeriesOptions) {
     this.#bytes = bytes
     this.#deviceTags = names.deviceTags
+    this.#entityOf = entityMetrics && createEntityReader(entityMetrics)
+    const entity = entityMetrics === undefined ? [] : Object.values(entityTags)
+    this.#tags = [...new Set([...names.deviceTags, ...entity])]
     this.#deviceDefault = deviceDefault
     this.#fieldsOf = createFieldTables(names)
     this.#known = new ByteKeys(bytes, 2 * linesExpected)
-    this.#values = names.deviceTags.map(() => undefined)
+    this.#values = this.#tags.map(() => undefined)
   }
 
   read(start: number, end: number): Series {
@@ -51,26 +68,49 @@ export class SeriesReader {
   #parse(start: number, end: number): Series {
     const bytes = this.#bytes
     const tagsAt = measurementEnd(bytes, start, end)
-    const fields = this.#fieldsOf(unescapeText(bytes, start, tagsAt, 'measurement'))
+    const measurement = unescapeText(bytes, start, tagsAt, 'measurement')
+    const fields = this.#fieldsOf(measurement)
     this.#values.fill(undefined)
+    const none = { device: -1, fields, entity: undefined }
     const malformed = tagsAt === start ? 'has no measurement' : this.#readTags(tagsAt, end)
-    if (malformed !== undefined) return { device: -1, fields, problem: { code: 'LINE_MALFORMED', reason: malformed } }
-    const name = this.#deviceName()?.normalize('NFC')
+    if (malformed !== undefined) return { ...none, problem: { code: 'LINE_MALFORMED', reason: malformed } }
+    const entity = this.#entity(measurement)
+    if (entity?.problem !== undefined) return { ...none, problem: entity.problem }
+    if (entity !== undefined && entity.metric === undefined) return { ...none, entity, problem: undefined }
+    const name = this.#deviceName(entity)?.normalize('NFC')
     const wrong = deviceNameProblem(name)
-    if (name !== undefined && wrong === undefined) return { device: this.#indexOf(name), fields, problem: undefined }
-    const reason = name === undefined ? `tag ${this.#deviceTags.join(' or ')} is required` : `device ${wrong}`
-    return { device: -1, fields, problem: { code: 'READING_INVALID', reason } }
+    if (name === undefined) return { ...none, problem: invalid(this.#missingReason(entity)) }
+    if (wrong !== undefined) return { ...none, problem: invalid(`device ${wrong}`) }
+    return { device: this.#indexOf(name), fields, entity, problem: undefined }
+  }
+
+  #entity(measurement: string): Entity | undefined {
+    if (this.#entityOf === undefined) return undefined
+    const [domain, object] = [this.#valueOf(entityTags.domain), this.#valueOf(entityTags.object)]
+    return domain === undefined || object === undefined ? undefined : this.#entityOf(measurement, domain, object)
+  }
+
+  #valueOf(tag: string): string | undefined {
+    return this.#values[this.#tags.indexOf(tag)]
+  }
+
+  #missingReason(entity: Entity | undefined): string {
+    if (entity !== undefined) return `entity ${entity.id} names no device`
+    return `tag ${this.#deviceTags.join(' or ')} is required`
   }
 
   /**
    * A tag such as Telegraf's `host` is in every line, and names a device only where nothing else does: a credential of one
-   * device says it before.
+   * device says it before. An entity says it itself.
    */
-  #deviceName(): string | undefined {
-    return this.#values[0] ?? this.#deviceDefault ?? this.#values.find(value => value !== undefined)
+  #deviceName(entity: Entity | undefined): string | undefined {
+    const [first] = this.#values
+    if (entity !== undefined) return first ?? entity.device ?? this.#deviceDefault
+    const values = this.#values.slice(0, this.#deviceTags.length)
+    return first ?? this.#deviceDefault ?? values.find(value => value !== undefined)
   }
 
-  /** Keeps the values of the device tags; a sentence for tags that cannot be read. */
+  /** Keeps the values of the tags; a sentence for tags that cannot be read. */
   #readTags(start: number, end: number): string | undefined {
     const bytes = this.#bytes
     let count = 0
@@ -91,7 +131,7 @@ export class SeriesReader {
   }
 
   #noteTag(name: string, valueAt: number, valueEnd: number): string | undefined {
-    const tag = this.#deviceTags.indexOf(name)
+    const tag = this.#tags.indexOf(name)
     if (tag === -1) return undefined
     if (this.#values[tag] !== undefined) return `has the tag ${name} twice`
     this.#values[tag] = unescapeText(this.#bytes, valueAt, valueEnd, 'name')

@@ -22,6 +22,23 @@ const digitsMax = 19
  */
 export function readTimestamp(bytes: Buffer, start: number, end: number, precision: Precision): number {
   const { digitsCut, ms } = units[precision]
+  return ms * readInteger(bytes, start, end, digitsCut)
+}
+
+/** The same with the microseconds as a fraction. */
+export function readFineTimestamp(bytes: Buffer, start: number, end: number, precision: FinePrecision): number {
+  const { digitsCut } = units[precision]
+  return readInteger(bytes, start, end, digitsCut - 3) / 1000
+}
+
+/** Those that have microseconds. */
+type FinePrecision = 'ns' | 'us'
+
+export function isFine(precision: Precision): precision is FinePrecision {
+  return precision === 'ns' || precision === 'us'
+}
+
+function readInteger(bytes: Buffer, start: number, end: number, digitsCut: number): number {
   const isNegative = bytes[start] === byteOf.minus
   const digitsAt = isNegative ? start + 1 : start
   if (end <= digitsAt || end - digitsAt > digitsMax) return Number.NaN
@@ -32,5 +49,5 @@ export function readTimestamp(bytes: Buffer, start: number, end: number, precisi
     if (digit < 0 || digit > 9) return Number.NaN
     if (at < cutAt) value = value * 10 + digit
   }
-  return isNegative ? -value * ms : value * ms
+  return isNegative ? -value : value
 }

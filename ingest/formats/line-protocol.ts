@@ -6,6 +6,7 @@
 
 import { earliestTimeMs, type Ranges, timeReason } from '../reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
+import { type Entity, type EntityMetric, EntityReports } from './line-protocol-entities.ts'
 import { type DeviceOfLine, FieldsReader } from './line-protocol-fields.ts'
 import type { LineNames } from './line-protocol-names.ts'
 import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
@@ -20,7 +21,7 @@ import {
   seriesEnd,
   withoutReturn,
 } from './line-protocol-text.ts'
-import { type Precision, readTimestamp } from './line-protocol-time.ts'
+import { isFine, type Precision, readFineTimestamp, readTimestamp } from './line-protocol-time.ts'
 import { MergedRows } from './merged-rows.ts'
 import { readingRows } from './reading-rows.ts'
 import { type Reject, RejectList } from './reject.ts'
@@ -37,6 +38,8 @@ export interface LineProtocolOptions {
   earliestMs?: number | undefined
   /** Whose readings are in lines that name no device. */
   deviceDefault: string | undefined
+  /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
+  entityMetrics?: readonly EntityMetric[] | undefined
   /** How many rejects to list; the others are only counted. */
   rejectsMax: number
   /** What is known of the device whose name has this index; without it, fields without a column become no metric. */
@@ -84,7 +87,10 @@ class BodyReader {
   readonly #rejects: RejectList
   readonly #rows: MergedRows
   readonly #lineCounts: number[] = []
+  readonly #reports = new EntityReports()
   #timeMs = receiptTimeMs
+  /** Of the line at hand. */
+  #entity: Entity | undefined
   #at = 0
   #line = 0
   #points = 0
@@ -146,9 +152,14 @@ class BodyReader {
 
   #put(line: number, device: number): void {
     const { values, further } = this.#fields
-    const row = this.#rows.put(line, device, this.#timeMs, values)
+    const row = this.#rows.put(line, device, this.#timeOfRow(device), values)
     for (const { series, value } of further) this.#rows.putFurther(row, series, value)
     this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
+  }
+
+  #timeOfRow(device: number): number {
+    if (this.#entity === undefined || this.#timeMs === receiptTimeMs) return this.#timeMs
+    return this.#reports.timeOf(device, this.#entity, this.#timeMs)
   }
 
   /** Of a line with a problem. */
@@ -163,10 +174,12 @@ class BodyReader {
     const bytes = this.#bytes
     this.#at = seriesEnd(bytes, start)
     if (this.#at === bytes.length || bytes[this.#at] !== byteOf.space) return malformed('has no fields')
-    const { device, fields, problem } = this.#series.read(start, this.#at)
+    const { device, fields, entity, problem } = this.#series.read(start, this.#at)
     if (problem !== undefined) return problem
+    this.#entity = entity
     this.#skipSpaces()
-    const wrong = this.#fields.read(this.#at, fields, this.#options.deviceOf?.(device))
+    const known = device === -1 ? undefined : this.#options.deviceOf?.(device)
+    const wrong = this.#fields.read(this.#at, fields, known, entity)
     this.#at = this.#fields.end
     // The lines that a text spans are lines of the body too.
     this.#line += this.#fields.lineFeeds
@@ -190,7 +203,8 @@ class BodyReader {
     const start = this.#at
     this.#at = nameEnd(bytes, start, bytes.length)
     const { precision, nowMs, aheadMsMax, earliestMs = earliestTimeMs } = this.#options
-    const timeMs = readTimestamp(bytes, start, withoutReturn(bytes, start, this.#at), precision)
+    const timeMs = this.#readTime(start, withoutReturn(bytes, start, this.#at))
+    if (typeof timeMs !== 'number') return timeMs
     if (Number.isNaN(timeMs)) return malformed('has a timestamp that is no integer of 64 bits')
     this.#skipSpaces()
     if (!this.#isAtEnd()) return malformed('has characters behind the timestamp')
@@ -198,6 +212,14 @@ class BodyReader {
     if (reason !== undefined) return invalid(`timestamp ${reason}; its unit is ${precision}`)
     this.#timeMs = timeMs
     return undefined
+  }
+
+  #readTime(start: number, end: number): number | Problem {
+    const { precision } = this.#options
+    if (this.#entity === undefined) return readTimestamp(this.#bytes, start, end, precision)
+    // Entities of one device come in lines of their own, perhaps in two bodies, where one would replace the other.
+    if (!isFine(precision)) return invalid('timestamps of entities must be in nanoseconds or microseconds')
+    return readFineTimestamp(this.#bytes, start, end, precision)
   }
 
   #skipSpaces(): void {

@@ -89,8 +89,9 @@ export class MergedRows {
   }
 
   #hash(device: number, timeMs: number): number {
-    const high = Math.floor(timeMs / 2 ** 31)
-    const time = Math.imul((timeMs - high * 2 ** 31) ^ Math.imul(high, this.#deviceFactor), this.#timeFactor)
+    const timeUs = Math.round(timeMs * 1000)
+    const high = Math.floor(timeUs / 2 ** 31)
+    const time = Math.imul((timeUs - high * 2 ** 31) ^ Math.imul(high, this.#deviceFactor), this.#timeFactor)
     const mixed = Math.imul(time ^ (time >>> 15) ^ Math.imul(device, this.#deviceFactor), 0x85eb_ca6b)
     return mixed ^ (mixed >>> 13)
   }

@@ -2,6 +2,7 @@
 
 import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
+import type { EntityMetric } from '../formats/line-protocol-entities.ts'
 import type { LineNames } from '../formats/line-protocol-names.ts'
 import type { Precision } from '../formats/line-protocol-time.ts'
 import type { Reject, RejectCode } from '../formats/reject.ts'
@@ -20,6 +21,8 @@ export interface LineImporterOptions extends TimeLimits {
   names: LineNames
   ranges: Ranges
   bodyBytesMax: number
+  /** The metrics of the registry, where lines may be those of entities of Home Assistant. */
+  entityMetrics?: (() => readonly EntityMetric[]) | undefined
 }
 
 /** Why the lines of a device are not taken. */
@@ -76,7 +79,7 @@ const threadsMax = 1
 const idleMsMax = 5 * 60_000
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
-  const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax } = options
+  const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax, entityMetrics } = options
   // These go to the thread, and what a caller has besides them may not be able to.
   const readOptions = { names, ranges, aheadMsMax, bodyBytesMax }
   const pool = new Piscina({
@@ -102,7 +105,8 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
 
   async function importBody({ resolve, fields, refusal, bytes: sent, ...body }: LineBody): Promise<LineImport> {
     const nowMs = Math.floor(ingest.clockUs() / 1000)
-    const task = { ...readOptions, nowMs, earliestMs: earliestMs?.(), ...body, body: sent, rejectsMax }
+    const known = { earliestMs: earliestMs?.(), entityMetrics: entityMetrics?.() }
+    const task = { ...readOptions, nowMs, ...known, ...body, body: sent, rejectsMax }
     const read = await readResolved(readBody, task, { resolve, fields })
     if (read.kind !== 'read') return read
     const { result, resolved } = read

@@ -14,6 +14,7 @@ import {
 import { readingRows } from '../formats/reading-rows.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import { buffersOf, type Rows } from '../formats/rows.ts'
+import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
@@ -102,8 +103,13 @@ export function encode(task: EncodeLinesTask): EncodedLines {
     }
     readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
     if (rows.further !== undefined) reading.further = furtherOf(rows.further, row)
+    // A time may have microseconds as a fraction.
+    const timeUs = Math.round(timeMs * 1000)
+    const isReceipt = timeMs === receiptTimeMs
     // The journal chooses the lane.
-    offset = writeReading(view, offset, device, timeMs === receiptTimeMs ? receiptUs : timeMs * 1000, false, reading)
+    const next = writeReading(view, offset, device, isReceipt ? receiptUs : timeUs, false, reading)
+    if (timeUs % 1000 !== 0) markFineTime(view, offset)
+    offset = next
     encoded.count++
   }
   if (offset < records.length) encoded.records = records.slice(0, offset)

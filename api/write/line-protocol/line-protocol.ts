@@ -6,6 +6,7 @@ import type { Keys } from '../../../auth/keys/keys.ts'
 import type { BulkFields } from '../../../auth/metrics/bulk-fields.ts'
 import { isPassing } from '../../../auth/passing-errors.ts'
 import type { Writers } from '../../../auth/writers.ts'
+import type { EntityMetric } from '../../../ingest/formats/line-protocol-entities.ts'
 import type { LineNames } from '../../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter } from '../../../ingest/import/line-protocol-import.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
@@ -31,6 +32,8 @@ export interface LineProtocolOptions extends TimeLimits {
   writers: Writers
   keys: Pick<Keys, 'find'>
   names: LineNames
+  /** The metrics of the registry, where lines may be those of entities of Home Assistant. */
+  entityMetrics?: (() => readonly EntityMetric[]) | undefined
   ranges: Ranges
   /** Of a body without its compression. */
   bodyBytesMax: number

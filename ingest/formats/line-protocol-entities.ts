@@ -1,0 +1,131 @@
+/**
+ * Lines of Home Assistant, one for each state of an entity: `°C,domain=sensor,entity_id=porch_temperature value=21.4`. The end of the
+ * entity's name says which metric it is, the measurement in which unit it comes; its other fields are attributes.
+ */
+
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { readEntityName } from '../../metrics/entity-name.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { type Convert, conversion, unchanged } from '../../metrics/units.ts'
+import { invalid, type Problem, shortened } from './line-protocol-problem.ts'
+
+/** A metric of the registry. Plain data, so that it can be handed to a thread. */
+export type EntityMetric = Pick<Metric, 'name' | 'unit' | 'kind'>
+
+export interface Entity {
+  /** As Home Assistant has it, for reasons: `sensor.porch_temperature`. */
+  readonly id: string
+  /** Undefined where its name is that of a metric, or ends with none. */
+  readonly device: string | undefined
+  /** Undefined where its name ends with none. */
+  readonly metric: EntityMetric | undefined
+  /** From the unit of the measurement to that of the metric. */
+  readonly convert: Convert
+  /** Of the unit. */
+  readonly problem: Problem | undefined
+}
+
+/** `object` is the tag `entity_id`, the name without its domain. */
+export type EntityOf = (measurement: string, domain: string, object: string) => Entity
+
+export const entityTags = { domain: 'domain', object: 'entity_id' } as const
+
+/** `registered`: the metrics of the registry. */
+export function createEntityReader(registered: readonly EntityMetric[]): EntityOf {
+  const byName = new Map(registered.map(metric => [metric.name, metric]))
+  const isMetric = (name: string) => byName.has(name)
+
+  return (measurement, domain, object) => {
+    const id = `${domain}.${object}`
+    const name = readEntityName(object, isMetric)
+    const metric = name === undefined ? undefined : (byName.get(name.metric) ?? catalogueEntry(name.metric))
+    const entity = { id: shortened(id), device: name?.device, metric, convert: unchanged, problem: undefined }
+    // Without a unit of the metric, whatever unit is stated is that of its values.
+    const to = isUnit(measurement, domain, id) ? (metric?.unit ?? null) : null
+    if (to === null) return entity
+    const converted = conversion(shortened(measurement), to)
+    if (converted.ok) return { ...entity, convert: converted.convert }
+    return { ...entity, problem: invalid(`entity ${entity.id}: ${converted.reason}`) }
+  }
+}
+
+/** What its documentation suggests for entities without a unit. */
+const defaultMeasurements = new Set(['units', 'state'])
+
+/** False for what Home Assistant calls the measurement of an entity without a unit, or with another `measurement_attr`. */
+function isUnit(measurement: string, domain: string, id: string): boolean {
+  const isName = measurement === id || measurement === domain || measurement.startsWith(`${domain}__`)
+  return !isName && !defaultMeasurements.has(measurement)
+}
+
+/** There where the measurement is not the unit. */
+const unitField = 'unit_of_measurement_str'
+
+/** The fields of one line of an entity, in whatever order they come. */
+export class EntityLine {
+  /** NaN for a state that is a text alone. */
+  #value = Number.NaN
+  #isInWords = false
+  #hasUnitField = false
+
+  clear(): void {
+    this.#value = Number.NaN
+    this.#isInWords = false
+    this.#hasUnitField = false
+  }
+
+  /** NaN for a text. */
+  note(field: string, value: number): Problem | undefined {
+    if (field === 'value') {
+      if (Number.isNaN(value)) return invalid('value must be a number')
+      this.#value = value
+    } else if (field === 'state') this.#isInWords = true
+    else if (field === unitField) this.#hasUnitField = true
+    return undefined
+  }
+
+  /** The value in the unit of the metric; NaN where there is none. */
+  valueOf({ metric, convert, id }: Entity): number | Problem {
+    if (Number.isNaN(this.#value) || metric === undefined) return this.#value
+    if (this.#hasUnitField && metric.unit !== null) {
+      return invalid(`entity ${id} has its unit in a field: measurement_attr must be unit_of_measurement`)
+    }
+    const value = convert(this.#value)
+    return Number.isFinite(value) ? value : invalid(`entity ${id} has a value that is too large`)
+  }
+
+  /** A state in words, such as `on`, that comes with a number is no value of a metric that measures something. */
+  isOf({ metric }: Entity): boolean {
+    return metric !== undefined && (!this.#isInWords || metric.kind === 'state')
+  }
+}
+
+/** Entities of a device that have changed together are told one after the other, some milliseconds apart. */
+const reportMs = 1000
+
+interface Report {
+  readonly timeMs: number
+  readonly metrics: Set<string>
+}
+
+/** What a device has reported at a time: lines of a body less than a second behind the first one, each of another metric. */
+export class EntityReports {
+  /** The last of each device. */
+  readonly #reports = new Map<number, Report>()
+
+  /** The time of the report of which the line is a part. */
+  timeOf(device: number, { metric }: Entity, timeMs: number): number {
+    const name = metric?.name ?? ''
+    const report = this.#reports.get(device)
+    if (report !== undefined && isPart(report, timeMs) && !report.metrics.has(name)) {
+      report.metrics.add(name)
+      return report.timeMs
+    }
+    this.#reports.set(device, { timeMs, metrics: new Set([name]) })
+    return timeMs
+  }
+}
+
+function isPart(report: Report, timeMs: number): boolean {
+  return timeMs >= report.timeMs && timeMs < report.timeMs + reportMs
+}

@@ -1,0 +1,280 @@
+/** Lines as Home Assistant's InfluxDB integration writes them: whose value each is, of which metric, and in which unit. */
+
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { SightingsReader } from '../../ingest/formats/field-sightings.ts'
+import { furtherOf } from '../../ingest/formats/further-columns.ts'
+import { type LineProtocolOptions, readLineProtocol } from '../../ingest/formats/line-protocol.ts'
+import type { EntityMetric } from '../../ingest/formats/line-protocol-entities.ts'
+import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
+import { defaultRanges } from '../../ingest/reading.ts'
+import { readEntityName } from '../../metrics/entity-name.ts'
+import { metrics } from '../../store/tables.ts'
+
+const nowMs = Date.UTC(2026, 5, 1)
+const timeMs = nowMs - 3_600_000
+const ns = `${timeMs}123456`
+
+const registered: EntityMetric[] = [
+  { name: 'temperature', unit: 'Cel', kind: 'gauge' },
+  { name: 'sap_flow', unit: null, kind: 'gauge' },
+  { name: 'flow_of_sap', unit: 'L/h', kind: 'rate' },
+  // As an administrator has changed them.
+  { name: 'wind_speed', unit: 'km/h', kind: 'gauge' },
+]
+const sightings = new SightingsReader({ pairsMax: 1000, fieldsMax: 1000 })
+const defaults: LineProtocolOptions = {
+  names: defaultLineNames,
+  entityMetrics: registered,
+  precision: 'ns',
+  ranges: defaultRanges,
+  nowMs,
+  aheadMsMax: 300_000,
+  deviceDefault: undefined,
+  rejectsMax: 100,
+}
+/** What any device has, by the places of these names. */
+const further = [
+  'co2',
+  'energy',
+  'door',
+  'motion',
+  'illuminance',
+  'pm25',
+  'sap_flow',
+  'flow_of_sap',
+  'wind_speed',
+  'power',
+]
+
+function read(body: string, options: Partial<LineProtocolOptions> = {}) {
+  const fieldOf = (name: string) =>
+    further.includes(name) ? { series: further.indexOf(name), min: -1e6, max: 1e6 } : undefined
+  const known = { deviceOf: () => ({ metrics: null, fieldOf }) }
+  const result = readLineProtocol(Buffer.from(body), { ...defaults, ...known, ...options })
+  const { rows, names } = result
+  const readings = Array.from({ length: rows.count }, (_, row) => {
+    const columns = metrics.map((name, at) => [name, rows.values[row * metrics.length + at]] as const)
+    const { series = [], values = [] } = (rows.further && furtherOf(rows.further, row)) ?? {}
+    const others = series.map((one, at) => [further[one], values[at]] as const)
+    return {
+      device: names[rows.names[row] ?? -1],
+      timeUs: Math.round((rows.timesMs[row] ?? 0) * 1000),
+      values: Object.fromEntries([...columns, ...others].filter(([, value]) => !Number.isNaN(value))),
+    }
+  })
+  return { ...result, readings }
+}
+
+/** `sensor.porch_temperature` with its unit, as it is written with the default configuration. */
+function lineOf(entity: string, unit: string, fields: string, time = ns): string {
+  const [domain, object] = entity.split('.')
+  return `${unit.replace(/[ ,]/g, '\\$&')},domain=${domain},entity_id=${object} ${fields} ${time}`
+}
+
+function gives(t: Test, line: string, device: string, values: object): void {
+  const { readings, rejects } = read(line)
+  t.strictSame(rejects, [], line)
+  t.strictSame(
+    readings.map(({ device, values }) => [device, values]),
+    [[device, values]],
+    line,
+  )
+}
+
+function refuses(t: Test, line: string, reason: RegExp, options: Partial<LineProtocolOptions> = {}): void {
+  const { readings, rejects, rejected } = read(line, options)
+  t.strictSame([readings.length, rejected], [0, 1], line)
+  t.match(rejects[0]?.reason, reason, line)
+}
+
+const nothing = (t: Test, line: string, options: Partial<LineProtocolOptions> = {}) => {
+  const { readings, rejected, points } = read(line, options)
+  t.strictSame([readings, rejected, points], [[], 0, 1], line)
+}
+
+t.test('the end of an entity is its metric, and what stands before it its device', async t => {
+  const attributes =
+    'device_class_str="temperature",friendly_name_str="Porch, Temperature",icon_str="mdi:a\\"b",state_class_str="measurement",value=21.4'
+  gives(t, lineOf('sensor.porch_temperature', '°C', attributes), 'porch', { temperature: 21.4 })
+  gives(t, lineOf('sensor.porch_temperature', '°C', 'value=21i'), 'porch', { temperature: 21 })
+  gives(t, lineOf('sensor.living_room_co2', 'ppm', 'value=640'), 'living_room', { co2: 640 })
+  gives(t, lineOf('sensor.living_room_carbon_dioxide', 'ppm', 'value=640'), 'living_room', { co2: 640 })
+  gives(t, lineOf('sensor.aq_pm2_5', 'µg/m³', 'value=7.5'), 'aq', { pm25: 7.5 })
+  gives(t, lineOf('sensor.porch_battery', '%', 'value=88'), 'porch', { battery_percentage: 88 })
+  gives(t, lineOf('sensor.porch_battery_level', '%', 'value=88'), 'porch', { battery_percentage: 88 })
+  gives(t, lineOf('sensor.tree_7_sap_flow', 'L/h', 'value=3'), 'tree_7', { sap_flow: 3 })
+  gives(t, lineOf('sensor.tree_flow_of_sap', 'L/min', 'value=0.05'), 'tree', { flow_of_sap: 3 })
+  gives(t, lineOf('sensor.a_b__humidity', '%', 'value=3'), 'a_b_', { humidity: 3 })
+})
+
+t.test('of several endings the longest counts', async t => {
+  t.strictSame(readEntityName('porch_soil_temperature'), { device: 'porch', metric: 'soil_temperature' })
+  t.strictSame(readEntityName('soil_temperature'), { device: undefined, metric: 'soil_temperature' })
+  t.strictSame(readEntityName('temperature'), { device: undefined, metric: 'temperature' })
+  t.strictSame(readEntityName('_temperature'), undefined)
+  t.strictSame(readEntityName('x_sap_flow'), { device: 'x_sap', metric: 'flow_rate' })
+  t.strictSame(
+    readEntityName('x_sap_flow', name => name === 'sap_flow'),
+    { device: 'x', metric: 'sap_flow' },
+  )
+  for (const name of ['', '_', '__', 'temperature_', 'porch', 'porch_constructor', `${'x'.repeat(244)}_temperature`])
+    t.equal(readEntityName(name), undefined, name)
+  t.match(readEntityName(`${'x'.repeat(243)}_temperature`), { metric: 'temperature' })
+})
+
+t.test('the measurement is the unit, from which the value is converted', async t => {
+  gives(t, lineOf('sensor.porch_temperature', '°F', 'value=70.7'), 'porch', { temperature: 21.5 })
+  gives(t, lineOf('sensor.porch_pressure', 'inHg', 'value=29.92'), 'porch', { pressure: 1013.207_489_07 })
+  gives(t, lineOf('sensor.house_energy', 'Wh', 'value=1500'), 'house', { energy: 1.5 })
+  gives(t, lineOf('sensor.house_power', 'kW', 'value=1.5'), 'house', { power: 1500 })
+  gives(t, lineOf('sensor.roof_wind_speed', 'm/s', 'value=10'), 'roof', { wind_speed: 36 })
+  gives(t, lineOf('sensor.porch_illuminance', 'lx', 'value=120'), 'porch', { illuminance: 120 })
+  refuses(
+    t,
+    lineOf('sensor.porch_temperature', 'hPa', 'value=1'),
+    /sensor\.porch_temperature: the unit "hPa" cannot be converted to °C/,
+  )
+  refuses(t, lineOf('sensor.porch_temperature', 'IU', 'value=1'), /the unit "IU" is not known/)
+  refuses(t, lineOf('sensor.porch_temperature', 'x'.repeat(5000), 'value=1'), /^.{1,200}$/)
+  refuses(t, lineOf('sensor.porch_temperature', '°F', 'value=999'), /temperature must be between -90 and 85/)
+  refuses(t, lineOf('sensor.house_energy', 'MWh', 'value=1e306'), /too large/)
+})
+
+t.test(
+  'an entity without a unit has that of its metric, by whatever name Home Assistant calls its measurement',
+  async t => {
+    for (const measurement of ['sensor.porch_temperature', 'units', 'state', 'sensor', 'sensor__temperature'])
+      gives(t, lineOf('sensor.porch_temperature', measurement, 'value=21.4'), 'porch', { temperature: 21.4 })
+    const apart = 'unit_of_measurement_str="°F",value=70'
+    refuses(
+      t,
+      lineOf('sensor.porch_temperature', 'sensor__temperature', apart),
+      /measurement_attr must be unit_of_measurement/,
+    )
+    gives(t, lineOf('sensor.x_sap_flow', 'sensor__flow', 'unit_of_measurement_str="g/h",value=70'), 'x', {
+      sap_flow: 70,
+    })
+  },
+)
+
+t.test('states in words are numbers of metrics that are states, and text alone is no value', async t => {
+  const open = 'device_class_str="door",friendly_name_str="Front door",state="on",value=1'
+  gives(t, lineOf('binary_sensor.front_door', 'binary_sensor.front_door', open), 'front', { door: 1 })
+  gives(t, lineOf('binary_sensor.hall_motion', 'units', 'state="off",value=0'), 'hall', { motion: 0 })
+  gives(t, lineOf('binary_sensor.hall_motion', 'units', 'value=0,state="off"'), 'hall', { motion: 0 })
+  const light = lineOf('light.kitchen_light', 'light.kitchen_light', 'brightness=200,state="on",value=1')
+  refuses(t, light, /entity light\.kitchen_light is no metric/)
+  nothing(t, light, { names: { ...defaultLineNames, unknownFields: 'ignore' } })
+  nothing(t, lineOf('weather.home', 'units', 'temperature=21.4,humidity=40,state="sunny"'))
+  nothing(t, lineOf('sensor.porch_temperature', '°C', 'state="warm"'))
+})
+
+t.test('an entity that ends with no metric is refused, or left out where unknown fields are', async t => {
+  const line = lineOf('sensor.washing_machine', 'units', 'value=3')
+  refuses(t, line, /entity sensor\.washing_machine is no metric/)
+  const ignore = { names: { ...defaultLineNames, unknownFields: 'ignore' as const } }
+  nothing(t, line, ignore)
+  t.strictSame(read(line, ignore).names, [], 'nor is it a device')
+  // A metric of the catalogue that the registry does not make.
+  refuses(t, lineOf('sensor.porch_radon', 'Bq/m³', 'value=3'), /field radon is not known/)
+})
+
+t.test('the device is that of the tag, if a line has it, or of the credential where the entity names none', async t => {
+  const tagged = `°C,device=greenhouse,domain=sensor,entity_id=porch_temperature value=1 ${ns}`
+  gives(t, tagged, 'greenhouse', { temperature: 1 })
+  const bare = lineOf('sensor.temperature', '°C', 'value=1')
+  refuses(t, bare, /entity sensor\.temperature names no device/)
+  t.match(read(bare, { deviceDefault: 'porch' }).readings, [{ device: 'porch', values: { temperature: 1 } }])
+  const other = read(lineOf('sensor.attic_temperature', '°C', 'value=1'), { deviceDefault: 'porch' })
+  t.match(other.readings, [{ device: 'attic' }], 'which the credential of another device may not write')
+  const host = `°C,domain=sensor,entity_id=porch_temperature,host=pi value=1 ${ns}`
+  gives(t, host, 'porch', { temperature: 1 })
+})
+
+t.test('without the preset, and without its tags, lines are as any others', async t => {
+  const line = lineOf('sensor.porch_temperature', '°C', 'value=21.4')
+  refuses(t, line, /tag device or host is required/, { entityMetrics: undefined })
+  gives(t, `w,device=porch,domain=sensor temperature=1 ${ns}`, 'porch', { temperature: 1 })
+  const tags = { names: { ...defaultLineNames, deviceTags: ['device', 'entity_id'] } }
+  t.match(read(`w,entity_id=porch temperature=1 ${ns}`, tags).readings, [{ device: 'porch', timeUs: timeMs * 1000 }])
+})
+
+t.test('what a device reports together is one reading, and no value of it is lost', async t => {
+  const us = timeMs * 1000
+  const at = (microseconds: number) => `${us + microseconds}000`
+  const of = (entity: string, value: number, microseconds: number) =>
+    lineOf(`sensor.${entity}`, 'units', `value=${value}`, at(microseconds))
+  const body = [
+    of('porch_temperature', 1, 100),
+    of('attic_temperature', 7, 150),
+    of('porch_humidity', 2, 999_000),
+    of('porch_co2', 3, 1_000_099),
+    of('porch_temperature', 4, 1_000_099),
+    of('porch_temperature', 5, 1_000_100),
+    of('porch_humidity', 6, 1_000_100),
+    // Earlier than the others, in the body of one who sends backwards.
+    of('porch_pressure', 1000, 50),
+  ].join('\n')
+  const { readings } = read(body)
+  t.strictSame(
+    readings.map(({ device, timeUs, values }) => [device, timeUs - us, values]),
+    [
+      ['porch', 100, { temperature: 1, humidity: 2, co2: 3 }],
+      ['attic', 150, { temperature: 7 }],
+      ['porch', 1_000_099, { temperature: 4 }],
+      ['porch', 1_000_100, { temperature: 5, humidity: 6 }],
+      ['porch', 50, { pressure: 1000 }],
+    ],
+  )
+})
+
+t.test('times have their microseconds, so that what comes in another body does not meet', async t => {
+  const micro = read(lineOf('sensor.porch_co2', 'ppm', 'value=3', `${timeMs}123`), { precision: 'us' })
+  t.equal(micro.readings[0]?.timeUs, timeMs * 1000 + 123)
+  for (const precision of ['ms', 's'] as const)
+    refuses(t, lineOf('sensor.porch_co2', 'ppm', 'value=3', '1'), /nanoseconds or microseconds/, { precision })
+})
+
+t.test('before it is known what a device has, the name of the metric is noted', async t => {
+  readLineProtocol(
+    Buffer.from(`${lineOf('sensor.porch_co2', 'ppm', 'value=3')}\n${lineOf('sensor.porch_humidity', '%', 'value=3')}`),
+    {
+      ...defaults,
+      sightings,
+    },
+  )
+  t.strictSame(sightings.result().fields, ['co2'])
+})
+
+t.test(
+  'whatever entities and units are called, each line is a reading of a bounded name, a reject, or nothing',
+  async () => {
+    const word = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 })
+    const escaped = (text: string) => text.replace(/[\n\r]/g, ' ').replace(/[ ,=\\]/g, '\\$&')
+    const ending = fc.constantFrom('', '_temperature', '_co2', '_door', '_sap_flow', '_energy')
+    const value = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+      fc.constantFrom(
+        'nan',
+        'inf',
+        't',
+        '"21.4"',
+        '1e999',
+        '-0',
+        `${'9'.repeat(399)}`,
+        `${'9'.repeat(500)}`,
+        '1i',
+        'x',
+      ),
+    )
+    const property = fc.property(word, ending, word, word, value, (name, end, unit, domain, value) => {
+      const line = `${escaped(unit)},domain=${escaped(domain)},entity_id=${escaped(name + end)} value=${value} ${ns}`
+      const { readings, rejected, rejects } = read(line)
+      for (const { values } of readings)
+        for (const one of Object.values(values)) if (!Number.isFinite(one)) return false
+      return readings.length + rejected <= 1 && rejects.every(({ reason }) => reason.length < 300)
+    })
+    fc.assert(property, { numRuns: 500 })
+  },
+)
