@@ -1,6 +1,6 @@
 /**
  * Values of metrics that have no column in the table of readings, fetched in a worker. They are joined with their readings by
- * time in our code: of a month of minutes that takes no longer than a pivot and a join in SQL.
+ * time in our code: of a month of minutes that takes about as long as a pivot and a join in SQL.
  */
 
 import { bug } from '../../limits/bug.ts'
