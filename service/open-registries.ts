@@ -37,7 +37,13 @@ export async function openRegistries({ config, log, store, clockMs, onOpen }: Re
   onOpen(() => deviceNames.close())
   const stations = openStations({ pool, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  const metrics = await openMetrics({ pool, log, mode: config.METRICS, ranges: { ...rangesOf(config) } })
+  const metrics = await openMetrics({
+    pool,
+    log,
+    mode: config.METRICS,
+    perOwner: config.METRICS_PER_OWNER,
+    ranges: { ...rangesOf(config) },
+  })
   onOpen(() => metrics.close())
   return { devices, deviceNames, stations, metrics }
 }

@@ -135,6 +135,9 @@ export const Settings = z.object({
     .enum(['open', 'declared'], { error: 'must be open or declared' })
     .default('open')
     .describe('What a number in a field without a metric does: open (makes the metric) or declared (is ignored).'),
+  METRICS_PER_OWNER: wholeNumber(0, 10_000)
+    .default(100)
+    .describe('Metrics that readings of the devices of an account make, beside those of the catalogue.'),
   DEVICE_RATE: wholeNumber(1, 1_000_000).default(500).describe('Sustained rate limit per device, readings per second.'),
   DEVICE_BURST: wholeNumber(1, 10_000_000).default(20_000).describe('Burst limit per device, readings.'),
   BULK_RATE: wholeNumber(1, 10_000_000)

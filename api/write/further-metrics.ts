@@ -1,7 +1,7 @@
 /** The fields of single readings that have no column: what the registry of metrics knows of them, and makes of them. */
 
 import type { Device } from '../../auth/devices/device.ts'
-import { createDeviceFields } from '../../auth/metrics/device-fields.ts'
+import { createDeviceFields, type FieldDevice } from '../../auth/metrics/device-fields.ts'
 import type { Sighting } from '../../auth/metrics/first-sight.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Fields } from '../../ingest/field-names.ts'
@@ -15,13 +15,13 @@ export interface FurtherMetrics {
   /** A checked reading of a device with the values that its metrics have. From memory. */
   whole(device: Device, fields: Fields, checked: Checked): WholeReading
   /** Those without a metric or series, which `make` makes; of a device that is not there yet without it. From memory. */
-  missing(further: FurtherFields | undefined, device?: Pick<Device, 'number' | 'metrics'>): readonly Sighting[]
+  missing(further: FurtherFields | undefined, device?: FieldDevice): readonly Sighting[]
   /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
   make: Metrics['ensure']
 }
 
 /** Numbers of devices begin at 1. */
-const newDevice: Pick<Device, 'number' | 'metrics'> = { number: 0, metrics: null }
+const newDevice: FieldDevice = { number: 0, metrics: null, owner: null }
 const none: readonly Sighting[] = []
 
 export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics {

@@ -1,13 +1,12 @@
 /** What becomes of the fields of many devices at once: makes what is missing of their metrics and series. */
 
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Device } from '../devices/device.ts'
-import { createDeviceFields, type DeviceField } from './device-fields.ts'
+import { createDeviceFields, type DeviceField, type FieldDevice } from './device-fields.ts'
 import type { Metrics } from './metrics.ts'
 
 /** A field that a device has sent. */
 interface SentField {
-  readonly device: Pick<Device, 'number' | 'metrics'>
+  readonly device: FieldDevice
   readonly field: string
 }
 

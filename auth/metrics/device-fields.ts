@@ -15,7 +15,7 @@ export interface DeviceField {
 }
 
 /** `metrics` is the list of what the device has; null for whatever it sends. */
-type FieldDevice = Pick<Device, 'number' | 'metrics'>
+export type FieldDevice = Pick<Device, 'number' | 'metrics' | 'owner'>
 
 export interface DeviceFields {
   /** From memory. Undefined for a field that is stored as no metric, and for one that is missing. */
@@ -32,7 +32,7 @@ export function createDeviceFields(metrics: Pick<Metrics, 'find' | 'series' | 'r
     const metric = metrics.find(field)
     if (metric !== undefined && (metric.built_in || metrics.series(device.number, metric) !== undefined)) return false
     if (!isTaken(device, metric?.name)) return false
-    return metrics.refusalOf({ device: device.number, field }) === undefined
+    return metrics.refusalOf(sightingOf(device, field)) === undefined
   }
 
   return {
@@ -44,12 +44,16 @@ export function createDeviceFields(metrics: Pick<Metrics, 'find' | 'series' | 'r
       return { series, min: metric.min ?? Number.NEGATIVE_INFINITY, max: metric.max ?? Number.POSITIVE_INFINITY }
     },
     missing(device, fields) {
-      return fields.filter(field => isMissing(device, field)).map(field => ({ device: device.number, field }))
+      return fields.filter(field => isMissing(device, field)).map(field => sightingOf(device, field))
     },
   }
 }
 
+function sightingOf({ number, owner }: FieldDevice, field: string): Sighting {
+  return { device: number, field, owner }
+}
+
 /** Of a device that lists its metrics, those alone; what is in a list is in the registry. */
-function isTaken({ metrics }: FieldDevice, name: string | undefined): boolean {
+function isTaken({ metrics }: Pick<FieldDevice, 'metrics'>, name: string | undefined): boolean {
   return metrics === null || (name !== undefined && metrics.includes(name))
 }

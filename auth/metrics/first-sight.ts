@@ -5,30 +5,41 @@
  */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import type { Metric } from '../../metrics/metric.ts'
-import { metricsMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
+import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { metricNameOf } from '../../metrics/metric-name.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { ChangeInDoubt } from '../record-cache.ts'
 import { TooBusy } from '../too-busy.ts'
-import { metricFields } from './metric-changes.ts'
 import type { MetricCommits } from './metric-commits.ts'
+import { metricFields } from './metric-fields.ts'
 import type { MetricMemory } from './metric-memory.ts'
-import { countMetrics, insertMetrics, insertSeries, readMetricsNamed, type SeriesRow } from './metric-rows.ts'
+import {
+  countMetrics,
+  countOwned,
+  insertMetrics,
+  insertSeries,
+  type MetricFields,
+  type MetricRow,
+  readMetricsNamed,
+  type SeriesRow,
+} from './metric-rows.ts'
 
 /** A field that a device has sent. */
 export interface Sighting {
   /** The registry's number of the device. */
   device: number
   field: string
+  /** The account of the device; null or left out for a device without one. */
+  owner?: number | null
 }
 
 /**
  * Why a field of a device is stored as no metric: none can have its name; there is none of it, and only administrators make
- * them, or there are as many as there may be; or the device has as many as it may have.
+ * them, or there are as many as there may be, in all or by readings of devices of the same owner; or the device has as many as
+ * it may have.
  */
-type SightingRefusal = 'NAME_INVALID' | 'UNDECLARED' | 'TOO_MANY_METRICS' | 'TOO_MANY_OF_DEVICE'
+type SightingRefusal = 'NAME_INVALID' | 'UNDECLARED' | 'TOO_MANY_METRICS' | 'TOO_MANY_OF_OWNER' | 'TOO_MANY_OF_DEVICE'
 
 export interface FirstSight {
   /**
@@ -45,12 +56,16 @@ export interface FirstSightOptions {
   commits: Pick<MetricCommits, 'exclusively' | 'transact'>
   /** Whether a field without a metric makes one. */
   isOpen: boolean
+  /** How many metrics the readings of the devices of one account make, beside those that the catalogue knows. */
+  perOwner: number
   failed: (error: unknown) => void
 }
 
 interface Missing {
   device: number
   name: string
+  /** The account for which the metric would count. */
+  owner: number | null
   by: string
 }
 
@@ -63,7 +78,7 @@ interface Batch {
 const missingMax = 10_000
 
 export function createFirstSight(options: FirstSightOptions): FirstSight {
-  const { memory, commits, isOpen, failed } = options
+  const { memory, commits, isOpen, perOwner, failed } = options
   /** Of the transaction that has not begun. */
   let next: Batch | undefined
 
@@ -72,24 +87,30 @@ export function createFirstSight(options: FirstSightOptions): FirstSight {
     return metric !== undefined && (metric.built_in || memory.seriesOf(device, metric.id) !== undefined)
   }
 
-  function metricRefusal(field: string): SightingRefusal | undefined {
+  function metricRefusal({ field, owner = null }: Sighting): SightingRefusal | undefined {
     if (memory.find(field) !== undefined) return undefined
-    if (newNameOf(field) === undefined) return 'NAME_INVALID'
+    const name = newNameOf(field)
+    if (name === undefined) return 'NAME_INVALID'
     if (!isOpen) return 'UNDECLARED'
-    return memory.size() < metricsMax ? undefined : 'TOO_MANY_METRICS'
+    if (memory.size() >= metricsMax) return 'TOO_MANY_METRICS'
+    const account = accountOf(name, owner)
+    if (account === null) return undefined
+    const hasRoom = memory.ownedBy(account) < perOwner && memory.ownedCount() < metricsOfOwnersMax
+    return hasRoom ? undefined : 'TOO_MANY_OF_OWNER'
   }
 
   function refusalOf(sighting: Sighting): SightingRefusal | undefined {
     if (isThere(sighting)) return undefined
     const hasRoom = memory.seriesCount(sighting.device) < metricsPerDeviceMax
-    return metricRefusal(sighting.field) ?? (hasRoom ? undefined : 'TOO_MANY_OF_DEVICE')
+    return metricRefusal(sighting) ?? (hasRoom ? undefined : 'TOO_MANY_OF_DEVICE')
   }
 
   function missingOf(sightings: readonly Sighting[], by: string): Missing[] {
     return sightings.flatMap(sighting => {
-      const { device, field } = sighting
+      const { device, field, owner = null } = sighting
       const name = memory.find(field)?.name ?? newNameOf(field)
-      return name === undefined || isThere(sighting) || refusalOf(sighting) !== undefined ? [] : [{ device, name, by }]
+      if (name === undefined || isThere(sighting) || refusalOf(sighting) !== undefined) return []
+      return [{ device, name, owner: accountOf(name, owner), by }]
     })
   }
 
@@ -131,14 +152,14 @@ export function createFirstSight(options: FirstSightOptions): FirstSight {
   }
 }
 
-type MakerOptions = Pick<FirstSightOptions, 'memory' | 'commits'>
+type MakerOptions = Pick<FirstSightOptions, 'memory' | 'commits' | 'perOwner'>
 
 /** While nothing else changes: in PostgreSQL, then in memory. */
-async function makeMissing({ memory, commits }: MakerOptions, missing: readonly Missing[]): Promise<void> {
+async function makeMissing({ memory, commits, perOwner }: MakerOptions, missing: readonly Missing[]): Promise<void> {
   const wanted = withinDevices(memory, missing)
   if (wanted.length === 0) return
   const made = await commits.transact(async transaction => {
-    const metrics = await makeMetrics(memory, transaction, wanted)
+    const metrics = await makeMetrics(memory, transaction, wanted, perOwner)
     const byName = new Map(metrics.map(metric => [metric.name, metric]))
     const pairs = wanted.flatMap(({ device, name }) => {
       const metric = memory.get(name) ?? byName.get(name)
@@ -167,18 +188,43 @@ async function makeMetrics(
   memory: MetricMemory,
   transaction: Transaction,
   wanted: readonly Missing[],
-): Promise<Metric[]> {
-  const makers = new Map(wanted.filter(({ name }) => memory.get(name) === undefined).map(({ name, by }) => [name, by]))
+  perOwner: number,
+): Promise<MetricRow[]> {
+  const makers = new Map(wanted.filter(({ name }) => memory.get(name) === undefined).map(one => [one.name, one]))
   if (makers.size === 0) return []
   const room = metricsMax - (await countMetrics(transaction))
   // Another process may have made some.
   const there = await readMetricsNamed(transaction, [...makers.keys()])
   for (const { name } of there) makers.delete(name)
-  const names = [...makers.keys()].slice(0, Math.max(0, room))
-  if (names.length === 0) return there
-  const fields = names.map(name => metricFields({ name }))
-  const by = names.map(name => makers.get(name) ?? '')
+  const made = (await withinOwners(transaction, [...makers.values()], perOwner)).slice(0, Math.max(0, room))
+  if (made.length === 0) return there
+  const fields = made.map(({ name, owner }): MetricFields => ({ ...metricFields({ name }), owner }))
+  const by = made.map(one => one.by)
   return [...there, ...(await insertMetrics(transaction, fields, by))]
+}
+
+/** Without those for which their owner has no room, after all metrics were counted. */
+async function withinOwners(
+  transaction: Transaction,
+  missing: readonly Missing[],
+  perOwner: number,
+): Promise<readonly Missing[]> {
+  if (missing.every(({ owner }) => owner === null)) return missing
+  const counts = await countOwned(transaction)
+  let ownedCount = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  return missing.filter(({ owner }) => {
+    if (owner === null) return true
+    const count = counts.get(owner) ?? 0
+    if (count >= perOwner || ownedCount >= metricsOfOwnersMax) return false
+    counts.set(owner, count + 1)
+    ownedCount++
+    return true
+  })
+}
+
+/** What the catalogue knows counts for nobody: there are no more of it than it has. */
+function accountOf(name: string, owner: number | null): number | null {
+  return catalogueEntry(name) === undefined ? owner : null
 }
 
 /** That of the catalogue, if it knows the field. */

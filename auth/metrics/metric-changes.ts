@@ -3,9 +3,9 @@
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import type { Metric, MetricChange, NewMetric } from '../../metrics/metric.ts'
 import { metricsMax } from '../../metrics/metric-counts.ts'
-import { titleOfName } from '../../metrics/metric-name.ts'
 import { writeAudit } from '../audit.ts'
 import type { MetricCommits } from './metric-commits.ts'
+import { metricFields } from './metric-fields.ts'
 import type { MetricMemory } from './metric-memory.ts'
 import {
   countMetrics,
@@ -13,7 +13,6 @@ import {
   insertMetrics,
   isMetricUsed,
   lockMetric,
-  type MetricFields,
   readMetricsNamed,
   updateMetric,
 } from './metric-rows.ts'
@@ -68,7 +67,8 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     if (done === undefined) return { ok: false, code: 'REGISTRY_FULL' }
     for (const row of [...done.added, ...done.taken]) memory.apply(row)
     const [added] = done.added
-    return added === undefined ? { ok: false, code: 'NAME_TAKEN' } : { ok: true, value: added }
+    if (added === undefined) return { ok: false, code: 'NAME_TAKEN' }
+    return { ok: true, value: memory.byId(added.id) ?? added }
   }
 
   async function changeNow(name: string, wanted: MetricChange, by: string): Promise<MetricChanged<Metric>> {
@@ -118,31 +118,6 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     change: (name, change, by) => exclusively(() => changeNow(name, change, by)),
     remove: (name, by) => exclusively(() => removeNow(name, by)),
   }
-}
-
-const decimalsUsual = 2
-
-/** A record from what is given and from the catalogue. */
-export function metricFields({ name, ...given }: NewMetric): MetricFields {
-  const entry = catalogueEntry(name)
-  const usual = {
-    title: entry?.title ?? titleOfName(name),
-    unit: entry?.unit ?? null,
-    kind: entry?.kind ?? ('gauge' as const),
-    decimals: entry?.decimals ?? decimalsUsual,
-    quality: null,
-    color: null,
-    position: null,
-  }
-  const isUnitOfEntry = given.unit === undefined || given.unit === usual.unit
-  const range = isUnitOfEntry ? { min: entry?.min ?? null, max: entry?.max ?? null } : { min: null, max: null }
-  return { name, ...usual, ...range, ...withoutUndefined(given) }
-}
-
-function withoutUndefined<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
 const fixedFields = ['unit', 'kind', 'min', 'max'] as const

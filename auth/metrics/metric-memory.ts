@@ -3,7 +3,7 @@
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { metricNameOf } from '../../metrics/metric-name.ts'
-import type { SeriesRow } from './metric-rows.ts'
+import type { MetricRow, SeriesRow } from './metric-rows.ts'
 
 /** The accepted ranges of built-in metrics as they are configured, by name. */
 export type BuiltInRanges = { readonly [name: string]: { readonly min: number; readonly max: number } }
@@ -16,6 +16,7 @@ export class MetricMemory {
    * each device takes six times the memory.
    */
   readonly #series = new Map<number, number[]>()
+  readonly #owned = new OwnedMetrics()
   readonly #ranges: BuiltInRanges
   #sorted: readonly Metric[] | undefined
   #version = 0
@@ -46,6 +47,16 @@ export class MetricMemory {
     return this.#byId.size
   }
 
+  /** How many metrics readings of the account's devices have made. */
+  ownedBy(owner: number): number {
+    return this.#owned.of(owner)
+  }
+
+  /** The same of all accounts. */
+  ownedCount(): number {
+    return this.#owned.count
+  }
+
   /** By position, of the same by age. The same array until something changes. */
   all(): readonly Metric[] {
     this.#sorted ??= [...this.#byId.values()].sort((a, b) => a.position - b.position || a.id - b.id)
@@ -56,24 +67,27 @@ export class MetricMemory {
     return this.#version
   }
 
-  apply(row: Metric): void {
+  apply({ owner, ...row }: MetricRow): void {
     const range = row.built_in && Object.hasOwn(this.#ranges, row.name) ? this.#ranges[row.name] : undefined
     const metric = range === undefined ? row : { ...row, min: range.min, max: range.max }
     this.#byName.set(metric.name, metric)
     this.#byId.set(metric.id, metric)
+    this.#owned.set(metric.id, owner)
     this.#changed()
   }
 
   remove({ id, name }: Pick<Metric, 'id' | 'name'>): void {
     this.#byId.delete(id)
     this.#byName.delete(name)
+    this.#owned.set(id, null)
     this.#changed()
   }
 
   /** What is not among them is no metric any more. */
-  replace(metrics: readonly Metric[]): void {
+  replace(metrics: readonly MetricRow[]): void {
     this.#byId.clear()
     this.#byName.clear()
+    this.#owned.clear()
     for (const metric of metrics) this.apply(metric)
   }
 
@@ -133,5 +147,33 @@ export class MetricMemory {
   #changed(): void {
     this.#sorted = undefined
     this.#version += 1
+  }
+}
+
+/** Which account's devices have made a metric, by its id. */
+class OwnedMetrics {
+  readonly #owners = new Map<number, number>()
+  readonly #counts = new Map<number, number>()
+
+  get count(): number {
+    return this.#owners.size
+  }
+
+  of(owner: number): number {
+    return this.#counts.get(owner) ?? 0
+  }
+
+  set(id: number, owner: number | null): void {
+    const before = this.#owners.get(id)
+    if (before !== undefined) this.#counts.set(before, this.of(before) - 1)
+    this.#owners.delete(id)
+    if (owner === null) return
+    this.#owners.set(id, owner)
+    this.#counts.set(owner, this.of(owner) + 1)
+  }
+
+  clear(): void {
+    this.#owners.clear()
+    this.#counts.clear()
   }
 }

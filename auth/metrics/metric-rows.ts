@@ -6,7 +6,12 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
-const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in'
+const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in, owner'
+
+export type MetricRow = Metric & {
+  /** The account of the device whose reading has made it, unless the catalogue knows it. */
+  readonly owner: number | null
+}
 
 /** One metric of one device. */
 export interface SeriesRow {
@@ -15,13 +20,21 @@ export interface SeriesRow {
   metric: number
 }
 
-export async function readMetrics(database: Database): Promise<Metric[]> {
-  return (await database.query<Metric>(`SELECT ${columns} FROM metrics`)).rows
+export async function readMetrics(database: Database): Promise<MetricRow[]> {
+  return (await database.query<MetricRow>(`SELECT ${columns} FROM metrics`)).rows
 }
 
-export async function readMetricsNamed(database: Database, names: readonly string[]): Promise<Metric[]> {
+export async function readMetricsNamed(database: Database, names: readonly string[]): Promise<MetricRow[]> {
   const text = `SELECT ${columns} FROM metrics WHERE name = ANY($1::text[])`
-  return (await database.query<Metric>(text, [names])).rows
+  return (await database.query<MetricRow>(text, [names])).rows
+}
+
+/** Those of the names that are no metric. The others are not removed until the end of the transaction. */
+export async function lockMetricsNamed(transaction: Transaction, names: readonly string[]): Promise<string[]> {
+  const text = 'SELECT name FROM metrics WHERE name = ANY($1::text[]) ORDER BY id FOR KEY SHARE'
+  const { rows } = await transaction.query<{ name: string }>(text, [names])
+  const known = new Set(rows.map(({ name }) => name))
+  return names.filter(name => !known.has(name))
 }
 
 // Any fixed number serves; it is "barometr" in ASCII.
@@ -34,23 +47,30 @@ export async function countMetrics(transaction: Transaction): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
+/** How many metrics the readings of each account's devices have made. While they are counted as above, that stays so. */
+export async function countOwned(transaction: Transaction): Promise<Map<number, number>> {
+  const text = 'SELECT owner, count(*)::int AS count FROM metrics WHERE owner IS NOT NULL GROUP BY owner'
+  const { rows } = await transaction.query<{ owner: number; count: number }>(text)
+  return new Map(rows.map(({ owner, count }) => [owner, count]))
+}
+
 /** Without a position they come behind all others. */
-export type MetricFields = Omit<Metric, 'id' | 'built_in' | 'position'> & { position: number | null }
+export type MetricFields = Omit<MetricRow, 'id' | 'built_in' | 'position'> & { position: number | null }
 
 /** Those whose names are not taken, with an audit row each. */
 export async function insertMetrics(
   transaction: Transaction,
   metrics: readonly MetricFields[],
   by: readonly string[],
-): Promise<Metric[]> {
-  const { rows } = await transaction.query<Metric>(
+): Promise<MetricRow[]> {
+  const { rows } = await transaction.query<MetricRow>(
     `WITH given AS (
       SELECT * FROM jsonb_to_recordset($1::jsonb) AS given (name text, title text, unit text, kind text, decimals smallint,
-        min double precision, max double precision, quality jsonb, color text, position integer, place integer)
+        min double precision, max double precision, quality jsonb, color text, position integer, owner integer, place integer)
     ), added AS (
-      INSERT INTO metrics (name, title, unit, kind, decimals, min, max, quality, color, position)
+      INSERT INTO metrics (name, title, unit, kind, decimals, min, max, quality, color, position, owner)
       SELECT name, title, unit, kind, decimals, min, max, nullif(quality, 'null'), color,
-        coalesce(position, least((SELECT coalesce(max(m.position), 0) FROM metrics m) + place, 1000000))
+        coalesce(position, least((SELECT coalesce(max(m.position), 0) FROM metrics m) + place, 1000000)), owner
       FROM given ORDER BY place
       ON CONFLICT (name) DO NOTHING
       RETURNING ${columns}
@@ -83,10 +103,10 @@ export async function updateMetric(
   transaction: Transaction,
   id: number,
   change: MetricChange,
-): Promise<Metric | undefined> {
+): Promise<MetricRow | undefined> {
   const fields = changeable.filter(field => change[field] !== undefined)
   const assignments = fields.map((field, at) => `${field} = $${at + 2}`).join(', ')
-  const { rows } = await transaction.query<Metric>(
+  const { rows } = await transaction.query<MetricRow>(
     `UPDATE metrics SET ${assignments} WHERE id = $1 RETURNING ${columns}`,
     [id, ...fields.map(field => change[field])],
   )

@@ -13,7 +13,7 @@ import { createMetricCommits } from './metric-commits.ts'
 import { type MetricListQuery, metricPage } from './metric-list.ts'
 import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
 import type { MetricPage } from './metric-page.ts'
-import { readMetrics, readSeriesAfter } from './metric-rows.ts'
+import { type MetricRow, readMetrics, readSeriesAfter } from './metric-rows.ts'
 
 export interface Metrics extends MetricChanges, FirstSight {
   /** From memory, as is all that is no promise. By its name. */
@@ -33,6 +33,8 @@ export interface Metrics extends MetricChanges, FirstSight {
   /** What a device has sent besides those, the oldest first. */
   metricsOf(device: number): Metric[]
   list(query: MetricListQuery): MetricPage
+  /** Takes into memory what a change of devices has added. */
+  learn(rows: readonly MetricRow[]): void
   /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
@@ -43,6 +45,8 @@ export interface MetricsOptions {
   log: Pick<Log, 'warn'>
   /** `open`: a field that is no metric yet makes one; `declared`: only administrators do. */
   mode: 'open' | 'declared'
+  /** How many metrics the readings of the devices of one account make, beside those that the catalogue knows. */
+  perOwner?: number
   /** The accepted ranges of the built-in metrics, by name, as the settings have them. */
   ranges?: BuiltInRanges
   /** Timeout of each statement of a change; normally it takes milliseconds. */
@@ -52,7 +56,7 @@ export interface MetricsOptions {
 const seriesPerRead = 10_000
 
 export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
-  const { pool, log, mode, ranges = {}, stepMs = 4_000 } = options
+  const { pool, log, mode, perOwner = Number.POSITIVE_INFINITY, ranges = {}, stepMs = 4_000 } = options
   const memory = new MetricMemory(ranges)
   const readAgain = async () => {
     memory.replace(await readMetrics(pool))
@@ -64,7 +68,10 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
 
   return {
     ...createMetricChanges({ memory, commits }),
-    ...createFirstSight({ memory, commits, isOpen: mode === 'open', failed }),
+    ...createFirstSight({ memory, commits, isOpen: mode === 'open', perOwner, failed }),
+    learn(rows) {
+      for (const row of rows) memory.apply(row)
+    },
     get: name => memory.get(name),
     find: field => memory.find(field),
     all: () => memory.all(),

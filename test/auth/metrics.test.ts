@@ -9,7 +9,7 @@ import { metricPage } from '../../auth/metrics/metric-list.ts'
 import { type Metrics, type MetricsOptions, openMetrics } from '../../auth/metrics/metrics.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { NewMetric } from '../../metrics/metric.ts'
-import { metricsMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
+import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { isMetricName } from '../../metrics/metric-name.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
@@ -234,10 +234,69 @@ t.test('a device has 64 metrics, and no metric is made for a 65th', async t => {
   t.equal(rowCount, metricsPerDeviceMax, 'nor by two processes at once')
 })
 
+t.test(
+  'readings of the devices of one account make a bounded number of metrics, beside those of the catalogue',
+  async t => {
+    const metrics = await open(t, { perOwner: 2 })
+    const [one, two, free] = [await addDevice('owned 1'), await addDevice('owned 2'), await addDevice('not owned')]
+    const sent = (owner: number | null, device: number, ...fields: string[]) =>
+      fields.map(field => ({ device, field, owner }))
+    const ada = 71
+    await metrics.ensure([...sent(ada, one, 'ada_1', 'voc', 'ada_2', 'ada_3'), ...sent(ada, two, 'ada_4')], 'test')
+    const namesOf = (device: number) => metrics.metricsOf(device).map(({ name }) => name)
+    t.strictSame(namesOf(one), ['ada_1', 'tvoc', 'ada_2'])
+    t.strictSame(namesOf(two), [])
+    const refusalOf = (owner: number | null, device: number, field: string) =>
+      metrics.refusalOf({ device, field, owner })
+    t.equal(refusalOf(ada, two, 'ada_4'), 'TOO_MANY_OF_OWNER')
+    t.equal(refusalOf(ada, two, 'snow'), undefined, 'the catalogue has it')
+    t.equal(refusalOf(72, two, 'ada_4'), undefined, 'another account has room')
+    t.equal(refusalOf(null, free, 'ada_4'), undefined, 'a device without an owner is not bounded')
+    await metrics.ensure([...sent(ada, two, 'ada_1'), ...sent(null, free, 'free_1', 'free_2', 'free_3')], 'test')
+    t.strictSame(namesOf(two), ['ada_1'], 'what is there may be sent')
+    t.strictSame(namesOf(free), ['free_1', 'free_2', 'free_3'])
+    t.match(await add(metrics, { name: 'ada_5' }), { ok: true }, 'what an administrator adds counts for nobody')
+    const again = await open(t, { perOwner: 2 })
+    t.equal(again.refusalOf({ device: two, field: 'ada_4', owner: ada }), 'TOO_MANY_OF_OWNER', 'after a restart, too')
+    // Each of two processes has room in its memory.
+    const eve = 73
+    const [left, right] = [await open(t, { perOwner: 1 }), await open(t, { perOwner: 1 })]
+    await Promise.all([left.ensure(sent(eve, one, 'eve_1'), 'test'), right.ensure(sent(eve, two, 'eve_2'), 'test')])
+    t.equal(Number(await countOf('eve_1')) + Number(await countOf('eve_2')), 1)
+    await pool.query('DELETE FROM metric_series WHERE device = ANY($1)', [[one, two]])
+    const fresh = await open(t, { perOwner: 2 })
+    t.match(await fresh.remove('ada_2', 'test'), { ok: true })
+    t.equal(
+      fresh.refusalOf({ device: two, field: 'ada_4', owner: ada }),
+      undefined,
+      'a metric that is gone leaves room',
+    )
+  },
+)
+
+t.test('accounts together leave room for administrators', async t => {
+  const before = (await open(t)).all().length
+  await pool.query(
+    `INSERT INTO metrics (name, title, kind, decimals, position, owner)
+     SELECT 'owned_' || n, 'Owned', 'gauge', 0, 1000000, 1000 + n FROM generate_series(1, $1::int) AS n`,
+    [metricsOfOwnersMax],
+  )
+  const metrics = await open(t, { perOwner: 10 })
+  t.ok(before + metricsOfOwnersMax < metricsMax)
+  const device = await addDevice('of many')
+  const sighting = { device, field: 'one_more', owner: 5 }
+  t.equal(metrics.refusalOf(sighting), 'TOO_MANY_OF_OWNER')
+  await metrics.ensure([sighting], 'test')
+  t.equal(metrics.get('one_more'), undefined)
+  t.equal(metrics.refusalOf({ ...sighting, owner: null }), undefined)
+  t.match(await add(metrics, { name: 'one_more' }), { ok: true })
+  await pool.query("DELETE FROM metrics WHERE name LIKE 'owned\\_%' AND owner > 1000")
+})
+
 t.test('a field of a device has its series and range, or is missing, or is stored as no metric', async t => {
   const metrics = await open(t)
   const fields = createDeviceFields(metrics)
-  const device = { number: await addDevice('fields'), metrics: null }
+  const device = { number: await addDevice('fields'), metrics: null, owner: null }
   await add(metrics, { name: 'unlimited' })
   const names = ['co2', 'CO2 ppm', 'temperature', 'Temperature', '%', 'dew_point', 'unlimited', 'seen_first']
   const missing = fields.missing(device, names)
@@ -258,9 +317,10 @@ t.test('a field of a device has its series and range, or is missing, or is store
   t.equal(fields.find(listing, 'unlimited'), undefined, 'not in the list of its device')
   t.strictSame(fields.missing(listing, ['unlimited', 'other', 'co2']), [])
   await add(metrics, { name: 'noise' })
-  t.strictSame(fields.missing(listing, ['noise']), [{ device: device.number, field: 'noise' }])
+  const noise = { device: device.number, field: 'noise', owner: null }
+  t.strictSame(fields.missing(listing, ['noise']), [noise])
   const declared = createDeviceFields(await open(t, { mode: 'declared' }))
-  t.strictSame(declared.missing(device, ['noise', 'other']), [{ device: device.number, field: 'noise' }])
+  t.strictSame(declared.missing(device, ['noise', 'other']), [noise])
 })
 
 t.test('all pairs of device and series are handed out', async t => {

@@ -1,12 +1,13 @@
 /** The same readings by every way in: the same verdicts, and the same rows in both tables. */
 
+import fc from 'fast-check'
 import { connectAsync } from 'mqtt'
 import tap, { type Test } from 'tap'
 import { freePort } from '../../store/process/free-port.ts'
 import { measurementsTable, readingsTable } from '../../store/tables.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
 import { until } from '../support/processes.ts'
-import { basic, type Service, startService } from '../support/service.ts'
+import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
 
 interface Case {
   what: string
@@ -39,6 +40,9 @@ const cases: Case[] = [
   { what: 'a listed one out of range', device: 'listing', fields: { ...listed, co2: 1e9 }, isStored: false },
 ]
 
+/** Values without a column that are stored of them. */
+const furtherOfCases = 10
+
 type Sent = Record<string, unknown> & { timestamp: number; device: string }
 /** Whether the reading is stored, as its sender is told. */
 type Send = (reading: Sent) => Promise<boolean>
@@ -48,19 +52,29 @@ function cellOf(value: unknown): string {
 }
 
 function csvOf(reading: Sent): string {
-  return `${Object.keys(reading).join()}\n${Object.values(reading).map(cellOf).join()}\n`
+  const names = Object.keys(reading).map(name => (/[ ",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
+  return `${names.join()}\n${Object.values(reading).map(cellOf).join()}\n`
 }
 
 function lineOf({ timestamp, device, ...fields }: Sent): string {
   const given = Object.entries(fields).filter(([, value]) => value !== null)
-  return `w,device=${device} ${given.map(([name, value]) => `${name}=${typeof value === 'string' ? `"${value}"` : value}`).join()} ${timestamp}`
+  const escaped = (name: string) => name.replace(/[ ,=]/g, '\\$&')
+  const fieldOf = ([name, value]: [string, unknown]) =>
+    `${escaped(name)}=${typeof value === 'string' ? `"${value}"` : String(value)}`
+  return `w,device=${device} ${given.map(fieldOf).join()} ${timestamp}`
 }
 
-async function waysInto(t: Test, service: Service, port: number): Promise<Record<string, Send>> {
+/** `hall` is a device of `owner`. */
+async function waysInto(
+  t: Test,
+  service: Service,
+  port: number,
+  owner: string | null = null,
+): Promise<Record<string, Send>> {
   const listing = { metrics: ['co2', 'temperature'] }
   await service.admin('POST', '/metrics', { name: 'co2' })
   const passwords: Record<string, string> = {
-    hall: await service.addDevice('hall'),
+    hall: await service.addDevice('hall', { owner }),
     listing: await service.addDevice('listing', listing),
   }
   const post = async (path: string, type: string, body: string, { device }: Sent): Promise<Response> => {
@@ -128,6 +142,11 @@ tap.test('the same readings have the same verdicts and the same rows by every wa
   await until('all readings are there', async () => (await readings().catch(() => [])).length === stored)
   const further = () =>
     rowsOf(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
+  // Of both tables; values of a reading may be visible after it.
+  await until(
+    'all values are there',
+    async () => (await further()).length === furtherOfCases * Object.keys(ways).length,
+  )
   const [inColumns, inSeries] = [await readings(), await further()]
   const ofWay = (rows: typeof inColumns, way: number) =>
     rows
@@ -170,4 +189,158 @@ tap.test('what becomes no metric is named by batches, and refused by line protoc
   t.match(await service.admin('POST', '/metrics', { name: 'sap_flow' }), { status: 201 })
   t.strictSame(await batch(), { status: 'success', stored: 1, rejected: 0, rejects: [], ignored: ['note'] })
   t.strictSame(await line(), [204, ''])
+})
+
+tap.test('by every way in the devices of an account make no more metrics than they may', async t => {
+  const port = await freePort()
+  const environment = { MQTT_PORT: String(port), METRICS_PER_OWNER: '1', LINE_PROTOCOL_UNKNOWN_FIELDS: 'ignore' }
+  const service = await startService(t, { environment: { ...environment, ...withoutQuestdb } })
+  const owner = 'ada@example.com'
+  await service.admin('POST', '/accounts', { email: owner, name: 'Ada', role: 'user', password: 'long enough' })
+  const ways = await waysInto(t, service, port, owner)
+  for (const [at, [name, send]] of Object.entries(ways).entries()) {
+    const fields = {
+      ...good,
+      own_1: 1,
+      [`own_2_${at}`]: 1,
+      [['noise', 'par', 'co', 'no', 'no2', 'o3', 'so2'][at] ?? '']: 1,
+    }
+    t.equal(await send({ timestamp: Date.UTC(2026, 0, 1), device: 'hall', ...fields }), true, name)
+  }
+  const { body } = await service.admin('GET', '/metrics')
+  const names = (body as { metrics: { name: string }[] }).metrics.map(metric => metric.name).slice(5)
+  t.strictSame(names, ['co2', 'own_1', 'noise', 'par', 'co', 'no', 'no2', 'o3', 'so2'])
+  const password = await service.addDevice('porch', { owner })
+  const answer = await service.put('porch', password, { device: 'porch', ...good, own_1: 1, own_3: 1 })
+  t.match(await answer.json(), { ignored: ['own_3'] }, 'the sender is told')
+  const free = await service.addDevice('free')
+  const taken = await service.put('free', free, { device: 'free', ...good, free_1: 1, free_2: 1 })
+  t.strictSame(await taken.json(), { status: 'success' })
+})
+
+tap.test('by every way in a device has 64 metrics, and what comes behind them makes none', async t => {
+  const port = await freePort()
+  const environment = { MQTT_PORT: String(port), LINE_PROTOCOL_UNKNOWN_FIELDS: 'ignore' }
+  const service = await startService(t, { environment: { ...environment, ...withoutQuestdb } })
+  const ways = await waysInto(t, service, port)
+  const most = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`m_${at}`, at]))
+  t.equal(await ways['put']?.({ timestamp: Date.UTC(2026, 0, 1), device: 'hall', ...good, ...most }), true)
+  for (const [at, [name, send]] of Object.entries(ways).entries()) {
+    const reading = {
+      timestamp: Date.UTC(2026, 0, 2) + at,
+      device: 'hall',
+      ...good,
+      m_0: 1,
+      [`behind_${at}`]: 1,
+      uv: 1,
+    }
+    t.equal(await send(reading), true, name)
+  }
+  const { body } = await service.admin('GET', '/metrics?search=behind')
+  t.strictSame((body as { metrics: unknown[] }).metrics, [])
+})
+
+tap.test('a name that is new to two owners at once is one metric, and both readings have its value', async t => {
+  const service = await startService(t)
+  const owners = ['ada@example.com', 'eve@example.com']
+  const passwords: string[] = []
+  for (const [at, email] of owners.entries()) {
+    await service.admin('POST', '/accounts', { email, name: email, role: 'user', password: 'long enough' })
+    passwords.push(await service.addDevice(`of ${at}`, { owner: email }))
+  }
+  for (let round = 0; round < 10; round++) {
+    const sent = passwords.map((password, at) =>
+      service.put(`of ${at}`, password, { device: `of ${at}`, ...good, [`fresh_${round}`]: at }),
+    )
+    for (const response of await Promise.all(sent)) t.strictSame(await response.json(), { status: 'success' })
+  }
+  const { body } = await service.admin('GET', '/metrics?search=fresh')
+  t.equal((body as { total: number }).total, 10)
+  const values = async () =>
+    await askQuestdb(
+      service.dataDirectory,
+      `SELECT count(), sum(value) FROM ${measurementsTable} WHERE value IS NOT NULL`,
+    )
+  await until('all values are there', async () => (await values().catch(() => []))[0]?.[0] === 20)
+  t.strictSame(await values(), [[20, 10]])
+})
+
+/** What a sender may come up with: names that stand for the same metric, for none, or are too long, and any of their values. */
+const fieldName = fc.oneof(
+  fc.constantFrom(
+    'co2',
+    'CO2',
+    'co2_ppm',
+    'PM2.5',
+    'pm2_5',
+    'windSpeed',
+    'wind speed',
+    'door',
+    'sap_flow',
+    'dew_point',
+  ),
+  fc.constantFrom(
+    '%',
+    '°',
+    '__proto__',
+    'constructor',
+    'toString',
+    'Soil-Moisture',
+    'date',
+    'x'.repeat(64),
+    'x'.repeat(65),
+  ),
+  fc.stringMatching(/^[a-zA-Zé中µ°%/._-]{1,12}( [a-z0-9,=]{1,6})?$/),
+)
+const fieldValue = fc.oneof(
+  fc.constantFrom(true, false, null, 'dry', 'NaN', 'Infinity', 0, -0, 1, 0.1, 1e-300, 1e15, 1e16, -1e300, 5e-324),
+  fc.constantFrom(0.123_456_789_012_345_68, 123_456_789_012_345_680_000, 9_007_199_254_740_992),
+  fc.integer({ min: -1000, max: 1000 }),
+)
+const columns = new Set(['device', 'timestamp', 'temperature', 'humidity', 'pressure'])
+
+tap.test('whatever fields are called and hold, every way in has the same verdict and stores the same', async t => {
+  const port = await freePort()
+  const environment = { MQTT_PORT: String(port), LINE_PROTOCOL_UNKNOWN_FIELDS: 'ignore' }
+  const service = await startService(t, { environment })
+  const ways = Object.entries(await waysInto(t, service, port))
+  const firstMs = Date.UTC(2026, 0, 1)
+  let runs = 0
+  let storedCount = 0
+  const property = fc.asyncProperty(
+    fc.dictionary(fieldName, fieldValue, { maxKeys: 8, noNullPrototype: true }),
+    async made => {
+      const fields = Object.fromEntries(Object.entries(made).filter(([name]) => !columns.has(name)))
+      const run = runs++
+      // Each way is the first one at times.
+      const order = ways.map((_, at) => (at + run) % ways.length)
+      const verdicts = new Map<number, boolean>()
+      for (const way of order) {
+        const reading = { timestamp: firstMs + way * 86_400_000 + run * 1000, device: 'hall', ...good, ...fields }
+        verdicts.set(way, (await ways[way]?.[1](reading)) ?? false)
+      }
+      const isStored = verdicts.get(0) === true
+      if (isStored) storedCount++
+      for (const [way, verdict] of verdicts) if (verdict !== isStored) throw new Error(`${ways[way]?.[0]}: ${verdict}`)
+    },
+  )
+  await fc.assert(property, { numRuns: 60 })
+  t.ok(storedCount > 10)
+  const rowsOf = async (sql: string) => await askQuestdb(service.dataDirectory, sql)
+  const count = async () => (await rowsOf(`SELECT count() FROM ${readingsTable}`).catch(() => []))[0]?.[0]
+  await until('all readings are there', async () => (await count()) === storedCount * ways.length)
+  const further = async () =>
+    await rowsOf(`SELECT ts, series, value FROM ${measurementsTable} WHERE value IS NOT NULL ORDER BY ts, series`)
+  let rows = await further()
+  const ofWay = (way: number) =>
+    rows
+      .map(([ts, series, value]) => [Date.parse(String(ts)) - firstMs - way * 86_400_000, series, value] as const)
+      .filter(([timeMs]) => timeMs >= 0 && timeMs < 86_400_000)
+  // They may be visible after their readings.
+  await until('as many values of each way are there', async () => {
+    rows = await further()
+    return ways.every((_, way) => ofWay(way).length === ofWay(0).length)
+  })
+  t.ok(ofWay(0).length > 10)
+  for (const [way, [name]] of ways.entries()) t.strictSame(ofWay(way), ofWay(0), name)
 })

@@ -11,7 +11,10 @@ import { until } from '../support/processes.ts'
 import { basic, startService, withoutQuestdb } from '../support/service.ts'
 
 const mqttPort = await freePort()
-const service = await startService(tap, { environment: { ...withoutQuestdb, MQTT_PORT: String(mqttPort) } })
+const settings = { LINE_PROTOCOL_PRESET: 'home-assistant' }
+const service = await startService(tap, {
+  environment: { ...withoutQuestdb, ...settings, MQTT_PORT: String(mqttPort) },
+})
 const { url } = service
 const password = await service.addDevice('porch')
 const email = 'ada@example.com'
@@ -82,7 +85,52 @@ interface Case {
   entry: { sender: string; device?: string | null; reason: string | RegExp; count?: number }
 }
 
+/** Of a metric that is not built in. */
+const low = `{"device":"porch","temperature":20,${values},"co2":-1}`
+const lowReason = 'co2 must be between 0 and 100000'
+const entity = (unit: string, name: string, fields: string) => `${unit},domain=sensor,entity_id=${name} ${fields}`
+
 const cases: Case[] = [
+  {
+    way: 'put',
+    send: () => put(byDevice, low),
+    entry: { sender: device, device: 'porch', reason: `invalid payload: ${lowReason}` },
+  },
+  {
+    way: 'batch',
+    send: () => batch(byKey, `${header.trim()},co2\n2026-01-01T00:00:00Z,porch,1,2,1000,-1\n`),
+    entry: { sender: gateway, device: 'porch', reason: lowReason },
+  },
+  {
+    way: 'import',
+    send: () => service.postImport(`${header.trim()},co2\n2026-01-01T00:00:00Z,porch,1,2,1000,-1\n`),
+    entry: { sender: 'local admin token', device: 'porch', reason: lowReason },
+  },
+  {
+    way: 'mqtt',
+    send: () => publish('readings/porch', low),
+    entry: { sender: device, device: 'porch', reason: `invalid payload: ${lowReason}` },
+  },
+  {
+    way: 'line_protocol',
+    send: () => lines(byDevice, 'weather co2=-1'),
+    entry: { sender: device, device: 'porch', reason: lowReason },
+  },
+  {
+    way: 'line_protocol',
+    send: () => lines(byDevice, `full ${Array.from({ length: 66 }, (_, at) => `field_${at}=1`).join()}`),
+    entry: { sender: device, device: 'porch', reason: 'field field_63 is not known' },
+  },
+  {
+    way: 'line_protocol',
+    send: () => lines(byKey, entity('IU', 'porch_temperature', 'value=1')),
+    entry: { sender: gateway, reason: 'entity sensor.porch_temperature: the unit "IU" is not known' },
+  },
+  {
+    way: 'line_protocol',
+    send: () => lines(byKey, entity('units', 'washing_machine', 'value=1')),
+    entry: { sender: gateway, reason: 'entity sensor.washing_machine is no metric' },
+  },
   {
     way: 'put',
     send: () => put(byDevice, hot),
