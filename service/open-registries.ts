@@ -31,19 +31,14 @@ const hourMs = 3_600_000
 export async function openRegistries({ config, log, store, clockMs, onOpen }: RegistriesOptions): Promise<Registries> {
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
-  const devices = await openDevices({ pool, now: clockMs, log, graceMs })
+  const perOwner = config.METRICS_PER_OWNER
+  const metrics = await openMetrics({ pool, log, mode: config.METRICS, perOwner, ranges: { ...rangesOf(config) } })
+  onOpen(() => metrics.close())
+  const devices = await openDevices({ pool, now: clockMs, log, graceMs, metricsAdded: metrics.learn })
   onOpen(() => devices.close())
   const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
   onOpen(() => deviceNames.close())
   const stations = openStations({ pool, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  const metrics = await openMetrics({
-    pool,
-    log,
-    mode: config.METRICS,
-    perOwner: config.METRICS_PER_OWNER,
-    ranges: { ...rangesOf(config) },
-  })
-  onOpen(() => metrics.close())
   return { devices, deviceNames, stations, metrics }
 }

@@ -6,6 +6,7 @@ import type { Refusal } from '../../auth/devices/commits.ts'
 import { DeviceChangeRequest, DeviceDetails, Rotated } from '../../auth/devices/device.ts'
 import { DevicePage } from '../../auth/devices/device-page.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { sendUnknownOutcome } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
@@ -16,7 +17,7 @@ import { withPresentNames } from './renamed-fields.ts'
 const details: Partial<Record<Refusal['code'], string>> = {
   DATABASE_AWAY: 'PostgreSQL does not answer; nothing was changed',
   OWNER_UNKNOWN: 'an owner is no account',
-  METRICS_UNKNOWN: 'a listed metric is not in the registry; add it first',
+  METRICS_UNKNOWN: 'a listed metric is neither in the registry nor in the catalogue; add it first',
 }
 
 export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?: Issue[]): FastifyReply {
@@ -147,8 +148,13 @@ export function noMetrics(
   unknown: ReadonlySet<string>,
 ): Issue[] {
   return (metrics ?? []).flatMap((name, at) =>
-    unknown.has(name) ? [{ path: `${prefix}metrics[${at}]`, message: `"${name}" is no metric` }] : [],
+    unknown.has(name) ? [{ path: `${prefix}metrics[${at}]`, message: noMetric(name) }] : [],
   )
+}
+
+function noMetric(name: string): string {
+  const entry = catalogueEntry(name)
+  return `"${name}" is no metric${entry === undefined || entry.name === name ? '' : `; it is called ${entry.name}`}`
 }
 
 export function taken(path: string): Issue {

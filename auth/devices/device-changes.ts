@@ -1,6 +1,8 @@
 /** The changes of the registry: committed in PostgreSQL, then made in memory, then answered. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import { registerListed } from '../metrics/listed-metrics.ts'
+import type { MetricRow } from '../metrics/metric-rows.ts'
 import {
   type Changed,
   type CommitOptions,
@@ -38,10 +40,12 @@ export interface DeviceChangesOptions extends CommitOptions {
   now: () => number
   graceMs: number
   devicesMax: number
+  /** Told which metrics of the catalogue have been registered, since a device lists them. */
+  metricsAdded: (metrics: readonly MetricRow[]) => void
 }
 
 export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
-  const { memory, now, graceMs } = options
+  const { memory, now, graceMs, metricsAdded } = options
   const commits = createCommits(options)
   const { exclusively, transact, applyRow } = commits
 
@@ -51,12 +55,13 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
       const record = memory.get(name)
       if (record === undefined) return unknownDevice
       const done = await transact(async transaction => {
-        const { metrics } = wanted
-        const unknown = metrics ? await sql.unknownMetrics(transaction, metrics) : []
-        if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown } as const
-        return { ok: true, row: await sql.updateSettings(transaction, record.number, wanted, by) } as const
+        const listed = await registerListed(transaction, new Set(wanted.metrics), by)
+        if (!listed.ok) return listed
+        return { ...listed, row: await sql.updateSettings(transaction, record.number, wanted, by) }
       })
-      return done.ok ? applyRow(record, done.row, () => record.details(now())) : done
+      if (!done.ok) return done
+      metricsAdded(done.added)
+      return applyRow(record, done.row, () => record.details(now()))
     })
   }
 
@@ -120,7 +125,7 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
 }
 
 function createAdd(
-  { memory, now, devicesMax }: DeviceChangesOptions,
+  { memory, now, devicesMax, metricsAdded }: DeviceChangesOptions,
   { exclusively, transact }: Commits,
 ): DeviceChanges['add'] {
   async function addNow(
@@ -133,13 +138,14 @@ function createAdd(
     const passwords = makePasswords(devices.length)
     const issued = devices.map(({ name }, at) => ({ device: name, password: passwords[at] ?? '' }))
     const issues = devices.map((device, at) => ({ device, digest: digestOf(issued[at]?.password ?? '') }))
-    const listed = devices.flatMap(({ metrics }) => metrics ?? [])
+    const names = new Set(devices.flatMap(({ metrics }) => metrics ?? []))
     const done = await transact(async transaction => {
-      const unknown = listed.length === 0 ? [] : await sql.unknownMetrics(transaction, [...new Set(listed)])
-      if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown } as const
-      return { ok: true, rows: await sql.insertDevices(transaction, issues, by, now()) } as const
+      const listed = await registerListed(transaction, names, by)
+      if (!listed.ok) return listed
+      return { ...listed, rows: await sql.insertDevices(transaction, issues, by, now()) }
     })
     if (!done.ok) return done
+    metricsAdded(done.added)
     for (const row of done.rows) memory.apply(row)
     return { ok: true, value: issued }
   }

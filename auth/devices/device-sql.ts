@@ -225,14 +225,6 @@ export function updateSettings(database: Transaction, number: number, change: De
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
 }
 
-/** Those of the names that are no metric. The others are not removed until the end of the transaction. */
-export async function unknownMetrics(transaction: Transaction, names: readonly string[]): Promise<string[]> {
-  const text = 'SELECT name FROM metrics WHERE name = ANY($1::text[]) ORDER BY id FOR KEY SHARE'
-  const { rows } = await transaction.query<{ name: string }>(text, [names])
-  const known = new Set(rows.map(({ name }) => name))
-  return [...new Set(names)].filter(name => !known.has(name))
-}
-
 export interface NewCredential {
   /** What stays good until the end of the grace time; undefined when nothing does. */
   keep: Buffer | undefined

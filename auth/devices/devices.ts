@@ -8,6 +8,7 @@ import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { createLastSeen } from '../last-seen.ts'
+import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'
 import type { Device, DeviceDetails, NamedDevice } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
 import { devicePage } from './device-list.ts'
@@ -59,6 +60,8 @@ export interface DevicesOptions {
   /** How long an old password stays valid after a rotation. */
   graceMs: number
   devicesMax?: number
+  /** Told which metrics are registered that devices list: the registry of this process may not know them. */
+  metricsAdded?: (metrics: readonly MetricRow[]) => void
   /** Interval at which last-seen times are saved. */
   flushMs?: number
   /** Timeout of each statement of a change; normally it takes milliseconds. */
@@ -71,6 +74,7 @@ const changesWaitingMax = 1_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
+  const { metricsAdded = () => {} } = options
   const memory = new DeviceMemory()
   await load(pool, memory)
 
@@ -78,7 +82,10 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const reconciler = createReconciler({
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
     readSince: async sequence => {
-      for (const row of await sql.readChangedSince(pool, sequence)) memory.apply(row)
+      const rows = await sql.readChangedSince(pool, sequence)
+      const listed = rows.flatMap(({ metrics }) => metrics ?? [])
+      if (listed.length > 0) metricsAdded(await readMetricsNamed(pool, listed))
+      for (const row of rows) memory.apply(row)
     },
     failed: error => log.warn({ err: error }, 'outcome of a device change unknown, reconciling'),
     retryMs: 1_000,
@@ -91,6 +98,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     now,
     graceMs,
     devicesMax,
+    metricsAdded,
     stepMs,
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })

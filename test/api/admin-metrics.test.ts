@@ -105,22 +105,28 @@ t.test('the catalogue lists metrics and units', async t => {
   )
 })
 
-t.test('a device lists its metrics, which must be registered and cannot be removed meanwhile', async t => {
+t.test('a device lists its metrics, which cannot be removed meanwhile', async t => {
   const metrics = ['co2', 'temperature']
   t.match(await ask('POST', '/devices', { name: 'lab', metrics }), { status: 201 })
   t.match((await ask('GET', '/devices/lab')).body, { metrics })
   t.match(await ask('POST', '/devices', { name: 'hall' }), { status: 201 })
   t.match((await ask('GET', '/devices/hall')).body, { metrics: null })
-  t.match(await ask('PATCH', '/devices/hall', { metrics: ['co2', 'rain', 'snow'] }), {
+  t.match(await ask('PATCH', '/devices/hall', { metrics: ['co2', 'sap_flow', 'radon', 'snow'] }), {
     ...problem(422, 'metrics unknown'),
-    body: { errors: [{ path: 'metrics[1]', message: '"rain" is no metric' }, { path: 'metrics[2]' }] },
+    body: {
+      errors: [
+        { path: 'metrics[1]', message: '"sap_flow" is no metric' },
+        { path: 'metrics[3]', message: '"snow" is no metric; it is called snow_depth' },
+      ],
+    },
   })
-  const several = [{ name: 'a' }, { name: 'b', metrics: ['rain'] }]
+  const several = [{ name: 'a' }, { name: 'b', metrics: ['radon', 'sap_flow'] }]
   t.match(await ask('POST', '/devices', several), {
     ...problem(422, 'metrics unknown'),
-    body: { errors: [{ path: '[1].metrics[0]' }] },
+    body: { errors: [{ path: '[1].metrics[1]' }] },
   })
   t.match(await ask('GET', '/devices/a'), { status: 404 }, 'all or none')
+  t.match(await ask('GET', '/metrics/radon'), { status: 404 }, 'nor a metric')
   for (const wrong of [[], ['co2', 'co2'], ['CO2'], Array.from({ length: 65 }, (_, at) => `page_${at}`), 'co2'])
     t.match(
       await ask('PATCH', '/devices/hall', { metrics: wrong }),
@@ -133,7 +139,20 @@ t.test('a device lists its metrics, which must be registered and cannot be remov
   t.match(await ask('DELETE', '/metrics/co2'), problem(409, 'metric in use'))
   t.match(await ask('PATCH', '/devices/lab', { metrics: null }), { status: 200, body: { metrics: null } })
   t.match(await ask('DELETE', '/metrics/co2'), { status: 204 })
-  t.match(await ask('PATCH', '/devices/lab', { metrics: ['co2'] }), problem(422, 'metrics unknown'))
+  t.match(await ask('PATCH', '/devices/lab', { metrics: ['page_0', 'gone'] }), problem(422, 'metrics unknown'))
+})
+
+t.test('a device that lists what only the catalogue knows registers it', async t => {
+  const metrics = ['soil_temperature', 'temperature', 'soil_moisture']
+  t.match(await ask('POST', '/devices', { name: 'bed', metrics }), { status: 201 })
+  t.match((await ask('GET', '/devices/bed')).body, { metrics })
+  t.match(await ask('GET', '/metrics/soil_temperature'), { body: { unit: 'Cel', kind: 'gauge', max: 100 } })
+  t.match(await ask('PATCH', '/devices/bed', { metrics: ['leaf_wetness'] }), { status: 200 })
+  t.match(await ask('GET', '/metrics/leaf_wetness'), { body: { title: 'Leaf wetness' } })
+  t.match(await ask('POST', '/devices', { name: 'bed', metrics: ['ph'] }), problem(409, 'name taken'))
+  t.match(await ask('GET', '/metrics/ph'), { status: 404 }, 'nothing is left of what was refused')
+  t.match(await ask('DELETE', '/metrics/leaf_wetness'), problem(409, 'metric in use'))
+  t.match(await ask('DELETE', '/metrics/soil_moisture'), { status: 204 })
 })
 
 t.test('a metric that is removed while a device begins to list it is listed, or unknown', async t => {

@@ -69,12 +69,13 @@ t.test('a long list is read to its end', async t => {
 })
 
 t.test('a device lists its metrics', async t => {
-  await run('metrics', 'add', 'co2')
+  t.match(await run('metrics', 'list', '--search', 'co2'), { stdout: 'no metrics\n' })
   t.match(await json('devices', 'add', 'lab', '--metrics', 'co2,temperature'), { device: 'lab' })
+  t.match(await run('metrics', 'list', '--search', 'co2'), { stdout: /CO₂/ }, 'which the catalogue knew')
   t.match(await json('devices', 'show', 'lab'), { metrics: ['co2', 'temperature'] })
-  t.match(await run('devices', 'set', 'lab', '--metrics', 'co2, rain'), {
+  t.match(await run('devices', 'set', 'lab', '--metrics', 'co2, sap_flow'), {
     status: 1,
-    stderr: /metrics\[1\]: "rain" is no metric/,
+    stderr: /metrics\[1\]: "sap_flow" is no metric/,
   })
   t.match(await run('metrics', 'remove', 'co2'), { status: 1, stderr: /a device has or lists it/ })
   t.match(await json('devices', 'set', 'lab', '--metrics', 'none'), { metrics: null })

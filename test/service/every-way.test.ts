@@ -72,7 +72,6 @@ async function waysInto(
   owner: string | null = null,
 ): Promise<Record<string, Send>> {
   const listing = { metrics: ['co2', 'temperature'] }
-  await service.admin('POST', '/metrics', { name: 'co2' })
   const passwords: Record<string, string> = {
     hall: await service.addDevice('hall', { owner }),
     listing: await service.addDevice('listing', listing),

@@ -87,10 +87,12 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   t.teardown(() => ingest.close())
   const pointsIngest = openPointsIngest({ ...common, directory: pointsJournal })
   t.teardown(() => pointsIngest.close())
-  const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
-  t.teardown(() => devices.close())
-  const metrics = await openMetrics({ pool: store.postgres, log: silentLog, mode: 'open' })
+  const pool = store.postgres
+  const metrics = await openMetrics({ pool, log: silentLog, mode: 'open' })
   t.teardown(() => metrics.close())
+  const metricsAdded = metrics.learn
+  const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 3_600_000, metricsAdded })
+  t.teardown(() => devices.close())
   return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
 }
 
