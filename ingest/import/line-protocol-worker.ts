@@ -104,16 +104,20 @@ export function encode(task: EncodeLinesTask): EncodedLines {
     readingRows.take(rows.values, row * readingRows.valuesPerRow, timeMs, reading)
     if (rows.further !== undefined) reading.further = furtherOf(rows.further, row)
     // A time may have microseconds as a fraction.
-    const timeUs = Math.round(timeMs * 1000)
-    const isReceipt = timeMs === receiptTimeMs
+    const timeUs = timeMs === receiptTimeMs ? receiptUs : Math.round(timeMs * 1000)
     // The journal chooses the lane.
-    const next = writeReading(view, offset, device, isReceipt ? receiptUs : timeUs, false, reading)
-    if (timeUs % 1000 !== 0) markFineTime(view, offset)
+    const next = writeReading(view, offset, device, timeUs, false, reading)
+    markIfFine(view, offset, timeMs)
     offset = next
     encoded.count++
   }
   if (offset < records.length) encoded.records = records.slice(0, offset)
   return handOver(encoded, [encoded.records.buffer])
+}
+
+/** Of a time of the sender's. */
+function markIfFine(view: DataView, offset: number, timeMs: number): void {
+  if (!Number.isInteger(timeMs)) markFineTime(view, offset)
 }
 
 function recordsLength(rows: Rows, devices: EncodeLinesTask['devices']): number {

@@ -283,6 +283,24 @@ t.test('a lost database refuses changes, lets devices in, and what it did meanwh
   t.ok((await add()).ok, 'it was not made the first time')
 })
 
+t.test('which metrics a list has registered is told, also when the COMMIT has met no answer', async t => {
+  const told: string[] = []
+  const metricsAdded: DevicesOptions['metricsAdded'] = metrics => void told.push(...metrics.map(({ name }) => name))
+  let breaks: 'after' | undefined
+  const devices = await openEmpty(t, { pool: breakingPool(() => breaks, pool), metricsAdded })
+  const add = (name: string, ...metrics: string[]) => devices.add([NewDevice.parse({ name, metrics })], 'test')
+  t.ok((await add('bed', 'soil_moisture', 'temperature')).ok)
+  t.strictSame(told.splice(0), ['soil_moisture'])
+  breaks = 'after'
+  t.match(await add('lawn', 'leaf_wetness'), { code: 'OUTCOME_UNKNOWN' })
+  t.strictSame(told, [])
+  t.equal(await devices.reconcile(), true)
+  t.strictSame(devices.get('lawn')?.metrics, ['leaf_wetness'])
+  t.ok(told.includes('leaf_wetness'))
+  breaks = undefined
+  t.match(await add('pot', 'leaf_wetness', 'sap_flow'), { code: 'METRICS_UNKNOWN', names: ['sap_flow'] })
+})
+
 t.test('when devices were last heard of is saved in batches, and survives a lost database', async t => {
   let broken = false
   let statements = 0

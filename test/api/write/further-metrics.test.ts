@@ -3,12 +3,14 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createIntake } from '../../../api/write/intake.ts'
-import { NewDevice } from '../../../auth/devices/device.ts'
+import { type Device, NewDevice } from '../../../auth/devices/device.ts'
+import { createBulkFields } from '../../../auth/metrics/bulk-fields.ts'
 import { createDeviceFields } from '../../../auth/metrics/device-fields.ts'
 import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.ts'
 import { createWriters, type Writer } from '../../../auth/writers.ts'
 import type { FurtherValues } from '../../../ingest/journal/record.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
+import { metricsMax } from '../../../metrics/metric-counts.ts'
 import { metricNameOf } from '../../../metrics/metric-name.ts'
 import { perOwner } from '../../support/accounts.ts'
 import { openParts } from '../../support/admin.ts'
@@ -250,4 +252,21 @@ t.test('whatever fields a reading has, each is stored or named, or the reading i
   const readings = fc.asyncProperty(fc.nat({ max: 19 }), fc.array(fc.tuple(name, value), { maxLength: 12 }), property)
   await fc.assert(readings, { numRuns: 400 })
   t.ok(stored > 50 && refused > 5, `${stored} were stored, ${refused} refused`)
+})
+
+t.test('beyond 10,000 metrics a field makes none, and its reading is stored without it', async t => {
+  const { metrics: before } = await open(t)
+  await pool.query(
+    `INSERT INTO metrics (name, title, kind, decimals, position) SELECT 'filler_' || n, 'Filler', 'gauge', 0, 1000000
+     FROM generate_series(1, $1::int) AS n`,
+    [metricsMax - before.all().length],
+  )
+  const { metrics, send } = await open(t)
+  const device = await addDevice('last')
+  const answer = await send(device, { device: 'last', ...good, filler_1: 1, one_too_many: 2 })
+  t.strictSame(answer.ignored, ['one_too_many'])
+  t.strictSame(answer.further?.values, [1])
+  const bulk = createBulkFields(metrics)
+  const sent = ['filler_2', 'one_too_many'].map(field => ({ device: device.device as Device, field }))
+  t.match(await bulk.resolve(sent, 'test'), [{ min: -Infinity }, undefined], 'nor by bodies of many readings')
 })
