@@ -45,6 +45,7 @@ const further = [
   'flow_of_sap',
   'wind_speed',
   'power',
+  'uv_index',
 ]
 
 function read(body: string, options: Partial<LineProtocolOptions> = {}) {
@@ -107,6 +108,39 @@ t.test('the end of an entity is its metric, and what stands before it its device
   gives(t, lineOf('sensor.tree_flow_of_sap', 'L/min', 'value=0.05'), 'tree', { flow_of_sap: 3 })
   gives(t, lineOf('sensor.a_b__humidity', '%', 'value=3'), 'a_b_', { humidity: 3 })
 })
+
+/** As influxdb 5.3.2 and influxdb-client 1.50 for Python write the points that Home Assistant makes of its events. */
+const written = {
+  'InfluxDB 1.x': `°C,domain=sensor,entity_id=porch_temperature device_class_str="temperature",friendly_name_str="Porch \\"A\\", Temp=1\\\\x",state_class_str="measurement",value=21.4 ${ns}
+binary_sensor.front_door,domain=binary_sensor,entity_id=front_door device_class_str="door",friendly_name_str="Front\\ndoor",state="on",value=1.0 ${ns}
+µg/m³,domain=sensor,entity_id=aq_pm2_5,friendly_name=A\\ b\\,c value=7.0 ${ns}
+UV\\ index,domain=sensor,entity_id=roof_uv_index value=7.0 ${ns}
+%,domain=sensor,entity_id=porch_humidity value=48.0 ${ns}
+weather.home,domain=weather,entity_id=home forecast_str="[{'a': 1}]",state="sunny",temperature=21.0 ${ns}`,
+  'InfluxDB 2.x': `°C,domain=sensor,entity_id=porch_temperature device_class_str="temperature",friendly_name_str="Porch \\"A\\", Temp=1\\\\x",state_class_str="measurement",value=21.4 ${ns}
+binary_sensor.front_door,domain=binary_sensor,entity_id=front_door device_class_str="door",friendly_name_str="Front
+door",state="on",value=1 ${ns}
+µg/m³,domain=sensor,entity_id=aq_pm2_5,friendly_name=A\\ b\\,c value=7 ${ns}
+UV\\ index,domain=sensor,entity_id=roof_uv_index value=7 ${ns}
+%,domain=sensor,entity_id=porch_humidity value=48 ${ns}
+weather.home,domain=weather,entity_id=home forecast_str="[{'a': 1}]",state="sunny",temperature=21 ${ns}`,
+}
+
+for (const [client, body] of Object.entries(written)) {
+  t.test(`lines of the client for ${client}`, async t => {
+    const { readings, rejected, points } = read(body)
+    t.strictSame([points, rejected], [6, 0])
+    t.strictSame(
+      readings.map(({ device, values }) => [device, values]),
+      [
+        ['porch', { temperature: 21.4, humidity: 48 }],
+        ['front', { door: 1 }],
+        ['aq', { pm25: 7 }],
+        ['roof', { uv_index: 7 }],
+      ],
+    )
+  })
+}
 
 t.test('of several endings the longest counts', async t => {
   t.strictSame(readEntityName('porch_soil_temperature'), { device: 'porch', metric: 'soil_temperature' })
