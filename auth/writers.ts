@@ -33,6 +33,8 @@ export interface Writer {
   readonly device: Device | undefined
   /** The same for the same credential, for limits and logs. */
   readonly id: string
+  /** The account of the devices that it adds. */
+  readonly owner: number | null
   /** From memory. */
   find(deviceName: string): Device | WriteRefusal
   /** Whether `createDevices` makes any. */
@@ -91,6 +93,7 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
     ofTrustedBroker: () => ({
       device: undefined,
       id: 'broker',
+      owner: null,
       mayCreateDevices: false,
       createDevices: async () => 'done' as const,
       find(deviceName) {
@@ -104,6 +107,7 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
 /** A class, because one is made for each reading that a device sends. */
 class DeviceWriter implements CredentialWriter {
   readonly device: Device
+  readonly owner = null
   readonly mayCreateDevices = false
   readonly #password: string
   readonly #devices: WriterDevices
@@ -182,7 +186,8 @@ function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, perOwner: De
     return [...names].filter(name => devices.get(name) === undefined)
   }
 
-  return { device: undefined, id: `key ${key.keyId}`, find, mayCreateDevices: key.createDevices, createDevices }
+  const id = `key ${key.keyId}`
+  return { device: undefined, id, owner: account.id, find, mayCreateDevices: key.createDevices, createDevices }
 }
 
 function writable(device: Device): Device | WriteRefusal {

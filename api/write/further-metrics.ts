@@ -14,14 +14,14 @@ export type RegistryOfMetrics = Pick<Metrics, 'find' | 'series' | 'refusalOf' | 
 export interface FurtherMetrics {
   /** A checked reading of a device with the values that its metrics have. From memory. */
   whole(device: Device, fields: Fields, checked: Checked): WholeReading
-  /** Those without a metric or series, which `make` makes; of a device that is not there yet without it. From memory. */
-  missing(further: FurtherFields | undefined, device?: FieldDevice): readonly Sighting[]
+  /** Those without a metric or series, which `make` makes. From memory. */
+  missing(further: FurtherFields | undefined, device: FieldDevice): readonly Sighting[]
   /** `by` is who sent them, for the audit; `later` when nothing can be made at present. */
   make: Metrics['ensure']
 }
 
-/** Numbers of devices begin at 1. */
-const newDevice: FieldDevice = { number: 0, metrics: null, owner: null }
+/** One that is not there yet: numbers of devices begin at 1. */
+export const newDeviceOf = (owner: number | null): FieldDevice => ({ number: 0, metrics: null, owner })
 const none: readonly Sighting[] = []
 
 export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics {
@@ -33,8 +33,7 @@ export function createFurtherMetrics(metrics: RegistryOfMetrics): FurtherMetrics
       const fieldOf = (name: string) => deviceFields.find(device, name)
       return wholeReading(checked, fields, { metrics: device.metrics, fieldOf, nameOf })
     },
-    missing: (further, device = newDevice) =>
-      further === undefined ? none : deviceFields.missing(device, further.names),
+    missing: (further, device) => (further === undefined ? none : deviceFields.missing(device, further.names)),
     make: metrics.ensure,
   }
 }

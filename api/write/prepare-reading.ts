@@ -5,7 +5,7 @@ import type { Writer } from '../../auth/writers.ts'
 import type { Fields } from '../../ingest/field-names.ts'
 import { type FurtherFields, furtherFieldsOf } from '../../ingest/further-fields.ts'
 import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../../ingest/reading.ts'
-import type { FurtherMetrics } from './further-metrics.ts'
+import { type FurtherMetrics, newDeviceOf } from './further-metrics.ts'
 
 export interface PrepareOptions {
   check: ReadingCheck
@@ -21,10 +21,11 @@ type Prepared = Promise<Unprepared | undefined> | undefined
 export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
 
 export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
-  function errorsOfFirst(fields: Fields): Errors | undefined {
+  function errorsOfFirst(fields: Fields, owner: number | null): Errors | undefined {
     const checked = check(fields, false, nowMs())
     if (!checked.ok) return checked.errors
-    const isEmpty = hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further).length === 0
+    const isEmpty =
+      hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further, newDeviceOf(owner)).length === 0
     return isEmpty ? emptyErrors(null) : undefined
   }
 
@@ -34,7 +35,7 @@ export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOp
     fields: Fields,
     further: FurtherFields | undefined,
   ): Promise<Unprepared | undefined> {
-    const errors = errorsOfFirst(fields)
+    const errors = errorsOfFirst(fields, writer.owner)
     if (errors !== undefined) return errors
     if ((await writer.createDevices([name])) === 'later') return 'later'
     const device = writer.find(name)

@@ -101,6 +101,7 @@ class Parts {
       device: undefined,
       id: 'key 1',
       mayCreateDevices: true,
+      owner: null,
       find(name) {
         if (wayOf(name) === 'find throws') throw broken()
         return wayOf(name) === 'there' || made.has(name) ? device : 'DEVICE_UNKNOWN'

@@ -186,6 +186,7 @@ t.test('an API key makes the device of a good reading with its metrics', async t
     device: undefined,
     id: 'key 1',
     mayCreateDevices: true,
+    owner: null,
     find: name => devices.get(name) ?? 'DEVICE_UNKNOWN',
     async createDevices(names) {
       made.push(...names)
