@@ -12,7 +12,7 @@ export interface EntityName {
 }
 
 /** Whether the registry has a metric of this name. */
-export type IsMetric = (name: string) => boolean
+type IsMetric = (name: string) => boolean
 
 /** A sensor of a house has a battery more often than a meter. */
 const batteryEndings = {
