@@ -9,13 +9,16 @@ export interface ClockPeriod {
   offsetMs: number
 }
 
-/** The periods of one process, whose clock was off by so much from its start on. */
+/**
+ * The periods of one process, whose clock was off by so much from its start on. The harness makes it step by whole seconds, which
+ * the process measures to some milliseconds only.
+ */
 export function periodsIn(output: string, startedMs: number, offsetMs: number): ClockPeriod[] {
   const periods: ClockPeriod[] = [{ fromMs: startedMs, offsetMs }]
   for (const line of output.split('\n')) {
     if (!line.includes('"msg":"clock stepped ')) continue
     const { time, seconds } = JSON.parse(line) as { time: number; seconds: number }
-    periods.push({ fromMs: time, offsetMs: (periods.at(-1)?.offsetMs ?? 0) + seconds * 1000 })
+    periods.push({ fromMs: time, offsetMs: (periods.at(-1)?.offsetMs ?? 0) + Math.round(seconds) * 1000 })
   }
   return periods
 }
