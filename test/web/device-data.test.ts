@@ -17,7 +17,7 @@ import {
   withLastValues,
 } from '../../web/pages/device/chart-series.ts'
 import { suspectMetrics, suspectsIn } from '../../web/pages/device/suspects.ts'
-import { quantityOf } from '../../web/text/phrases.ts'
+import { builtInQuantities } from '../../web/text/quantities.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -173,7 +173,7 @@ t.test('two devices are drawn over the same hours, with their limits as lines', 
   const metric: ComparedMetric = { unit: '°C', a: points(0, 1, 2, 9), b: points(0, 2), diff: points(0, 2), stats }
   t.strictSame(comparedWindow([metric], '24h'), { fromMs: -14 * hourMs, toMs: 10 * hourMs })
   t.equal(comparedWindow([{ ...metric, a: [], b: [] }], '7d'), undefined)
-  const [both, difference] = metricPanels({ quantity: quantityOf('temperature'), a: 'roof', b: 'porch' }, metric)
+  const [both, difference] = metricPanels({ quantity: builtInQuantities.of('temperature'), a: 'roof', b: 'porch' }, metric)
   t.strictSame(both?.content.columns.lines, [
     [0, 1, 2, null, 9],
     [0, undefined, 2, undefined, undefined],

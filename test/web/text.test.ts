@@ -1,7 +1,16 @@
 /** Times and numbers as the pages show them. */
 
 import t from 'tap'
-import { countOf, countText, metricOf, metrics, noValue, valueText } from '../../web/text/numbers.ts'
+import { countOf, countText, noValue } from '../../web/text/numbers.ts'
+import {
+  builtInQuantities,
+  measure,
+  measureDifference,
+  nameWithin,
+  nameWithUnit,
+  quantitiesOf,
+  valueText,
+} from '../../web/text/quantities.ts'
 import { ageText, createTimes, spanText } from '../../web/text/times.ts'
 
 const second = 1_000
@@ -43,7 +52,8 @@ t.test('times are those of the zone, through a change of the clocks', async t =>
 })
 
 t.test('a value has its unit and the decimals of its sensor', async t => {
-  const plain = (name: string, value: number | null | undefined) => valueText(name, value).replaceAll('\u202f', ' ')
+  const plain = (name: string, value: number | null | undefined) =>
+    valueText(value, builtInQuantities.of(name)).replaceAll('\u202f', ' ')
   t.equal(plain('temperature', 21.44), '21.4 °C')
   t.equal(plain('temperature', -0.04), '0.0 °C')
   t.equal(plain('temperature', -0.06), '−0.1 °C')
@@ -52,8 +62,36 @@ t.test('a value has its unit and the decimals of its sensor', async t => {
   t.equal(plain('battery_voltage', 3.7), '3.70 V')
   t.equal(plain('co2', 412), '412.00')
   for (const value of [undefined, null, Number.NaN]) t.equal(plain('temperature', value), noValue)
-  t.equal(metricOf('toString').unit, '')
-  t.equal(metrics.pressure.unit, 'hPa')
+  t.equal(builtInQuantities.of('toString').unit, '')
+  t.equal(builtInQuantities.of('pressure').unit, 'hPa')
+})
+
+t.test('metrics are shown as answers describe them', async t => {
+  const described = quantitiesOf(undefined, {
+    co2: { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 },
+    wind_direction: { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 },
+    share: { title: 'Share', kind: 'gauge', unit: '1', decimals: 2 },
+    door: { title: 'Door open', kind: 'state', unit: null, decimals: 0 },
+  })
+  const told = (name: string) => [nameWithUnit(described.of(name)), measure(7, described.of(name))]
+  t.strictSame(told('co2'), ['CO₂, ppm', '7\u202fppm'])
+  t.strictSame(told('wind_direction'), ['Wind direction, °', '7°'])
+  t.strictSame(told('share'), ['Share', '7.00'], 'a ratio has no unit')
+  t.strictSame(told('door'), ['Door open', '7'])
+  t.strictSame(told('temperature'), ['Temperature, °C', '7.0\u202f°C'], 'the built-in ones are known')
+  t.equal(described.of('wind').name, 'wind', 'a metric that is not known keeps its name')
+  const names = ['CO₂', 'PM2.5', 'UV index', 'pH', 'Wind speed', 'Battery voltage']
+  t.strictSame(
+    names.map(name => nameWithin({ name })),
+    ['CO₂', 'PM2.5', 'UV index', 'pH', 'wind speed', 'battery voltage'],
+  )
+})
+
+t.test('a value is shown in the unit of its quantity, and a difference without the offset of that', async t => {
+  const fahrenheit = { ...builtInQuantities.of('temperature'), unit: '°F', factor: 1.8, offset: 32 }
+  t.equal(measure(20, fahrenheit), '68.0\u202f°F')
+  t.equal(measureDifference(5, fahrenheit), '9.0\u202f°F')
+  t.equal(valueText(-40, fahrenheit), '−40.0\u202f°F')
 })
 
 t.test('counts', async t => {

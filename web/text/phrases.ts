@@ -1,30 +1,6 @@
-/** What sentences are put together from: quantities, shares, spans and lists in words. */
+/** What sentences are put together from: shares, spans and lists in words. */
 
-import { countOf, decimalText, metricOf } from './numbers.ts'
-
-export interface Quantity {
-  /** As a sentence begins with it. */
-  readonly name: string
-  readonly unit: string
-  readonly decimals: number
-}
-
-/** What a sentence says where the label of the metric is too short for it, and what is only derived. */
-const ownQuantities: Record<string, Quantity> = {
-  battery_voltage: { ...metricOf('battery_voltage'), name: 'Battery voltage' },
-  battery_percentage: { ...metricOf('battery_percentage'), name: 'Battery charge' },
-  dew_point: { ...metricOf('temperature'), name: 'Dew point' },
-}
-
-export function quantityOf(key: string): Quantity {
-  const { label, unit, decimals } = metricOf(key)
-  return ownQuantities[key] ?? { name: label, unit, decimals }
-}
-
-/** `−1.5 °C`, with a space that does not break. */
-export function measure(value: number, { decimals, unit }: Pick<Quantity, 'decimals' | 'unit'>): string {
-  return `${decimalText(value, decimals)}\u202f${unit}`
-}
+import { countOf, decimalText } from './numbers.ts'
 
 /** Two digits that say something, however small the value is, down to a hundred-thousandth. */
 export function twoDigits(value: number): string {

@@ -2,7 +2,8 @@
 
 import { closeness, pairReasonSentence } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
-import { duration, measure, type Quantity } from '../../text/phrases.ts'
+import { duration } from '../../text/phrases.ts'
+import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 import type { Agreement } from './answers.ts'
 
 export interface Compared {
@@ -19,14 +20,16 @@ export function agreementSentences(compared: Compared, stats: Agreement): string
 
 function differenceSentences({ quantity, a, b }: Compared, { bias, limits_of_agreement }: Agreement): string[] {
   if (bias === null) return []
-  const size = measure(Math.abs(bias), quantity)
-  const isNone = Number(Math.abs(bias).toFixed(quantity.decimals)) === 0
+  const size = measureDifference(Math.abs(bias), quantity)
+  const isNone = Number(shownDifference(Math.abs(bias), quantity).toFixed(quantity.decimals)) === 0
   const mean = isNone
     ? `${a} and ${b} read the same on average.`
     : `${a} reads ${size} ${bias > 0 ? 'more' : 'less'} than ${b} on average.`
   if (limits_of_agreement === null) return [mean]
-  const [low, high] = limits_of_agreement.map(limit => decimalText(limit, quantity.decimals))
-  return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${high}\u202f${quantity.unit}.`]
+  const [low = '', high = ''] = limits_of_agreement.map(limit =>
+    decimalText(shownDifference(limit, quantity), quantity.decimals),
+  )
+  return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${withUnit(high, quantity)}.`]
 }
 
 function togetherSentences({ a, b }: Compared, { pearson, p_value, lag_seconds, reason }: Agreement): string[] {

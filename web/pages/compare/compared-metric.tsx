@@ -5,7 +5,7 @@ import { ChartStack } from '../../charts/chart-stack.tsx'
 import type { TimeWindow } from '../../charts/range.ts'
 import { tableRows } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
-import { quantityOf } from '../../text/phrases.ts'
+import { builtInQuantities, nameWithin, nameWithUnit, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { agreementSentences } from './agreement-sentences.ts'
@@ -25,16 +25,16 @@ export interface ComparedMetricProps {
 }
 
 export function ComparedMetric({ name, metric, a, b, ...shown }: ComparedMetricProps) {
-  const quantity = quantityOf(name)
+  const quantity = builtInQuantities.of(name)
   const panels = useMemo(() => metricPanels({ quantity, a, b }, metric), [metric, a, b])
   const { window, times } = shown
   const tables = () => {
-    const series = [metric.a, metric.b, metric.diff].map(points => ({
+    const series = [metric.a, metric.b, metric.diff].map((points, place) => ({
       timesMs: points.map(({ t }) => t),
-      values: points.map(({ v }) => v),
+      values: points.map(({ v }) => (place === 2 ? shownDifference(v, quantity) : shownValue(v, quantity))),
     }))
     const columns = [a, b, 'Difference'].map((column, place) => ({
-      name: `${place === 1 && a === b ? `${b} again` : column}, ${quantity.unit}`,
+      name: nameWithUnit({ ...quantity, name: place === 1 && a === b ? `${b} again` : column }),
       decimals: quantity.decimals,
     }))
     const rows = tableRows(series, window.fromMs, window.toMs)
@@ -59,7 +59,7 @@ export function ComparedMetric({ name, metric, a, b, ...shown }: ComparedMetricP
             nowMs={Number.MAX_SAFE_INTEGER}
             {...shown}
           />
-          <TableTwin name={quantity.name.toLowerCase()} tables={tables} />
+          <TableTwin name={nameWithin(quantity)} tables={tables} />
         </>
       )}
     </section>

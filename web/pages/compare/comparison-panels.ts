@@ -3,7 +3,7 @@
 import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import { measure, type Quantity } from '../../text/phrases.ts'
+import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Agreement, ComparedMetric, ComparePreset } from './answers.ts'
 
 const hourMs = 3_600_000
@@ -44,11 +44,11 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
     number[],
     number[],
   ]
-  const [valuesOfA, valuesOfB, differences] = [a, b, diff].map(points => points.map(({ v }) => v)) as [
-    number[],
+  const [valuesOfA, valuesOfB] = [a, b].map(points => points.map(({ v }) => shownValue(v, quantity))) as [
     number[],
     number[],
   ]
+  const differences = diff.map(({ v }) => shownDifference(v, quantity))
   const gapMs = Math.max(usualGapMs(a), usualGapMs(b))
   const common = { unit: quantity.unit, decimals: quantity.decimals, reachMs: gapMs }
   const both = joinColumns([breakAtGaps(timesOfA, [valuesOfA], gapMs), breakAtGaps(timesOfB, [valuesOfB], gapMs)])
@@ -89,9 +89,11 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
 
 function rulesOf(quantity: Quantity, { bias, limits_of_agreement }: Agreement): Panel['content']['rules'] {
   const finer = { ...quantity, decimals: quantity.decimals + 1 }
-  const mean = bias === null ? [] : [{ value: bias, text: `bias ${measure(bias, finer)}`, isDashed: false }]
-  return [
-    ...mean,
-    ...(limits_of_agreement ?? []).map(limit => ({ value: limit, text: measure(limit, finer), isDashed: true })),
-  ]
+  const rule = (difference: number, what: string, isDashed: boolean) => ({
+    value: shownDifference(difference, quantity),
+    text: `${what}${measureDifference(difference, finer)}`,
+    isDashed,
+  })
+  const mean = bias === null ? [] : [rule(bias, 'bias ', false)]
+  return [...mean, ...(limits_of_agreement ?? []).map(limit => rule(limit, '', true))]
 }

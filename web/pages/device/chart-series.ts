@@ -1,13 +1,14 @@
 /** Where the lines of a range come from, and what becomes of the answers. */
 
+import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
+import { builtInNames } from '../../text/quantities.ts'
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ReadingEvent } from '../../../live/events/event-shape.ts'
 import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/range.ts'
-import { type MetricName, metricNames } from '../../text/numbers.ts'
 import type { Detail, LastValues } from './answers.ts'
 
 export interface MetricSeries {
-  readonly metric: MetricName
+  readonly metric: BuiltInMetric
   /** Ascending, in milliseconds since 1970. */
   readonly timesMs: readonly number[]
   readonly values: readonly number[]
@@ -78,7 +79,7 @@ export function withLastValues(
 
 /** The last day, and what has come since that was read. `live` is ascending. */
 export function daySeries({ last_24h }: Detail, live: readonly LiveReading[]): RangeSeries {
-  const series = metricNames.map(metric => {
+  const series = builtInNames.map(metric => {
     const points = last_24h[metric]
     const timesMs = points.map(({ t }) => t)
     const values = points.map(({ v }) => v)
@@ -94,7 +95,7 @@ export function daySeries({ last_24h }: Detail, live: readonly LiveReading[]): R
 }
 
 export function monthSeries({ last_24h, last_30d_hourly }: Detail): RangeSeries {
-  const series = metricNames.map(metric => {
+  const series = builtInNames.map(metric => {
     const hours = last_30d_hourly[metric]
     return {
       metric,
@@ -114,9 +115,9 @@ export function readingsSeries(
 ): RangeSeries {
   const gapMs = inMs(gapSeconds)
   if (stepSeconds === undefined) {
-    return { series: withValues(metricNames.map(metric => ({ metric, ...column(rows, metric, metric) }))), gapMs }
+    return { series: withValues(builtInNames.map(metric => ({ metric, ...column(rows, metric, metric) }))), gapMs }
   }
-  const series = metricNames.map(metric => {
+  const series = builtInNames.map(metric => {
     const mean = `${metric}_mean`
     const extremes = {
       lows: column(rows, `${metric}_min`, mean).values,

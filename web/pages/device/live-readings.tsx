@@ -1,11 +1,12 @@
 /** The current values and the charts, which go on by themselves as readings come. */
 
+import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
+import { builtInQuantities } from '../../text/quantities.ts'
 import { useMemo } from 'preact/hooks'
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
-import { type MetricName, metricOf } from '../../text/numbers.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues } from './answers.ts'
@@ -48,8 +49,8 @@ export function LiveReadings({ device, timeZone, states, latest, detail, expecte
 function lastValues(known: LastValues, live: readonly LiveReading[]): LastValues {
   const values: LastValues = { ...known }
   for (const { ts, values: coming } of live) {
-    for (const [metric, v] of Object.entries(coming) as [MetricName, number][]) {
-      if (ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts, unit: metricOf(metric).unit }
+    for (const [metric, v] of Object.entries(coming) as [BuiltInMetric, number][]) {
+      if (ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts, unit: builtInQuantities.of(metric).unit }
     }
   }
   return values

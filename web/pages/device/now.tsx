@@ -1,8 +1,8 @@
 /** The last value of each metric, large, with its age. */
 
+import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
+import { builtInNames, builtInQuantities, numberText } from '../../text/quantities.ts'
 import { serverNowMs } from '../../client/clock.ts'
-import { type MetricName, metricNames, valueText } from '../../text/numbers.ts'
-import { quantityOf } from '../../text/phrases.ts'
 import { ageText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
@@ -15,7 +15,7 @@ export interface NowProps {
 }
 
 export function Now({ values, expectedSeconds, exact }: NowProps) {
-  const shown = metricNames.filter(metric => values[metric] !== undefined)
+  const shown = builtInNames.filter(metric => values[metric] !== undefined)
   if (shown.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
   return (
     <dl class="now">
@@ -33,15 +33,16 @@ export function Now({ values, expectedSeconds, exact }: NowProps) {
 }
 
 interface ValueProps extends Omit<NowProps, 'values'> {
-  metric: MetricName
+  metric: BuiltInMetric
   v: number
   ts: number
 }
 
 function Value({ metric, v, ts, expectedSeconds, exact }: ValueProps) {
   const ageMs = serverNowMs.value - ts
-  const { name, unit } = quantityOf(metric)
-  const [number = ''] = valueText(metric, v).split('\u202f')
+  const quantity = builtInQuantities.of(metric)
+  const { name, unit } = quantity
+  const number = numberText(v, quantity)
   const isStale = isOld(ageMs, expectedSeconds)
   return (
     <div class={isStale ? 'old' : ''}>

@@ -1,9 +1,10 @@
 /** How two quantities of a device go together, in a sentence. */
 
+import { builtInQuantities } from '../../text/quantities.ts'
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
-import { duration, quantityOf } from '../../text/phrases.ts'
+import { duration } from '../../text/phrases.ts'
 
 /** Those with a correlation, the strongest first. */
 export function shownPairs(pairs: readonly Pair[]): Pair[] {
@@ -13,7 +14,7 @@ export function shownPairs(pairs: readonly Pair[]): Pair[] {
 
 export function pairSentence({ a, b, pearson, significant, r_deseasonalised, lag_seconds }: Pair): string {
   if (pearson === null) return ''
-  const [nameOfA, nameOfB] = [quantityOf(a).name, quantityOf(b).name.toLowerCase()]
+  const [nameOfA, nameOfB] = [builtInQuantities.of(a).name, builtInQuantities.of(b).name.toLowerCase()]
   if (!significant) return `${nameOfA} and ${nameOfB} go together no more than chance would have it.`
   const way = pearson > 0 ? 'rises' : 'falls'
   const sentence = `As ${nameOfA.toLowerCase()} rises, ${nameOfB} ${way}${closenessText(pearson)}`

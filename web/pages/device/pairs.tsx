@@ -1,12 +1,12 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
+import { builtInQuantities } from '../../text/quantities.ts'
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { decimalText } from '../../text/numbers.ts'
-import { quantityOf } from '../../text/phrases.ts'
 import { pairSentence, shownPairs } from './pair-sentences.ts'
 
 export function Pairs({ stats }: { stats: Stats }) {
@@ -50,7 +50,7 @@ function PairLine({ pair: { pearson, ci95, significant } }: { pair: Pair }) {
 }
 
 function pairTable(pairs: readonly Pair[]): TwinTable {
-  const name = (key: string) => quantityOf(key).name
+  const name = (key: string) => builtInQuantities.of(key).name
   return {
     caption: 'Correlations',
     headName: 'Pair',

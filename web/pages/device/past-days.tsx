@@ -1,12 +1,11 @@
 /** Today over the same hours of earlier days. */
 
+import { type AirMetric, airMetrics, builtInQuantities } from '../../text/quantities.ts'
 import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
-import { type AirMetric, airMetrics } from '../../text/numbers.ts'
-import { quantityOf } from '../../text/phrases.ts'
 
 const nameOfDay = {
   today: 'today',
@@ -42,7 +41,7 @@ export function PastDays({ past }: { past: Past }) {
 }
 
 function DaysChart({ metric, past }: { metric: AirMetric; past: Past }) {
-  const { name, unit } = quantityOf(metric)
+  const { name, unit } = builtInQuantities.of(metric)
   const right = plot.right - labelsWidth
   const x = linearScale([0, 24], [plot.left, right])
   const extent = extentOf(pastKeys.flatMap(key => past[key].hours.map(hour => hour[metric].mean))) ?? [0, 1]
@@ -57,7 +56,7 @@ function DaysChart({ metric, past }: { metric: AirMetric; past: Past }) {
     plot.top,
     plot.bottom,
   )
-  const [low, high] = extent.map(value => value.toFixed(quantityOf(metric).decimals))
+  const [low, high] = extent.map(value => value.toFixed(builtInQuantities.of(metric).decimals))
   return (
     <SmallChart
       title={`${name}, ${unit}`}
@@ -98,7 +97,7 @@ function spotsOf(
 
 /** An hour that a day has twice, as clocks are set back, shows its first mean. */
 function daysTable(metric: AirMetric, past: Past): TwinTable {
-  const { name, unit, decimals } = quantityOf(metric)
+  const { name, unit, decimals } = builtInQuantities.of(metric)
   const meanOf = (key: PastKey, hour: number) =>
     past[key].hours.find(entry => entry.hour === hour)?.[metric].mean ?? null
   return {

@@ -1,5 +1,6 @@
 /** The charts of a device's readings over a range, and the ways to change it. */
 
+import { builtInQuantities } from '../../text/quantities.ts'
 import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
@@ -10,7 +11,6 @@ import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
-import { quantityOf } from '../../text/phrases.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type MetricSeries, type RangeSeries, readingsQuery } from './chart-series.ts'
@@ -76,7 +76,7 @@ export function Readings({ device, shown, data, suspects, zone, times }: Reading
 
 function panelOf(series: MetricSeries, { gapMs, stepMs }: RangeSeries, suspects: SuspectReadings | undefined): Panel {
   const { metric, timesMs, values, extremes } = series
-  const { name, unit, decimals } = quantityOf(metric)
+  const { name, unit, decimals } = builtInQuantities.of(metric)
   const bounds = extremes === undefined ? [] : [extremes.highs, extremes.lows]
   const edge = { colour: '--accent-wash', width: 0 }
   const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
@@ -111,9 +111,9 @@ function readingsTable(
   times: Times,
 ): TwinTable {
   const metricsAt = suspectMetrics(suspects, stepMs)
-  const namesAt = (atMs: number) => metricsAt.get(atMs)?.map(metric => quantityOf(metric).name) ?? null
+  const namesAt = (atMs: number) => metricsAt.get(atMs)?.map(metric => builtInQuantities.of(metric).name) ?? null
   const columns = series.flatMap(({ metric, timesMs, values, extremes }) => {
-    const { name, unit, decimals } = quantityOf(metric)
+    const { name, unit, decimals } = builtInQuantities.of(metric)
     const column = (what: string, of: readonly number[]) => ({
       name: `${name}${what}, ${unit}`,
       decimals,

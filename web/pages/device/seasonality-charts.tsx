@@ -1,11 +1,12 @@
 /** What a metric does of itself: its usual day, how long it resembles itself, and its cycles. */
 
+import type { Quantity } from '../../text/quantities.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { decimalText } from '../../text/numbers.ts'
-import { inOneUnit, type Quantity } from '../../text/phrases.ts'
+import { inOneUnit } from '../../text/phrases.ts'
 
 const across = [plot.left, plot.right] as const
 const up = [plot.bottom, plot.top] as const

@@ -1,19 +1,12 @@
 /** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
+import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
+import { builtInQuantities, measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { countText, decimalText, type MetricName } from '../../text/numbers.ts'
-import {
-  capitalised,
-  inOneUnit,
-  listed,
-  measure,
-  percent,
-  type Quantity,
-  quantityOf,
-  twoDigits,
-} from '../../text/phrases.ts'
+import { countText, decimalText } from '../../text/numbers.ts'
+import { capitalised, inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
 
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
@@ -37,11 +30,11 @@ export function reasonSentence(reason: string | null): string {
 
 /** Both are twice the same when nothing can be said at all. */
 export function seasonalitySentences(
-  metric: MetricName,
+  metric: BuiltInMetric,
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
-  const quantity = quantityOf(metric)
+  const quantity = builtInQuantities.of(metric)
   const sentences = [
     ...cycleSentences(quantity, cycles),
     ...autocorrelationSentences(autocorrelation),
@@ -75,8 +68,9 @@ export function cycleSentences(
 const period = ({ period_hours }: Peak) => inOneUnit(period_hours * 3600, true)
 /** A cycle that was found swings by something, however small. */
 function swing(amplitude: number, quantity: Quantity): string {
-  const isTold = Number(amplitude.toFixed(quantity.decimals)) !== 0
-  return isTold ? measure(amplitude, quantity) : `${twoDigits(amplitude)}\u202f${quantity.unit}`
+  const shown = shownDifference(amplitude, quantity)
+  const isTold = Number(shown.toFixed(quantity.decimals)) !== 0
+  return isTold ? measureDifference(amplitude, quantity) : withUnit(twoDigits(shown), quantity)
 }
 
 const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
@@ -109,19 +103,20 @@ function autocorrelationSentences({
 }
 
 export function trendSentences(
-  { unit }: Quantity,
+  quantity: Quantity,
   { status, slope_per_day, slope_ci95, trend }: Seasonality,
 ): string[] {
   if (status !== 'ok' || trend === null) return []
   if (trend.direction === null) return [reasonSentence(trend.reason)]
   if (slope_per_day === null || slope_ci95 === null) return []
-  const rate = `${twoDigits(Math.abs(slope_per_day))}\u202f${unit} a day`
+  const digits = (difference: number) => twoDigits(shownDifference(difference, quantity))
+  const rate = (slope: number) => `${withUnit(digits(slope), quantity)} a day`
   // What falls by an amount has an interval of such amounts.
   const ends = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
-  const interval = `95\u202f% interval ${ends.map(twoDigits).join(' to ')}`
+  const interval = `95\u202f% interval ${ends.map(digits).join(' to ')}`
   if (trend.direction === 'none')
-    return [`There is no trend beyond chance (${twoDigits(slope_per_day)}\u202f${unit} a day, ${interval}).`]
-  return [`It is ${trend.direction} by ${rate} (${interval}).`]
+    return [`There is no trend beyond chance (${rate(slope_per_day)}, ${interval}).`]
+  return [`It is ${trend.direction} by ${rate(Math.abs(slope_per_day))} (${interval}).`]
 }
 
 const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
@@ -131,7 +126,7 @@ export function qualitySentence({
   good,
   suspect,
   tests,
-}: Pick<Stats['quality'][MetricName], 'good' | 'suspect' | 'tests'>): string {
+}: Pick<Stats['quality'][BuiltInMetric], 'good' | 'suspect' | 'tests'>): string {
   if (good + suspect === 0) return ''
   if (suspect === 0) return 'No reading looks wrong.'
   const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]

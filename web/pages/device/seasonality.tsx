@@ -1,11 +1,11 @@
 /** What each metric does of itself, told and drawn. */
 
+import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
+import { builtInNames, builtInQuantities } from '../../text/quantities.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
-import { type MetricName, metricNames } from '../../text/numbers.ts'
-import { quantityOf } from '../../text/phrases.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
 import { qualitySentence, seasonalitySentences } from './seasonality-sentences.ts'
 
@@ -13,7 +13,7 @@ import { qualitySentence, seasonalitySentences } from './seasonality-sentences.t
 const hoursMin = 12
 
 export function SeasonalitySection({ stats }: { stats: Stats }) {
-  const shown = metricNames.filter(metric => stats.seasonality[metric].status !== 'no_data')
+  const shown = builtInNames.filter(metric => stats.seasonality[metric].status !== 'no_data')
   return (
     <section class="card" aria-labelledby="seasonality">
       <h2 id="seasonality">Seasonality</h2>
@@ -30,8 +30,8 @@ export function SeasonalitySection({ stats }: { stats: Stats }) {
   )
 }
 
-function MetricSeasonality({ metric, stats }: { metric: MetricName; stats: Stats }) {
-  const quantity = quantityOf(metric)
+function MetricSeasonality({ metric, stats }: { metric: BuiltInMetric; stats: Stats }) {
+  const quantity = builtInQuantities.of(metric)
   const cycles = stats.seasonality[metric]
   const autocorrelation = stats.autocorrelation[metric]
   const sentences = [...seasonalitySentences(metric, cycles, autocorrelation), qualitySentence(stats.quality[metric])]
@@ -56,8 +56,8 @@ function MetricSeasonality({ metric, stats }: { metric: MetricName; stats: Stats
   )
 }
 
-function seasonalityTables(metric: MetricName, stats: Stats): TwinTable[] {
-  const { name, unit, decimals } = quantityOf(metric)
+function seasonalityTables(metric: BuiltInMetric, stats: Stats): TwinTable[] {
+  const { name, unit, decimals } = builtInQuantities.of(metric)
   const { daily_profile, peaks } = stats.seasonality[metric]
   const { lags_hours, acf, band95 } = stats.autocorrelation[metric]
   const value = (column: string) => ({ name: `${column}, ${unit}`, decimals })

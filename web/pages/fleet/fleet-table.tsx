@@ -10,7 +10,8 @@ import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { hasFullHour, noFullHour } from '../../text/hours.ts'
-import { type AirMetric, type MetricName, noValue, valueText } from '../../text/numbers.ts'
+import { noValue } from '../../text/numbers.ts'
+import { type AirMetric, builtInQuantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 
@@ -49,8 +50,8 @@ function Battery({ battery_percentage, battery_voltage }: FleetDevice['values'])
   )
 }
 
-function Value({ name, value }: { name: MetricName; value: number | undefined }) {
-  return <span class={value === undefined ? 'no-value' : undefined}>{valueText(name, value)}</span>
+function Value({ name, value }: { name: string; value: number | undefined }) {
+  return <span class={value === undefined ? 'no-value' : undefined}>{valueText(value, builtInQuantities.of(name))}</span>
 }
 
 function Hours({ hours, last_seen }: FleetDevice) {

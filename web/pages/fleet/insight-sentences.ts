@@ -1,7 +1,8 @@
 /** What is said of a battery that runs out and of a device unlike the others, beside its name. */
 
 import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
-import { countOf, countText, metricOf, valueText } from '../../text/numbers.ts'
+import { countOf, countText } from '../../text/numbers.ts'
+import { builtInQuantities, measure } from '../../text/quantities.ts'
 
 /** Beyond it the upper end says no more than that it is far away. */
 const daysTold = 365
@@ -17,5 +18,6 @@ export function batterySentence({ days_left, low, high }: BatteryInsight): strin
 
 /** `Temperature 31.2 °C, median 20.5 °C` */
 export function outlierSentence({ metric, value, median }: OutlierInsight): string {
-  return `${metricOf(metric).label} ${valueText(metric, value)}, median ${valueText(metric, median)}`
+  const quantity = builtInQuantities.of(metric)
+  return `${quantity.name} ${measure(value, quantity)}, median ${measure(median, quantity)}`
 }

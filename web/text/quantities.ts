@@ -1,0 +1,111 @@
+/**
+ * What is measured: how each metric is called, and how its values are shown. Answers have values as they are stored; only
+ * what is here makes shown ones of them.
+ */
+
+import type { BuiltInMetric } from '../../live/fleet-shape.ts'
+import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
+import { decimalText, noValue } from './numbers.ts'
+
+export interface Quantity {
+  /** As a sentence begins with it. */
+  readonly name: string
+  readonly kind: MetricKind
+  /** Of shown values; empty where they have none. */
+  readonly unit: string
+  readonly decimals: number
+  /** A shown value is the stored one times `factor`, plus `offset`; of a difference the offset is none. */
+  readonly factor: number
+  readonly offset: number
+}
+
+/** By the names of metrics, in the order of an answer. */
+export type Descriptions = Readonly<Record<string, MetricDescription>>
+
+export interface Quantities {
+  /** A name that is not known is a gauge without a unit. */
+  of(name: string): Quantity
+}
+
+const builtInDescriptions: Record<BuiltInMetric, MetricDescription> & Descriptions = {
+  temperature: { title: 'Temperature', kind: 'gauge', unit: '°C', decimals: 1 },
+  humidity: { title: 'Humidity', kind: 'gauge', unit: '%', decimals: 0 },
+  pressure: { title: 'Pressure', kind: 'gauge', unit: 'hPa', decimals: 1 },
+  battery_voltage: { title: 'Battery voltage', kind: 'gauge', unit: 'V', decimals: 2 },
+  battery_percentage: { title: 'Battery charge', kind: 'gauge', unit: '%', decimals: 0 },
+}
+
+export const builtInNames = Object.keys(builtInDescriptions) as BuiltInMetric[]
+/** The rest is about the device itself. */
+export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly BuiltInMetric[]
+export type AirMetric = (typeof airMetrics)[number]
+
+/** What each device may have, and what is only derived. */
+const alwaysKnown: Descriptions = {
+  ...builtInDescriptions,
+  dew_point: { ...builtInDescriptions.temperature, title: 'Dew point' },
+}
+
+/** Of what every device may have, and of what answers describe; where two describe the same, the later one counts. */
+export function quantitiesOf(...described: readonly (Descriptions | undefined)[]): Quantities {
+  const known = new Map<string, Quantity>()
+  for (const descriptions of [alwaysKnown, ...described]) {
+    for (const [name, description] of Object.entries(descriptions ?? {})) known.set(name, quantityOf(description))
+  }
+  return { of: name => known.get(name) ?? quantityOf({ title: name, kind: 'gauge', unit: null, decimals: 2 }) }
+}
+
+/** Of a device without further metrics. */
+export const builtInQuantities = quantitiesOf()
+
+function quantityOf({ title, kind, unit, decimals }: MetricDescription): Quantity {
+  // The unit of a ratio is written nowhere.
+  return { name: title, kind, unit: unit === null || unit === '1' ? '' : unit, decimals, factor: 1, offset: 0 }
+}
+
+export function shownValue(stored: number, { factor, offset }: Quantity): number {
+  return stored * factor + offset
+}
+
+/** Of what is between two values: a spread, a bias, a slope. */
+export function shownDifference(stored: number, { factor }: Quantity): number {
+  return stored * factor
+}
+
+/** `−1.5` */
+export function numberText(stored: number, quantity: Quantity): string {
+  return decimalText(shownValue(stored, quantity), quantity.decimals)
+}
+
+/** `−1.5 °C`, with a space that does not break. */
+export function measure(stored: number, quantity: Quantity): string {
+  return withUnit(numberText(stored, quantity), quantity)
+}
+
+/** `1.5 °C`, of what is between two values. */
+export function measureDifference(stored: number, quantity: Quantity): string {
+  return withUnit(decimalText(shownDifference(stored, quantity), quantity.decimals), quantity)
+}
+
+/** As `measure`; `–` without a value. */
+export function valueText(stored: number | null | undefined, quantity: Quantity): string {
+  return stored === null || stored === undefined || Number.isNaN(stored) ? noValue : measure(stored, quantity)
+}
+
+/** A number with its unit; degrees of an angle stand close to it. */
+export function withUnit(number: string, { unit }: Pick<Quantity, 'unit'>): string {
+  if (unit === '') return number
+  return unit === '°' ? `${number}°` : `${number}\u202f${unit}`
+}
+
+/** `Temperature, °C`, of an axis or a column. */
+export function nameWithUnit({ name, unit }: Quantity): string {
+  return unit === '' ? name : `${name}, ${unit}`
+}
+
+/** As it stands within a sentence: `wind speed`, but `CO₂` and `PM2.5`. */
+export function nameWithin({ name }: Pick<Quantity, 'name'>): string {
+  const [word = ''] = name.split(' ', 1)
+  const isWord = word.slice(1) === word.slice(1).toLowerCase() && !/\d/.test(word)
+  return isWord ? name.slice(0, 1).toLowerCase() + name.slice(1) : name
+}
