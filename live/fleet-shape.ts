@@ -1,6 +1,7 @@
 /** What `fleet` and `latest/<device>` answer. Times are milliseconds since 1970. */
 
 import { z } from 'zod'
+import { furtherMetrics } from '../query/shapes/kinds.ts'
 import { Count } from '../query/shapes/parts.ts'
 import { type Metric, metrics } from '../store/tables.ts'
 import { liveStates } from './live-state.ts'
@@ -54,6 +55,9 @@ export type Fleet = z.infer<typeof Fleet>
 
 export const LatestOfDevice = z.strictObject({
   ...state,
-  values: bySomeMetrics(z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })),
+  values: bySomeMetrics(z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })).meta({
+    description: 'In the order in which the metrics of the device are shown.',
+  }),
+  ...furtherMetrics,
 })
 export type LatestOfDevice = z.infer<typeof LatestOfDevice>

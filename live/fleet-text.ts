@@ -16,13 +16,32 @@ export function latestOf(fleet: LiveFleet, slot: number, metricsOf: LiveMetricsO
   eachValue(fleet, slot, Number.NEGATIVE_INFINITY, (metric, v, us) => {
     values[metric] = { v, ts: Math.floor(us / 1000), unit: units[metric] }
   })
+  const further = fleet.further.has(slot) ? withFurther(fleet, slot, values, metricsOf(number)) : { values }
+  return { device: name, location_short, state: stateOf(fleet, slot), last_seen: lastSeenOf(fleet, slot), ...further }
+}
+
+type LatestValues = Pick<LatestOfDevice, 'values' | 'metrics'>
+
+/** With the values that have no column and what those are, in the order in which the metrics of the device are shown. */
+function withFurther(
+  fleet: LiveFleet,
+  slot: number,
+  ofColumns: LatestOfDevice['values'],
+  metricsOfDevice: readonly LiveMetric[],
+): LatestValues {
   const fromUs = (fleet.columns().lastUs[slot] as number) - valueAgeUsMax
-  for (const { name, unit, series } of fleet.further.has(slot) ? metricsOf(number) : []) {
+  const values: LatestOfDevice['values'] = {}
+  const described: NonNullable<LatestOfDevice['metrics']> = {}
+  for (const { name, description, series } of metricsOfDevice) {
+    const ofColumn = ofColumns[name]
+    if (ofColumn !== undefined) values[name] = ofColumn
     const timeUs = series === undefined ? Number.NEGATIVE_INFINITY : fleet.further.timeUs(slot, series)
     if (series === undefined || timeUs <= fromUs) continue
+    const unit = description.unit ?? ''
     values[name] = { v: fleet.further.value(slot, series), ts: Math.floor(timeUs / 1000), unit }
+    described[name] = description
   }
-  return { device: name, location_short, state: stateOf(fleet, slot), last_seen: lastSeenOf(fleet, slot), values }
+  return Object.keys(described).length === 0 ? { values: ofColumns } : { values, metrics: described }
 }
 
 export function stateOf(fleet: LiveFleet, slot: number): LiveState {

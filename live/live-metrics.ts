@@ -1,9 +1,10 @@
 /** What the registry says of the metrics of devices; see service/live-metrics.ts. */
 
+import type { MetricDescription } from '../query/shapes/kinds.ts'
+
 export interface LiveMetric {
   readonly name: string
-  /** As people read it; empty without one. */
-  readonly unit: string
+  readonly description: MetricDescription
   /** The number of the series; undefined for a metric that is built in, and so has a column. */
   readonly series: number | undefined
 }

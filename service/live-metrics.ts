@@ -13,8 +13,9 @@ export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNu
     return device === undefined
       ? []
       : shownOf(device).map((metric): LiveMetric => {
-          const { name, unit } = metric
-          return { name, unit: unit === null ? '' : signOf(unit), series: metrics.series(number, metric) }
+          const { name, title, kind, unit, decimals } = metric
+          const description = { title, kind, unit: unit === null ? null : signOf(unit), decimals }
+          return { name, description, series: metrics.series(number, metric) }
         })
   }
 }

@@ -1,10 +1,12 @@
 /** The further metrics of `detail_data`: their hours of a month, by kind, and what they are. */
 
 import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { expectedDefaultSeconds } from '../../analytics/reliability/freshness.ts'
 import type { Bucket } from '../../analytics/summary/aggregates.ts'
 import { descriptionsOf } from '../further-metric.ts'
 import { type BucketContext, bucketFigures } from '../kinds/bucket-figures.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import { stateHoldMs } from '../kinds/state-hold.ts'
 import type { SeriesHours } from '../questdb/measurements-source.ts'
 import type { DeviceDetail } from '../shapes/detail.ts'
 import type { KindBucket } from '../shapes/kinds.ts'
@@ -47,7 +49,7 @@ function hasFigures(figures: KindBucket): boolean {
   return figures.kind === 'state' ? figures.known_seconds > 0 : figures.count > 0
 }
 
-/** Each with the longest interval since a moment that is not a break of its line. */
+/** Each with the longest interval since a moment that is not a break of its line, and a state with how long it holds. */
 export function describeDetailed(
   further: readonly DetailedMetric[],
   cadences: readonly Cadence[],
@@ -56,8 +58,14 @@ export function describeDetailed(
   const descriptions = descriptionsOf(further.map(({ day }) => day.metric))
   return Object.fromEntries(
     Object.entries(descriptions).map(([name, description], place) => {
-      const gapMs = longestGapMs(cadences[place]?.stretches ?? [], sinceMs)
-      return [name, { ...description, gap_seconds: gapMs === null ? null : gapMs / 1000 }]
+      const cadence = cadences[place]
+      const { day, month = day } = further[place] as DetailedMetric
+      const holdMs = description.kind === 'state' ? stateHoldMs(month) : undefined
+      const gapMs = holdMs ?? longestGapMs(cadence?.stretches ?? [], sinceMs)
+      const gap_seconds = gapMs === null ? null : gapMs / 1000
+      if (description.kind !== 'state') return [name, { ...description, gap_seconds }]
+      const hold_seconds = (holdMs ?? cadence?.expectedMs ?? expectedDefaultSeconds * 1000) / 1000
+      return [name, { ...description, gap_seconds, hold_seconds }]
     }),
   )
 }

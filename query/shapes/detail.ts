@@ -41,6 +41,15 @@ const FurtherHours = z.array(
 )
 
 const gap_seconds = z.number().nullable()
+/** Each with an interval of its own that breaks its line. */
+const DetailMetric = MetricDescription.extend({
+  gap_seconds,
+  hold_seconds: z
+    .number()
+    .nonnegative()
+    .exactOptional()
+    .meta({ description: 'Of a state: how long it is known for after a value that none follows within gap_seconds.' }),
+}).meta({ id: 'DetailMetric' })
 
 const seriesOfMetrics = {
   temperature: FlaggedPoints,
@@ -63,7 +72,7 @@ export const DeviceDetail = z.strictObject({
     FlaggedPoints,
   ),
   last_30d_hourly: byMetricAndFurther(z.array(z.union([TimedHour, Hour])), FurtherHours),
-  /** Of the further metrics, each with an interval of its own that breaks its line. */
-  metrics: z.record(z.string(), MetricDescription.extend({ gap_seconds }).meta({ id: 'DetailMetric' })).optional(),
+  /** Of the further metrics. */
+  metrics: z.record(z.string(), DetailMetric).optional(),
 })
 export type DeviceDetail = z.infer<typeof DeviceDetail>

@@ -10,15 +10,17 @@ import { startQuestdb } from '../support/questdb.ts'
 
 const nowMs = Date.UTC(2026, 5, 1, 12)
 const minuteMs = 60_000
-const builtIn = (name: string): LiveMetric => ({ name, unit: 'x', series: undefined })
+const gauge = (unit: string | null) => ({ title: 'A title', kind: 'gauge', unit, decimals: 0 }) as const
+const direction = { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 1 } as const
+const builtIn = (name: string): LiveMetric => ({ name, description: gauge('x'), series: undefined })
 /** Co2 is shown before the pressure. */
 const shown: readonly LiveMetric[] = [
   builtIn('temperature'),
-  { name: 'co2', unit: 'ppm', series: 11 },
+  { name: 'co2', description: gauge('ppm'), series: 11 },
   builtIn('humidity'),
   builtIn('pressure'),
-  { name: 'lux', unit: '', series: 12 },
-  { name: 'wind', unit: '°', series: 13 },
+  { name: 'lux', description: gauge(null), series: 12 },
+  { name: 'wind', description: direction, series: 13 },
   builtIn('battery_voltage'),
   builtIn('battery_percentage'),
 ]
@@ -27,7 +29,7 @@ const devices = [1, 2].map(number => madeDevice(number, { expected_interval_seco
 const all = { states: liveStates, order: 'name', after: undefined, limit: 10 } as const
 const at = (minutes: number) => nowMs + minutes * minuteMs
 
-t.test('they are told behind the columns, an older one never replaces a newer one', async t => {
+t.test('they are told with what they are, in the order in which they are shown, an older one never replaces a newer one', async t => {
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
   fleet.take([
     { device: 1, timeMs: at(-2), temperature: 20, further: { 11: 400, 12: 0.5 } },
@@ -42,14 +44,26 @@ t.test('they are told behind the columns, an older one never replaces a newer on
     lux: { v: 0.5, ts: at(-2), unit: '' },
     wind: { v: 90, ts: at(-3), unit: '°' },
   })
-  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'humidity', 'co2', 'lux', 'wind'])
-  t.strictSame(fleet.live.latest(2)?.values, { temperature: { v: 7, ts: at(-1), unit: '°C' } })
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
+  t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
+  t.strictSame(
+    fleet.live.latest(2),
+    {
+      device: 'device-2',
+      location_short: '',
+      state: 'fresh',
+      last_seen: at(-1),
+      values: { temperature: { v: 7, ts: at(-1), unit: '°C' } },
+    },
+    'nothing more where there are no others',
+  )
   fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
-  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'humidity', 'co2'], 'a day later')
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
   fleet.live.deviceRemoved(1)
   fleet.live.deviceChanged(devices[0] as (typeof devices)[0])
   fleet.take([{ device: 1, timeMs: at(0), temperature: 1 }])
   t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature'], 'a slot that is used again')
+  t.equal(fleet.live.latest(1)?.metrics, undefined)
 })
 
 t.test('a list has the first six of a device, in the order in which they are shown', async t => {

@@ -109,7 +109,13 @@ t.test('detail_data: what the device has is beside the five, point by point', as
     decimals: 1,
     gap_seconds: 1500,
   })
-  t.match(metrics.door, { kind: 'state', unit: null, decimals: 0 })
+  const weekSeconds = 7 * 86_400
+  t.strictSame(
+    metrics.door,
+    { title: 'Door open', kind: 'state', unit: null, decimals: 0, gap_seconds: weekSeconds, hold_seconds: weekSeconds },
+    'sent on change alone',
+  )
+  t.equal(metrics.co2.hold_seconds, undefined)
   const lastDay = times.filter(timeMs => timeMs > at('09T12:00'))
   const points = (of: (timeMs: number) => number) =>
     lastDay.map(timeMs => ({

@@ -122,6 +122,8 @@ t.test('a range has what else the device has, as many columns as are asked for',
 t.test('the last values of a device and the list of the fleet have them, too', async t => {
   const values = (device: Device) => live.latest(device.number)?.values
   t.match(values(station), { temperature: { v: 2 }, co2: { v: 401, unit: 'ppm' }, rain: { v: 0.2 } })
+  t.strictSame(live.latest(station.number)?.metrics?.['co2'], { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 })
+  t.notOk('metrics' in (live.latest(plain.number) ?? {}))
   t.strictSame(Object.keys(values(plain) ?? {}), ['temperature', 'humidity', 'pressure'])
   const page = live.page({
     states: ['late', 'fresh', 'silent', 'never', 'off'],
