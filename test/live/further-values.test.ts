@@ -29,42 +29,45 @@ const devices = [1, 2].map(number => madeDevice(number, { expected_interval_seco
 const all = { states: liveStates, order: 'name', after: undefined, limit: 10 } as const
 const at = (minutes: number) => nowMs + minutes * minuteMs
 
-t.test('they are told with what they are, in the order in which they are shown, an older one never replaces a newer one', async t => {
-  const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
-  fleet.take([
-    { device: 1, timeMs: at(-2), temperature: 20, further: { 11: 400, 12: 0.5 } },
-    { device: 1, timeMs: at(-1), humidity: 50, further: { 11: 401, 99: 5 } },
-    { device: 2, timeMs: at(-1), temperature: 7 },
-    { device: 1, timeMs: at(-3), further: { 11: 1, 13: 90 } },
-  ])
-  t.strictSame(fleet.live.latest(1)?.values, {
-    temperature: { v: 20, ts: at(-2), unit: '°C' },
-    humidity: { v: 50, ts: at(-1), unit: '%' },
-    co2: { v: 401, ts: at(-1), unit: 'ppm' },
-    lux: { v: 0.5, ts: at(-2), unit: '' },
-    wind: { v: 90, ts: at(-3), unit: '°' },
-  })
-  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
-  t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
-  t.strictSame(
-    fleet.live.latest(2),
-    {
-      device: 'device-2',
-      location_short: '',
-      state: 'fresh',
-      last_seen: at(-1),
-      values: { temperature: { v: 7, ts: at(-1), unit: '°C' } },
-    },
-    'nothing more where there are no others',
-  )
-  fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
-  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
-  fleet.live.deviceRemoved(1)
-  fleet.live.deviceChanged(devices[0] as (typeof devices)[0])
-  fleet.take([{ device: 1, timeMs: at(0), temperature: 1 }])
-  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature'], 'a slot that is used again')
-  t.equal(fleet.live.latest(1)?.metrics, undefined)
-})
+t.test(
+  'they are told with what they are, in the order in which they are shown, an older one never replaces a newer one',
+  async t => {
+    const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
+    fleet.take([
+      { device: 1, timeMs: at(-2), temperature: 20, further: { 11: 400, 12: 0.5 } },
+      { device: 1, timeMs: at(-1), humidity: 50, further: { 11: 401, 99: 5 } },
+      { device: 2, timeMs: at(-1), temperature: 7 },
+      { device: 1, timeMs: at(-3), further: { 11: 1, 13: 90 } },
+    ])
+    t.strictSame(fleet.live.latest(1)?.values, {
+      temperature: { v: 20, ts: at(-2), unit: '°C' },
+      humidity: { v: 50, ts: at(-1), unit: '%' },
+      co2: { v: 401, ts: at(-1), unit: 'ppm' },
+      lux: { v: 0.5, ts: at(-2), unit: '' },
+      wind: { v: 90, ts: at(-3), unit: '°' },
+    })
+    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity', 'lux', 'wind'])
+    t.strictSame(fleet.live.latest(1)?.metrics, { co2: gauge('ppm'), lux: gauge(null), wind: direction })
+    t.strictSame(
+      fleet.live.latest(2),
+      {
+        device: 'device-2',
+        location_short: '',
+        state: 'fresh',
+        last_seen: at(-1),
+        values: { temperature: { v: 7, ts: at(-1), unit: '°C' } },
+      },
+      'nothing more where there are no others',
+    )
+    fleet.take([{ device: 1, timeMs: at(24 * 60 - 2), temperature: 21 }])
+    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'humidity'], 'a day later')
+    fleet.live.deviceRemoved(1)
+    fleet.live.deviceChanged(devices[0] as (typeof devices)[0])
+    fleet.take([{ device: 1, timeMs: at(0), temperature: 1 }])
+    t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature'], 'a slot that is used again')
+    t.equal(fleet.live.latest(1)?.metrics, undefined)
+  },
+)
 
 t.test('a list has the first six of a device, in the order in which they are shown', async t => {
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf })

@@ -114,7 +114,9 @@ t.test('an axis has the decimals of its steps, and begins at 0 for amounts', asy
   const content = { columns: { timesMs: [], lines: [] }, lines: [], decimals: 0 }
   t.ok(valueRange(0, 1, content)[0] < 0)
   t.strictSame(valueRange(0, 0, { ...content, isFromZero: true }), [0, 5])
-  t.strictSame(valueRange(150, 200, { ...content, isFromZero: true }), [0, 203])
+  t.strictSame(valueRange(150, 200, { ...content, isFromZero: true }), [0, 212])
+  t.strictSame(valueRange(-200, -100, { ...content, isFromZero: true }), [-212, 0])
+  t.strictSame(valueRange(-100, 100, { ...content, isFromZero: true }), [-112, 112])
 })
 
 t.test('the nearest point', async t => {

@@ -115,7 +115,7 @@ const autocorrelation: Autocorrelation = {
 
 t.test('a cycle is told without the words of statistics', async t => {
   t.equal(
-    plain(seasonalitySentences('temperature', cycles, autocorrelation)),
+    plain(seasonalitySentences(temperature, cycles, autocorrelation)),
     'Temperature repeats every 24 hours: the cycle explains 62 % of how it varies, and swings by 6.1 °C either way. ' +
       'A usual day is highest about 15:00 and lowest about 05:30. Smaller cycles come every 20.4 minutes (0.4 %). ' +
       'A value says something about the next 5 hours. It is most like itself again after 24 hours (correlation 0.76). ' +
@@ -145,7 +145,7 @@ t.test('a cycle is told without the words of statistics', async t => {
   const none = { ...cycles, status: 'constant', reason: 'the values do not vary' } as const
   t.equal(
     plain(
-      seasonalitySentences('temperature', none, {
+      seasonalitySentences(temperature, none, {
         ...autocorrelation,
         status: 'constant',
         reason: 'the values do not vary',
@@ -198,11 +198,11 @@ const pair: Pair = {
 
 t.test('what goes together', async t => {
   t.equal(
-    pairSentence(pair).replaceAll('\u202f', ' '),
+    pairSentence(pair, builtInQuantities).replaceAll('\u202f', ' '),
     'As temperature rises, humidity falls, closely; mostly because both follow the day (−0.31 without it); humidity follows temperature by 2 hours.',
   )
-  t.match(pairSentence({ ...pair, lag_seconds: -3600 }), /temperature follows humidity by 1 hour/)
-  t.match(pairSentence({ ...pair, significant: false }), /no more than chance/)
+  t.match(pairSentence({ ...pair, lag_seconds: -3600 }, builtInQuantities), /temperature follows humidity by 1 hour/)
+  t.match(pairSentence({ ...pair, significant: false }, builtInQuantities), /no more than chance/)
   const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
 })

@@ -49,37 +49,50 @@ export function timeAxis(view: ChartView): uPlot.Axis {
 }
 
 export function valueAxis(view: ChartView): uPlot.Axis {
+  const { ticks } = view.content
   return {
     size: valuesWidth,
     font,
     space: 34,
     gap: 6,
     stroke: () => view.colour('--soft'),
-    values: (_plot, splits) => splits.map(value => axisText(value, splits, view.content.decimals)),
+    ...(ticks === undefined ? numberTicks(view) : wordTicks(view)),
     grid: { show: false },
     ticks: { show: false },
   }
+}
+
+function numberTicks({ content: { decimals } }: ChartView): Pick<uPlot.Axis, 'values'> {
+  return { values: (_plot, splits) => splits.map(value => axisText(value, splits, decimals)) }
+}
+
+function wordTicks({ content: { ticks = [] } }: ChartView): Pick<uPlot.Axis, 'splits' | 'values'> {
+  return { splits: () => ticks.map(({ value }) => value), values: () => ticks.map(({ text }) => text) }
 }
 
 export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {
   const drawn = lines.map((line, place) => ({
     width: line.width,
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
-    points: line.isHollow
-      ? hollowPoints(line.colour, colour)
-      : {
-          // A value between two gaps would not be seen as a line.
-          show: !(band?.includes(place) ?? false),
-          size: 4,
-          fill: () => colour(line.colour),
-          filter: (plot: uPlot, series: number) => lonePlaces(plot.data[series] ?? []),
-        },
+    points: pointsOf(line.points ?? (band?.includes(place) ? 'none' : 'lone'), () => colour(line.colour), colour),
   }))
   return [{}, ...drawn]
 }
 
-function hollowPoints(name: string, colour: ChartView['colour']): uPlot.Series.Points {
-  return { show: true, size: 9, width: 1.5, stroke: () => colour(name), fill: () => colour('--card') }
+type Points = NonNullable<ChartContent['lines'][number]['points']> | 'lone'
+
+function pointsOf(points: Points, own: () => string, colour: ChartView['colour']): uPlot.Series.Points {
+  switch (points) {
+    case 'none':
+      return { show: false }
+    case 'all':
+      return { show: true, size: 4, width: 0, stroke: own, fill: own }
+    case 'hollow':
+      return { show: true, size: 9, width: 1.5, stroke: own, fill: () => colour('--card') }
+    case 'lone':
+      // A value between two gaps would not be seen as a line.
+      return { show: true, size: 4, fill: own, filter: (plot, series) => lonePlaces(plot.data[series] ?? []) }
+  }
 }
 
 export function bandsOf({ content: { band }, colour }: ChartView): uPlot.Band[] {

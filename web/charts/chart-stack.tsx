@@ -5,12 +5,13 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { decimalText } from '../text/numbers.ts'
+import { withUnit } from '../text/quantities.ts'
 import type { Times } from '../text/times.ts'
 import type { Zone } from '../text/zone.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
-import { nearestPlace } from './line-data.ts'
+import { nearestPlace, valueAt } from './line-data.ts'
 import type { Marks, Panel, Readout } from './panel.ts'
 import { pan, select, type TimeWindow, zoom } from './range.ts'
 
@@ -106,12 +107,6 @@ function timesIn(panels: readonly Panel[], { fromMs, toMs }: TimeWindow): number
   return longest.filter(atMs => atMs >= fromMs && atMs <= toMs)
 }
 
-function valueAt({ timesMs, values }: Readout, atMs: number, reachMs: number): number | null {
-  const place = nearestPlace(timesMs, atMs)
-  if (place === undefined || Math.abs((timesMs[place] as number) - atMs) > reachMs) return null
-  return values[place] ?? null
-}
-
 function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string {
   const texts = panels.flatMap(panel =>
     panel.readouts.map(
@@ -122,9 +117,10 @@ function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string 
 }
 
 function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
+  if (readout.textAt !== undefined) return readout.textAt(atMs) ?? 'no value'
   const value = valueAt(readout, atMs, reachMs)
   if (value === null) return 'no value'
-  const text = `${decimalText(value, decimals)}\u202f${unit}`
+  const text = withUnit(decimalText(value, decimals), { unit })
   return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
 }
 
@@ -169,7 +165,7 @@ function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: Pan
   const now = useRef({ panel, window, nowMs, onWindow })
   now.current = { panel, window, nowMs, onWindow }
   const height = panel.height + (isLast ? timesHeight : 0)
-  const shape = JSON.stringify([panel.content.lines, panel.content.band])
+  const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks])
 
   // `shape` says when another chart is needed; what else a chart shows is set below.
   useEffect(() => {
@@ -230,13 +226,19 @@ function watchAppearance(element: HTMLElement, onChange: () => void): () => void
 function PanelValues({ panel, cursor }: { panel: Panel; cursor: Signal<number | undefined> }) {
   const atMs = cursor.value
   const told = panel.readouts.filter(({ label }) => atMs !== undefined || label !== undefined)
-  if (told.length === 0 && panel.marks === undefined) return null
+  if (told.length === 0 && panel.marks === undefined && panel.keys === undefined) return null
   return (
     <p class="panel-values">
       {told.map((readout, place) => (
         <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
           {readout.label}
           {atMs === undefined ? null : <b>{readoutText(panel, readout, atMs)}</b>}
+        </span>
+      ))}
+      {panel.keys?.map(({ colour, label }) => (
+        <span key={label} class="swatch-key">
+          <span class="swatch" style={{ background: `var(${colour})` }} />
+          {label}
         </span>
       ))}
       {panel.marks === undefined ? null : <span class="key mark">{panel.marks.label}</span>}

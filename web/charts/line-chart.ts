@@ -7,6 +7,7 @@ import 'uplot/dist/uPlot.min.css'
 import uPlot from 'uplot'
 import type { Zone } from '../text/zone.ts'
 import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis } from './chart-look.ts'
+import { drawBlocks } from './draw-blocks.ts'
 import type { ChartContent } from './panel.ts'
 import type { TimeWindow } from './range.ts'
 import { valueRange } from './value-scale.ts'
@@ -74,6 +75,8 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
 type Select = ChartOptions['onSelect']
 
 function optionsOf(view: ChartView, width: number, height: number, onSelect: Select): uPlot.Options {
+  // A block is told whole, whatever place in it the cursor is nearest to.
+  const hasPoints = view.content.blocks === undefined
   return {
     ms: 1,
     width,
@@ -83,7 +86,7 @@ function optionsOf(view: ChartView, width: number, height: number, onSelect: Sel
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false, dist: dragDistanceMin },
-      points: { size: 7, width: 1.5, fill: () => view.colour('--card') },
+      points: { ...(hasPoints ? {} : { show: false }), size: 7, width: 1.5, fill: () => view.colour('--card') },
     },
     scales: {
       // What is shown follows from the range of the page, not from the data.
@@ -93,7 +96,11 @@ function optionsOf(view: ChartView, width: number, height: number, onSelect: Sel
     axes: [timeAxis(view), valueAxis(view)],
     series: seriesOf(view),
     bands: bandsOf(view),
-    hooks: { draw: [plot => drawRules(plot, view)], setSelect: [plot => tellSelection(plot, onSelect)] },
+    hooks: {
+      drawAxes: [plot => drawBlocks(plot, view)],
+      draw: [plot => drawRules(plot, view)],
+      setSelect: [plot => tellSelection(plot, onSelect)],
+    },
   }
 }
 

@@ -56,6 +56,17 @@ export function lonePlaces(line: ArrayLike<number | null | undefined>): number[]
   return lone
 }
 
+/** The value nearest to a moment; null where that is further away than `reachMs`. */
+export function valueAt(
+  { timesMs, values }: { readonly timesMs: readonly number[]; readonly values: readonly (number | null)[] },
+  atMs: number,
+  reachMs: number,
+): number | null {
+  const place = nearestPlace(timesMs, atMs)
+  if (place === undefined || Math.abs((timesMs[place] as number) - atMs) > reachMs) return null
+  return values[place] ?? null
+}
+
 /** The place of the time nearest to a moment, in an ascending list; undefined for an empty one. */
 export function nearestPlace(timesMs: readonly number[], atMs: number): number | undefined {
   let [from, to] = [0, timesMs.length]

@@ -7,8 +7,22 @@ interface LineStyle {
   readonly colour: string
   /** 0 for a line that only bounds an area, or of which there are only points. */
   readonly width: number
-  /** Each value is a hollow point. */
-  readonly isHollow?: boolean
+  /** `all`: each value is one, and no line joins them; `hollow`: the same with hollow ones; `none`: not even of lone values. */
+  readonly points?: 'all' | 'hollow' | 'none'
+}
+
+/** A rectangle over a stretch of time: a bar of an amount, a state of a timeline. */
+export interface Block {
+  readonly fromMs: number
+  /** Not included. */
+  readonly toMs: number
+  /** Values of its lower and its upper edge; the same ones are drawn as a thin line. */
+  readonly low: number
+  readonly high: number
+  /** A custom property, as that of a line. */
+  readonly colour: string
+  /** Written inside where there is room. */
+  readonly text?: string
 }
 
 /** A horizontal line, such as a mean. */
@@ -26,9 +40,15 @@ export interface ChartContent {
   /** The places of two lines between which the area is filled, as the first of them is drawn. */
   readonly band?: readonly [upper: number, lower: number] | undefined
   readonly rules?: readonly Rule[] | undefined
+  /** Ascending by time, drawn below the lines. */
+  readonly blocks?: readonly Block[]
+  /** The ends of the axis, where they do not follow from the values. */
+  readonly range?: readonly [low: number, high: number]
+  /** What is written on the axis, where that is not its numbers. */
+  readonly ticks?: readonly { readonly value: number; readonly text: string }[]
   /** Of the values, on the axis. */
   readonly decimals: number
-  /** For amounts: the axis begins at 0. */
+  /** For amounts: the axis begins at 0, or ends there where all are negative. */
   readonly isFromZero?: boolean
 }
 
@@ -37,8 +57,17 @@ export interface Readout {
   /** What tells it from the others of its panel; nothing where it is the only one. */
   readonly label?: string
   readonly colour?: string
+  /** The moments that the cursor stops at. */
   readonly timesMs: readonly number[]
   readonly values: readonly (number | null)[]
+  /** What is told at a moment where that is no number with the unit of the panel; null where there is nothing. */
+  readonly textAt?: (atMs: number) => string | null
+}
+
+/** What a colour stands for. */
+interface Key {
+  readonly colour: string
+  readonly label: string
 }
 
 /** Values that are pointed out, by hollow points. */
@@ -60,6 +89,8 @@ export interface Panel {
   readonly readouts: readonly Readout[]
   /** Of the values of the first readout; `content` has them as a line of its own. */
   readonly marks?: Marks | undefined
+  /** Of blocks of several colours. */
+  readonly keys?: readonly Key[]
   /** How far from a value the cursor may be to tell it; further away there is a gap. */
   readonly reachMs: number
 }

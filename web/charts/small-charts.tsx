@@ -9,17 +9,20 @@ const chartHeight = 150
 export const plot = { left: 8, right: 352, top: 18, bottom: 128 } as const
 
 export interface SmallChartProps {
-  readonly title: string
+  readonly title: ComponentChildren
   /** What one sees, in a sentence. */
   readonly label: string
+  /** Of the drawing, which begins at `top`. */
+  readonly height?: number
+  readonly top?: number
   readonly children: ComponentChildren
 }
 
-export function SmallChart({ title, label, children }: SmallChartProps) {
+export function SmallChart({ title, label, top = 0, height = chartHeight - top, children }: SmallChartProps) {
   return (
     <figure class="small-chart">
       <figcaption>{title}</figcaption>
-      <svg viewBox={`0 0 ${chartWidth} ${chartHeight}`} role="img" aria-label={label}>
+      <svg viewBox={`0 ${top} ${chartWidth} ${height}`} role="img" aria-label={label}>
         {children}
       </svg>
     </figure>

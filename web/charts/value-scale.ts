@@ -16,14 +16,17 @@ export function axisText(value: number, splits: readonly number[], decimals: num
 export function valueRange(
   min: number | null,
   max: number | null,
-  { rules = [], decimals, isFromZero = false }: ChartContent,
+  { rules = [], decimals, isFromZero = false, range }: ChartContent,
 ): [number, number] {
+  if (range !== undefined) return [...range]
   const values = [min, max, ...rules.map(({ value }) => value)].filter(
     value => value !== null && Number.isFinite(value),
   )
   if (values.length === 0) return [0, 1]
+  if (isFromZero) values.push(0)
   const [low, high] = [Math.min(...(values as number[])), Math.max(...(values as number[]))]
   const least = 10 * 10 ** -decimals
   const margin = Math.max((high - low) * 0.06, (least - (high - low)) / 2)
-  return [isFromZero ? 0 : low - margin, high + margin]
+  // What lies on the other side of 0 has room, too.
+  return [isFromZero && low === 0 ? 0 : low - margin, isFromZero && high === 0 && low < 0 ? 0 : high + margin]
 }

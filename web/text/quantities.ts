@@ -36,6 +36,10 @@ const builtInDescriptions: Record<BuiltInMetric, MetricDescription> & Descriptio
 }
 
 export const builtInNames = Object.keys(builtInDescriptions) as BuiltInMetric[]
+export function isBuiltIn(name: string): name is BuiltInMetric {
+  return Object.hasOwn(builtInDescriptions, name)
+}
+
 /** The rest is about the device itself. */
 export const airMetrics = ['temperature', 'humidity', 'pressure'] as const satisfies readonly BuiltInMetric[]
 export type AirMetric = (typeof airMetrics)[number]

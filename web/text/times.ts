@@ -42,6 +42,13 @@ function isZone(zone: string): boolean {
   }
 }
 
+const local = createTimes('UTC')
+
+/** `23 Nov 2026, 12:04`, of a `YYYY-MM-DD HH:mm` as answers have it, whatever its zone is. */
+export function localMinuteText(text: string): string {
+  return local.dateTime(Date.parse(`${text.replace(' ', 'T')}Z`))
+}
+
 const units = [
   { name: 'd', seconds: 86_400 },
   { name: 'h', seconds: 3_600 },

@@ -16,6 +16,13 @@ export interface Zone {
   dayStartMs(day: number): number
 }
 
+/** The moment of a `YYYY-MM-DD HH:mm` on the zone's clock; of one that comes twice, either. */
+export function localMs(zone: Zone, text: string): number {
+  const asUtcMs = Date.parse(`${text.replace(' ', 'T')}Z`)
+  const nearMs = asUtcMs - zone.offsetMs(asUtcMs)
+  return asUtcMs - zone.offsetMs(nearMs)
+}
+
 export function createZone(name: string): Zone {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: name,

@@ -1,8 +1,83 @@
-/** What the page asks the service for about a device. */
+/** What the page asks the service for about a device, and how it finds the metrics beside the five in that. */
 
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
+import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { DeviceDetail } from '../../../query/shapes/detail.ts'
+import type { KindBucket, WindowFigures } from '../../../query/shapes/kinds.ts'
+import type { PastDays } from '../../../query/shapes/past.ts'
+import type { Seasonality } from '../../../query/shapes/seasonality.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Timed } from '../../client/timed.ts'
 
 export type Detail = Timed<DeviceDetail>
 export type LastValues = LatestOfDevice['values']
+
+type Point = Detail['last_24h']['temperature'][number]
+type GaugeHour = Detail['last_30d_hourly']['temperature'][number]
+/** Figures of an hour or a day, of one kind. */
+export type Figures<Kind extends KindBucket['kind']> = Extract<KindBucket, { kind: Kind }>
+export type HourOf<Kind extends KindBucket['kind']> = Figures<Kind> & { readonly t: number }
+export type WindowOf<Kind extends WindowFigures['kind']> = Extract<WindowFigures, { kind: Kind }>
+
+/** Members of a map that are not in its type: those of metrics beside the five. */
+function member<Value>(map: object, metric: string): Value | undefined {
+  return Object.hasOwn(map, metric) ? (map as Readonly<Record<string, Value>>)[metric] : undefined
+}
+
+/** Of the last 24 hours, ascending. */
+export function pointsOf({ last_24h }: Detail, metric: string): readonly Point[] {
+  return member<readonly Point[]>(last_24h, metric) ?? []
+}
+
+export function gaugeHoursOf({ last_30d_hourly }: Detail, metric: string): readonly GaugeHour[] {
+  return member<readonly GaugeHour[]>(last_30d_hourly, metric) ?? []
+}
+
+/** Of 30 days, ascending; those without a value are left out. */
+export function hoursOf<Kind extends KindBucket['kind']>(detail: Detail, metric: string): readonly HourOf<Kind>[] {
+  return member<readonly HourOf<Kind>[]>(detail.last_30d_hourly, metric) ?? []
+}
+
+export function dayOf<Kind extends KindBucket['kind']>(
+  day: DailySummary['days'][number],
+  metric: string,
+): Figures<Kind> | undefined {
+  return member<Figures<Kind>>(day, metric)
+}
+
+type PastHour = PastDays['today']['hours'][number]
+
+export function pastMeanOf(hour: PastHour, metric: string): number | null {
+  return member<PastHour['temperature']>(hour, metric)?.mean ?? null
+}
+
+export function pastFiguresOf<Kind extends KindBucket['kind']>(
+  hour: PastHour,
+  metric: string,
+): Figures<Kind> | undefined {
+  return member<Figures<Kind>>(hour, metric)
+}
+
+export function seasonalityOf({ seasonality }: Stats, metric: string): Seasonality | undefined {
+  return member<Seasonality>(seasonality, metric)
+}
+
+export function autocorrelationOf({ autocorrelation }: Stats, metric: string): Autocorrelation | undefined {
+  return member<Autocorrelation>(autocorrelation, metric)
+}
+
+export function qualityOf({ quality }: Stats, metric: string): Stats['quality']['temperature'] | undefined {
+  return member<Stats['quality']['temperature']>(quality, metric)
+}
+
+/** Of the whole window; undefined for a gauge and for what the answer does not have. */
+export function windowFiguresOf({ aggregates }: Stats, metric: string): WindowFigures | undefined {
+  const figures = member<WindowFigures | { readonly kind?: 'gauge' }>(aggregates, metric)
+  return figures !== undefined && isOfKind(figures) ? figures : undefined
+}
+
+/** The figures of gauges among the five have no kind. */
+function isOfKind(figures: { readonly kind?: string }): figures is WindowFigures {
+  return figures.kind !== undefined && figures.kind !== 'gauge'
+}

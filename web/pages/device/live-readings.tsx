@@ -1,18 +1,22 @@
 /** The current values and the charts, which go on by themselves as readings come. */
 
-import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
-import { builtInQuantities } from '../../text/quantities.ts'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { PastDays } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
+import type { Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues } from './answers.ts'
-import type { LiveReading } from './chart-series.ts'
 import { Now } from './now.tsx'
+import { nowNotes } from './now-notes.ts'
 import { Readings, readingPresets } from './readings.tsx'
+import type { LiveReading } from './series.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 import { suspectsIn } from './suspects.ts'
 import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
@@ -24,33 +28,51 @@ export interface LiveReadingsProps {
   readonly states: readonly ResourceState<unknown>[]
   readonly latest: LatestOfDevice | undefined
   readonly detail: Detail | undefined
-  readonly expectedSeconds: number | null
+  readonly stats: Stats | undefined
+  readonly past: PastDays | undefined
+  readonly quantities: Quantities
+  readonly metrics: readonly ShownMetric[]
+  /** Above the charts. */
+  readonly children?: ComponentChildren
 }
 
-export function LiveReadings({ device, timeZone, states, latest, detail, expectedSeconds }: LiveReadingsProps) {
+export function LiveReadings(props: LiveReadingsProps) {
+  const { device, timeZone, states, latest, detail, stats, past, quantities, metrics, children } = props
   const zone = useMemo(() => createZone(timeZone), [timeZone])
   const times = useMemo(() => createTimes(timeZone), [timeZone])
   const live = useLiveReadings(device)
   const shown = useRange(readingPresets)
-  const { state, series } = useRangeSeries({ device, shown, detail, live, lastValues: latest?.values, expectedSeconds })
+  const expectedSeconds = stats?.freshness.expected_interval_seconds ?? null
+  const lastKnown = latest?.values
+  const ofRange = { device, shown, detail, live, lastValues: lastKnown, expectedSeconds, metrics, zone }
+  const { state, series } = useRangeSeries(ofRange)
   const { window, nowMs } = shown
-  const suspects = useMemo(() => suspectsIn(detail, window, nowMs), [detail, window, nowMs])
-  const values = useMemo(() => lastValues(latest?.values ?? {}, live), [latest, live])
+  const suspects = useMemo(() => {
+    const gauges = metrics.filter(({ kind }) => kind === 'gauge').map(({ name }) => name)
+    return suspectsIn(detail, gauges, window, nowMs)
+  }, [detail, metrics, window, nowMs])
+  const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
+  const notes = useMemo(
+    () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, quantities, zone }),
+    [values, live, lastKnown, detail, stats, past, quantities, zone],
+  )
   return (
     <>
       <PageFailure state={worstState([...states, state])} timeText={times.time} />
-      {latest === undefined ? null : <Now values={values} expectedSeconds={expectedSeconds} exact={times.exact} />}
-      <Readings {...{ device, shown, data: series, suspects, zone, times }} />
+      {latest === undefined ? null : (
+        <Now {...{ values, metrics, notes, quantities, expectedSeconds }} exact={times.exact} />
+      )}
+      <Readings {...{ device, shown, data: series, quantities, suspects, zone, times }}>{children}</Readings>
     </>
   )
 }
 
 /** A reading has only some of the metrics, and may be older than what is known. */
-function lastValues(known: LastValues, live: readonly LiveReading[]): LastValues {
+function lastValues(known: LastValues, live: readonly LiveReading[], quantities: Quantities): LastValues {
   const values: LastValues = { ...known }
   for (const { ts, values: coming } of live) {
-    for (const [metric, v] of Object.entries(coming) as [BuiltInMetric, number][]) {
-      if (ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts, unit: builtInQuantities.of(metric).unit }
+    for (const [metric, v] of Object.entries(coming)) {
+      if (ts >= (values[metric]?.ts ?? 0)) values[metric] = { v, ts, unit: quantities.of(metric).unit }
     }
   }
   return values

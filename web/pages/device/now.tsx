@@ -1,60 +1,128 @@
 /** The last value of each metric, large, with its age. */
 
-import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
-import { builtInNames, builtInQuantities, numberText } from '../../text/quantities.ts'
 import { serverNowMs } from '../../client/clock.ts'
-import { ageText } from '../../text/times.ts'
+import { compassPoint } from '../../text/compass.ts'
+import { countOf } from '../../text/numbers.ts'
+import { measureDifference, numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
+import { stateWord } from '../../text/state-words.ts'
+import { ageText, spanText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
+import type { NowNote } from './now-notes.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {
+  /** In the order in which they are shown. */
   readonly values: LastValues
+  /** The metrics that the page shows; those of others are there on demand. */
+  readonly metrics: readonly ShownMetric[]
+  readonly notes: ReadonlyMap<string, NowNote>
+  readonly quantities: Quantities
   readonly expectedSeconds: number | null
   /** In the zone of the service, for a tooltip. */
   readonly exact: (ms: number) => string
 }
 
-export function Now({ values, expectedSeconds, exact }: NowProps) {
-  const shown = builtInNames.filter(metric => values[metric] !== undefined)
-  if (shown.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
+export function Now(props: NowProps) {
+  const all = Object.entries(props.values)
+  if (all.length === 0) return <p class="now-none">There is no reading yet. The first one appears here by itself.</p>
+  const names = new Set(props.metrics.map(({ name }) => name))
+  const others = all.filter(([metric]) => !names.has(metric))
   return (
-    <dl class="now">
-      {shown.map(metric => (
+    <>
+      <Values {...props} entries={all.filter(([metric]) => names.has(metric))} />
+      {others.length === 0 ? null : (
+        <details class="more-values">
+          <summary>{countOf(others.length, 'more value')}</summary>
+          <Values {...props} entries={others} />
+        </details>
+      )}
+    </>
+  )
+}
+
+interface ValuesProps extends NowProps {
+  entries: readonly (readonly [metric: string, value: { readonly v: number; readonly ts: number }])[]
+}
+
+function Values({ entries, notes, quantities, expectedSeconds, exact }: ValuesProps) {
+  return (
+    <dl class={entries.length > compactFrom ? 'now compact' : 'now'}>
+      {entries.map(([metric, { v, ts }]) => (
         <Value
           key={metric}
-          metric={metric}
-          expectedSeconds={expectedSeconds}
-          exact={exact}
-          {...(values[metric] as { v: number; ts: number })}
+          quantity={quantities.of(metric)}
+          note={notes.get(metric)}
+          {...{ v, ts, expectedSeconds, exact }}
         />
       ))}
     </dl>
   )
 }
 
-interface ValueProps extends Omit<NowProps, 'values'> {
-  metric: BuiltInMetric
+/** More values are smaller, in columns. */
+const compactFrom = 6
+/** As exactly as the last change is told. */
+const minuteMs = 60_000
+
+interface ValueProps extends Pick<NowProps, 'expectedSeconds' | 'exact'> {
+  quantity: Quantity
+  note: NowNote | undefined
   v: number
   ts: number
 }
 
-function Value({ metric, v, ts, expectedSeconds, exact }: ValueProps) {
+function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
   const ageMs = serverNowMs.value - ts
-  const quantity = builtInQuantities.of(metric)
-  const { name, unit } = quantity
-  const number = numberText(v, quantity)
-  const isStale = isOld(ageMs, expectedSeconds)
+  // What is sent on change alone is not old for being unchanged.
+  const holdMs = note?.kind === 'state' ? (note.holdMs ?? Number.POSITIVE_INFINITY) : 0
+  const isStale = isOld(ageMs, expectedSeconds) && ageMs > holdMs
+  const isAgeTold = note?.kind !== 'state' || note.sinceMs === undefined || ts - note.sinceMs > minuteMs
   return (
     <div class={isStale ? 'old' : ''}>
-      <dt>{name}</dt>
+      <dt>{quantity.name}</dt>
       <dd>
         <span class="number">
-          {number} <span class="unit">{unit}</span>
+          <Shown {...{ quantity, note, v }} />
         </span>
-        <span class="age" title={exact(ts)}>
-          {ageText(ageMs)}
-        </span>
+        <NoteText {...{ quantity, note }} />
+        {isAgeTold ? (
+          <span class="age" title={exact(ts)}>
+            {ageText(ageMs)}
+          </span>
+        ) : null}
       </dd>
     </div>
   )
+}
+
+function Shown({ quantity, note, v }: Pick<ValueProps, 'quantity' | 'note' | 'v'>) {
+  if (quantity.kind === 'state') return <>{stateWord(v, note?.kind === 'state' && note.ofSwitch)}</>
+  if (quantity.kind === 'direction') {
+    return (
+      <>
+        <Arrow degrees={v} /> {compassPoint(v)} <span class="unit">{numberText(v % 360, quantity)}°</span>
+      </>
+    )
+  }
+  return (
+    <>
+      {numberText(v, quantity)} <span class="unit">{quantity.unit}</span>
+    </>
+  )
+}
+
+/** It points to where the direction is, as a vane does. */
+function Arrow({ degrees }: { degrees: number }) {
+  return (
+    <svg class="arrow" viewBox="-10 -10 20 20" aria-hidden="true">
+      <path d="M0 -9 6 8 0 4 -6 8z" transform={`rotate(${degrees})`} />
+    </svg>
+  )
+}
+
+function NoteText({ quantity, note }: Pick<ValueProps, 'quantity' | 'note'>) {
+  if (note?.kind === 'today') return <span class="note">{measureDifference(note.amount, quantity)} today</span>
+  if (note?.kind !== 'state' || note.sinceMs === undefined) return null
+  return <span class="note">for {spanText(serverNowMs.value - note.sinceMs)}</span>
 }

@@ -1,10 +1,10 @@
 /** How two quantities of a device go together, in a sentence. */
 
-import { builtInQuantities } from '../../text/quantities.ts'
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { duration } from '../../text/phrases.ts'
+import { nameWithin, type Quantities } from '../../text/quantities.ts'
 
 /** Those with a correlation, the strongest first. */
 export function shownPairs(pairs: readonly Pair[]): Pair[] {
@@ -12,13 +12,17 @@ export function shownPairs(pairs: readonly Pair[]): Pair[] {
   return pairs.filter(({ pearson }) => pearson !== null).sort((a, b) => strength(b) - strength(a))
 }
 
-export function pairSentence({ a, b, pearson, significant, r_deseasonalised, lag_seconds }: Pair): string {
+export function pairSentence(
+  { a, b, pearson, significant, r_deseasonalised, lag_seconds }: Pair,
+  quantities: Quantities,
+): string {
   if (pearson === null) return ''
-  const [nameOfA, nameOfB] = [builtInQuantities.of(a).name, builtInQuantities.of(b).name.toLowerCase()]
+  const [nameOfA, withinOfA] = [quantities.of(a).name, nameWithin(quantities.of(a))]
+  const nameOfB = nameWithin(quantities.of(b))
   if (!significant) return `${nameOfA} and ${nameOfB} go together no more than chance would have it.`
   const way = pearson > 0 ? 'rises' : 'falls'
-  const sentence = `As ${nameOfA.toLowerCase()} rises, ${nameOfB} ${way}${closenessText(pearson)}`
-  return `${sentence}${dayText(pearson, r_deseasonalised)}${lagText(nameOfA.toLowerCase(), nameOfB, lag_seconds)}.`
+  const sentence = `As ${withinOfA} rises, ${nameOfB} ${way}${closenessText(pearson)}`
+  return `${sentence}${dayText(pearson, r_deseasonalised)}${lagText(withinOfA, nameOfB, lag_seconds)}.`
 }
 
 const closenessText = (r: number) => (closeness(r) === 'hardly' ? ', a little' : `, ${closeness(r)}`)

@@ -1,16 +1,31 @@
 /** Correlations: each pair of quantities with its correlation, as a sentence and on a line from −1 to 1. */
 
-import { builtInQuantities } from '../../text/quantities.ts'
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
-import { decimalText } from '../../text/numbers.ts'
+import { countOf, decimalText } from '../../text/numbers.ts'
+import { nameWithin, type Quantities } from '../../text/quantities.ts'
+import { seasonalityOf } from './answers.ts'
 import { pairSentence, shownPairs } from './pair-sentences.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 
-export function Pairs({ stats }: { stats: Stats }) {
+/** The strongest, which are all of the five and the dew point: of 17 quantities there are 136. The table has all of them. */
+const pairsMax = 15
+
+export interface PairsProps {
+  readonly stats: Stats
+  readonly metrics: readonly ShownMetric[]
+  readonly quantities: Quantities
+}
+
+export function Pairs({ stats, metrics, quantities }: PairsProps) {
   const pairs = shownPairs(stats.correlations.pairs)
+  const rest = pairs.length - pairsMax
+  const gauges = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
+  // One alone makes no pair, nor do metrics of other kinds.
+  if (gauges.length < 2 && (gauges.length === 1 || metrics.some(({ kind }) => kind !== 'gauge'))) return null
   return (
     <section class="card" aria-labelledby="pairs">
       <h2 id="pairs">Correlations</h2>
@@ -20,14 +35,15 @@ export function Pairs({ stats }: { stats: Stats }) {
       </p>
       {pairs.length === 0 ? <p>No two quantities have ten hours of varying values in common yet.</p> : null}
       <ul class="pairs">
-        {pairs.map(pair => (
+        {pairs.slice(0, pairsMax).map(pair => (
           <li key={`${pair.a} ${pair.b}`}>
             <PairLine pair={pair} />
-            <span>{pairSentence(pair)}</span>
+            <span>{pairSentence(pair, quantities)}</span>
           </li>
         ))}
       </ul>
-      {pairs.length === 0 ? null : <TableTwin name="correlations" tables={() => [pairTable(pairs)]} />}
+      {rest > 0 ? <p class="lead">The table has {countOf(rest, 'weaker pair')} more.</p> : null}
+      {pairs.length === 0 ? null : <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />}
     </section>
   )
 }
@@ -49,8 +65,7 @@ function PairLine({ pair: { pearson, ci95, significant } }: { pair: Pair }) {
   )
 }
 
-function pairTable(pairs: readonly Pair[]): TwinTable {
-  const name = (key: string) => builtInQuantities.of(key).name
+function pairTable(pairs: readonly Pair[], quantities: Quantities): TwinTable {
   return {
     caption: 'Correlations',
     headName: 'Pair',
@@ -60,7 +75,7 @@ function pairTable(pairs: readonly Pair[]): TwinTable {
     })),
     rows: pairs.map(({ a, b, pearson, ci95, r_deseasonalised, n }) => ({
       key: `${a} ${b}`,
-      head: `${name(a)}, ${name(b).toLowerCase()}`,
+      head: `${quantities.of(a).name}, ${nameWithin(quantities.of(b))}`,
       cells: [pearson, ci95?.[0] ?? null, ci95?.[1] ?? null, r_deseasonalised, n],
     })),
   }

@@ -1,50 +1,58 @@
-/** Today over the same hours of earlier days. */
+/** Today beside the same hours of earlier days. */
 
-import { type AirMetric, airMetrics, builtInQuantities } from '../../text/quantities.ts'
 import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import { extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../charts/paths.ts'
 import { plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
-import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
+import { nameWithUnit, numberText, type Quantities, withUnit } from '../../text/quantities.ts'
+import { pastMeanOf } from './answers.ts'
+import { AmountsOfDays, DirectionsOfDays, StatesOfDays } from './past-kinds.tsx'
+import { type DaysChartProps, hasPast, hourTicks, nameOfDay, type PastKey, pastKeys, pastTable } from './past-tables.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 
-const nameOfDay = {
-  today: 'today',
-  yesterday: 'yesterday',
-  '7d': '7 days ago',
-  '30d': '30 days ago',
-  '365d': 'a year ago',
-} as const satisfies Partial<Record<keyof Past, string>>
-type PastKey = keyof typeof nameOfDay
-const pastKeys = Object.keys(nameOfDay) as PastKey[]
-const hourTicks = [0, 6, 12, 18, 24]
 const labelsWidth = 76
 const labelHeight = 14
 
-export function PastDays({ past }: { past: Past }) {
-  const shown = airMetrics.filter(metric =>
-    pastKeys.some(key => past[key].hours.some(hour => hour[metric].mean !== null)),
-  )
+export interface PastDaysProps {
+  readonly past: Past
+  readonly metrics: readonly ShownMetric[]
+  readonly quantities: Quantities
+}
+
+export function PastDays({ past, metrics, quantities }: PastDaysProps) {
+  const shown = metrics.filter(metric => hasPast(past, metric))
   return (
     <section class="card" aria-labelledby="past">
       <h2 id="past">Today and earlier days</h2>
       {shown.length === 0 ? <p>There are no readings of these days.</p> : null}
       <div class="small-charts">
-        {shown.map(metric => (
-          <DaysChart key={metric} metric={metric} past={past} />
-        ))}
+        {shown.map(({ name, kind }) => {
+          const Chart = chartOfKind[kind]
+          return <Chart key={name} metric={name} quantity={quantities.of(name)} past={past} />
+        })}
       </div>
       {shown.length === 0 ? null : (
-        <TableTwin name="today and earlier days" tables={() => shown.map(metric => daysTable(metric, past))} />
+        <TableTwin
+          name="today and earlier days"
+          tables={() => shown.map(metric => pastTable(past, metric, quantities.of(metric.name)))}
+        />
       )}
     </section>
   )
 }
 
-function DaysChart({ metric, past }: { metric: AirMetric; past: Past }) {
-  const { name, unit } = builtInQuantities.of(metric)
+const chartOfKind = {
+  gauge: DaysChart,
+  counter: AmountsOfDays,
+  rate: AmountsOfDays,
+  direction: DirectionsOfDays,
+  state: StatesOfDays,
+} as const
+
+function DaysChart({ metric, quantity, past }: DaysChartProps) {
   const right = plot.right - labelsWidth
   const x = linearScale([0, 24], [plot.left, right])
-  const extent = extentOf(pastKeys.flatMap(key => past[key].hours.map(hour => hour[metric].mean))) ?? [0, 1]
+  const extent = extentOf(pastKeys.flatMap(key => past[key].hours.map(hour => pastMeanOf(hour, metric)))) ?? [0, 1]
   const y = linearScale(extent, [plot.bottom - 6, plot.top])
   const lines = pastKeys
     .map(key => ({ key, spots: spotsOf(past, key, metric, x, y) }))
@@ -56,13 +64,14 @@ function DaysChart({ metric, past }: { metric: AirMetric; past: Past }) {
     plot.top,
     plot.bottom,
   )
-  const [low, high] = extent.map(value => value.toFixed(builtInQuantities.of(metric).decimals))
+  const [low = '', high = ''] = extent.map(value => numberText(value, quantity))
+  const days = lines.map(({ key }) => nameOfDay[key]).join(', ')
   return (
     <SmallChart
-      title={`${name}, ${unit}`}
-      label={`${name} by hour of ${lines.map(({ key }) => nameOfDay[key]).join(', ')}: from ${low} to ${high} ${unit}.`}
+      title={nameWithUnit(quantity)}
+      label={`${quantity.name} by hour of ${days}: from ${low} to ${withUnit(high, quantity)}.`}
     >
-      <TimeAxis ticks={hourTicks.map(hour => ({ x: x(hour), text: `${String(hour).padStart(2, '0')}:00` }))} />
+      <TimeAxis ticks={hourTicks(x)} />
       {lines.toReversed().map(({ key, spots }) => (
         <path key={key} class={`line past-${key}`} d={linePath(spots)} />
       ))}
@@ -85,29 +94,12 @@ function DaysChart({ metric, past }: { metric: AirMetric; past: Past }) {
 function spotsOf(
   past: Past,
   key: PastKey,
-  metric: AirMetric,
+  metric: string,
   x: (hour: number) => number,
   y: (value: number) => number,
 ): Spot[] {
   return past[key].hours.map(hour => {
-    const { mean } = hour[metric]
+    const mean = pastMeanOf(hour, metric)
     return [x(hour.hour + 0.5), mean === null ? null : y(mean)]
   })
-}
-
-/** An hour that a day has twice, as clocks are set back, shows its first mean. */
-function daysTable(metric: AirMetric, past: Past): TwinTable {
-  const { name, unit, decimals } = builtInQuantities.of(metric)
-  const meanOf = (key: PastKey, hour: number) =>
-    past[key].hours.find(entry => entry.hour === hour)?.[metric].mean ?? null
-  return {
-    caption: `${name} by hour, ${unit}`,
-    headName: 'Hour',
-    columns: pastKeys.map(key => ({ name: `${nameOfDay[key]} (${past[key].date})`, decimals })),
-    rows: Array.from({ length: 24 }, (_, hour) => ({
-      key: hour,
-      head: `${hour}:00`,
-      cells: pastKeys.map(key => meanOf(key, hour)),
-    })),
-  }
 }

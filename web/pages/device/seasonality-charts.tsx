@@ -1,12 +1,12 @@
 /** What a metric does of itself: its usual day, how long it resembles itself, and its cycles. */
 
-import type { Quantity } from '../../text/quantities.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import { extentOf, linearScale, type Spot } from '../../charts/paths.ts'
 import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small-charts.tsx'
 import { decimalText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
+import { measure, type Quantity } from '../../text/quantities.ts'
 
 const across = [plot.left, plot.right] as const
 const up = [plot.bottom, plot.top] as const
@@ -25,7 +25,7 @@ export function ProfileChart({ quantity, profile }: { quantity: Quantity; profil
   const means = profile.filter(({ mean }) => mean !== null) as { hour: number; mean: number }[]
   const highest = means.reduce((best, hour) => (hour.mean > best.mean ? hour : best))
   const lowest = means.reduce((best, hour) => (hour.mean < best.mean ? hour : best))
-  const text = ({ mean }: { mean: number }) => `${decimalText(mean, quantity.decimals)}\u202f${quantity.unit}`
+  const text = ({ mean }: { mean: number }) => measure(mean, quantity)
   return (
     <SmallChart
       title="A usual day: the mean of each hour, and where four in five readings lie"

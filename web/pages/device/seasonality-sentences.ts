@@ -1,12 +1,11 @@
 /** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
-import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
-import { builtInQuantities, measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { countText, decimalText } from '../../text/numbers.ts'
 import { capitalised, inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
+import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
 
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
@@ -30,11 +29,10 @@ export function reasonSentence(reason: string | null): string {
 
 /** Both are twice the same when nothing can be said at all. */
 export function seasonalitySentences(
-  metric: BuiltInMetric,
+  quantity: Quantity,
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
-  const quantity = builtInQuantities.of(metric)
   const sentences = [
     ...cycleSentences(quantity, cycles),
     ...autocorrelationSentences(autocorrelation),
@@ -114,8 +112,7 @@ export function trendSentences(
   // What falls by an amount has an interval of such amounts.
   const ends = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
   const interval = `95\u202f% interval ${ends.map(digits).join(' to ')}`
-  if (trend.direction === 'none')
-    return [`There is no trend beyond chance (${rate(slope_per_day)}, ${interval}).`]
+  if (trend.direction === 'none') return [`There is no trend beyond chance (${rate(slope_per_day)}, ${interval}).`]
   return [`It is ${trend.direction} by ${rate(Math.abs(slope_per_day))} (${interval}).`]
 }
 
@@ -126,7 +123,7 @@ export function qualitySentence({
   good,
   suspect,
   tests,
-}: Pick<Stats['quality'][BuiltInMetric], 'good' | 'suspect' | 'tests'>): string {
+}: Pick<Stats['quality']['temperature'], 'good' | 'suspect' | 'tests'>): string {
   if (good + suspect === 0) return ''
   if (suspect === 0) return 'No reading looks wrong.'
   const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]

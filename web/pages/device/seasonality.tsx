@@ -1,19 +1,37 @@
 /** What each metric does of itself, told and drawn. */
 
-import type { BuiltInMetric } from '../../../live/fleet-shape.ts'
-import { builtInNames, builtInQuantities } from '../../text/quantities.ts'
+import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
+import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
+import {
+  nameWithin,
+  nameWithUnit,
+  type Quantities,
+  type Quantity,
+  shownDifference,
+  shownValue,
+} from '../../text/quantities.ts'
+import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
 import { qualitySentence, seasonalitySentences } from './seasonality-sentences.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 
 /** Of fewer hours, nobody sees what a day is like. */
 const hoursMin = 12
 
-export function SeasonalitySection({ stats }: { stats: Stats }) {
-  const shown = builtInNames.filter(metric => stats.seasonality[metric].status !== 'no_data')
+export interface SeasonalityProps {
+  readonly stats: Stats
+  readonly metrics: readonly ShownMetric[]
+  readonly quantities: Quantities
+}
+
+export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityProps) {
+  const shown = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
+  // A device may have none, as a contact of a door.
+  if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
   return (
     <section class="card" aria-labelledby="seasonality">
       <h2 id="seasonality">Seasonality</h2>
@@ -24,17 +42,28 @@ export function SeasonalitySection({ stats }: { stats: Stats }) {
       {shown.length === 0 ? (
         <p>There are no readings yet.</p>
       ) : (
-        shown.map(metric => <MetricSeasonality key={metric} metric={metric} stats={stats} />)
+        shown.map(({ name }) => (
+          <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} />
+        ))
       )}
     </section>
   )
 }
 
-function MetricSeasonality({ metric, stats }: { metric: BuiltInMetric; stats: Stats }) {
-  const quantity = builtInQuantities.of(metric)
-  const cycles = stats.seasonality[metric]
-  const autocorrelation = stats.autocorrelation[metric]
-  const sentences = [...seasonalitySentences(metric, cycles, autocorrelation), qualitySentence(stats.quality[metric])]
+interface MetricSeasonalityProps {
+  readonly metric: string
+  readonly quantity: Quantity
+  readonly stats: Stats
+}
+
+function MetricSeasonality({ metric, quantity, stats }: MetricSeasonalityProps) {
+  const [cycles, autocorrelation] = [seasonalityOf(stats, metric), autocorrelationOf(stats, metric)]
+  const quality = qualityOf(stats, metric)
+  if (cycles === undefined || autocorrelation === undefined) return null
+  const sentences = [
+    ...seasonalitySentences(quantity, cycles, autocorrelation),
+    quality === undefined ? '' : qualitySentence(quality),
+  ]
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
   return (
@@ -48,19 +77,22 @@ function MetricSeasonality({ metric, stats }: { metric: BuiltInMetric; stats: St
       </div>
       {hasDay ? (
         <TableTwin
-          name={`seasonality of ${quantity.name.toLowerCase()}`}
-          tables={() => seasonalityTables(metric, stats)}
+          name={`seasonality of ${nameWithin(quantity)}`}
+          tables={() => seasonalityTables(quantity, cycles, autocorrelation)}
         />
       ) : null}
     </div>
   )
 }
 
-function seasonalityTables(metric: BuiltInMetric, stats: Stats): TwinTable[] {
-  const { name, unit, decimals } = builtInQuantities.of(metric)
-  const { daily_profile, peaks } = stats.seasonality[metric]
-  const { lags_hours, acf, band95 } = stats.autocorrelation[metric]
-  const value = (column: string) => ({ name: `${column}, ${unit}`, decimals })
+function seasonalityTables(
+  quantity: Quantity,
+  { daily_profile, peaks }: Seasonality,
+  { lags_hours, acf, band95 }: Autocorrelation,
+): TwinTable[] {
+  const { name, decimals } = quantity
+  const value = (column: string) => ({ name: nameWithUnit({ ...quantity, name: column }), decimals })
+  const shown = (stored: number | null) => (stored === null ? null : shownValue(stored, quantity))
   return [
     {
       caption: `${name}: a usual day`,
@@ -69,7 +101,7 @@ function seasonalityTables(metric: BuiltInMetric, stats: Stats): TwinTable[] {
       rows: daily_profile.map(({ hour, mean, p10, p90 }) => ({
         key: hour,
         head: `${hour}:00`,
-        cells: [mean, p10, p90],
+        cells: [mean, p10, p90].map(shown),
       })),
     },
     {
@@ -94,7 +126,7 @@ function seasonalityTables(metric: BuiltInMetric, stats: Stats): TwinTable[] {
       rows: peaks.map(({ period_hours, power, amplitude, phase_time, significant }) => ({
         key: period_hours,
         head: period_hours.toFixed(2),
-        cells: [power, amplitude, phase_time, significant ? 'yes' : 'no'],
+        cells: [power, shownDifference(amplitude, quantity), phase_time, significant ? 'yes' : 'no'],
       })),
     },
   ]

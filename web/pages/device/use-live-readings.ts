@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
-import type { LiveReading } from './chart-series.ts'
+import type { LiveReading } from './series.ts'
 
 /** Of readings every second, an hour and more; older ones come with the next answer. */
 const readingsMax = 5_000

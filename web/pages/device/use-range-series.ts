@@ -2,22 +2,19 @@
 
 import { useMemo, useRef } from 'preact/hooks'
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
-import type { ResourceState } from '../../client/resource-state.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
+import type { Zone } from '../../text/zone.ts'
 import type { Detail, LastValues } from './answers.ts'
-import {
-  daySeries,
-  type LiveReading,
-  monthSeries,
-  type RangeSeries,
-  readingsQuery,
-  readingsSeries,
-  sourceOf,
-  withLastValues,
-} from './chart-series.ts'
+import { withLastValues } from './chart-series.ts'
+import { planOf } from './range-plan.ts'
+import { type Part, rangeSeries } from './range-series.ts'
+import type { LiveReading, RangeSeries } from './series.ts'
+import type { ShownMetric } from './shown-metrics.ts'
 
 interface RangeSeriesOptions {
   readonly device: string
@@ -27,10 +24,12 @@ interface RangeSeriesOptions {
   /** At the time when the page was read. */
   readonly lastValues: LastValues | undefined
   readonly expectedSeconds: number | null
+  readonly metrics: readonly ShownMetric[]
+  readonly zone: Zone
 }
 
 export interface UsedSeries {
-  /** Of the readings of a range that no other answer has; `loading` for the other ranges. */
+  /** The worst of the answers that a range needs besides those of the page; `loading` where nothing has failed. */
   readonly state: ResourceState<unknown>
   /** Undefined while there has been no answer. */
   readonly series: RangeSeries | undefined
@@ -38,41 +37,42 @@ export interface UsedSeries {
 
 const everyMs = 60_000
 
-export function useRangeSeries({
-  device,
-  shown,
-  detail,
-  live,
-  lastValues,
-  expectedSeconds,
-}: RangeSeriesOptions): UsedSeries {
-  const { range, window } = shown
-  const source = sourceOf(range, window, expectedSeconds)
-  const path =
-    source.kind === 'readings'
-      ? `/api/readings/${encodeURIComponent(device)}?${readingsQuery(source.window, source.stepSeconds, 'json')}`
-      : undefined
-  const rested = useRested(path)
-  // Of the rows that there are, which may be those of the last range.
-  const stepSeconds = stepIn(rested)
-  const url = rested === undefined ? undefined : addressOf(rested)
-  const state = useResource<RangeReadings>(url, { everyMs })
-  const rows = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
-  const gapSeconds = detail?.last_24h.gap_seconds ?? null
-  const isLive = source.kind === 'day'
+export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
+  const { device, shown, detail, live, lastValues, expectedSeconds, metrics, zone } = options
+  const { range, window, nowMs } = shown
+  const plan = useMemo(
+    () => planOf({ device, range, window, nowMs, expectedSeconds, metrics, described: detail?.metrics }),
+    [device, range, window, nowMs, expectedSeconds, metrics, detail?.metrics],
+  )
+  const gauges = usePart<RangeReadings>(plan.gaugePath)
+  const steps = usePart<RangeReadings>(plan.stepsPath)
+  const states = usePart<RangeReadings>(plan.statesPath)
+  const days = usePart<DailySummary>(plan.daysPath)
+  const isLive = plan.gauges.kind === 'day' || plan.points.kind === 'points'
   const coming = useMemo(() => withLastValues(live, lastValues ?? {}, window), [live, lastValues, window])
-  const series = useMemo(() => {
-    if (source.kind === 'readings')
-      return rows === undefined ? undefined : readingsSeries(rows, stepSeconds, gapSeconds)
-    if (detail === undefined) return undefined
-    return source.kind === 'day' ? daySeries(detail, coming) : monthSeries(detail)
-  }, [source.kind, rows, stepSeconds, gapSeconds, detail, isLive ? coming : undefined])
+  const series = useMemo(
+    () =>
+      rangeSeries({
+        plan,
+        detail,
+        parts: { gauges: gauges.part, steps: steps.part, states: states.part, days: days.part },
+        live: coming,
+        metrics,
+        window,
+        zone,
+      }),
+    [plan, detail, gauges.part, steps.part, states.part, days.part, isLive ? coming : undefined, metrics, window, zone],
+  )
   const last = useRef<RangeSeries | undefined>(undefined)
   if (series !== undefined) last.current = series
-  return { state, series: series ?? last.current }
+  return { state: worstState([gauges, steps, states, days].map(({ state }) => state)), series: series ?? last.current }
 }
 
-function stepIn(path: string | undefined): number | undefined {
-  const step = new URLSearchParams(path?.split('?')[1]).get('step')
-  return step === null ? undefined : Number(step)
+/** Of a path behind `/api/`. */
+function usePart<Answer>(path: string | undefined): { state: ResourceState<Answer>; part: Part<Answer> } {
+  const rested = useRested(path)
+  const state = useResource<Answer>(rested === undefined ? undefined : addressOf(`/api/${rested}`), { everyMs })
+  if (path === undefined) return { state, part: 'unneeded' }
+  // While a range is moved, the answer is that of the range before.
+  return { state, part: path === rested ? lastValue(state) : undefined }
 }

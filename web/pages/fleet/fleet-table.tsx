@@ -51,7 +51,9 @@ function Battery({ battery_percentage, battery_voltage }: FleetDevice['values'])
 }
 
 function Value({ name, value }: { name: string; value: number | undefined }) {
-  return <span class={value === undefined ? 'no-value' : undefined}>{valueText(value, builtInQuantities.of(name))}</span>
+  return (
+    <span class={value === undefined ? 'no-value' : undefined}>{valueText(value, builtInQuantities.of(name))}</span>
+  )
 }
 
 function Hours({ hours, last_seen }: FleetDevice) {

@@ -1,0 +1,501 @@
+/** What the device page makes of metrics of each kind: bars, directions, timelines, tables and sentences. */
+
+import t from 'tap'
+import type { KindBucket, WindowFigures } from '../../query/shapes/kinds.ts'
+import type { PastDays } from '../../query/shapes/past.ts'
+import { valueAt } from '../../web/charts/line-data.ts'
+import type { Detail } from '../../web/pages/device/answers.ts'
+import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-sentences.ts'
+import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
+import { kindTables } from '../../web/pages/device/kind-tables.ts'
+import { nowNotes } from '../../web/pages/device/now-notes.ts'
+import { panelOf } from '../../web/pages/device/panels.ts'
+import { amountSourceOf, planOf, pointSourceOf } from '../../web/pages/device/range-plan.ts'
+import { rangeSeries } from '../../web/pages/device/range-series.ts'
+import { readingsTables } from '../../web/pages/device/readings-tables.ts'
+import type { MetricSeries } from '../../web/pages/device/series.ts'
+import { askedMetrics, chooseMetrics, metricsOfDevice, shownMax } from '../../web/pages/device/shown-metrics.ts'
+import { statesOfDay, statesOfDays, statesOfSteps, timeline } from '../../web/pages/device/state-series.ts'
+import { compassPoint, directionText } from '../../web/text/compass.ts'
+import { quantitiesOf } from '../../web/text/quantities.ts'
+import { isSwitch, stateInWords } from '../../web/text/state-words.ts'
+import { createTimes } from '../../web/text/times.ts'
+import { createZone, localMs } from '../../web/text/zone.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const d = '2026-06-01 00:00'
+const utc = createZone('UTC')
+const times = createTimes('UTC')
+const plain = (text: string) => text.replaceAll('\u202f', ' ')
+const nowMs = Date.UTC(2026, 5, 2)
+const described = {
+  energy: { title: 'Energy', kind: 'counter', unit: 'kWh', decimals: 1 },
+  rain: { title: 'Rain', kind: 'rate', unit: 'mm', decimals: 1 },
+  wind_direction: { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 },
+  door: { title: 'Door open', kind: 'state', unit: null, decimals: 0 },
+  mode: { title: 'Mode', kind: 'state', unit: null, decimals: 0 },
+} as const
+const quantities = quantitiesOf(described)
+
+const counter = (increase: number | null, unplaced_increase = 0): KindBucket => ({
+  kind: 'counter',
+  count: 6,
+  increase,
+  covered_seconds: 3600,
+  increase_per_second: null,
+  unplaced_increase,
+  resets: 0,
+})
+const state = (states: readonly (readonly [number, number])[], unknown_seconds = 0): KindBucket => {
+  const known_seconds = states.reduce((sum, [, seconds]) => sum + seconds, 0)
+  return {
+    kind: 'state',
+    states: states.map(([state, seconds]) => ({ state, seconds, share: seconds / known_seconds })),
+    known_seconds,
+    unknown_seconds,
+    known_share: null,
+    changes: states.length - 1,
+  }
+}
+const detailWith = (hours: object, points: object = {}): Detail =>
+  ({
+    time_zone: 'UTC',
+    last_24h: { temperature: [], ...points, gap_seconds: 150 },
+    last_30d_hourly: { temperature: [], ...hours },
+    metrics: {
+      door: { ...described.door, gap_seconds: 604_800, hold_seconds: 604_800 },
+      mode: { ...described.mode, gap_seconds: 150, hold_seconds: 60 },
+    },
+  }) as unknown as Detail
+const at = (hour: number, figures: KindBucket) => ({ ...figures, t: nowMs + hour * hourMs, d })
+
+t.test('directions and states in words', async t => {
+  t.strictSame([0, 11.2, 11.3, 348.8, 359.9, 180].map(compassPoint), ['N', 'N', 'NNE', 'N', 'N', 'S'])
+  t.strictSame([directionText(359.7), directionText(243.04, 1)], ['N 0°', 'WSW 243.0°'])
+  t.strictSame([isSwitch([0, 1, 0]), isSwitch([]), isSwitch([0, 2])], [true, true, false])
+  t.strictSame([stateInWords(1, true), stateInWords(0, true), stateInWords(3, false)], ['on (1)', 'off (0)', 'state 3'])
+})
+
+t.test('a local minute is a moment', async t => {
+  const berlin = createZone('Europe/Berlin')
+  t.equal(localMs(berlin, '2026-06-01 12:30'), Date.UTC(2026, 5, 1, 10, 30))
+  t.equal(localMs(berlin, '2026-03-29 01:30'), Date.UTC(2026, 2, 29, 0, 30), 'before the clocks change')
+  t.equal(localMs(berlin, '2026-03-29 03:00'), Date.UTC(2026, 2, 29, 1), 'as they change')
+  t.equal(localMs(utc, '2026-01-01 00:00'), Date.UTC(2026, 0, 1))
+})
+
+t.test('amounts come by the hour, of long ranges by the local day, and of others in steps', async t => {
+  const span = (spanMs: number, endMs = nowMs) => amountSourceOf({ fromMs: endMs - spanMs, toMs: endMs }, nowMs, 60)
+  t.strictSame(span(dayMs), { kind: 'hours' })
+  t.strictSame(span(7 * dayMs), { kind: 'hours' })
+  t.strictSame(span(30 * dayMs), { kind: 'days', days: 31 })
+  t.strictSame(span(365 * dayMs), { kind: 'days', days: 366 })
+  t.match(span(2 * hourMs), { kind: 'steps', stepSeconds: 120 })
+  t.match(span(dayMs, nowMs - 90 * dayMs), { kind: 'steps', stepSeconds: 900 })
+  t.match(span(30 * dayMs, nowMs - 400 * dayMs), { kind: 'steps', stepSeconds: 43_200 })
+  const slow = amountSourceOf({ fromMs: nowMs - 2 * hourMs, toMs: nowMs }, nowMs, 600)
+  t.match(slow, { kind: 'steps', stepSeconds: 1800 }, 'no bar of less than two readings')
+  const points = (spanMs: number) => pointSourceOf({ fromMs: nowMs - spanMs, toMs: nowMs }, nowMs, 60)
+  t.strictSame([points(2 * hourMs).kind, points(dayMs).kind, points(7 * dayMs).kind], ['points', 'points', 'hours'])
+})
+
+t.test('an answer is asked for what its metrics are, and states from as far back as they hold', async t => {
+  const metrics = [
+    { name: 'temperature', kind: 'gauge' },
+    { name: 'energy', kind: 'counter' },
+    { name: 'door', kind: 'state' },
+    { name: 'wind_direction', kind: 'direction' },
+  ] as const
+  const plan = (spanMs: number, endMs: number, of: readonly (typeof metrics)[number][] = metrics) => {
+    const window = { fromMs: endMs - spanMs, toMs: endMs }
+    const { metrics: described } = detailWith({})
+    return planOf({ device: 'a b', range: window, window, nowMs, expectedSeconds: 60, metrics: of, described })
+  }
+  const endMs = nowMs - 100 * dayMs
+  const old = plan(2 * hourMs, endMs)
+  t.match(old.gaugePath, /^readings\/a%20b\?.*&metrics=temperature$/)
+  t.match(old.stepsPath, /step=120&format=json&metrics=energy,wind_direction$/)
+  t.match(old.statesPath, new RegExp(`start=${endMs - 2 * hourMs - 7 * dayMs}&end=${endMs}&.*metrics=door$`))
+  t.equal(old.daysPath, undefined)
+  const month = plan(30 * dayMs, nowMs)
+  t.equal(month.daysPath, 'daily_summary/a%20b?days=31&metrics=energy,door,wind_direction')
+  t.strictSame([month.stepsPath, month.statesPath], [undefined, undefined])
+  const short = plan(2 * hourMs, nowMs)
+  t.match(short.stepsPath, /metrics=energy$/, 'points of the last day are known')
+  t.equal(short.statesPath, undefined)
+})
+
+t.test('bars have what is known, also what grew in a gap', async t => {
+  const detail = detailWith({ energy: [at(-3, counter(1)), at(-2, counter(null, 5)), at(-1, counter(null))] })
+  t.strictSame(amountsOfHours(detail, 'energy', 'counter').bars, [
+    { fromMs: nowMs - 3 * hourMs, toMs: nowMs - 2 * hourMs, value: 1, ofGap: 0 },
+    { fromMs: nowMs - 2 * hourMs, toMs: nowMs - hourMs, value: 5, ofGap: 5 },
+  ])
+  const rows = [
+    { ts: 0, energy_count: 2, energy_increase: 0.5, energy_last: 900 },
+    { ts: 60_000, temperature_mean: 3 },
+  ]
+  t.strictSame(
+    amountsOfSteps(rows, 'energy', 'counter', 60).bars,
+    [{ fromMs: 0, toMs: 60_000, value: 0.5, ofGap: 0 }],
+    'never the total',
+  )
+  const day = { date: '2026-03-29', hours: 23, rain: { kind: 'rate', sum: 4 } } as never
+  const [bar] = amountsOfDays([day], 'rain', 'rate', createZone('Europe/Berlin')).bars
+  t.strictSame(
+    bar,
+    { fromMs: Date.UTC(2026, 2, 28, 23), toMs: Date.UTC(2026, 2, 29, 22), value: 4, ofGap: 0 },
+    'a day of 23 hours',
+  )
+})
+
+t.test('a state holds until the next value, in a gap for as long as is known', async t => {
+  const blocks = timeline({ timesMs: [0, 10, 20, 100], values: [0, 0, 1, 1] }, { gapMs: 30, holdMs: 12 }, 110)
+  t.strictSame(
+    blocks.map(({ fromMs, toMs, state }) => [fromMs, toMs, state]),
+    [
+      [0, 20, 0],
+      [20, 32, 1],
+      [100, 110, 1],
+    ],
+  )
+  t.strictSame(timeline({ timesMs: [5], values: [1] }, { gapMs: 30, holdMs: 12 }, 5), [], 'no time has passed')
+  const last = timeline({ timesMs: [0], values: [1] }, { gapMs: 30, holdMs: 12 }, 1000).at(-1)
+  t.equal(last?.toMs, 12, 'after a gap that goes on')
+})
+
+t.test('a timeline begins with the state of the hours before its first value, and goes on with readings', async t => {
+  const hours = {
+    door: [
+      at(-30, state([[0, 3600]])),
+      at(-24, state([[0, 3600]])),
+      at(-23, state([[0, 3600]])),
+      at(
+        -22,
+        state([
+          [0, 1200],
+          [1, 2400],
+        ]),
+      ),
+      at(-21, state([[1, 3600]])),
+    ],
+  }
+  const changeMs = nowMs - 22 * hourMs + 1_200_000
+  const detail = detailWith(hours, { door: [{ t: changeMs, v: 1, d }] })
+  const live = [{ ts: nowMs - 1000, values: { door: 0 } }]
+  const { blocks } = statesOfDay(detail, 'door', live, { fromMs: nowMs - 23.5 * hourMs, untilMs: nowMs })
+  t.strictSame(
+    blocks.map(({ fromMs, toMs, state }) => [fromMs - nowMs, toMs - nowMs, state]),
+    [
+      [-23.5 * hourMs, changeMs - nowMs, 0],
+      [changeMs - nowMs, -1000, 1],
+      [-1000, 0, 0],
+    ],
+  )
+  const quiet = statesOfDay(
+    detailWith({ door: [at(-2, state([[1, 3600]])), at(-1, state([[1, 3600]]))] }),
+    'door',
+    [],
+    {
+      fromMs: nowMs - dayMs,
+      untilMs: nowMs,
+    },
+  )
+  t.strictSame(
+    quiet.blocks.map(({ fromMs, toMs, state }) => [fromMs - nowMs, toMs - nowMs, state]),
+    [[-2 * hourMs, 0, 1]],
+    'no value in the day: what is known of its hours, nothing before',
+  )
+})
+
+t.test('shares of a day stand one above the other, and of the unknown there is nothing', async t => {
+  const day = {
+    date: '2026-06-01',
+    hours: 24,
+    door: state(
+      [
+        [1, 6 * 3600],
+        [0, 12 * 3600],
+      ],
+      6 * 3600,
+    ),
+  } as never
+  const { blocks, isShares } = statesOfDays([day], 'door', utc)
+  t.ok(isShares)
+  t.strictSame(
+    blocks.map(({ state, low, high }) => [state, low, high]),
+    [
+      [0, 0, 0.5],
+      [1, 0.5, 0.75],
+    ],
+  )
+  const steps = statesOfSteps(
+    [
+      { ts: 0, door_last: 1 },
+      { ts: 100, door_last: 0 },
+    ],
+    'door',
+    { gapMs: 1000, holdMs: 1000 },
+    { fromMs: 50, untilMs: 200 },
+  )
+  t.strictSame(
+    steps.blocks.map(({ fromMs, toMs, state }) => [fromMs, toMs, state]),
+    [
+      [0, 100, 1],
+      [100, 200, 0],
+    ],
+  )
+})
+
+const context = { times, suspects: undefined, stepMs: undefined }
+const energy: MetricSeries = {
+  kind: 'counter',
+  metric: 'energy',
+  bars: [
+    { fromMs: nowMs - 2 * hourMs, toMs: nowMs - hourMs, value: 1.25, ofGap: 0 },
+    { fromMs: nowMs - hourMs, toMs: nowMs, value: 3, ofGap: 2 },
+  ],
+}
+const wind: MetricSeries = {
+  kind: 'direction',
+  metric: 'wind_direction',
+  timesMs: [nowMs - 2000, nowMs - 1000],
+  values: [350, 10],
+  stepMs: undefined,
+}
+const door: MetricSeries = {
+  kind: 'state',
+  metric: 'door',
+  isShares: false,
+  blocks: [
+    { fromMs: nowMs - 3 * hourMs, toMs: nowMs - 2 * hourMs, state: 1, low: 0, high: 1 },
+    { fromMs: nowMs - hourMs, toMs: nowMs, state: 0, low: 0, high: 1 },
+  ],
+}
+
+t.test('a panel tells at the cursor what its kind is', async t => {
+  const told = (series: MetricSeries, atMs: number) => {
+    const text = panelOf(series, { ...context, quantity: quantities.of(series.metric) }).readouts[0]?.textAt?.(atMs)
+    return text == null ? text : plain(text)
+  }
+  t.equal(told(energy, nowMs - 1.5 * hourMs), '1.3 kWh (22:00–23:00)')
+  t.equal(told(energy, nowMs - 1), '3.0 kWh, of which 2.0 kWh in a gap before (23:00–00:00)')
+  t.equal(told(energy, nowMs - 3 * hourMs), null)
+  t.equal(told(wind, nowMs), 'N 10°')
+  t.equal(told(wind, nowMs - 2 * hourMs), null)
+  t.equal(told(door, nowMs - 2.5 * hourMs), 'on (21:00–22:00)')
+  t.equal(told(door, nowMs - 1.5 * hourMs), null, 'unknown')
+  const shares = { ...door, isShares: true, blocks: door.blocks.map(block => ({ ...block, high: 0.25 })) }
+  t.equal(told(shares, nowMs - 1), 'off 25 % (23:00–00:00)')
+  const content = panelOf(wind, { ...context, quantity: quantities.of('wind_direction') }).content
+  t.match(content, { lines: [{ width: 0, points: 'all' }], range: [0, 360] }, 'nothing joins 350° and 10°')
+  t.equal(valueAt({ timesMs: [1, 5], values: [7, null] }, 2, 1), 7)
+  t.equal(valueAt({ timesMs: [1, 5], values: [7, null] }, 4, 1), null)
+})
+
+t.test('tables by kind', async t => {
+  const tables = readingsTables({ series: [energy, wind, door] }, new Map(), {
+    quantities,
+    times,
+    window: { fromMs: nowMs - dayMs, toMs: nowMs },
+  })
+  const cells = tables.map(({ rows }) => rows.map(row => [row.head, ...row.cells].map(cell => String(cell))))
+  t.strictSame(cells, [
+    [
+      ['1 Jun 2026, 23:59:59 UTC', 'N 10°'],
+      ['1 Jun 2026, 23:59:58 UTC', 'N 350°'],
+    ],
+    [
+      ['1 Jun 2026, 23:00–00:00', '3'],
+      ['1 Jun 2026, 22:00–23:00', '1.25'],
+    ],
+    [
+      ['1 Jun 2026, 23:00:00 UTC', '2 Jun 2026, 00:00:00 UTC', 'off', '1 hour'],
+      ['1 Jun 2026, 21:00:00 UTC', '1 Jun 2026, 22:00:00 UTC', 'on', '1 hour'],
+    ],
+  ])
+})
+
+t.test('a range has its kinds in the order of the metrics, and nothing of what it has nothing of', async t => {
+  const window = { fromMs: nowMs - dayMs, toMs: nowMs }
+  const metrics = [
+    { name: 'door', kind: 'state' },
+    { name: 'energy', kind: 'counter' },
+    { name: 'temperature', kind: 'gauge' },
+    { name: 'rain', kind: 'rate' },
+  ] as const
+  const detail = detailWith(
+    { energy: [at(-2, counter(1))], rain: [at(-100, counter(1))] },
+    { door: [{ t: nowMs - 1, v: 1, d }] },
+  )
+  const range = { preset: '24h' } as const
+  const plan = planOf({ device: 'a', range, window, nowMs, expectedSeconds: 60, metrics, described: detail.metrics })
+  const none = { gauges: 'unneeded', steps: 'unneeded', states: 'unneeded', days: 'unneeded' } as const
+  const of = { plan, detail, parts: none, live: [], metrics, window, zone: utc }
+  t.strictSame(
+    rangeSeries(of)?.series.map(({ metric }) => metric),
+    ['door', 'energy'],
+  )
+  t.equal(rangeSeries({ ...of, parts: { ...none, days: undefined } }), undefined, 'an answer is on its way')
+  t.equal(rangeSeries({ ...of, detail: undefined }), undefined)
+})
+
+t.test('of many metrics twelve are shown, until others are chosen', async t => {
+  const names = Array.from({ length: 20 }, (_, place) => `m${place}`)
+  t.strictSame(chooseMetrics(names, null), names.slice(0, shownMax))
+  t.strictSame(chooseMetrics(names, 'm19,gone,m2'), ['m2', 'm19'], 'in the order of the device')
+  t.strictSame(chooseMetrics(names, 'gone'), names.slice(0, shownMax))
+  const latest = (count: number) => {
+    const values = Object.fromEntries(names.slice(0, count).map(name => [name, { v: 1, ts: 1, unit: '' }]))
+    return { values: { temperature: { v: 1, ts: 1, unit: '°C' }, ...values } } as never
+  }
+  t.equal(askedMetrics(latest(11), 'm1'), undefined, 'whoever asks gets the same answer')
+  t.equal(askedMetrics(latest(12), null), names.slice(0, 11).join(','), 'the five are there anyway')
+  t.equal(askedMetrics(latest(20), 'm3'), 'm3')
+  t.equal(askedMetrics(latest(20), 'temperature'), 'temperature')
+  t.equal(askedMetrics(undefined, null), undefined)
+  const value = { v: 1, ts: 1, unit: '' }
+  t.strictSame(
+    metricsOfDevice({ co2: value, temperature: value }, detailWith({ humidity: [{ t: 0 }] }), {
+      co2: 0,
+      old: 0,
+    } as never),
+    ['co2', 'temperature', 'humidity', 'old'],
+  )
+})
+
+const rose = { sector_counts: [50, ...new Array(15).fill(2)], count: 100, calm_count: 20, calm_share: 0.2 }
+const direction: WindowFigures = {
+  kind: 'direction',
+  count: 100,
+  mean_degrees: 3.2,
+  resultant_length: 0.75,
+  circular_variance: 0.25,
+  circular_std_degrees: 40,
+  vector: {
+    count: 80,
+    mean_speed: 2,
+    mean_u: 0,
+    mean_v: 1,
+    vector_speed: 1,
+    vector_direction_degrees: 359.8,
+    steadiness: 0.5,
+  },
+  rose,
+}
+const window = (of: Exclude<KindBucket, { kind: 'counter' | 'direction' | 'rate' }>): WindowFigures => ({
+  ...of,
+  count: 15,
+  last: 0,
+  last_change: { at: '2026-06-01 20:30', from: 1, to: 0 },
+})
+const doorFigures = window({
+  ...(state([
+    [0, 259_200],
+    [1, 11_520],
+  ]) as Extract<KindBucket, { kind: 'state' }>),
+  changes: 14,
+})
+
+t.test('what kinds come to, in sentences', async t => {
+  const says = (figures: WindowFigures, metric: string) =>
+    plain(kindSentences(figures, quantities.of(metric), { during: 'in the last 3 days', isTruncated: false }).join(' '))
+  const reset = { after: '2026-06-01 12:00', until: '2026-06-01 12:10', value_before: 120.2, value_after: 0.1 }
+  const grown: WindowFigures = {
+    kind: 'counter',
+    count: 400,
+    last: 7,
+    increase: 12.4,
+    increase_per_day: 4.13,
+    span_seconds: 260_000,
+    resets: [reset],
+    resets_total: 1,
+  }
+  t.equal(
+    says(grown, 'energy'),
+    'Energy has grown by 12.4 kWh in the last 3 days, 4.1 kWh a day. It started again once between 1 Jun 2026, 12:00 and 12:10, after 120.2 kWh.',
+  )
+  t.match(says({ ...grown, resets_total: 3 }, 'energy'), /started again 3 times, the last time between 1 Jun/)
+  t.equal(
+    says({ ...grown, increase: null, count: 1, resets: [] }, 'energy'),
+    'There is only one value in the last 3 days, so nothing is known of what it grew by.',
+  )
+  t.equal(
+    says(direction, 'wind_direction'),
+    'On average wind direction is N 3°, and varies little (resultant length 0.75). Most often it is N: 50 % of the values. In 20 % it is calm. Weighted by its speed it is N 0°, with a steadiness of 50 %.',
+  )
+  t.match(says({ ...direction, mean_degrees: null }, 'wind_direction'), /has no mean: its values cancel out/)
+  t.equal(
+    says(doorFigures, 'door'),
+    'In the last 3 days, door open was off (0) for 3 days (96 %) and on (1) for 3 hours 12 minutes (4 %). It changed 14 times, last from on (1) to off (0) on 1 Jun 2026, 20:30.',
+  )
+  const rain: WindowFigures = {
+    kind: 'rate',
+    count: 288,
+    sum: 12.4,
+    max: 2,
+    max_at: '2026-06-01 14:05',
+    coverage: 0.98,
+    missing: 6,
+    valid: true,
+    greatest_hour: { sum: 8.2, start: '2026-06-01 14:00', end: '2026-06-01 15:00', count: 12 },
+  }
+  t.equal(
+    says(rain, 'rain'),
+    'Rain sums up to 12.4 mm in the last 3 days; 98 % of the values have come. The most in an hour was 8.2 mm, from 1 Jun 2026, 14:00 to 15:00.',
+  )
+  t.equal(says({ ...rain, count: 0 }, 'rain'), 'There is no value in the last 3 days.')
+})
+
+t.test('figures in tables: resets, sectors, states', async t => {
+  const [figures, sectors] = kindTables(direction, quantities.of('wind_direction'))
+  t.match(figures?.rows[1], { head: 'Mean direction', cells: ['N 3°'] })
+  t.match(sectors?.rows[0], { head: 'N', cells: [50, '50\u202f%'] })
+  t.equal(sectors?.rows.length, 16)
+  const [states] = kindTables(doorFigures, quantities.of('door'))
+  t.match(states?.rows[1], { head: 'on', cells: [1, '3 hours 12 minutes'] })
+})
+
+const pastDay = (hours: object[]) => ({ date: '2026-06-01', offset_days: 0, hours }) as never
+const past = {
+  today: pastDay([
+    { hour: 13, d, rain: { kind: 'rate', sum: 1 } },
+    { hour: 14, d, rain: { kind: 'rate', sum: 2.2 } },
+    { hour: 15, d },
+  ]),
+  yesterday: pastDay([{ hour: 3, d, rain: { kind: 'rate', sum: 0 } }]),
+  '7d': pastDay([]),
+  '30d': pastDay([]),
+  '365d': pastDay([]),
+} as unknown as PastDays
+
+t.test('what today and yesterday come to', async t => {
+  t.equal(
+    plain(dayAmountSentences(past, 'rain', quantities.of('rain')).join(' ')),
+    'Today so far 3.2 mm, the most between 14:00 and 15:00. Yesterday 0.0 mm.',
+  )
+  t.strictSame(dayAmountSentences(past, 'energy', quantities.of('energy')), [])
+})
+
+t.test('beside values of now: since when a state is as it is, and what has come today', async t => {
+  const value = (v: number) => ({ v, ts: nowMs, unit: '' })
+  const stats = { aggregates: { door: doorFigures } } as never
+  const of = { live: [], detail: detailWith({}), stats, past, quantities, zone: utc }
+  const values = { door: value(0), mode: value(3), rain: value(0.2), energy: value(900), wind_direction: value(7) }
+  const notes = nowNotes({ ...of, values, lastKnown: values })
+  const sinceMs = Date.UTC(2026, 5, 1, 20, 30)
+  t.strictSame(notes.get('door'), { kind: 'state', ofSwitch: true, sinceMs, holdMs: 604_800_000 })
+  t.match(notes.get('mode'), { ofSwitch: false, sinceMs: undefined })
+  t.match(notes.get('rain'), { kind: 'today', amount: 3.2 })
+  t.notOk(notes.has('energy') || notes.has('wind_direction'))
+  const live = [
+    { ts: nowMs + 1000, values: { rain: 1 } },
+    { ts: nowMs + 2000, values: { door: 1 } },
+    { ts: nowMs + 3000, values: { door: 1 } },
+  ]
+  const later = nowNotes({ ...of, live, values: { ...values, door: value(1) }, lastKnown: values })
+  t.match(later.get('door'), { sinceMs: nowMs + 2000 }, 'a change that has just come')
+  const unlike = nowNotes({ ...of, values: { door: value(1) }, lastKnown: { door: value(1) } })
+  t.match(unlike.get('door'), { sinceMs: undefined }, 'statistics of before the change say nothing of it')
+})

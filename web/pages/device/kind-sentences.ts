@@ -1,0 +1,150 @@
+/** What counters, directions, states and rates come to over a window, in sentences. */
+
+import type { WindowFigures } from '../../../query/shapes/kinds.ts'
+import type { PastDays } from '../../../query/shapes/past.ts'
+import { compassPoints, directionText } from '../../text/compass.ts'
+import { countOf, decimalText } from '../../text/numbers.ts'
+import { capitalised, duration, listed, percent } from '../../text/phrases.ts'
+import { measure, measureDifference, nameWithin, type Quantity } from '../../text/quantities.ts'
+import { isSwitch, stateInWords } from '../../text/state-words.ts'
+import { localMinuteText } from '../../text/times.ts'
+import type { WindowOf } from './answers.ts'
+import { amountOfHour } from './past-tables.ts'
+
+interface WindowInWords {
+  /** `in the last 30 days` */
+  readonly during: string
+  /** It begins with the oldest reading, so that it is shorter than what coverage is counted over. */
+  readonly isTruncated: boolean
+}
+
+export function kindSentences(figures: WindowFigures, quantity: Quantity, window: WindowInWords): string[] {
+  const { during } = window
+  if (figures.count === 0 && figures.kind !== 'state') return [`There is no value ${during}.`]
+  switch (figures.kind) {
+    case 'counter':
+      return counterSentences(figures, quantity, during)
+    case 'rate':
+      return rateSentences(figures, quantity, window)
+    case 'direction':
+      return directionSentences(figures, quantity)
+    case 'state':
+      return stateSentences(figures, quantity, during)
+  }
+}
+
+const daySeconds = 86_400
+
+function counterSentences(figures: WindowOf<'counter'>, quantity: Quantity, during: string): string[] {
+  const { increase, increase_per_day, span_seconds, resets, resets_total } = figures
+  if (increase === null) return [`There is only one value ${during}, so nothing is known of what it grew by.`]
+  const isLong = increase_per_day !== null && span_seconds >= daySeconds
+  const perDay = isLong ? `, ${measureDifference(increase_per_day, quantity)} a day` : ''
+  const sentences = [`${quantity.name} has grown by ${measureDifference(increase, quantity)} ${during}${perDay}.`]
+  const [last] = resets
+  if (last !== undefined) {
+    const times = resets_total === 1 ? 'once' : `${countOf(resets_total, 'time')}, the last time`
+    const between = `between ${localMinuteText(last.after)} and ${endText(last.after, last.until)}`
+    sentences.push(`It started again ${times} ${between}, after ${measure(last.value_before, quantity)}.`)
+  }
+  return sentences
+}
+
+/** The end of a span; without its date, where that is the date of the start. */
+function endText(start: string, end: string): string {
+  return start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : localMinuteText(end)
+}
+
+function rateSentences(
+  figures: WindowOf<'rate'>,
+  quantity: Quantity,
+  { during, isTruncated }: WindowInWords,
+): string[] {
+  const { sum, coverage, greatest_hour } = figures
+  if (sum === null) return [`There is no value ${during}.`]
+  const isPart = !isTruncated && coverage !== null && coverage < 0.995
+  const part = isPart ? `; ${percent(coverage)} of the values have come` : ''
+  const sentences = [`${quantity.name} sums up to ${measureDifference(sum, quantity)} ${during}${part}.`]
+  if (greatest_hour !== null && greatest_hour.sum > 0) {
+    const { start, end } = greatest_hour
+    const span = `from ${localMinuteText(start)} to ${endText(start, end)}`
+    sentences.push(`The most in an hour was ${measureDifference(greatest_hour.sum, quantity)}, ${span}.`)
+  }
+  return sentences
+}
+
+function directionSentences(figures: WindowOf<'direction'>, quantity: Quantity): string[] {
+  const { mean_degrees, resultant_length, vector, rose } = figures
+  const sentences: string[] = []
+  if (mean_degrees === null || resultant_length === null) {
+    sentences.push(`${quantity.name} has no mean: its values cancel out.`)
+  } else {
+    const mean = directionText(mean_degrees, quantity.decimals)
+    const length = `resultant length ${decimalText(resultant_length, 2)}`
+    sentences.push(`On average ${nameWithin(quantity)} is ${mean}, ${spreadWords(resultant_length)} (${length}).`)
+  }
+  const most = Math.max(...rose.sector_counts)
+  const point = compassPoints[rose.sector_counts.indexOf(most)]
+  if (most > 0 && point !== undefined)
+    sentences.push(`Most often it is ${point}: ${percent(most / rose.count)} of the values.`)
+  if (rose.calm_share !== null) sentences.push(`In ${percent(rose.calm_share)} it is calm.`)
+  if (vector !== null && vector.vector_direction_degrees !== null && vector.steadiness !== null) {
+    const weighted = directionText(vector.vector_direction_degrees, quantity.decimals)
+    sentences.push(`Weighted by its speed it is ${weighted}, with a steadiness of ${percent(vector.steadiness)}.`)
+  }
+  return sentences
+}
+
+/** Of a mean resultant length: 1 where all directions are the same, 0 where they cancel out. */
+function spreadWords(length: number): string {
+  if (length >= 0.9) return 'and hardly varies'
+  if (length >= 0.7) return 'and varies little'
+  return length >= 0.4 ? 'and varies much' : 'but any other is nearly as common'
+}
+
+/** More states are in the table. */
+const statesTold = 6
+
+function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: string): string[] {
+  const { states, known_seconds, unknown_seconds, changes, last_change } = figures
+  if (known_seconds === 0) return [`Nothing is known of its state ${during}.`]
+  const ofSwitch = isSwitch(states.map(({ state }) => state))
+  const longest = states.toSorted((a, b) => b.seconds - a.seconds)
+  const texts = longest
+    .slice(0, statesTold)
+    .map(({ state, seconds, share }) => `${stateInWords(state, ofSwitch)} for ${duration(seconds)} (${percent(share)})`)
+  const rest = longest.length - texts.length
+  const all = listed(rest > 0 ? [...texts, `${rest} others`] : texts)
+  const sentences = [`${capitalised(during)}, ${nameWithin(quantity)} was ${all}.`]
+  if (unknown_seconds >= 60) sentences.push(`For ${duration(unknown_seconds)} its state is not known.`)
+  if (last_change === null) sentences.push('It has not changed.')
+  else {
+    const { at, from, to } = last_change
+    const last = `from ${stateInWords(from, ofSwitch)} to ${stateInWords(to, ofSwitch)} on ${localMinuteText(at)}`
+    sentences.push(
+      changes === 1 ? `It changed once, ${last}.` : `It changed ${countOf(changes, 'time')}, last ${last}.`,
+    )
+  }
+  return sentences
+}
+
+/** `Today so far 3.2 mm, the most between 14:00 and 15:00.`, and the same of yesterday. */
+export function dayAmountSentences(past: PastDays, metric: string, quantity: Quantity): string[] {
+  const days = [
+    { name: 'Today so far', hours: past.today.hours },
+    { name: 'Yesterday', hours: past.yesterday.hours },
+  ]
+  return days.flatMap(({ name, hours }) => {
+    const amounts = hours.flatMap(hour => {
+      const amount = amountOfHour(hour, metric)
+      return amount === null ? [] : [{ hour: hour.hour, amount }]
+    })
+    if (amounts.length === 0) return []
+    const sum = amounts.reduce((total, { amount }) => total + amount, 0)
+    const most = amounts.reduce((best, one) => (one.amount > best.amount ? one : best))
+    const when = most.amount > 0 ? `, the most between ${clock(most.hour)} and ${clock(most.hour + 1)}` : ''
+    return [`${name} ${measureDifference(sum, quantity)}${when}.`]
+  })
+}
+
+const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`

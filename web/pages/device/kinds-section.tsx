@@ -1,0 +1,68 @@
+/** What counters, rates, directions and states come to, told and in tables: of what has no mean to draw. */
+
+import type { PastDays } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { TableTwin } from '../../charts/table-twin.tsx'
+import { addressOf } from '../../client/address.ts'
+import { nameWithin, type Quantities, type Quantity } from '../../text/quantities.ts'
+import { windowFiguresOf } from './answers.ts'
+import { dayAmountSentences, kindSentences } from './kind-sentences.ts'
+import { kindTables } from './kind-tables.ts'
+import { Rose } from './rose.tsx'
+import type { ShownMetric } from './shown-metrics.ts'
+
+export interface KindsSectionProps {
+  readonly stats: Stats
+  readonly past: PastDays | undefined
+  readonly metrics: readonly ShownMetric[]
+  readonly quantities: Quantities
+}
+
+/** Nothing for a device of gauges alone. */
+export function KindsSection({ stats, past, metrics, quantities }: KindsSectionProps) {
+  const shown = metrics.filter(({ name }) => windowFiguresOf(stats, name) !== undefined)
+  if (shown.length === 0) return null
+  return (
+    <section class="card" aria-labelledby="kinds">
+      <h2 id="kinds">Amounts, directions and states</h2>
+      <p class="lead">
+        What counters and rates add up to, where directions point, and how long states last (
+        <a href={addressOf('/docs/statistics#further-metrics')}>how it is computed</a>).
+      </p>
+      {shown.map(({ name }) => (
+        <MetricFigures key={name} {...{ name, stats, past }} quantity={quantities.of(name)} />
+      ))}
+    </section>
+  )
+}
+
+interface MetricFiguresProps extends Pick<KindsSectionProps, 'stats' | 'past'> {
+  name: string
+  quantity: Quantity
+}
+
+function MetricFigures({ name, quantity, stats, past }: MetricFiguresProps) {
+  const figures = windowFiguresOf(stats, name)
+  if (figures === undefined) return null
+  const isAmount = figures.kind === 'counter' || figures.kind === 'rate'
+  const during = stats.window.truncated ? 'since its oldest reading' : `in the last ${stats.window.days}\u202fdays`
+  const sentences = [
+    ...(isAmount && past !== undefined ? dayAmountSentences(past, name, quantity) : []),
+    ...kindSentences(figures, quantity, { during, isTruncated: stats.window.truncated }),
+  ]
+  const tables = kindTables(figures, quantity)
+  return (
+    <div class="seasonality">
+      <h3>{quantity.name}</h3>
+      <p class="told">{sentences.join(' ')}</p>
+      {figures.kind === 'direction' ? (
+        <div class="small-charts">
+          <Rose quantity={quantity} rose={figures.rose} />
+        </div>
+      ) : null}
+      {tables.every(({ rows }) => rows.length === 0) ? null : (
+        <TableTwin name={`figures of ${nameWithin(quantity)}`} tables={() => tables} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,36 @@
+/** Which of many metrics the page shows, kept in its address. */
+
+import { setArguments } from '../../client/address.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import { shownMax } from './shown-metrics.ts'
+
+export interface MetricChooserProps {
+  readonly names: readonly string[]
+  readonly shown: readonly string[]
+  readonly quantities: Quantities
+}
+
+/** Nothing while all metrics are shown anyway. */
+export function MetricChooser({ names, shown, quantities }: MetricChooserProps) {
+  if (names.length <= shownMax) return null
+  const choose = (name: string) => {
+    const next = names.filter(other => (other === name) !== shown.includes(other))
+    setArguments({ metrics: next.join(',') }, { replace: true })
+  }
+  return (
+    <details class="chooser">
+      <summary>
+        {shown.length} of {names.length} metrics are shown
+      </summary>
+      <fieldset>
+        <legend class="unseen">Metrics</legend>
+        {names.map(name => (
+          <label key={name}>
+            <input type="checkbox" checked={shown.includes(name)} onChange={() => choose(name)} />
+            {quantities.of(name).name}
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  )
+}

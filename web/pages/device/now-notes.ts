@@ -1,0 +1,78 @@
+/** What is said beside current values: since when a state has been as it is, and what a counter grew by today. */
+
+import type { PastDays } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import { isSwitch } from '../../text/state-words.ts'
+import { localMs, type Zone } from '../../text/zone.ts'
+import { type Detail, hoursOf, type LastValues, windowFiguresOf } from './answers.ts'
+import { amountOfHour } from './past-tables.ts'
+import type { LiveReading } from './series.ts'
+import { holdOf } from './state-series.ts'
+
+export type NowNote =
+  | {
+      readonly kind: 'state'
+      readonly ofSwitch: boolean
+      readonly sinceMs: number | undefined
+      /** An older value is no longer what the state is known to be; undefined while that is not known. */
+      readonly holdMs: number | undefined
+    }
+  | { readonly kind: 'today'; readonly amount: number }
+
+export interface NowSources {
+  readonly values: LastValues
+  /** Ascending by when they came. */
+  readonly live: readonly LiveReading[]
+  /** When the page was read. */
+  readonly lastKnown: LastValues
+  readonly detail: Detail | undefined
+  readonly stats: Stats | undefined
+  readonly past: PastDays | undefined
+  readonly quantities: Quantities
+  readonly zone: Zone
+}
+
+/** By metric. */
+export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
+  const notes = new Map<string, NowNote>()
+  for (const [metric, { v }] of Object.entries(of.values)) {
+    const { kind } = of.quantities.of(metric)
+    if (kind === 'state') {
+      const holdMs = of.detail && holdOf(of.detail, metric).holdMs
+      const ofSwitch = isSwitch(statesOf(of, metric, v))
+      notes.set(metric, { kind, ofSwitch, sinceMs: stateSince(of, metric, v), holdMs })
+    } else if (kind === 'counter' || kind === 'rate') {
+      const amount = amountToday(of.past, metric)
+      if (amount !== undefined) notes.set(metric, { kind: 'today', amount })
+    }
+  }
+  return notes
+}
+
+function statesOf({ detail, stats }: NowSources, metric: string, now: number): number[] {
+  const figures = stats && windowFiguresOf(stats, metric)
+  const hours = detail === undefined ? [] : hoursOf<'state'>(detail, metric)
+  const known = [...hours, ...(figures?.kind === 'state' ? [figures] : [])]
+  return [now, ...known.flatMap(({ states }) => states.map(({ state }) => state))]
+}
+
+/** The last change: one that has come since the page was read, or that of the statistics if it led to the state of now. */
+function stateSince({ live, lastKnown, stats, zone }: NowSources, metric: string, now: number): number | undefined {
+  let [before, sinceMs] = [lastKnown[metric]?.v, undefined as number | undefined]
+  for (const { ts, values } of live) {
+    const value = values[metric]
+    if (value !== undefined && before !== undefined && value !== before) sinceMs = ts
+    before = value ?? before
+  }
+  if (sinceMs !== undefined) return sinceMs
+  const figures = stats && windowFiguresOf(stats, metric)
+  if (figures?.kind !== 'state' || figures.last_change?.to !== now) return undefined
+  return localMs(zone, figures.last_change.at)
+}
+
+/** Undefined where nothing is known of today. */
+function amountToday(past: PastDays | undefined, metric: string): number | undefined {
+  const amounts = past?.today.hours.flatMap(hour => amountOfHour(hour, metric) ?? [])
+  return amounts === undefined || amounts.length === 0 ? undefined : amounts.reduce((sum, amount) => sum + amount, 0)
+}

@@ -1,0 +1,172 @@
+/** The series of a range as panels of a chart, each drawn as its kind is read. */
+
+import { breakAtGaps, joinColumns, valueAt } from '../../charts/line-data.ts'
+import type { Panel } from '../../charts/panel.ts'
+import { directionText } from '../../text/compass.ts'
+import { type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
+import type { Times } from '../../text/times.ts'
+import type { AmountSeries, DirectionSeries, GaugeSeries, MetricSeries, StateSeries } from './series.ts'
+import { amountText, blocksAt, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
+import type { SuspectReadings } from './suspects.ts'
+
+export interface PanelContext {
+  readonly quantity: Quantity
+  readonly times: Times
+  readonly suspects: SuspectReadings | undefined
+  /** Of means of gauges; undefined for readings as they came. */
+  readonly stepMs: number | undefined
+}
+
+const panelHeight = 132
+/** A state has no height of its own, only a colour. */
+const timelineHeight = 48
+const sharesHeight = 84
+const hourMs = 3_600_000
+const shareTicks = [0, 0.5, 1].map(value => ({ value, text: `${100 * value} %` }))
+
+export function panelOf(series: MetricSeries, context: PanelContext): Panel {
+  switch (series.kind) {
+    case 'gauge':
+      return gaugePanel(series, context)
+    case 'direction':
+      return directionPanel(series, context)
+    case 'state':
+      return statePanel(series, context)
+    case 'counter':
+    case 'rate':
+      return amountPanel(series, context)
+  }
+}
+
+function headOf({ metric }: MetricSeries, { name, unit, decimals }: Quantity) {
+  return { key: metric, title: name, unit, decimals }
+}
+
+function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs }: PanelContext): Panel {
+  const { timesMs, extremes, gapMs } = series
+  const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
+  const values = shown(series.values)
+  const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
+  const edge = { colour: '--accent-wash', width: 0 }
+  const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
+  const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
+  const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
+  const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
+  return {
+    ...headOf(series, quantity),
+    height: panelHeight,
+    content: {
+      columns: marked === undefined ? whole : joinColumns([whole, marked]),
+      lines: [
+        ...bounds.map(() => edge),
+        { colour: '--accent', width: 1.25 },
+        ...(marked === undefined ? [] : [hollow]),
+      ],
+      band: extremes === undefined ? undefined : [0, 1],
+      decimals: quantity.decimals,
+    },
+    readouts: [{ timesMs, values }],
+    marks,
+    reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
+  }
+}
+
+/** Points that nothing joins: from 350° to 10° is a short way over north. */
+function directionPanel(series: DirectionSeries, { quantity }: PanelContext): Panel {
+  const { timesMs, values, stepMs } = series
+  const reachMs = stepMs ?? hourMs
+  const readout = { timesMs, values }
+  return {
+    ...headOf(series, quantity),
+    unit: '',
+    height: panelHeight,
+    content: {
+      columns: { timesMs: [...timesMs], lines: [[...values]] },
+      lines: [{ colour: '--accent', width: 0, points: 'all' }],
+      range: [0, 360],
+      ticks: ['N', 'E', 'S', 'W', 'N'].map((text, quarter) => ({ value: 90 * quarter, text })),
+      decimals: quantity.decimals,
+    },
+    readouts: [
+      {
+        ...readout,
+        textAt: atMs => {
+          const value = valueAt(readout, atMs, reachMs)
+          return value === null ? null : directionText(value, quantity.decimals)
+        },
+      },
+    ],
+    reachMs,
+  }
+}
+
+function amountPanel(series: AmountSeries, { quantity, times }: PanelContext): Panel {
+  const { bars } = series
+  const values = bars.map(({ value }) => shownDifference(value, quantity))
+  const middlesMs = bars.map(({ fromMs, toMs }) => (fromMs + toMs) / 2)
+  return {
+    ...headOf(series, quantity),
+    height: panelHeight,
+    content: {
+      columns: { timesMs: middlesMs, lines: [values] },
+      lines: [{ colour: '--accent', width: 0, points: 'none' }],
+      blocks: bars.map(({ fromMs, toMs }, place) => ({
+        fromMs,
+        toMs,
+        low: Math.min(0, values[place] as number),
+        high: Math.max(0, values[place] as number),
+        colour: '--accent',
+      })),
+      decimals: quantity.decimals,
+      isFromZero: true,
+    },
+    readouts: [
+      {
+        timesMs: middlesMs,
+        values,
+        textAt: atMs => {
+          const [bar] = blocksAt(bars, atMs)
+          return bar === undefined ? null : `${amountText(bar, quantity)} (${stretchText(bar, times)})`
+        },
+      },
+    ],
+    reachMs: 0,
+  }
+}
+
+function statePanel(series: StateSeries, { quantity, times }: PanelContext): Panel {
+  const { blocks, isShares } = series
+  const states = statesIn(blocks)
+  const ofSwitch = isSwitch(states)
+  const startsMs = [...new Set(blocks.map(({ fromMs }) => fromMs))]
+  return {
+    ...headOf(series, quantity),
+    unit: isShares ? `share of each ${isOfDays(blocks) ? 'day' : 'hour'}` : '',
+    height: isShares ? sharesHeight : timelineHeight,
+    content: {
+      columns: { timesMs: startsMs, lines: [startsMs.map(() => 0)] },
+      lines: [{ colour: '--accent', width: 0, points: 'none' }],
+      blocks: blocks.map(({ fromMs, toMs, low, high, state }) => ({
+        fromMs,
+        toMs,
+        low,
+        high,
+        colour: stateColour(state),
+        ...(isShares ? {} : { text: stateWord(state, ofSwitch) }),
+      })),
+      range: [0, 1],
+      ticks: isShares ? shareTicks : [],
+      decimals: 0,
+    },
+    keys: states.map(state => ({ colour: stateColour(state), label: stateWord(state, ofSwitch) })),
+    readouts: [
+      {
+        timesMs: startsMs,
+        values: startsMs.map(() => null),
+        textAt: atMs => statesText(series, blocksAt(blocks, atMs), times),
+      },
+    ],
+    reachMs: 0,
+  }
+}

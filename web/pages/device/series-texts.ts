@@ -1,0 +1,54 @@
+/** Amounts, states and stretches of time in words, at the cursor of a chart and in its table. */
+
+import { duration, percent } from '../../text/phrases.ts'
+import { measureDifference, type Quantity } from '../../text/quantities.ts'
+import { isSwitch, stateWord } from '../../text/state-words.ts'
+import type { Times } from '../../text/times.ts'
+import { dayMs } from '../../text/zone.ts'
+import type { Amount, StateBlock, StateSeries, Stretch } from './series.ts'
+
+/** `1.4 mm`, with what of it came in a gap. */
+export function amountText({ value, ofGap }: Amount, quantity: Quantity): string {
+  const text = measureDifference(value, quantity)
+  return ofGap === 0 ? text : `${text}, of which ${measureDifference(ofGap, quantity)} in a gap before`
+}
+
+/** `14:00–15:00`, the date of a local day, or both moments of what is longer than half a day. */
+export function stretchText({ fromMs, toMs }: Stretch, times: Times): string {
+  const isDay = toMs - fromMs > 0.9 * dayMs && toMs - fromMs < 1.1 * dayMs
+  if (isDay && times.time(fromMs) === times.time(toMs)) return times.date(fromMs)
+  return toMs - fromMs <= dayMs / 2
+    ? `${times.time(fromMs)}–${times.time(toMs)}`
+    : `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
+}
+
+/** Those that a moment is in: more than one where they are shares. Ascending, as they are. */
+export function blocksAt<Block extends Stretch>(blocks: readonly Block[], atMs: number): Block[] {
+  return blocks.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs)
+}
+
+export function statesIn(blocks: readonly StateBlock[]): number[] {
+  return [...new Set(blocks.map(({ state }) => state))].sort((a, b) => a - b)
+}
+
+/** Whether a block is a share of a day, not of an hour. */
+export function isOfDays(blocks: readonly StateBlock[]): boolean {
+  return blocks.some(({ fromMs, toMs }) => toMs - fromMs > dayMs / 2)
+}
+
+/** `on (08:20–12:10)`, `on 62 %, off 38 % (14:00–15:00)`; null where nothing is known. */
+export function statesText(series: StateSeries, there: readonly StateBlock[], times: Times): string | null {
+  const [first] = there
+  if (first === undefined) return null
+  const ofSwitch = isSwitch(statesIn(series.blocks))
+  const texts = there.map(({ state, low, high }) => {
+    const word = stateWord(state, ofSwitch)
+    return series.isShares ? `${word} ${percent(high - low)}` : word
+  })
+  return `${texts.join(', ')} (${stretchText(first, times)})`
+}
+
+/** `12 minutes`, of a share of a stretch. */
+export function blockDuration({ fromMs, toMs, low, high }: StateBlock): string {
+  return duration(((toMs - fromMs) / 1000) * (high - low))
+}

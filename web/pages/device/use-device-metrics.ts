@@ -1,0 +1,36 @@
+/** The metrics of a device as its answers describe them, and those that the page shows; the same while nothing changes. */
+
+import { useMemo } from 'preact/hooks'
+import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { PastDays } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { type Descriptions, type Quantities, quantitiesOf } from '../../text/quantities.ts'
+import type { Detail } from './answers.ts'
+import { chooseMetrics, metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
+
+interface Answers {
+  readonly latest: LatestOfDevice | undefined
+  readonly detail: Detail | undefined
+  readonly stats: Stats | undefined
+  readonly past: PastDays | undefined
+}
+
+export interface DeviceMetrics {
+  readonly quantities: Quantities
+  /** All, in the order in which they are shown. */
+  readonly names: readonly string[]
+  readonly shown: readonly string[]
+  readonly toRead: readonly ShownMetric[]
+}
+
+export function useDeviceMetrics({ latest, detail, stats, past }: Answers, chosen: string | null): DeviceMetrics {
+  const described: Descriptions = { ...past?.metrics, ...stats?.metrics, ...latest?.metrics, ...detail?.metrics }
+  const names = metricsOfDevice(latest?.values ?? {}, detail, described)
+  // Answers come every minute, and mostly say the same of the metrics: what is drawn of them is not drawn anew for that.
+  const same = JSON.stringify([described, names])
+  return useMemo(() => {
+    const quantities = quantitiesOf(described)
+    const shown = chooseMetrics(names, chosen)
+    return { quantities, names, shown, toRead: metricsToRead(names, shown, quantities) }
+  }, [same, chosen])
+}
