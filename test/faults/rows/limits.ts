@@ -5,7 +5,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync } 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../store/process/free-port.ts'
-import { until } from '../../support/processes.ts'
+import { isRunning, until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import { isAcknowledged } from '../ledger.ts'
 import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
@@ -76,13 +76,11 @@ export async function fullPostgresDisk(harness: Harness, tally: Tally, seed: num
     await experiment(harness, { seed: seed + cycle, tally }, async bed => {
       await sleep(500)
       const fromMs = Date.now()
-      for (const pid of [bed.databases.pid('postgres'), ...childrenOf(bed.databases.pid('postgres'))])
-        setLimit(pid, 'fsize', 8192)
+      limitPostgres(bed, 8192)
       const { status } = await bed.service.admin('POST', `/devices/${bed.devices[3]?.name}/rotate?now=1`)
       tally.notes.push(`a change with no room for PostgreSQL is answered ${status}`)
       await sleep(2000)
-      for (const pid of [bed.databases.pid('postgres'), ...childrenOf(bed.databases.pid('postgres'))])
-        setLimit(pid, 'fsize', 'unlimited')
+      limitPostgres(bed, 'unlimited')
       const before = bed.revocations()
       await until('a password can be changed', async () => {
         await bed.revoke(bed.devices[4]?.name ?? '')
@@ -90,6 +88,19 @@ export async function fullPostgresDisk(harness: Harness, tally: Tally, seed: num
       })
       await complainOfSilence(bed, fromMs)
     })
+  }
+}
+
+/** The server and its backends, of which some may end meanwhile; a new one has the limit of the server. */
+function limitPostgres({ databases }: TestBed, bytes: number | 'unlimited'): void {
+  const server = databases.pid('postgres')
+  setLimit(server, 'fsize', bytes)
+  for (const backend of childrenOf(server)) {
+    try {
+      setLimit(backend, 'fsize', bytes)
+    } catch (error) {
+      if (isRunning(backend)) throw error
+    }
   }
 }
 

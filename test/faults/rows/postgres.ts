@@ -1,4 +1,4 @@
-/** Row 9: PostgreSQL is killed, frozen, or out of connections. Known devices never notice. */
+/** Row 9: PostgreSQL is killed, frozen, or out of connections. Known devices never notice, with metrics that are known of them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -39,9 +39,26 @@ async function untilRevoked(bed: TestBed): Promise<void> {
 
 const frozenMs = 15_000
 
+/** A device's first value of a metric waits for PostgreSQL. */
+async function untilMetricsAreKnown({ databases, hooks }: TestBed): Promise<void> {
+  const client = new pg.Client({ connectionString: databases.postgresUrl })
+  hooks.teardown(() => client.end().catch(() => undefined))
+  client.on('error', () => undefined)
+  await client.connect()
+  let known = -1
+  await until('no device has a new metric', async () => {
+    await sleep(1000)
+    const before = known
+    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM metric_series')
+    known = rows[0]?.count ?? 0
+    return known > 0 && known === before
+  })
+}
+
 export async function freezePostgres(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     await experiment(harness, { seed: seed + cycle, tally }, async bed => {
+      await untilMetricsAreKnown(bed)
       const fromMs = Date.now()
       const thaw = freeze(bed.databases.pid('postgres'))
       bed.hooks.teardown(thaw)
