@@ -9,11 +9,14 @@ import type { QuestdbPg } from '../store/questdb/client/questdb-address.ts'
 import {
   expiredDaysTable,
   expiredHoursTable,
+  expiredSeriesDaysTable,
+  expiredSeriesHoursTable,
   hourlyColumns,
   measurementsTable,
   metrics,
   pointsTable,
   readingsTable,
+  seriesHourColumns,
 } from '../store/tables.ts'
 import { BackupError } from './backup-error.ts'
 
@@ -27,6 +30,8 @@ const dayUs = 86_400_000_000
 const timeOfDay = (column: string) => `cast(${column} AS LONG) % ${dayUs}`
 const scaled = (column: string) => `cast(${column} * 10000 AS LONG)`
 
+const sumOf = { LONG: (column: string) => column, DOUBLE: scaled, TIMESTAMP: timeOfDay }
+
 const summed: Record<string, readonly string[]> = {
   [readingsTable]: [timeOfDay('ts'), ...metrics.map(scaled)],
   [expiredHoursTable]: [
@@ -35,6 +40,12 @@ const summed: Record<string, readonly string[]> = {
   ],
   [expiredDaysTable]: ['readings', 'hours'],
   [measurementsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value')],
+  [expiredSeriesHoursTable]: [
+    timeOfDay('ts'),
+    'cast(series AS LONG)',
+    ...seriesHourColumns.map(({ name, type }) => sumOf[type](name)),
+  ],
+  [expiredSeriesDaysTable]: ['readings', 'hours'],
   [pointsTable]: [timeOfDay('ts'), 'cast(series AS LONG)', scaled('value'), timeOfDay('stored_at')],
 }
 

@@ -43,6 +43,8 @@ export class FurtherValues {
       isLacking = true
     }
     for (let index = 0; index < furtherCount; index++) {
+      // One that was erased.
+      if (Number.isNaN(readings.furtherValue(index))) continue
       const place = placeOf(known, readings.furtherSeries(index))
       if (timeUs >= (known.timesUs[place] as number)) {
         known.values[place] = readings.furtherValue(index)
@@ -59,6 +61,25 @@ export class FurtherValues {
     if (timeUs <= (known.timesUs[place] as number)) return
     known.values[place] = value
     known.timesUs[place] = timeUs
+  }
+
+  /** Values that are older than this. */
+  forgetBefore(slot: number, timeUs: number): void {
+    this.#forget(slot, known => known.timesUs.map(one => one >= timeUs))
+  }
+
+  /** Those of series that were erased. */
+  forgetSeries(erased: ReadonlySet<number>): void {
+    for (const slot of this.#bySlot.keys()) this.#forget(slot, known => known.series.map(one => !erased.has(one)))
+  }
+
+  #forget(slot: number, keptOf: (known: Values) => readonly boolean[]): void {
+    const known = this.#bySlot[slot]
+    if (known === undefined) return
+    const kept = keptOf(known)
+    if (kept.every(Boolean)) return
+    const part = (column: readonly number[]) => column.filter((_, place) => kept[place])
+    this.#bySlot[slot] = { series: part(known.series), values: part(known.values), timesUs: part(known.timesUs) }
   }
 
   /** -Infinity for a series without a value. */

@@ -267,11 +267,26 @@ export class LiveFleet {
       if ((slot + 1) % forgottenPerTurn === 0) await turn(undefined, { signal })
       const { lastUs } = this.#columns.get()
       const last = lastUs[slot] as number
-      if (this.#devices[slot] === undefined || last >= timeUs || last === Number.NEGATIVE_INFINITY) continue
+      if (this.#devices[slot] === undefined || last === Number.NEGATIVE_INFINITY) continue
+      if (last >= timeUs) {
+        this.#forgetValues(slot, timeUs)
+        continue
+      }
       this.#columns.clearReadings(slot)
       this.further.clear(slot)
       this.update(slot)
     }
+  }
+
+  /** Those of metrics that the device has not sent since. */
+  #forgetValues(slot: number, beforeUs: number): void {
+    const { values, valuesUs } = this.#columns.get()
+    for (let at = slot * metricCount; at < (slot + 1) * metricCount; at++) {
+      if ((valuesUs[at] as number) >= beforeUs) continue
+      values[at] = Number.NaN
+      valuesUs[at] = Number.NEGATIVE_INFINITY
+    }
+    this.further.forgetBefore(slot, beforeUs)
   }
 
   columns(): LiveColumns {

@@ -82,6 +82,47 @@ export const expiredDaysTableSql = `CREATE TABLE IF NOT EXISTS ${expiredDaysTabl
   hours LONG
 ) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
 
+/**
+ * What is kept of a series for each of its expired hours. Values of kinds that have no mean are between `first` and `last`;
+ * `sine` and `cosine` are means of unit vectors, of values in degrees. `increase` is that of a total from value to value
+ * within the hour; one that is lower than the value before has grown from 0.
+ */
+export const seriesHourColumns = [
+  { name: 'count', type: 'LONG', sql: 'count(value)' },
+  { name: 'mean', type: 'DOUBLE', sql: 'avg(value)' },
+  { name: 'std', type: 'DOUBLE', sql: 'stddev_samp(value)' },
+  { name: 'min', type: 'DOUBLE', sql: 'min(value)' },
+  { name: 'max', type: 'DOUBLE', sql: 'max(value)' },
+  { name: 'first', type: 'DOUBLE', sql: 'first(value)' },
+  { name: 'first_ts', type: 'TIMESTAMP', sql: 'min(ts)' },
+  { name: 'last', type: 'DOUBLE', sql: 'last(value)' },
+  { name: 'last_ts', type: 'TIMESTAMP', sql: 'max(ts)' },
+  { name: 'sine', type: 'DOUBLE', sql: 'avg(sin(radians(value)))' },
+  { name: 'cosine', type: 'DOUBLE', sql: 'avg(cos(radians(value)))' },
+  {
+    name: 'increase',
+    type: 'DOUBLE',
+    sql: 'sum(CASE WHEN before IS NULL THEN 0.0 WHEN value >= before THEN value - before ELSE value END)',
+  },
+] as const
+export type SeriesHourColumn = (typeof seriesHourColumns)[number]['name']
+
+/** The same as `readings_hours`, of values without a column: a view of them is not kept before they expire. */
+export const expiredSeriesHoursTable = 'measurements_hours'
+export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredSeriesHoursTable} (
+  ts TIMESTAMP,
+  series INT,
+  ${seriesHourColumns.map(({ name, type }) => `${name} ${type}`).join(',\n  ')}
+) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, series)`
+
+/** The days whose values without a column, told as readings, have their hours there. What has expired is told by `readings_expired` alone. */
+export const expiredSeriesDaysTable = 'measurements_expired'
+export const expiredSeriesDaysTableSql = `CREATE TABLE IF NOT EXISTS ${expiredSeriesDaysTable} (
+  ts TIMESTAMP,
+  readings LONG,
+  hours LONG
+) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
+
 /** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
 export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`
@@ -105,6 +146,23 @@ export const usPerDeviceNumber = 10_000_000
 /** QuestDB puts conditions on time and device before the join; a condition on the name comes behind it. */
 export const namedReadingsView = 'readings_named'
 export const namedReadingsViewQuery = `SELECT r.ts, r.device, n.name, n.location_short, ${metrics.map(metric => `r.${metric}`).join(', ')} FROM ${readingsTable} r LEFT JOIN ${deviceNamesTable} n ON r.device = n.device`
+
+/**
+ * Which device and which metric a series of `measurements` is of, for who reads QuestDB itself. The time of a row stands for
+ * the number of the series. Both never change; a series whose values were erased has no metric.
+ */
+export const seriesNamesTable = 'series_names'
+export const seriesNamesTableSql = `CREATE TABLE IF NOT EXISTS ${seriesNamesTable} (
+  ts TIMESTAMP,
+  series INT,
+  device SYMBOL CAPACITY 131072 CACHE,
+  metric SYMBOL CAPACITY 16384 CACHE
+) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(ts, series)`
+export const usPerSeriesNumber = 1_000_000
+
+/** QuestDB puts conditions on time, device and metric before the join; one on the name comes behind it. */
+export const namedMeasurementsView = 'measurements_named'
+export const namedMeasurementsViewQuery = `SELECT m.ts, s.device, n.name, n.location_short, s.metric, m.value FROM ${measurementsTable} m JOIN ${seriesNamesTable} s ON m.series = s.series LEFT JOIN ${deviceNamesTable} n ON s.device = n.device WHERE m.value IS NOT NULL`
 
 /** What the service tells of itself every ten seconds, and what a step of several rows shows. */
 export const selfMonitoringColumns = [

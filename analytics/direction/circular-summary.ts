@@ -66,6 +66,23 @@ export function circularSummary(
   }
 }
 
+/** The same of so many angles of which the means of their unit vectors are known; a narrow spread has fewer digits. */
+export function circularSummaryOf({
+  count,
+  sine,
+  cosine,
+}: Readonly<Record<'count' | 'sine' | 'cosine', number>>): Omit<CircularSummary, 'rayleigh_p_value'> {
+  const resultant = Math.min(1, Math.hypot(sine, cosine))
+  const hasMean = resultant >= resultantMin
+  return {
+    count,
+    mean_degrees: hasMean ? directionOf(sine, cosine) : null,
+    resultant_length: resultant,
+    circular_variance: 1 - resultant,
+    circular_std_degrees: hasMean ? toDegrees(Math.sqrt(-2 * Math.log(resultant))) : null,
+  }
+}
+
 const nothing = {
   mean_degrees: null,
   resultant_length: null,

@@ -1,11 +1,12 @@
 /**
- * Days of raw readings in QuestDB, and how one expires: its hours are kept in a table of their own, compared with the readings,
- * the day is marked, and then its partition goes. Each step can be repeated.
+ * Days of raw readings in QuestDB, and how one expires: its hours are kept in tables of their own, compared with the rows, the
+ * day is marked, and then its partitions go. Each step can be repeated.
  */
 
 import { bug } from '../../limits/bug.ts'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
-import { expiredDaysTable, expiredHoursTable, hourlyColumns, metrics, readingsTable } from '../../store/tables.ts'
+import { expiredDaysTable, readingsTable } from '../../store/tables.ts'
+import { type ExpiringTable, expiringMeasurements, expiringReadings } from './expiring-tables.ts'
 import { dayMs } from './horizon.ts'
 
 type Pause = () => Promise<void>
@@ -13,13 +14,13 @@ type Pause = () => Promise<void>
 export interface RawDay {
   /** Epoch milliseconds. */
   startMs: number
-  /** Raw readings in it. */
+  /** Raw readings in it, or values without a column. */
   readings: number
 }
 
 /** The days that have a partition, ascending. */
-export async function listRawDays(exec: Exec): Promise<RawDay[]> {
-  const partitions = await exec(`SELECT name, numRows FROM table_partitions('${readingsTable}')`)
+export async function listRawDays(exec: Exec, { name: table } = expiringReadings): Promise<RawDay[]> {
+  const partitions = await exec(`SELECT name, numRows FROM table_partitions('${table}')`)
   const days = new Map<number, number>()
   for (const [name, rows] of partitions) {
     // One that was split by late rows has a time behind its day.
@@ -43,37 +44,63 @@ export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
   return lastUs === null ? Number.NEGATIVE_INFINITY : Number(lastUs) / 1000 + dayMs
 }
 
-/** Keeps the hours of a day, and marks it. Throws when the hours are not those of the readings. */
-export async function expireDay(exec: Exec, { startMs, readings }: RawDay, pause: Pause): Promise<void> {
-  for (const piece of piecesOf(startMs, readings)) await exec(keepSql(piece))
-  await untilTableApplied(exec, expiredHoursTable, pause)
+/**
+ * Keeps the hours of a day, and marks it as expired. Throws when the hours are not those of its rows. The mark is the last
+ * step: until then nothing of the day has expired, neither readings nor their values without a column.
+ */
+export async function expireDay(exec: Exec, day: RawDay, pause: Pause): Promise<void> {
+  const measured = (await listRawDays(exec, expiringMeasurements)).find(({ startMs }) => startMs === day.startMs)
+  if (measured !== undefined) await keepDay(exec, expiringMeasurements, measured, pause)
+  await keepDay(exec, expiringReadings, day, pause)
+}
+
+/** Keeps the hours that a table has of a day, and notes that they are there. */
+export async function keepDay(
+  exec: Exec,
+  table: ExpiringTable,
+  { startMs, readings }: RawDay,
+  pause: Pause,
+): Promise<void> {
+  const { hoursTable, daysTable, hourColumns, sumsSql, isPresentSql } = table
+  for (const piece of piecesOf(startMs, readings)) {
+    await exec(`INSERT INTO ${hoursTable} (${hourColumns}) ${table.hoursSql(whereSql(piece))}`)
+  }
+  await untilTableApplied(exec, hoursTable, pause)
   let hours = 0
   for (const piece of piecesOf(startMs, readings)) {
-    const [ofReadings] = await exec(`SELECT ${sumsSql} FROM (${hoursSql(piece)})`)
-    const [kept] = await exec(`SELECT ${sumsSql} FROM ${expiredHoursTable} ${whereSql(piece)} AND ${isPresent}`)
-    if (kept?.join() !== ofReadings?.join()) {
-      throw new Error(`the hours of ${dayText(startMs)} are not those of its readings: ${kept} of ${ofReadings}`)
+    const [ofRows] = await exec(`SELECT ${sumsSql} FROM (${table.hoursSql(whereSql(piece))})`)
+    const [kept] = await exec(`SELECT ${sumsSql} FROM ${hoursTable} ${whereSql(piece)} AND ${isPresentSql}`)
+    if (kept?.join() !== ofRows?.join()) {
+      throw new Error(`the hours of ${dayText(startMs)} are not those of its ${table.name}: ${kept} of ${ofRows}`)
     }
     hours += Number(kept?.[0])
   }
-  await exec(`INSERT INTO ${expiredDaysTable} VALUES ('${timeText(startMs)}', ${readings}, ${hours})`)
-  await untilTableApplied(exec, expiredDaysTable, pause)
+  await exec(`INSERT INTO ${daysTable} VALUES ('${timeText(startMs)}', ${readings}, ${hours})`)
+  await untilTableApplied(exec, daysTable, pause)
 }
 
-/** Whether a marked day has all of its hours: a QuestDB that does not sync may have lost some. */
-export async function hasAllHours(exec: Exec, { startMs }: RawDay): Promise<boolean> {
-  const range = { fromMs: startMs, toMs: startMs + dayMs }
-  const [mark] = await exec(`SELECT hours FROM ${expiredDaysTable} ${whereSql(range)}`)
-  const [kept] = await exec(`SELECT count() FROM ${expiredHoursTable} ${whereSql(range)}`)
-  // Those of erased devices have no values any more, and still count.
-  return mark === undefined || Number(kept?.[0]) >= Number(mark[0])
+/**
+ * Whether a day has all of its hours that were noted: a QuestDB that does not sync may have lost some. Undefined for a day
+ * of which none were noted.
+ */
+export async function hasAllHours(
+  exec: Exec,
+  { hoursTable, daysTable }: ExpiringTable,
+  { startMs }: RawDay,
+): Promise<boolean | undefined> {
+  const where = whereSql({ fromMs: startMs, toMs: startMs + dayMs })
+  const [mark] = await exec(`SELECT hours FROM ${daysTable} ${where}`)
+  if (mark === undefined) return undefined
+  const [kept] = await exec(`SELECT count() FROM ${hoursTable} ${where}`)
+  // Those of what was erased have no values any more, and still count.
+  return Number(kept?.[0]) >= Number(mark[0])
 }
 
-/** Removes the raw readings of all days before this one. QuestDB gives up the hourly view by it, which is then rebuilt. */
-export async function dropDays(exec: Exec, beforeMs: number, pause: Pause): Promise<void> {
-  if (beforeMs % dayMs !== 0) throw bug(`readings before ${beforeMs} are to go, which begins no day`)
-  await exec(`ALTER TABLE ${readingsTable} DROP PARTITION WHERE ts < '${timeText(beforeMs)}'`)
-  await untilTableApplied(exec, readingsTable, pause)
+/** Removes the rows of all days before this one. Of readings, QuestDB gives up the hourly view by it, which is then rebuilt. */
+export async function dropDays(exec: Exec, { name }: ExpiringTable, beforeMs: number, pause: Pause): Promise<void> {
+  if (beforeMs % dayMs !== 0) throw bug(`${name} before ${beforeMs} are to go, which begins no day`)
+  await exec(`ALTER TABLE ${name} DROP PARTITION WHERE ts < '${timeText(beforeMs)}'`)
+  await untilTableApplied(exec, name, pause)
 }
 
 export function dayText(startMs: number): string {
@@ -85,7 +112,7 @@ interface Range {
   toMs: number
 }
 
-/** So many readings in one statement, to stay within its time limit. */
+/** So many rows in one statement, to stay within its time limit. */
 const readingsPerStatement = 20_000_000
 const hourMs = 3_600_000
 
@@ -97,28 +124,6 @@ function piecesOf(startMs: number, readings: number): Range[] {
     const fromMs = startMs + index * lengthMs
     return { fromMs, toMs: Math.min(fromMs + lengthMs, startMs + dayMs) }
   })
-}
-
-const names = ['ts', 'device', ...hourlyColumns.map(({ name }) => name)].join(', ')
-const aggregates = hourlyColumns.map(({ sql }) => sql).join(', ')
-const counts = metrics.map(metric => `${metric}_count`)
-/** Null in the hours of an erased device. */
-const isPresent = `${counts[0]} IS NOT NULL`
-/** Of whole numbers, which come out the same in whatever order they are added up. */
-const sumsSql = [
-  'count()',
-  ...counts.map(name => `sum(${name})`),
-  ...metrics.flatMap(metric => ['min', 'max'].map(aggregate => `sum(cast(${metric}_${aggregate} * 10000 AS LONG))`)),
-].join(', ')
-
-/** The hours of the readings, without those of erased devices. */
-function hoursSql(range: Range): string {
-  const hours = `SELECT ts, device, ${aggregates} FROM ${readingsTable} ${whereSql(range)} SAMPLE BY 1h ALIGN TO CALENDAR`
-  return `SELECT ${names} FROM (${hours}) WHERE ${counts.join(' + ')} > 0`
-}
-
-function keepSql(range: Range): string {
-  return `INSERT INTO ${expiredHoursTable} (${names}) ${hoursSql(range)}`
 }
 
 function whereSql({ fromMs, toMs }: Range): string {

@@ -2,9 +2,9 @@
  * Makes raw readings expire by whole days, while their hours stay. In this order, in which it may stop anywhere and begin again:
  *
  * 1. Readings of the day are refused, durably, and all that was accepted before is applied in QuestDB.
- * 2. The hours of the day are kept in a table of their own and compared with the readings.
- * 3. The day is marked: from then on queries take its hours from that table, whatever the table of readings has of it.
- * 4. When no query is left that was planned before, its partition goes; so does what a replay of the journal brings back later.
+ * 2. The hours of the day are kept in tables of their own and compared with the readings and their values without a column.
+ * 3. The day is marked: from then on queries take its hours from those tables, whatever the others have of it.
+ * 4. When no query is left that was planned before, its partitions go; so does what a replay of the journal brings back later.
  */
 
 import type { Ingest } from '../../ingest/ingest.ts'
@@ -17,10 +17,12 @@ import {
   dropDays,
   expireDay,
   hasAllHours,
+  keepDay,
   listRawDays,
   type RawDay,
   readExpiredBeforeMs,
 } from './expired-days.ts'
+import { type ExpiringTable, expiringMeasurements, expiringReadings } from './expiring-tables.ts'
 import { dayMs } from './horizon.ts'
 import type { SharedLock } from './shared-lock.ts'
 
@@ -88,13 +90,33 @@ export class Expiry {
   async remove(pause: Pause): Promise<RawDay[]> {
     const { exec, lock, monotonicMs, graceMs } = this.#options
     if (monotonicMs() - this.#markedAtMs < graceMs) return []
-    const expired = (await listRawDays(exec)).filter(({ startMs }) => startMs < this.#expiredBeforeMs)
-    if (expired.length === 0) return []
+    const readings = await this.#listExpired(expiringReadings)
+    const measurements = await this.#listExpired(expiringMeasurements)
+    if (readings.length === 0 && measurements.length === 0) return []
     const isDone = await lock.tryExclusive(async () => {
-      for (const day of expired) if (!(await hasAllHours(exec, day))) await expireDay(exec, day, pause)
-      await dropDays(exec, this.#expiredBeforeMs, pause)
+      await this.#ensureHours(readings, measurements, pause)
+      // Values are read beside their readings, so those that a crash between the two leaves behind are seen by nobody.
+      if (readings.length > 0) await dropDays(exec, expiringReadings, this.#expiredBeforeMs, pause)
+      if (measurements.length > 0) await dropDays(exec, expiringMeasurements, this.#expiredBeforeMs, pause)
     })
-    return isDone ? expired : []
+    return isDone ? readings : []
+  }
+
+  async #listExpired(table: ExpiringTable): Promise<RawDay[]> {
+    return (await listRawDays(this.#options.exec, table)).filter(({ startMs }) => startMs < this.#expiredBeforeMs)
+  }
+
+  /** Keeps hours that QuestDB has lost, and those of values that were there when their day expired with a version before. */
+  async #ensureHours(readings: readonly RawDay[], measurements: readonly RawDay[], pause: Pause): Promise<void> {
+    const { exec } = this.#options
+    for (const day of measurements) {
+      if ((await hasAllHours(exec, expiringMeasurements, day)) !== true) {
+        await keepDay(exec, expiringMeasurements, day, pause)
+      }
+    }
+    for (const day of readings) {
+      if ((await hasAllHours(exec, expiringReadings, day)) === false) await keepDay(exec, expiringReadings, day, pause)
+    }
   }
 
   /** Whether all readings from before the moment are applied that were ever accepted. */

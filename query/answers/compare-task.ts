@@ -2,7 +2,7 @@
 
 import type { FurtherMetric } from '../further-metric.ts'
 import type { ComparedSamples } from '../kinds/compared-metric.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { furtherSamplesByHour } from '../kinds/further-samples.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { HourlySeries } from '../series.ts'
 import type { CompareQuery } from '../task.ts'
@@ -49,14 +49,14 @@ async function readFurther(
   context: TaskContext,
 ): Promise<ComparedSamples[]> {
   const metrics = query.further.map(metric => metric[which])
-  const fromUs = Math.min(endMs * 1000, Math.max(startMs * 1000, query.hourSources.expiredBeforeUs))
+  const { expiredBeforeUs } = query.hourSources
+  const [fromUs, toUs] = [startMs * 1000, endMs * 1000]
   const series = metrics.flatMap(({ kind, series }) => (kind === 'gauge' ? (series ?? []) : []))
-  const hours = await context.measurements.hours({ series, fromUs, toUs: endMs * 1000 }, context.signal)
-  const range = { afterUs: fromUs - 1, throughUs: endMs * 1000, untilUs: query.newestUs }
+  const hours = await context.measurements.hours({ series, fromUs, toUs, expiredBeforeUs }, context.signal)
+  const range = { fromUs, throughUs: toUs, untilUs: query.newestUs, expiredBeforeUs }
   const others = metrics.filter(({ kind }) => kind !== 'gauge')
   const byName = new Map<string, FurtherSamples>()
-  for (const samples of await furtherSamples(others, range, undefined, context))
-    byName.set(samples.metric.name, samples)
+  for (const samples of await furtherSamplesByHour(others, range, context)) byName.set(samples.metric.name, samples)
   return metrics.map(metric => {
     const ofColumn =
       metric.column === undefined ? undefined : { startsMs: hourly.startsMs, ...hourly.metrics[metric.column] }

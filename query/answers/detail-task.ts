@@ -1,7 +1,7 @@
 /** Fetches for `detail_data`: the readings of a day, the hours of a month, and the times before that day for the cadence. */
 
 import { upperBound } from '../../analytics/lower-bound.ts'
-import { furtherSamples } from '../kinds/further-samples.ts'
+import { furtherSamples, furtherSamplesByHour } from '../kinds/further-samples.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { DetailQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
@@ -27,17 +27,18 @@ export async function answerDetail(query: DetailQuery, context: TaskContext): Pr
 async function readFurther(query: DetailQuery, context: TaskContext): Promise<DetailedMetric[]> {
   const { further, nowMs, hourSources } = query
   const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
-  const fromUs = Math.max(fromMs * 1000, hourSources.expiredBeforeUs)
+  const { expiredBeforeUs } = hourSources
+  const fromUs = fromMs * 1000
   const throughUs = throughMs * 1000
   const gauges = further.filter(({ kind }) => kind === 'gauge')
   const others = further.filter(({ kind }) => kind !== 'gauge')
   const { measurements, signal } = context
   const hours = await measurements.hours(
-    { series: gauges.flatMap(({ series }) => series ?? []), fromUs, toUs: toMs * 1000 },
+    { series: gauges.flatMap(({ series }) => series ?? []), fromUs, toUs: toMs * 1000, expiredBeforeUs },
     signal,
   )
   const ofDay = await furtherSamples(gauges, { afterUs: afterMs * 1000, throughUs }, undefined, context)
-  const ofMonth = await furtherSamples(others, { afterUs: fromUs - 1, throughUs }, undefined, context)
+  const ofMonth = await furtherSamplesByHour(others, { fromUs, throughUs, expiredBeforeUs }, context)
   const detailed = new Map<string, DetailedMetric>()
   for (const day of ofDay) detailed.set(day.metric.name, { day, hours: hours.get(day.metric.series ?? Number.NaN) })
   for (const month of ofMonth) detailed.set(month.metric.name, { day: since(month, afterMs), month })

@@ -1,6 +1,7 @@
 /** The figures of a metric by hours or local days, of each kind but a gauge: totals grow, angles turn, states last, amounts add up. */
 
 import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
+import { type CircularSummary, circularSummaryOf } from '../../analytics/direction/circular-summary.ts'
 import { directionAggregates, vectorAggregates } from '../../analytics/direction/direction-aggregates.ts'
 import { lowerBound } from '../../analytics/lower-bound.ts'
 import { bucketSums } from '../../analytics/rate/bucket-sums.ts'
@@ -62,17 +63,23 @@ function counterBuckets(samples: FurtherSamples, buckets: readonly Bucket[], { c
 function directionBuckets(samples: FurtherSamples, buckets: readonly Bucket[]): KindBucket[] {
   const circular = directionAggregates(samples, buckets)
   const vectors = samples.speeds === undefined ? undefined : vectorAggregates(samples, samples.speeds, buckets)
-  return circular.map(({ rayleigh_p_value: _, ...figures }, place) => {
+  return buckets.map(({ startMs }, place) => {
+    const kept = samples.expired?.at.get(startMs)
+    // Of pairs with a speed nothing is kept.
+    if (kept !== undefined) return { kind: 'direction', ...circularSummaryOf(kept), vector: null }
+    const { rayleigh_p_value: _, ...figures } = circular[place] as CircularSummary
     return { kind: 'direction', ...figures, vector: vectors?.[place] ?? null }
   })
 }
 
 function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], context: BucketContext): KindBucket[] {
-  const { timesMs, values } = samples
+  const { timesMs, values, expired } = samples
   const cadence = metricCadence(timesMs, context.cadence)
-  return bucketSums({ timesMs, values, cadence, nowMs: context.nowMs }, buckets).map(({ max_at_ms, ...figures }) => {
+  const sums = bucketSums({ timesMs, values, cadence, nowMs: context.nowMs }, buckets)
+  return sums.map(({ max_at_ms, ...figures }, place) => {
     const { count, sum, max, coverage, missing, valid } = figures
-    const max_at = max_at_ms === null ? null : context.local.text(max_at_ms * 1000)
+    const isExpired = expired !== undefined && (buckets[place] as Bucket).startMs < expired.beforeMs
+    const max_at = max_at_ms === null || isExpired ? null : context.local.text(max_at_ms * 1000)
     return { kind: 'rate', count, sum, max, max_at, coverage, missing, valid }
   })
 }

@@ -1,10 +1,13 @@
 /** The values of a device's further metrics, as each kind needs them, fetched in a worker. */
 
+import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import { presentOf, type Samples } from '../../analytics/present.ts'
 import type { FurtherMetric, ValuesPlace } from '../further-metric.ts'
+import type { KeptHours } from '../questdb/measurements-source.ts'
 import type { Series } from '../series.ts'
 import type { TaskContext } from '../task-context.ts'
-import { alignedTo, type FurtherSamples } from './metric-samples.ts'
+import { expiredSamples } from './expired-samples.ts'
+import { alignedTo, type ExpiredHours, type FurtherSamples } from './metric-samples.ts'
 import { stateHoldMaxMs } from './state-hold.ts'
 
 export interface SamplesRange {
@@ -45,6 +48,70 @@ export async function furtherSamples(
     all.push({ metric, ...pairedWith(samples, paired) })
   }
   return all
+}
+
+/**
+ * The same of [fromMs, throughUs], by whole hours: of those whose values have expired, what is kept of them. Counters and
+ * states begin with the newest value before that, also where it has expired.
+ */
+export async function furtherSamplesByHour(
+  metrics: readonly FurtherMetric[],
+  { fromUs, throughUs, untilUs, expiredBeforeUs }: HourlyRange,
+  context: Pick<TaskContext, 'measurements' | 'signal' | 'rowsMax'>,
+): Promise<FurtherSamples[]> {
+  const rawFromUs = Math.min(throughUs + 1, Math.max(fromUs, expiredBeforeUs))
+  const range = { afterUs: rawFromUs - 1, throughUs, ...(untilUs !== undefined && { untilUs }) }
+  const raw = await furtherSamples(metrics, range, undefined, context)
+  if (!(fromUs - aroundUs < expiredBeforeUs)) return raw
+  const series = metrics.flatMap(metric => metric.series ?? [])
+  const toUs = throughUs + 1 + (untilUs === undefined ? 0 : aroundUs)
+  const asked = { series, fromUs: Math.max(0, fromUs - aroundUs), toUs, expiredBeforeUs }
+  const kept = await context.measurements.keptHours(asked, context.signal)
+  return raw.map(samples => {
+    const hours = kept.get(samples.metric.series ?? Number.NaN)
+    return hours === undefined
+      ? samples
+      : withExpired(samples, hours, { fromUs, throughUs, expiredBeforeUs }, context.rowsMax)
+  })
+}
+
+interface HourlyRange {
+  /** The start of an hour. */
+  readonly fromUs: number
+  readonly throughUs: number
+  readonly untilUs?: number
+  readonly expiredBeforeUs: number
+}
+
+function withExpired(
+  samples: FurtherSamples,
+  hours: KeptHours,
+  { fromUs, throughUs, expiredBeforeUs }: HourlyRange,
+  rowsMax: number,
+): FurtherSamples {
+  const { metric, speeds } = samples
+  const beforeMs = expiredBeforeUs / 1000
+  const expired = { beforeMs, at: figuresByStart(hours) }
+  if (metric.kind === 'direction') return { ...samples, expired }
+  const kept = expiredSamples(metric.kind, hours, valuesPerReading * rowsMax)
+  const around = isContinued(metric) ? 1 : 0
+  const from = Math.max(0, lowerBound(kept.timesMs, fromUs / 1000) - around)
+  const to = upperBound(kept.timesMs, throughUs / 1000) + around
+  // Until their partition goes, expired values may be found, too.
+  const remaining = partOf(samples, lowerBound(samples.timesMs, beforeMs))
+  return { metric, speeds, ...joined(partOf(kept, from, to), remaining), expired }
+}
+
+function figuresByStart({ startsMs, columns: { count, sine, cosine } }: KeptHours): ExpiredHours['at'] {
+  return new Map(
+    Array.from(startsMs, (startMs, row) => {
+      return [startMs, { count: count[row] as number, sine: sine[row] as number, cosine: cosine[row] as number }]
+    }),
+  )
+}
+
+function partOf({ timesMs, values }: Samples, from: number, to = timesMs.length): Samples {
+  return { timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) }
 }
 
 const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }

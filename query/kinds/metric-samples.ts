@@ -1,6 +1,7 @@
 /** The values of a further metric, and their places among other times. */
 
 import type { Samples } from '../../analytics/present.ts'
+import type { SeriesHourColumn } from '../../store/tables.ts'
 import type { FurtherMetric } from '../further-metric.ts'
 
 /** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
@@ -8,6 +9,15 @@ export interface FurtherSamples extends Samples {
   readonly metric: FurtherMetric
   /** As many as times, NaN where missing; undefined without a paired speed. */
   readonly speeds: Float64Array | undefined
+  /** The hours of which values have expired; samples in them stand for those. */
+  readonly expired?: ExpiredHours | undefined
+}
+
+export interface ExpiredHours {
+  /** Those that begin before this. */
+  readonly beforeMs: number
+  /** What is kept of an hour, by its start. */
+  readonly at: ReadonlyMap<number, Pick<Record<SeriesHourColumn, number>, 'count' | 'sine' | 'cosine'>>
 }
 
 /** The values at these times, ascending, NaN where there is none; values at other times are left out. */

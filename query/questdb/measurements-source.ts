@@ -3,12 +3,14 @@
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
-import { measurementsTable } from '../../store/tables.ts'
+import { measurementsTable, type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
 import { createColumnsReader } from './columns-reader.ts'
-import { furtherValuesSql, furtherWhereSql } from './further-values.ts'
+import { furtherValuesSql } from './further-values.ts'
+import { hoursMax } from './hourly-sql.ts'
+import { keptHoursSql, type SeriesHoursRequest, seriesHoursSql } from './series-hours-sql.ts'
 import { whole } from './sql-literals.ts'
 
 interface SamplesRequest {
@@ -21,17 +23,17 @@ interface SamplesRequest {
   readonly rowsMax: number
 }
 
-interface SeriesHoursRequest {
-  readonly series: readonly number[]
-  readonly fromUs: number
-  /** Not included. */
-  readonly toUs: number
-}
-
 /** One row for each UTC hour with a value, ascending. */
 export interface SeriesHours extends HourlyColumns {
   /** Milliseconds since 1970. */
   readonly startsMs: Float64Array
+}
+
+/** What is kept of the expired hours of a series, one row for each with a value, ascending. */
+export interface KeptHours {
+  /** Milliseconds since 1970, as the times of the first and the last value. */
+  readonly startsMs: Float64Array
+  readonly columns: Readonly<Record<SeriesHourColumn, Float64Array>>
 }
 
 interface OneRequest {
@@ -46,8 +48,10 @@ interface OneRequest {
 export interface MeasurementsSource {
   /** By series; one without a value has no entry. */
   samples(asked: SamplesRequest, signal: AbortSignal): Promise<ReadonlyMap<number, Samples>>
-  /** By series; computed from the values themselves. */
+  /** By series; of expired values those that were kept, others computed from the values themselves. */
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
+  /** By series; of values that have expired. */
+  keptHours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, KeptHours>>
   /** The newest value; no sample where there is none. */
   newest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
   /** The same of the oldest one. */
@@ -56,8 +60,6 @@ export interface MeasurementsSource {
 }
 
 type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
-
-const hourUs = 3_600_000_000
 
 export function createMeasurementsSource(settings: Settings, connection: PgConnection): MeasurementsSource {
   const reader = createColumnsReader(settings, connection)
@@ -88,10 +90,10 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
       const parts = bySeries(timesUs, others)
       return mapValues(parts, ([timesMs, values]) => ({ timesMs, values: values as Float64Array }))
     },
-    async hours({ series, fromUs, toUs }, signal) {
+    async hours({ series, fromUs, toUs, expiredBeforeUs }, signal) {
       if (series.length === 0 || fromUs >= toUs) return new Map()
-      const rowsMax = series.length * (Math.ceil(toUs / hourUs) - Math.floor(fromUs / hourUs))
-      const sql = hoursSql({ series, fromUs, toUs })
+      const rowsMax = series.length * hoursMax({ fromUs, toUs })
+      const sql = seriesHoursSql({ series, fromUs, toUs, expiredBeforeUs })
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 7, rowsMax }, signal)
       return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => {
         const [count, mean, std, min, max] = columns as [
@@ -104,6 +106,15 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
         return { startsMs, count, mean, std, min, max }
       })
     },
+    async keptHours({ series, fromUs, toUs, expiredBeforeUs }, signal) {
+      const untilUs = Math.min(toUs, expiredBeforeUs)
+      if (series.length === 0 || fromUs >= untilUs) return new Map()
+      const rowsMax = series.length * hoursMax({ fromUs, toUs: untilUs })
+      const sql = keptHoursSql({ series, fromUs, toUs: untilUs })
+      const columnCount = 2 + seriesHourColumns.length
+      const [timesUs, ...others] = await reader.read({ sql, columnCount, rowsMax }, signal)
+      return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => ({ startsMs, columns: named(columns) }))
+    },
     newest: (asked, signal) => readOne({ name: 'newest-value', text: `${valuesSql} DESC LIMIT 1` }, asked, signal),
     oldest: (asked, signal) => readOne({ name: 'oldest-value', text: `${valuesSql} ASC LIMIT 1` }, asked, signal),
     close: reader.close,
@@ -113,13 +124,9 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
 const valuesSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
   WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts`
 
-function hoursSql(range: SeriesHoursRequest): string {
-  const aggregates = 'count(value) count, avg(value) mean, stddev_samp(value) std, min(value) least, max(value) most'
-  const hours = `SELECT ts, series, ${aggregates} FROM ${measurementsTable} ${furtherWhereSql(range)} SAMPLE BY 1h ALIGN TO CALENDAR`
-  const columns = ['ts', 'series', 'count', 'mean', 'std', 'least', 'most'].map(
-    name => `cast(${name} AS DOUBLE) ${name}`,
-  )
-  return `SELECT ${columns.join(', ')} FROM (${hours}) ORDER BY ts`
+function named(columns: readonly Float64Array[]): KeptHours['columns'] {
+  const pairs = seriesHourColumns.map(({ name }, index) => [name, columns[index] as Float64Array] as const)
+  return Object.fromEntries(pairs) as Record<SeriesHourColumn, Float64Array>
 }
 
 /**

@@ -7,16 +7,25 @@ import {
   expiredDaysTableSql,
   expiredHoursTable,
   expiredHoursTableSql,
+  expiredSeriesDaysTable,
+  expiredSeriesDaysTableSql,
+  expiredSeriesHoursTable,
+  expiredSeriesHoursTableSql,
   hourlyColumns,
   measurementsTable,
   measurementsTableSql,
   metrics,
+  namedMeasurementsView,
+  namedMeasurementsViewQuery,
   namedReadingsView,
   namedReadingsViewQuery,
   pointsTable,
   pointsTableSql,
   readingsTable,
   readingsTableSql,
+  seriesHourColumns,
+  seriesNamesTable,
+  seriesNamesTableSql,
 } from '../tables.ts'
 import type { QuestdbClient } from './client/questdb-client.ts'
 import { QuestdbError } from './client/questdb-error.ts'
@@ -60,12 +69,25 @@ const expiredDaysColumns: Columns = {
   hours: 'LONG false false',
 }
 
+const expiredSeriesHoursColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  series: 'INT false true',
+  ...Object.fromEntries(seriesHourColumns.map(({ name, type }) => [name, `${type} false false`])),
+}
+
 const deviceNamesColumns: Columns = {
   ts: 'TIMESTAMP true true',
   device: 'SYMBOL false true',
   name: 'VARCHAR false false',
   location_short: 'VARCHAR false false',
   seq: 'LONG false false',
+}
+
+const seriesNamesColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  series: 'INT false true',
+  device: 'SYMBOL false false',
+  metric: 'SYMBOL false false',
 }
 
 /** Throws a sentence when a table of our name is not ours. */
@@ -79,15 +101,28 @@ export async function ensureTables(client: QuestdbClient): Promise<void> {
 export async function ensureExpiryTables(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, expiredHoursTable, expiredHoursTableSql, expiredHoursColumns)
   await ensureTable(client, expiredDaysTable, expiredDaysTableSql, expiredDaysColumns)
+  await ensureTable(client, expiredSeriesHoursTable, expiredSeriesHoursTableSql, expiredSeriesHoursColumns)
+  await ensureTable(client, expiredSeriesDaysTable, expiredSeriesDaysTableSql, expiredDaysColumns)
 }
 
 /** With the view that has them beside the readings. */
 export async function ensureDeviceNames(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
   await ensureTable(client, deviceNamesTable, deviceNamesTableSql, deviceNamesColumns)
+  await ensureView(client, namedReadingsView, namedReadingsViewQuery)
+}
+
+/** With the view that has them beside the values. */
+export async function ensureSeriesNames(client: Pick<QuestdbClient, 'exec'>): Promise<void> {
+  await ensureTable(client, deviceNamesTable, deviceNamesTableSql, deviceNamesColumns)
+  await ensureTable(client, seriesNamesTable, seriesNamesTableSql, seriesNamesColumns)
+  await ensureView(client, namedMeasurementsView, namedMeasurementsViewQuery)
+}
+
+async function ensureView(client: Pick<QuestdbClient, 'exec'>, view: string, query: string): Promise<void> {
   try {
-    const [view] = await client.exec(`SELECT view_sql FROM views() WHERE view_name = '${namedReadingsView}'`, timeoutMs)
-    if (view?.[0] === namedReadingsViewQuery) return
-    await client.exec(`CREATE OR REPLACE VIEW ${namedReadingsView} AS (${namedReadingsViewQuery})`, timeoutMs)
+    const [found] = await client.exec(`SELECT view_sql FROM views() WHERE view_name = '${view}'`, timeoutMs)
+    if (found?.[0] === query) return
+    await client.exec(`CREATE OR REPLACE VIEW ${view} AS (${query})`, timeoutMs)
   } catch (error) {
     // An older QuestDB has no views.
     if (!(error instanceof QuestdbError && error.code === 'REFUSED')) throw error

@@ -86,7 +86,10 @@ test('more values than are wanted are too large', async t => {
 
 test('hours have the figures of their values', async t => {
   for (const source of sources) {
-    const hours = await source.hours({ series: [co2, door], fromUs: startMs * 1000, toUs: throughUs + 1 }, never)
+    const hours = await source.hours(
+      { series: [co2, door], fromUs: startMs * 1000, toUs: throughUs + 1, expiredBeforeUs: Number.NEGATIVE_INFINITY },
+      never,
+    )
     const { startsMs, count, mean, std, min, max } = hours.get(co2) ?? {}
     t.strictSame(minutes(startsMs ?? new Float64Array(0)), [0, 60])
     const figures = [count, mean, min, max].map(column => Array.from(column ?? []))

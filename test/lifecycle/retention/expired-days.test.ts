@@ -11,6 +11,7 @@ import {
   listRawDays,
   readExpiredBeforeMs,
 } from '../../../lifecycle/retention/expired-days.ts'
+import { expiringReadings } from '../../../lifecycle/retention/expiring-tables.ts'
 import { answerCompare } from '../../../query/answers/compare-task.ts'
 import type { HourlySeries } from '../../../query/series.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
@@ -168,7 +169,7 @@ t.test('hours are the same by each mixture of their sources, before and after th
   }
   await until('the view has all', async () => (await exec(`SELECT count() FROM ${hourlyView}`))[0]?.[0] !== 0)
   await check()
-  await dropDays(exec, expiredMs, pause)
+  await dropDays(exec, expiringReadings, expiredMs, pause)
   t.equal((await listRawDays(exec))[0]?.startMs, expiredMs)
   const sql = new pg.Client({ ...address.pg, ssl: false })
   await sql.connect()
@@ -193,18 +194,18 @@ t.test('readings that a replay brings back count nowhere, and go again', async t
   const [day] = await listRawDays(exec)
   t.match(day, { startMs, readings: 30 })
   if (day === undefined) throw new Error('no day')
-  t.equal(await hasAllHours(exec, day), true)
-  await dropDays(exec, expiredMs, pause)
+  t.equal(await hasAllHours(exec, expiringReadings, day), true)
+  await dropDays(exec, expiringReadings, expiredMs, pause)
   t.equal((await listRawDays(exec))[0]?.startMs, expiredMs)
 })
 
 t.test('a day that lost hours is seen', async t => {
   const day = { startMs, readings: 1 }
   await exec(`INSERT INTO readings_expired VALUES ('${new Date(startMs).toISOString()}', 1, 1000)`)
-  await until('it is applied', async () => !(await hasAllHours(exec, day)))
+  await until('it is applied', async () => (await hasAllHours(exec, expiringReadings, day)) === false)
   t.equal(
-    await hasAllHours(exec, { startMs: expiredMs, readings: 1 }),
-    true,
+    await hasAllHours(exec, expiringReadings, { startMs: expiredMs, readings: 1 }),
+    undefined,
     'one that is not marked is not asked about',
   )
 })

@@ -9,6 +9,7 @@ import { openStations } from '../../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../../lifecycle/erasure/erase-jobs.ts'
 import { openAcceptedFrom } from '../../../lifecycle/retention/accepted-from.ts'
 import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
+import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
 import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
 import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
@@ -25,7 +26,7 @@ import { openReadingsSource } from '../../support/readings-source.ts'
 
 const { store } = await startDatabases(t)
 await store.questdb.ready
-const { ingest, pointsIngest, devices } = await openParts(t, store)
+const { ingest, pointsIngest, devices, metrics: registry } = await openParts(t, store)
 for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
 const { address } = store.questdb
 const client = createQuestdbClient(address.http)
@@ -71,8 +72,10 @@ async function hours(device: { symbol: string }, expiredBeforeUs: number): Promi
 
 /** As if nothing had ever expired. */
 async function reset(): Promise<void> {
-  for (const table of ['readings_hours', 'readings_expired']) await exec(`DROP TABLE IF EXISTS ${table}`)
-  await exec('TRUNCATE TABLE readings')
+  for (const table of ['readings', 'measurements']) {
+    for (const kept of ['hours', 'expired']) await exec(`DROP TABLE IF EXISTS ${table}_${kept}`)
+    await exec(`TRUNCATE TABLE ${table}`)
+  }
   await store.postgres.query('DELETE FROM retention')
 }
 
@@ -179,6 +182,7 @@ t.test('a device is erased with the hours of its expired days, while no day expi
   }
   const jobs = createEraseJobs({
     devices,
+    metrics: registry,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
@@ -415,6 +419,16 @@ t.test('days that are due at once wait until a person confirms, also over a rest
   t.strictSame(await hours(porch, again.expiredBeforeUs()), porchHours)
 })
 
+/** Values of one series beside the readings. */
+async function measure(): Promise<void> {
+  const rows = Array.from({ length: dayCount }, (_, age) => {
+    return `('${new Date(today - age * dayMs - dayMs / 2).toISOString()}', 1, ${age})`
+  })
+  await exec(`INSERT INTO measurements VALUES ${rows.join(', ')}`)
+  const isThere = async () => (await exec('SELECT count() FROM measurements'))[0]?.[0] === dayCount
+  await until('the values are there', isThere)
+}
+
 async function kill(given: Kill): Promise<NodeJS.Signals | null> {
   const script = join(import.meta.dirname, '..', '..', 'support', 'expiring-process.ts')
   const parent = join(import.meta.dirname, '..', '..', 'support', 'end-with-parent.ts')
@@ -442,6 +456,36 @@ t.test('a run that is killed at any step is ended by the next, to the same rows'
       t.strictSame(await hours(roof, retention.expiredBeforeUs()), roofHours, text)
       t.strictSame(await exec('SELECT count() FROM readings_hours'), [[2 * 2 * 3]], text)
       t.strictSame(await exec('SELECT count(), sum(readings), sum(hours) FROM readings_expired'), [[3, 24, 12]], text)
+      await retention.close()
+    }
+  }
+})
+
+t.test('readings and their further values go together, wherever a run is killed', async t => {
+  const names = ['hours of values', 'their note', 'hours of readings', 'mark', 'drop of readings', 'drop of values']
+  for (const [place, name] of names.entries()) {
+    for (const when of ['before', 'after'] as const) {
+      await reset()
+      await send(porch)
+      await measure()
+      // Of the first of three days, and behind all of them.
+      const statement = place < 4 ? place : 8 + place
+      t.equal(await kill({ http: address.http, beforeMs, statement, when }), 'SIGKILL', `${name}, ${when}`)
+      const left = (await listRawDays(exec, expiringMeasurements)).map(({ startMs }) => startMs)
+      const raw = await rawStarts()
+      t.ok(
+        raw.every(startMs => left.includes(startMs)),
+        `${name}, ${when}: no reading without its values`,
+      )
+      const retention = await open(t)
+      const isOver = async () =>
+        retention.expiredBeforeUs() === beforeMs * 1000 &&
+        (await listRawDays(exec, expiringMeasurements))[0]?.startMs === beforeMs
+      await until('it is ended', isOver)
+      t.strictSame(await rawStarts(), keptDays, `${name}, ${when}`)
+      t.strictSame(await exec('SELECT count(), sum(count) FROM measurements_hours'), [[3, 3]], `${name}, ${when}`)
+      t.strictSame(await exec('SELECT count(), sum(hours) FROM measurements_expired'), [[3, 3]], `${name}, ${when}`)
+      t.strictSame(await exec('SELECT count(), sum(hours) FROM readings_expired'), [[3, 6]], `${name}, ${when}`)
       await retention.close()
     }
   }

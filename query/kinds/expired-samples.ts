@@ -1,0 +1,82 @@
+/**
+ * Samples in place of expired values, of whose hours some figures were kept: as many as there were, evenly spaced from the
+ * first to the last of the hour, and such that the hour has the figures that it had. So an answer by hours is made of them as of
+ * the values themselves, and hours on both sides of the moment go together.
+ */
+
+import type { Samples } from '../../analytics/present.ts'
+import { bug } from '../../limits/bug.ts'
+import type { SeriesHourColumn } from '../../store/tables.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { KeptHours } from '../questdb/measurements-source.ts'
+import type { MetricKind } from '../shapes/kinds.ts'
+
+type Hour = Readonly<Record<SeriesHourColumn, number>>
+
+/** More than so many are TOO_LARGE. Of directions and gauges there are none: their hours are told by what is kept. */
+export function expiredSamples(kind: MetricKind, hours: KeptHours, samplesMax: number): Samples {
+  const { count, first_ts, last_ts } = hours.columns
+  const valuesOf = valuesOfKind[kind]
+  const length = valuesOf === undefined ? 0 : count.reduce((sum, one) => sum + one, 0)
+  if (length > samplesMax) throw new QueryFailed('TOO_LARGE', `there are more than ${samplesMax} values`)
+  const samples = { timesMs: new Float64Array(length), values: new Float64Array(length) }
+  if (valuesOf === undefined) return samples
+  let at = 0
+  for (let row = 0; row < count.length; row++) {
+    const values = valuesOf(hourAt(hours, row))
+    const [fromMs, toMs] = [(first_ts[row] as number) / 1000, (last_ts[row] as number) / 1000]
+    if (values.length !== count[row]) throw bug(`an hour of ${count[row]} values has ${values.length}`)
+    for (const [place, value] of values.entries()) {
+      samples.timesMs[at] = place === 0 ? fromMs : fromMs + ((toMs - fromMs) * place) / (values.length - 1)
+      samples.values[at++] = value
+    }
+  }
+  return samples
+}
+
+function hourAt({ columns }: KeptHours, row: number): Hour {
+  return Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[row] as number])) as Hour
+}
+
+const valuesOfKind: Partial<Record<MetricKind, (hour: Hour) => number[]>> = {
+  counter: counterValues,
+  rate: rateValues,
+  state: stateValues,
+}
+
+/** From the first to the last in equal steps; resets of an hour are one. */
+function counterValues({ count, first, last, increase }: Hour): number[] {
+  const top = first + increase - last
+  // With less than four values, the one in the middle follows from the increase.
+  const isReset = increase > (last - first) * (1 + rounding) && count > 1
+  if (!isReset) return steps(first, last, count)
+  if (count === 2) return [first, last]
+  if (count === 3) return top > last ? [first, top, last] : [first, 0, last]
+  const before = Math.max(2, Math.floor(count / 2))
+  return [...steps(first, Math.max(top, first), before), ...steps(0, last, count - before)]
+}
+
+/** What sums leave of differences that are equal. */
+const rounding = 1e-9
+
+/** With the first, whose interval may be of the hour before, and the largest; the others share the rest of the sum. */
+function rateValues({ count, mean, first, max }: Hour): number[] {
+  if (count === 1) return [first]
+  const hasLarger = max > first && count > 2
+  const others = hasLarger ? count - 2 : count - 1
+  const rest = (mean * count - first - (hasLarger ? max : 0)) / others
+  return [first, ...(hasLarger ? [max] : []), ...Array.from({ length: others }, () => rest)]
+}
+
+/** What is no state stands for those of which it is not known when they changed. */
+const noState = -1
+
+function stateValues({ count, first, last, min, max }: Hour): number[] {
+  if (count === 1) return [first]
+  const between = min === max ? first : noState
+  return [first, ...Array.from({ length: count - 2 }, () => between), last]
+}
+
+function steps(from: number, to: number, count: number): number[] {
+  return Array.from({ length: count }, (_, place) => (place === 0 ? from : from + ((to - from) * place) / (count - 1)))
+}

@@ -1,0 +1,74 @@
+/** Samples that stand for expired values: the hour has the figures that it had. */
+
+import fc from 'fast-check'
+import { test } from 'tap'
+import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
+import { expiredSamples } from '../../query/kinds/expired-samples.ts'
+import type { KeptHours } from '../../query/questdb/measurements-source.ts'
+import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+
+/** What `seriesHourColumns` are of these values, one a minute. */
+function keptOf(values: readonly number[]): KeptHours {
+  const timesMs = Float64Array.from(values, (_, index) => startMs + index * 60_000)
+  const figures: Partial<Record<SeriesHourColumn, number>> = {
+    count: values.length,
+    mean: values.reduce((sum, value) => sum + value, 0) / values.length,
+    min: Math.min(...values),
+    max: Math.max(...values),
+    first: values[0] as number,
+    first_ts: startMs * 1000,
+    last: values.at(-1) as number,
+    last_ts: (timesMs.at(-1) as number) * 1000,
+    increase: counterIncrease({ timesMs, values: Float64Array.from(values) }).increase ?? 0,
+  }
+  const columns = seriesHourColumns.map(({ name }) => [name, Float64Array.of(figures[name] ?? Number.NaN)])
+  return { startsMs: Float64Array.of(startMs), columns: Object.fromEntries(columns) }
+}
+
+const valuesOf = (value: fc.Arbitrary<number>) => fc.array(value, { minLength: 1, maxLength: 12 })
+const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b))
+const asserted = (values: fc.Arbitrary<number[]>, holds: (values: number[]) => boolean) =>
+  fc.assert(fc.property(values, holds), { numRuns: 500 })
+
+test('as many samples as there were values, from the first to the last of them', async t => {
+  asserted(valuesOf(fc.nat(5)), values => {
+    return (['counter', 'rate', 'state'] as const).every(kind => {
+      const kept = keptOf(values)
+      const { timesMs } = expiredSamples(kind, kept, 12)
+      const isAscending = timesMs.every((timeMs, index) => index === 0 || timeMs > (timesMs[index - 1] as number))
+      const ends = timesMs[0] === startMs && (timesMs.at(-1) as number) * 1000 === kept.columns.last_ts[0]
+      return timesMs.length === values.length && isAscending && ends
+    })
+  })
+  for (const kind of ['gauge', 'direction'] as const) t.equal(expiredSamples(kind, keptOf([1, 2]), 12).values.length, 0)
+  t.throws(() => expiredSamples('counter', keptOf([1, 2, 3]), 2), { code: 'TOO_LARGE' })
+})
+
+test('a counter has grown by what it had, and ends where it ended', async t => {
+  asserted(valuesOf(fc.nat(1000)), values => {
+    const kept = keptOf(values)
+    const samples = expiredSamples('counter', kept, 12)
+    const { increase, resets_total: resets } = counterIncrease(samples)
+    const had = counterIncrease({ timesMs: samples.timesMs, values: Float64Array.from(values) })
+    const ends = samples.values[0] === values[0] && isNear(samples.values.at(-1) as number, values.at(-1) as number)
+    return ends && isNear(increase ?? 0, had.increase ?? 0) && resets <= had.resets_total
+  })
+  t.pass('of 500 hours')
+})
+
+test('amounts have the sum that they had, the first one and the largest', async t => {
+  asserted(valuesOf(fc.nat(1000)), values => {
+    const samples = expiredSamples('rate', keptOf(values), 12).values
+    const sum = samples.reduce((total, value) => total + value, 0)
+    const had = values.reduce((total, value) => total + value, 0)
+    return samples[0] === values[0] && isNear(sum, had) && isNear(Math.max(...samples), Math.max(...values))
+  })
+  t.pass('of 500 hours')
+})
+
+test('a state that held stays, and one that changed is known at both ends alone', async t => {
+  t.strictSame([...expiredSamples('state', keptOf([1, 1, 1, 1]), 12).values], [1, 1, 1, 1])
+  t.strictSame([...expiredSamples('state', keptOf([0, 1, 0, 2]), 12).values], [0, -1, -1, 2])
+})
