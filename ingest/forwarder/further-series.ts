@@ -1,20 +1,21 @@
 /**
  * Which further values a record takes away. A record replaces the one with its series and time as a whole: what that one had
  * values of and this one has not becomes null. The record before may be long gone from the journal, so it is not looked up:
- * a record that is not newer than all of its series before it gets a row without a value for each further series that it
- * leaves out. Live readings are newer and get none.
+ * a record gets a row without a value for each further series that it leaves out and that may have a value as late as it is.
+ * Live readings are later than all values and get none, nor does a history that comes in the order of time.
  */
 
 import { bug } from '../../limits/bug.ts'
-import { furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
+import { erasedFurther, furtherAt, furtherCount, offsetInFurther, offsetOf } from '../journal/record.ts'
 import { type Absent, noneAbsent } from './row-format.ts'
 
-/** Of one series of records, such as a device. */
+/** The further series of a series of records, such as of a device. Columns of numbers: a large fleet has millions of them. */
 interface Known {
-  /** Numbers of the further series that it has, or had. */
-  readonly numbers: number[]
-  /** The latest time of a record with further values. */
-  latestUs: number
+  numbers: number[]
+  /** The latest time of a value that this process has seen, by place. */
+  latestUs: number[]
+  /** So many of the first were there before this process, and may have values in the table. */
+  oldCount: number
 }
 
 export class FurtherSeries {
@@ -25,7 +26,22 @@ export class FurtherSeries {
   /** `pairs`: the number of a series of records and of a further one of it, in turns. */
   constructor(pairs: Uint32Array) {
     if (pairs.length % 2 !== 0) throw bug(`pairs of series come as ${pairs.length} numbers`)
-    for (let at = 0; at < pairs.length; at += 2) this.#add(pairs[at] as number, pairs[at + 1] as number)
+    for (let at = 0; at < pairs.length; at += 2) {
+      const known = this.#of(pairs[at] as number)
+      known.oldCount = add(known, pairs[at + 1] as number) + 1
+    }
+  }
+
+  /** Series that were erased, as `erasedFurther` tells them: no record replaces a value of theirs any more. */
+  forget(erased: ReadonlySet<number>): void {
+    for (const known of this.#known.values()) {
+      for (let place = known.numbers.length - 1; place >= 0; place--) {
+        if (!erased.has(erasedFurther(known.numbers[place] as number))) continue
+        known.numbers.splice(place, 1)
+        known.latestUs.splice(place, 1)
+        if (place < known.oldCount) known.oldCount--
+      }
+    }
   }
 
   /** The table has no row of a process before this one that is later. Until it is known, every record may replace one. */
@@ -39,34 +55,53 @@ export class FurtherSeries {
     // Of most fleets no device has any.
     if (count === 0 && this.#known.size === 0) return noneAbsent
     const series = view.getUint32(offset + offsetOf.series, true)
-    const known = this.#known.get(series)
-    if (known === undefined && count === 0) return noneAbsent
+    if (count === 0 && !this.#known.has(series)) return noneAbsent
+    const known = this.#of(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
-    const mayReplace = timeUs <= Math.max(known?.latestUs ?? Number.NEGATIVE_INFINITY, this.#storedUntilUs)
-    const absent = this.#take(series, view, furtherAt(view, offset, count), count, mayReplace ? known : undefined)
-    if (count > 0) this.#noteTime(series, timeUs)
+    const given = givenAt(view, furtherAt(view, offset, count), count)
+    const absent = this.#absentAmong(known, given, timeUs)
+    for (const number of given) note(known, number, timeUs)
     return absent
   }
 
-  /** Learns the further series of a record; those of `known` that it leaves out. */
-  #take(series: number, view: DataView, firstAt: number, count: number, known: Known | undefined): Absent {
-    const given: number[] = []
-    for (let index = 0; index < count; index++) {
-      given.push(view.getUint32(firstAt + index * offsetInFurther.next + offsetInFurther.series, true))
+  #absentAmong({ numbers, latestUs, oldCount }: Known, given: readonly number[], timeUs: number): Absent {
+    let absent: number[] | undefined
+    for (let place = 0; place < numbers.length; place++) {
+      const number = numbers[place] as number
+      const mayHaveValue = timeUs <= (latestUs[place] as number) || (place < oldCount && timeUs <= this.#storedUntilUs)
+      if (!mayHaveValue || given.includes(number)) continue
+      absent ??= []
+      absent.push(number)
     }
-    const absent = known?.numbers.filter(number => !given.includes(number)) ?? noneAbsent
-    for (const number of given) this.#add(series, number)
-    return absent.length === 0 ? noneAbsent : absent
+    return absent ?? noneAbsent
   }
 
-  #noteTime(series: number, timeUs: number): void {
-    const known = this.#known.get(series)
-    if (known !== undefined && timeUs > known.latestUs) known.latestUs = timeUs
+  #of(series: number): Known {
+    const known = this.#known.get(series) ?? { numbers: [], latestUs: [], oldCount: 0 }
+    this.#known.set(series, known)
+    return known
   }
+}
 
-  #add(series: number, number: number): void {
-    const known = this.#known.get(series)
-    if (known === undefined) this.#known.set(series, { numbers: [number], latestUs: Number.NEGATIVE_INFINITY })
-    else if (!known.numbers.includes(number)) known.numbers.push(number)
+function note(known: Known, number: number, timeUs: number): void {
+  const found = known.numbers.indexOf(number)
+  const place = found === -1 ? add(known, number) : found
+  if (timeUs > (known.latestUs[place] as number)) known.latestUs[place] = timeUs
+}
+
+/** Its place. */
+function add({ numbers, latestUs }: Known, number: number): number {
+  latestUs.push(Number.NEGATIVE_INFINITY)
+  return numbers.push(number) - 1
+}
+
+/** Numbers of the further series that a record has a value of; one that was erased has none, and is not learned again. */
+function givenAt(view: DataView, firstAt: number, count: number): number[] {
+  const given: number[] = []
+  for (let index = 0; index < count; index++) {
+    const at = firstAt + index * offsetInFurther.next
+    if (Number.isNaN(view.getFloat64(at + offsetInFurther.value, true))) continue
+    given.push(view.getUint32(at + offsetInFurther.series, true))
   }
+  return given
 }
