@@ -8,6 +8,7 @@
 
 import type pg from 'pg'
 import { openDisk } from '../ingest/journal/disk.ts'
+import { erasedFurther } from '../ingest/journal/record.ts'
 import { Tombstones, tombstonesName } from '../ingest/journal/tombstones.ts'
 
 export type RowsOf = 'readings' | 'points'
@@ -36,13 +37,16 @@ export async function writeTombstones(
   rowsOf: RowsOf,
   end: number,
 ): Promise<string | undefined> {
+  const numbers = await readNumbers(client, rowsOf)
+  // Their values are in the records of readings.
+  if (rowsOf === 'readings') numbers.push(...(await readNumbers(client, 'measurements')).map(erasedFurther))
+  if (numbers.length === 0) return undefined
+  new Tombstones(openDisk(folder)).add(numbers, end)
+  return tombstonesName
+}
+
+async function readNumbers(client: pg.ClientBase, rowsOf: RowsOf | 'measurements'): Promise<number[]> {
   const text = 'SELECT DISTINCT unnest(numbers) AS number FROM erase_jobs WHERE rows_of = $1'
   const { rows } = await client.query<{ number: number }>(text, [rowsOf])
-  if (rows.length === 0) return undefined
-  const tombstones = new Tombstones(openDisk(folder))
-  tombstones.add(
-    rows.map(({ number }) => number),
-    end,
-  )
-  return tombstonesName
+  return rows.map(({ number }) => number)
 }

@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { DeviceDetails, IssuedPassword, Rotated } from '../auth/devices/device.ts'
-import { EraseReport } from '../lifecycle/erasure/erase-records.ts'
+import { EraseReport, MetricEraseReport } from '../lifecycle/erasure/erase-records.ts'
+import { isMetricName } from '../metrics/metric-name.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
@@ -128,10 +129,12 @@ function addRemove(devices: Command, client: AdminClient, streams: Streams): voi
 
 const eraseHelp = `
 The device is removed at once if it still exists. The readings of all devices that ever had this name are deleted in the
-background; --report shows the progress.
+background; --report shows the progress. With --metric the device stays, and its values of that metric alone are deleted;
+if it sends the metric again, it has it as a new one.
 
 Examples:
   barograph devices erase kitchen
+  barograph devices erase kitchen --metric co2
   barograph devices erase kitchen --report`
 
 function addErase(devices: Command, client: AdminClient, streams: Streams): void {
@@ -139,14 +142,29 @@ function addErase(devices: Command, client: AdminClient, streams: Streams): void
     .command('erase')
     .description('remove a device and delete its readings permanently')
     .argument('<name>')
+    .option('--metric <metric>', 'keep the device and delete its values of this metric')
     .option('--report', 'only print the progress')
     .option('--json', 'print the report as JSON')
     .addHelpText('after', eraseHelp)
-    .action(async (name: string, { report, json }: Json & { report?: boolean }) => {
-      const found = await client.json(EraseReport, report === true ? 'GET' : 'POST', `${pathOf(name)}/erase`)
+    .action(async (name: string, { metric, report, json }: EraseOptions) => {
+      const isReport = report === true
+      const found =
+        metric === undefined
+          ? await client.json(EraseReport, isReport ? 'GET' : 'POST', `${pathOf(name)}/erase`)
+          : await client.json(MetricEraseReport, isReport ? 'GET' : 'DELETE', metricPathOf(name, metric))
       if (json === true) printJson(streams, found)
       else printFields(streams, found)
     })
+}
+
+interface EraseOptions extends Json {
+  metric?: string
+  report?: boolean
+}
+
+function metricPathOf(name: string, metric: string): string {
+  if (!isMetricName(metric)) throw new CommandError(`"${metric}" is no name of a metric`, exitUsage)
+  return `${pathOf(name)}/metrics/${metric}`
 }
 
 function pathOf(name: string): string {

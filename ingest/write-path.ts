@@ -3,6 +3,7 @@
  * `table` says what the rows look like and `writer` makes their records; nothing else in here depends on the table.
  */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
@@ -11,6 +12,7 @@ import { createErasures } from './erasures.ts'
 import {
   type DeadLetter,
   deadLettersMax,
+  eraseFurtherOf,
   listDeadLetters,
   recordOf,
   removeDeadLetter,
@@ -50,6 +52,8 @@ export interface DeadLetters {
   replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
   /** Removes letters and their records for good; how many there were. */
   discard(ids: readonly number[]): Promise<number>
+  /** Takes the values of these further series, as `erasedFurther` tells them, out of all letters, for good. */
+  eraseFurther(erased: ReadonlySet<number>): Promise<void>
 }
 
 export interface WritePath<Series, Values extends Timed> {
@@ -83,8 +87,8 @@ export interface WritePath<Series, Values extends Timed> {
   /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
   /**
-   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart. They must have been
-   * removed. Resolves when that is on the disk and no request is in flight, with the position in the journal that all of
+   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series are told
+   * as `erasedFurther` does. They must have been removed. Resolves when that is on the disk and no request is in flight, with the position in the journal that all of
    * their rows stand before. Rejects while the journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
@@ -254,6 +258,13 @@ function createDeadLetters(
       const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
       onRemoved()
       return removed.filter(isRemoved => isRemoved).length
+    },
+    async eraseFurther(erased) {
+      const disk = openDisk(directory)
+      for (const letter of await listDeadLetters(directory, -1, deadLettersMax)) {
+        eraseFurtherOf(table, disk, letter, erased)
+        await turn()
+      }
     },
     async replay(ids) {
       const letters = await listDeadLetters(directory, -1, deadLettersMax)

@@ -54,14 +54,16 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
-  const { devices, stations, ingest, pointsIngest, store, retention, deviceNames } = parts
+  const { devices, metrics, stations, ingest, pointsIngest, store, retention, names, live } = parts
   return createEraseJobs({
     devices,
+    metrics,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
     whileNoDayExpires: retention.whileNoDayExpires,
-    syncNames: deviceNames.sync,
+    syncNames: names.sync,
+    forgetSeries: live.seriesErased,
     log,
   })
 }

@@ -1,14 +1,22 @@
-/** Erasing a device with all its readings, by HTTP: asked for once, reported on until it is done. */
+/** Erasing a device with all its readings, or its values of one metric, by HTTP: asked for once, reported on until it is done. */
 
+import { z } from 'zod'
 import { composedName } from '../../auth/devices/device.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
-import { EraseReport } from '../../lifecycle/erasure/erase-records.ts'
+import { EraseReport, MetricEraseReport } from '../../lifecycle/erasure/erase-records.ts'
 import { DevicePath, sendRefusal, sendUnsettled } from './devices.ts'
 import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 
 const Report = EraseReport.meta({ id: 'EraseReport' })
+const MetricReport = MetricEraseReport.meta({ id: 'MetricEraseReport' })
+const MetricPath = DevicePath.extend({ metric: z.string().meta({ description: 'The name of a metric' }) })
 
 export function eraseOperations(jobs: EraseJobs): AdminOperation[] {
+  return [...deviceOperations(jobs), ...metricOperations(jobs)]
+}
+
+function deviceOperations(jobs: EraseJobs): AdminOperation[] {
   return [
     operation({
       method: 'GET',
@@ -41,4 +49,50 @@ export function eraseOperations(jobs: EraseJobs): AdminOperation[] {
       },
     }),
   ]
+}
+
+/** Below the device, since it is a metric of that one alone. */
+function metricOperations(jobs: EraseJobs): AdminOperation[] {
+  const path = '/devices/:name/metrics/:metric'
+  return [
+    operation({
+      method: 'GET',
+      path,
+      name: 'admin_get_metric_erase',
+      summary: 'How an erase job of a metric goes',
+      parameters: { path: MetricPath },
+      success: { status: 200, description: 'Its report', json: MetricReport },
+      refusals: ['METRIC_UNKNOWN'],
+      async handle({ path: { name, metric } }, reply) {
+        if (!(await jobs.reconcile())) return sendUnsettled(reply)
+        const found = await jobs.metricReport(composedName(name), metric)
+        return found === undefined ? sendProblem(reply, 'METRIC_UNKNOWN', noJob) : reply.send(found)
+      },
+    }),
+    operation({
+      method: 'DELETE',
+      path,
+      name: 'admin_erase_metric',
+      summary: 'Erase the values of a metric of a device',
+      description: 'A device that sends the metric again has it as a new one.',
+      parameters: { path: MetricPath },
+      success: { status: 202, description: 'The job, which goes on', json: MetricReport },
+      refusals: ['DEVICE_UNKNOWN', 'METRIC_UNKNOWN', 'METRIC_BUILT_IN', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
+      async handle({ path: { name, metric }, actor }, reply) {
+        const device = composedName(name)
+        const requested = await jobs.requestMetric(device, metric, actor)
+        if (!requested.ok) return sendProblem(reply, requested.code, details[requested.code])
+        const location = `/api/admin/devices/${encodeURIComponent(device)}/metrics/${metric}`
+        return reply.code(202).header('location', location).send(requested.value)
+      },
+    }),
+  ]
+}
+
+const noJob = { detail: 'nothing was erased of a metric of this name of a device of this name' }
+
+const details = {
+  DEVICE_UNKNOWN: {},
+  METRIC_UNKNOWN: { detail: 'the device has no metric of this name' },
+  METRIC_BUILT_IN: { detail: 'it is a column of all readings; erase the device' },
 }

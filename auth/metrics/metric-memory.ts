@@ -99,6 +99,14 @@ export class MetricMemory {
     else pairs.push(metric, number)
   }
 
+  removeSeries({ device, metric }: Pick<SeriesRow, 'device' | 'metric'>): void {
+    const pairs = this.#series.get(device)
+    const at = pairs?.findIndex((one, index) => index % 2 === 0 && one === metric) ?? -1
+    if (pairs === undefined || at === -1) return
+    pairs.splice(at, 2)
+    if (pairs.length === 0) this.#series.delete(device)
+  }
+
   seriesOf(device: number, metric: number): number | undefined {
     const pairs = this.#series.get(device)
     if (pairs === undefined) return undefined

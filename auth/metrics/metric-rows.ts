@@ -132,6 +132,39 @@ export async function deleteMetric(transaction: Transaction, id: number): Promis
   await transaction.query('DELETE FROM metrics WHERE id = $1', [id])
 }
 
+/** The number that the series had; undefined when there is none any more. Waits for those who make series of the device. */
+export async function deleteSeries(
+  transaction: Transaction,
+  { device, metric }: Pick<SeriesRow, 'device' | 'metric'>,
+): Promise<number | undefined> {
+  await transaction.query('SELECT FROM devices WHERE number = $1 FOR NO KEY UPDATE', [device])
+  const text = 'DELETE FROM metric_series WHERE device = $1 AND metric = $2 RETURNING number'
+  return (await transaction.query<{ number: number }>(text, [device, metric])).rows[0]?.number
+}
+
+/** Those of these series that there are. */
+export async function readSeriesNumbers(database: Database, numbers: readonly number[]): Promise<number[]> {
+  const text = 'SELECT number FROM metric_series WHERE number = ANY($1::int[])'
+  return (await database.query<{ number: number }>(text, [numbers])).rows.map(({ number }) => number)
+}
+
+/** What a series is of. */
+export interface NamedSeries {
+  number: number
+  /** Of the device in QuestDB. */
+  symbol: string
+  /** The name of the metric. */
+  metric: string
+}
+
+/** By number, behind this one; of devices that were removed, none. */
+export async function readNamedSeries(database: Database, after: number, rowsMax: number): Promise<NamedSeries[]> {
+  const text = `SELECT s.number, devices.symbol, metrics.name AS metric FROM metric_series s
+    JOIN devices ON devices.number = s.device JOIN metrics ON metrics.id = s.metric
+    WHERE s.number > $1 AND devices.removed_at IS NULL ORDER BY s.number LIMIT $2`
+  return (await database.query<NamedSeries>(text, [after, rowsMax])).rows
+}
+
 /** By number, in pages. */
 export async function readSeriesAfter(database: Database, number: number, rowsMax: number): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE number > $1 ORDER BY number LIMIT $2'

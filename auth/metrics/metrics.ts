@@ -13,9 +13,10 @@ import { createMetricCommits } from './metric-commits.ts'
 import { type MetricListQuery, metricPage } from './metric-list.ts'
 import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
 import type { MetricPage } from './metric-page.ts'
-import { type MetricRow, readMetrics, readSeriesAfter } from './metric-rows.ts'
+import { type MetricRow, type NamedSeries, readMetrics, readNamedSeries, readSeriesAfter } from './metric-rows.ts'
+import { createSeriesRemoval, type SeriesRemoval } from './series-removal.ts'
 
-export interface Metrics extends MetricChanges, FirstSight {
+export interface Metrics extends MetricChanges, FirstSight, SeriesRemoval {
   /** From memory, as is all that is no promise. By its name. */
   get(name: string): Metric | undefined
   /** By its name, another spelling of it (`windSpeed`), or an alias of the catalogue (`co2_ppm`). */
@@ -28,6 +29,10 @@ export interface Metrics extends MetricChanges, FirstSight {
   series(device: number, metric: Pick<Metric, 'id'>): number | undefined
   /** The number of a device and of a series of it, in turns, of all of them. */
   seriesPairs(): Uint32Array
+  /** The highest number that a series has had. */
+  seriesMax(): number
+  /** What series are of, by number, behind this one; from PostgreSQL. */
+  namedSeries(after: number, rowsMax: number): Promise<NamedSeries[]>
   /** The metric of a series of a device. */
   metricOf(device: number, series: number): Metric | undefined
   /** What a device has sent besides those, the oldest first. */
@@ -58,9 +63,11 @@ const seriesPerRead = 10_000
 export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const { pool, log, mode, perOwner = Number.POSITIVE_INFINITY, ranges = {}, stepMs = 4_000 } = options
   const memory = new MetricMemory(ranges)
+  const removal = createSeriesRemoval({ pool, memory, commits: () => commits })
   const readAgain = async () => {
     memory.replace(await readMetrics(pool))
     await readSeries(pool, memory)
+    await removal.readAgain()
   }
   await readAgain()
   const failed = (error: unknown) => log.warn({ err: error }, 'change of metrics failed or unconfirmed')
@@ -72,12 +79,15 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     learn(rows) {
       for (const row of rows) memory.apply(row)
     },
+    removeSeries: removal.removeSeries,
     get: name => memory.get(name),
     find: field => memory.find(field),
     all: () => memory.all(),
     version: () => memory.version(),
     series: (device, { id }) => memory.seriesOf(device, id),
     seriesPairs: () => memory.seriesPairs(),
+    seriesMax: () => memory.seriesMax(),
+    namedSeries: (after, rowsMax) => readNamedSeries(pool, after, rowsMax),
     metricOf: (device, series) => memory.byId(memory.metricOf(device, series) ?? 0),
     metricsOf: device => memory.metricsOf(device).flatMap(id => memory.byId(id) ?? []),
     list: query => metricPage(memory.all(), query),

@@ -6,7 +6,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { isBackfill, offsetOf } from '../journal/record.ts'
+import { eraseFurther, isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
@@ -104,6 +104,9 @@ export class BackfillPlanner {
     if (this.#used <= before) throw bug(`a late row goes to ${this.#used}, behind one at ${before}`)
     if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
     this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
+    if (chunk.position < this.#erased.before) {
+      eraseFurther(this.#view, this.#used, number => this.#erased.covers(number, chunk.position + offset))
+    }
     this.#series.add(series)
     const absent = this.#further.absentOf(this.#view, this.#used)
     if (absent.length > 0) this.#absent.set(this.#used, absent)

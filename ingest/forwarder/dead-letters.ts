@@ -6,7 +6,15 @@
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk } from '../journal/disk.ts'
-import { type FurtherValue, layoutOf, offsetOf, type RecordFields, readRecord } from '../journal/record.ts'
+import {
+  erasedFurther,
+  eraseFurther,
+  type FurtherValue,
+  layoutOf,
+  offsetOf,
+  type RecordFields,
+  readRecord,
+} from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
 export interface DeadLetter {
@@ -47,7 +55,7 @@ export function writeDeadLetter(
   reason: string,
   nowMs: number,
 ): void {
-  const fields = readRecord(table, new DataView(record.buffer, record.byteOffset, record.byteLength), 0)
+  const fields = readRecord(table, viewOf(record), 0)
   const letter: LetterFile = {
     id: position,
     at: new Date(nowMs).toISOString(),
@@ -55,11 +63,46 @@ export function writeDeadLetter(
     symbol: fields.symbols.join(' '),
     time: formatTimeUs(fields.timeUs),
     values: valuesOf(fields),
-    ...(fields.further.length === 0 ? {} : { further: fields.further }),
+    ...furtherOf(fields),
     record: Buffer.from(record).toString('base64'),
   }
-  disk.replace(nameOf(position), Buffer.from(`${JSON.stringify(letter)}\n`))
+  disk.replace(nameOf(position), textOf(letter))
   disk.syncDirectory()
+}
+
+/**
+ * Writes a letter again, durably, without the values of these further series, as `erasedFurther` tells them. One that has
+ * none, or was replayed or discarded meanwhile, stays so.
+ */
+export function eraseFurtherOf(
+  table: TableDescription,
+  disk: Disk,
+  letter: DeadLetter,
+  erased: ReadonlySet<number>,
+): void {
+  const hasAny = letter.further?.some(({ series }) => erased.has(erasedFurther(series))) ?? false
+  if (!hasAny || !disk.list().includes(nameOf(letter.id))) return
+  const record = recordOf(table, letter)
+  const view = viewOf(record)
+  eraseFurther(view, 0, number => erased.has(number))
+  const { further: _, series: __, ...rest } = letter
+  const file: LetterFile = { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+  disk.replace(nameOf(letter.id), textOf(file))
+  disk.syncDirectory()
+}
+
+function textOf(letter: LetterFile): Buffer {
+  return Buffer.from(`${JSON.stringify(letter)}\n`)
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** Those that were not erased. */
+function furtherOf(fields: RecordFields): Pick<LetterFile, 'further'> {
+  const further = fields.further.filter(({ value }) => !Number.isNaN(value))
+  return further.length === 0 ? {} : { further }
 }
 
 export function countDeadLetters(disk: Disk): number {

@@ -122,14 +122,16 @@ export class Forwarder {
   }
 
   /**
-   * Nothing of these series that stands before the position is ever sent again, over any restart. Resolves when that is on
-   * the disk and no request with such rows is in flight: true, or false when the forwarder has closed before.
+   * Nothing of these series that stands before the position is ever sent again, over any restart; further series are told as
+   * `erasedFurther` does. Resolves when that is on the disk and no request with such rows is in flight: true, or false when
+   * the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
     const isNoted = await this.#files.retry.untilDone('tombstones', () =>
       this.#files.tombstones.add(seriesNumbers, before),
     )
     if (!isNoted) return false
+    this.#further.forget(new Set(seriesNumbers))
     await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(this.#options.quiesceMs)

@@ -2,7 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
+import { eraseFurther, hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
 import { type Erased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
@@ -140,8 +140,12 @@ export class LivePlanner {
     return chunk
   }
 
+  /** Of a record that is not, the further values that are go. */
   #isErased(chunk: Chunk, view: DataView, offset: number): boolean {
-    return this.#erased.covers(view.getUint32(offset + offsetOf.series, true), chunk.position + offset)
+    const isErased = (number: number) => this.#erased.covers(number, chunk.position + offset)
+    if (isErased(view.getUint32(offset + offsetOf.series, true))) return true
+    eraseFurther(view, offset, isErased)
+    return false
   }
 
   #addRow(view: DataView, offset: number): void {

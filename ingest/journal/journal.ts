@@ -22,7 +22,7 @@ import {
 } from './journal-shared.ts'
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
 import type { Outcome, Settle } from './outcome.ts'
-import { chooseLanes, type RecordWriter, type Timed, withoutSeries } from './record.ts'
+import { chooseLanes, eraseFurther, offsetOf, type RecordWriter, type Timed, withoutSeries } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import { createSlot, emptySlot, type Slot } from './slot.ts'
@@ -106,7 +106,7 @@ export class Journal<Series, Values extends Timed> {
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
-  /** Numbers of series whose records are not taken any more; the oldest first. */
+  /** Numbers of series whose records or further values are not taken any more; the oldest first. */
   readonly #erased = new Set<number>()
   readonly #stored: StoredListeners
   /** A group on the disk that the listeners have not been told of; its bytes stay until its slot is filled anew. */
@@ -178,7 +178,9 @@ export class Journal<Series, Values extends Timed> {
     const timeUs = givenUs ?? this.#stamper.next()
     this.#open(slot)
     const backfill = givenUs !== undefined && this.#isBackfill(slot, timeUs)
-    slot.used = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
+    const end = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
+    this.#eraseFurther(slot.view, slot.used, end)
+    slot.used = end
     slot.recordCount++
     if (backfill) slot.backfillCount++
     slot.waiting.push(settle)
@@ -222,6 +224,7 @@ export class Journal<Series, Values extends Timed> {
     // Only here: one of the series may have been erased while this waited.
     const taken = this.#erased.size === 0 ? records : withoutSeries(records, this.#erased)
     slot.bytes.set(taken, slot.used)
+    this.#eraseFurther(slot.view, slot.used, slot.used + taken.length)
     const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
       this.#isBackfill(slot, timeUs),
     )
@@ -231,9 +234,19 @@ export class Journal<Series, Values extends Timed> {
     return await this.#settled(slot)
   }
 
+  /** Of whole records. Their series may have been looked up before they were erased. */
+  #eraseFurther(view: DataView, start: number, end: number): void {
+    if (this.#erased.size === 0) return
+    const isErased = (number: number) => this.#erased.has(number)
+    for (let offset = start; offset < end; offset += view.getUint16(offset + offsetOf.length, true)) {
+      eraseFurther(view, offset, isErased)
+    }
+  }
+
   /**
-   * Takes no bulk data of these series any more; single records are up to the caller. Resolves with the position
-   * behind their last record, which is in a segment that has ended, so that it goes when QuestDB has applied it.
+   * Takes no bulk data of these series and no values of these further series any more; single records are up to the caller.
+   * Resolves with the position behind their last record, which is in a segment that has ended, so that it goes when QuestDB
+   * has applied it.
    */
   async endSeries(numbers: Iterable<number>): Promise<number> {
     for (const number of numbers) this.#erased.add(number)

@@ -10,7 +10,7 @@
  * | 8 | 8 | time in epoch microseconds, an integer in a double |
  * | 16 | 8 each | the values of the table's columns: doubles, NaN for a missing one |
  * | … | … | each symbol: a byte with its length, and as many bytes, escaped as in line protocol |
- * | … | 12 each | each further value: the number of its own series, 4 bytes, and a double |
+ * | … | 12 each | each further value: the number of its own series, 4 bytes, and a double, NaN for one that was erased |
  * | end - 1 | 1 | how many further values there are; only with bit 2 of the flags, as those themselves |
  *
  * The symbols are in the record, so a row reaches the database even when its series was removed in the meantime.
@@ -115,6 +115,25 @@ export function furtherCount(view: DataView, offset: number): number {
 /** Offset of the first of `count` further values of the record at `offset`; the next one is 12 bytes behind it. */
 export function furtherAt(view: DataView, offset: number, count: number): number {
   return offset + view.getUint16(offset + offsetOf.length, true) - furtherLength(count)
+}
+
+/**
+ * What stands for a further series where numbers of series are told that were erased: a number that no series of records has,
+ * since all of them are above 0.
+ */
+export function erasedFurther(series: number): number {
+  return -series
+}
+
+/** Takes the further values of erased series out of the record at `offset`. */
+export function eraseFurther(view: DataView, offset: number, isErased: (number: number) => boolean): void {
+  const count = furtherCount(view, offset)
+  const firstAt = furtherAt(view, offset, count)
+  for (let index = 0; index < count; index++) {
+    const at = firstAt + index * offsetInFurther.next
+    const series = view.getUint32(at + offsetInFurther.series, true)
+    if (isErased(erasedFurther(series))) view.setFloat64(at + offsetInFurther.value, Number.NaN, true)
+  }
 }
 
 /** Offsets within a further value, and its length. */

@@ -1,7 +1,8 @@
 /**
  * Series whose rows were erased while the journal still has them: no replay may bring them to QuestDB again. They are
  * in a small file beside the journal, which is on the disk before the first row goes from QuestDB. A tombstone holds for
- * what stands before a position, and goes when the journal has nothing before it any more.
+ * what stands before a position, and goes when the journal has nothing before it any more. Further series are told apart as
+ * `erasedFurther` does.
  */
 
 import { bug } from '../../limits/bug.ts'

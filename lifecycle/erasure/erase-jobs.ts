@@ -3,28 +3,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { SeriesRemoved } from '../../auth/metrics/series-removal.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import type { StationChanged, Stations } from '../../auth/stations/stations.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
-import type { SharedLock } from '../retention/shared-lock.ts'
 import {
-  type ErasedRows,
   type EraseEnd,
   type EraseJob,
   type EraseReport,
   endJob,
   insertJob,
+  insertMetricJob,
   insertStationJob,
+  type MetricEraseReport,
   noteDelay,
   readErased,
+  readMetricReport,
   readReport,
   readStationReport,
   type StationEraseReport,
   takeJob,
 } from './erase-records.ts'
-import { createEraseSteps, EraseFailure, type EraseSteps, type ErasingIngest } from './erase-steps.ts'
+import { createEraseSteps, EraseFailure, type EraseSteps, type EraseStepsOptions } from './erase-steps.ts'
 
 export interface EraseJobs {
   /**
@@ -36,6 +39,13 @@ export interface EraseJobs {
   reconcile(): Promise<boolean>
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
+  /**
+   * Takes a metric away from the device of this name, and has its values erased. A device that sends it again has it as a new
+   * one. Rejects as `Metrics.removeSeries` does.
+   */
+  requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
+  /** Of the newest job for this metric of a device of this name. */
+  metricReport(name: string, metric: string): Promise<MetricEraseReport | undefined>
   /** Removes a station, and has its points erased. Rejects as `Stations.remove` does. */
   removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
   /** Of the newest job for a station of this `sn`. */
@@ -46,15 +56,17 @@ export interface EraseJobs {
   close(): Promise<void>
 }
 
-export interface EraseJobsOptions {
-  devices: Pick<Devices, 'removeNamed' | 'reconcile'>
+interface DeviceUnknown {
+  ok: false
+  code: 'DEVICE_UNKNOWN'
+}
+
+export interface EraseJobsOptions
+  extends Pick<EraseStepsOptions, 'ingest' | 'whileNoDayExpires' | 'syncNames' | 'forgetSeries'> {
+  devices: Pick<Devices, 'get' | 'removeNamed' | 'reconcile'>
+  metrics: Pick<Metrics, 'removeSeries' | 'reconcile'>
   stations: Pick<Stations, 'registry' | 'remove'>
-  ingest: Record<ErasedRows, ErasingIngest>
   store: Pick<Store, 'postgres' | 'questdb'>
-  /** Where readings expire. */
-  whileNoDayExpires?: SharedLock['shared']
-  /** Where names are copied to QuestDB; see `EraseStepsOptions`. */
-  syncNames?: () => Promise<void>
   log: Log
 }
 
@@ -63,7 +75,7 @@ const retryMsMin = 1_000
 const retryMsMax = 60_000
 
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
-  const { devices, ingest, store, log } = options
+  const { devices, metrics, ingest, store, log } = options
   const { postgres } = store
   const questdb = createQuestdbClient(store.questdb.address.http)
   const closing = new AbortController()
@@ -108,7 +120,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   async function eraseAgain(): Promise<void> {
     await steps.untilQuestdbIsUp()
     const doubtsBefore = doubts
-    for (const rowsOf of ['readings', 'points'] as const) {
+    for (const rowsOf of ['readings', 'measurements', 'points'] as const) {
       await steps.eraseAgain(rowsOf, await readErased(postgres, rowsOf))
     }
     doubtsSettled = doubtsBefore
@@ -124,8 +136,9 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   atStart(store, doubt)
   return {
     ...createRemovals(options, resume),
-    reconcile: devices.reconcile,
+    reconcile: async () => (await devices.reconcile()) && (await metrics.reconcile()),
     report: name => readReport(postgres, name),
+    metricReport: (name, metric) => readMetricReport(postgres, name, metric),
     stationReport: sn => readStationReport(postgres, sn),
     resume,
     close: async () => {
@@ -138,9 +151,9 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
 
 /** What removes devices and stations, and writes their jobs in the same transaction. */
 function createRemovals(
-  { devices, stations }: EraseJobsOptions,
+  { devices, metrics, stations }: EraseJobsOptions,
   resume: () => void,
-): Pick<EraseJobs, 'request' | 'removeStation'> {
+): Pick<EraseJobs, 'request' | 'requestMetric' | 'removeStation'> {
   async function request(name: string, by: string): Promise<Changed<EraseReport>> {
     const requested = await devices.removeNamed(
       name,
@@ -150,6 +163,19 @@ function createRemovals(
     // There may be a job where the outcome is unknown, too.
     if (requested.ok || requested.code === 'OUTCOME_UNKNOWN') resume()
     return requested
+  }
+
+  const requestMetric: EraseJobs['requestMetric'] = async (name, metric, by) => {
+    const device = devices.get(name)
+    if (device === undefined) return { ok: false, code: 'DEVICE_UNKNOWN' }
+    try {
+      return await metrics.removeSeries(device.number, metric, (transaction, series) =>
+        insertMetricJob(transaction, device.name, metric, series, by),
+      )
+    } finally {
+      // There may be a job where the outcome is unknown, too.
+      resume()
+    }
   }
 
   async function removeStation(station: Station, by: string): Promise<StationChanged<undefined>> {
@@ -162,7 +188,7 @@ function createRemovals(
     }
   }
 
-  return { request, removeStation }
+  return { request, requestMetric, removeStation }
 }
 
 /** A crash while we were not there is seen by nobody. */
@@ -190,14 +216,16 @@ async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: 
 /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
 async function runJob(
   job: EraseJob,
-  { devices, stations, store }: EraseJobsOptions,
+  { devices, metrics, stations, store }: EraseJobsOptions,
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
   try {
     // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
     if (job.rowsOf === 'points') await stations.registry()
-    else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
+    else if (job.rowsOf === 'measurements' && !(await metrics.reconcile())) {
+      throw new Error('it is not known yet whether the metric is taken away')
+    } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
     return { rows: await steps.erase(job) }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }

@@ -6,8 +6,8 @@ import { bug } from '../../limits/bug.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
-/** The readings of a device, or the points of a station. */
-export type ErasedRows = 'readings' | 'points'
+/** The readings of a device, its values of one metric that has no column, or the points of a station. */
+export type ErasedRows = 'readings' | 'measurements' | 'points'
 
 const progress = {
   state: z.enum(['waiting', 'running', 'done', 'failed']),
@@ -32,36 +32,58 @@ export const EraseReport = z.object({
 })
 export type EraseReport = z.infer<typeof EraseReport>
 
+export const MetricEraseReport = z.object({ device: z.string(), metric: z.string(), ...progress })
+export type MetricEraseReport = z.infer<typeof MetricEraseReport>
+
 export const StationEraseReport = z.object({ sn: z.string(), ...progress })
 export type StationEraseReport = z.infer<typeof StationEraseReport>
 
 export interface EraseJob {
   id: number
   rowsOf: ErasedRows
-  /** Of the devices, or of the series of the station, none of which exists any more. */
+  /** Of the devices, of the series of the metric, or of the series of the station, none of which exists any more. */
   numbers: number[]
   /** Of the devices. */
   symbols: string[]
-  /** Numbers of the devices' series of metrics that have no column. */
+  /** Numbers of series of metrics that have no column: of the devices, or that of the metric. */
   furtherSeries: number[]
 }
 
 /** What rows are erased of. */
 export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'furtherSeries'>
 
-const reportColumns = 'name, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
+const reportColumns = 'name, metric, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
 
 interface ReportRow extends Omit<EraseReport, 'device' | 'requested_at' | 'started_at' | 'finished_at'> {
   name: string
+  metric: string | null
   requested_at: Date
   started_at: Date | null
   finished_at: Date | null
 }
 
-function reportOf({ name, requested_at, started_at, finished_at, ...rest }: ReportRow): EraseReport {
+function reportOf({ name, symbols, ...row }: ReportRow): EraseReport {
+  return { device: name, symbols, ...progressOf(row) }
+}
+
+function metricReportOf({ name, metric, symbols: _, ...row }: ReportRow): MetricEraseReport {
+  return { device: name, metric: metric ?? '', ...progressOf(row) }
+}
+
+type Progress = Pick<EraseReport, keyof typeof progress>
+
+function progressOf({
+  state,
+  rows,
+  requested_at,
+  started_at,
+  finished_at,
+  error,
+}: Omit<ReportRow, 'name' | 'metric' | 'symbols'>): Progress {
   return {
-    device: name,
-    ...rest,
+    state,
+    rows,
+    error,
     requested_at: requested_at.toISOString(),
     started_at: started_at?.toISOString() ?? null,
     finished_at: finished_at?.toISOString() ?? null,
@@ -91,6 +113,28 @@ export async function insertJob(
   return reportOf(row)
 }
 
+/** For the values of a metric that is being taken away from a device. */
+export async function insertMetricJob(
+  database: Database,
+  device: string,
+  metric: string,
+  series: number,
+  by: string,
+): Promise<MetricEraseReport> {
+  const text = `
+    WITH added AS (
+      INSERT INTO erase_jobs (rows_of, name, metric, numbers, symbols) VALUES ('measurements', $1, $2, $3, '{}') RETURNING *
+    ), audited AS (
+      INSERT INTO audit (actor, action, subject, details)
+      SELECT $4, 'device.erase-metric', name, jsonb_build_object('metric', metric, 'series', numbers[1]) FROM added
+    )
+    SELECT ${reportColumns} FROM added`
+  const { rows } = await database.query<ReportRow>(text, [device, metric, [series], by])
+  const [row] = rows
+  if (row === undefined) throw bug('an insert gave no row')
+  return metricReportOf(row)
+}
+
 /** For the points of a station that is being removed, which is what the audit tells. */
 export async function insertStationJob(database: Database, sn: string, numbers: readonly number[]): Promise<void> {
   const text = "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('points', $1, $2, '{}')"
@@ -103,17 +147,32 @@ export async function readReport(database: Database, device: string): Promise<Er
   return row && reportOf(row)
 }
 
+/** The newest job of a metric of a device of this name. */
+export async function readMetricReport(
+  database: Database,
+  device: string,
+  metric: string,
+): Promise<MetricEraseReport | undefined> {
+  const row = await readNewest(database, 'measurements', device, metric)
+  return row && metricReportOf(row)
+}
+
 /** The newest job of a station. */
 export async function readStationReport(database: Database, sn: string): Promise<StationEraseReport | undefined> {
   const row = await readNewest(database, 'points', sn)
   if (row === undefined) return undefined
-  const { device: _, symbols: __, ...rest } = reportOf(row)
-  return { sn, ...rest }
+  return { sn, ...progressOf(row) }
 }
 
-async function readNewest(database: Database, rowsOf: ErasedRows, name: string): Promise<ReportRow | undefined> {
-  const text = `SELECT ${reportColumns} FROM erase_jobs WHERE rows_of = $1 AND name = $2 ORDER BY id DESC LIMIT 1`
-  const { rows } = await database.query<ReportRow>(text, [rowsOf, name])
+async function readNewest(
+  database: Database,
+  rowsOf: ErasedRows,
+  name: string,
+  metric: string | null = null,
+): Promise<ReportRow | undefined> {
+  const text = `SELECT ${reportColumns} FROM erase_jobs
+    WHERE rows_of = $1 AND name = $2 AND metric IS NOT DISTINCT FROM $3 ORDER BY id DESC LIMIT 1`
+  const { rows } = await database.query<ReportRow>(text, [rowsOf, name, metric])
   return rows[0]
 }
 
@@ -148,8 +207,9 @@ export async function readErased(database: Database, rowsOf: ErasedRows): Promis
   return rows[0] ?? { numbers: [], symbols: [], furtherSeries: [] }
 }
 
-/** Of devices; the numbers of a station's series are not theirs. */
+/** The numbers of a station's series are not theirs. */
 function furtherSeriesOf(numbers: string): string {
-  const condition = `rows_of = 'readings' AND device = ANY(${numbers})`
-  return `ARRAY(SELECT number FROM metric_series WHERE ${condition} ORDER BY number) AS "furtherSeries"`
+  const ofDevices = `ARRAY(SELECT number FROM metric_series WHERE device = ANY(${numbers}) ORDER BY number)`
+  const text = `CASE rows_of WHEN 'readings' THEN ${ofDevices} WHEN 'measurements' THEN ${numbers} ELSE '{}' END`
+  return `${text} AS "furtherSeries"`
 }

@@ -11,11 +11,13 @@ import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.
 import {
   deviceNamesTable,
   expiredHoursTable,
+  expiredSeriesHoursTable,
   hourlyColumns,
   measurementsTable,
   metrics,
   pointsTable,
   readingsTable,
+  seriesNamesTable,
 } from '../../store/tables.ts'
 import type { ErasedRows, ErasedSeries } from './erase-records.ts'
 
@@ -35,7 +37,7 @@ export interface ErasedTable {
   keysOf(series: ErasedSeries): string[]
 }
 
-const tables: Record<ErasedRows | 'measurements' | 'expiredHours' | 'names', ErasedTable> = {
+const tables: Record<ErasedRows | 'expiredHours' | 'expiredSeriesHours' | 'names' | 'seriesNames', ErasedTable> = {
   readings: {
     name: readingsTable,
     keyColumn: 'device',
@@ -61,6 +63,15 @@ const tables: Record<ErasedRows | 'measurements' | 'expiredHours' | 'names', Era
     values: hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name),
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
   },
+  expiredSeriesHours: {
+    name: expiredSeriesHoursTable,
+    keyColumn: 'series',
+    unit: 'M',
+    keyOf: number => number,
+    // Every hour that is kept has a count.
+    values: ['count'],
+    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
+  },
   names: {
     name: deviceNamesTable,
     keyColumn: 'device',
@@ -68,6 +79,14 @@ const tables: Record<ErasedRows | 'measurements' | 'expiredHours' | 'names', Era
     unit: 'd',
     keyOf: quoteSymbol,
     keysOf: ({ symbols }) => symbols.map(quoteSymbol),
+  },
+  seriesNames: {
+    name: seriesNamesTable,
+    keyColumn: 'series',
+    values: ['device', 'metric'],
+    unit: 'd',
+    keyOf: number => number,
+    keysOf: ({ furtherSeries }) => furtherSeries.map(String),
   },
   points: {
     name: pointsTable,
@@ -83,11 +102,10 @@ const tables: Record<ErasedRows | 'measurements' | 'expiredHours' | 'names', Era
 export async function erasedTables(exec: Exec, rowsOf: ErasedRows): Promise<[ErasedTable, ...ErasedTable[]]> {
   if (rowsOf === 'points') return [tables.points]
   const found = new Set((await exec('SELECT table_name FROM tables()')).map(([name]) => name))
-  return [
-    tables.readings,
-    tables.measurements,
-    ...[tables.expiredHours, tables.names].filter(({ name }) => found.has(name)),
-  ]
+  const present = (some: readonly ErasedTable[]) => some.filter(({ name }) => found.has(name))
+  const ofSeries = present([tables.expiredSeriesHours, tables.seriesNames])
+  if (rowsOf === 'measurements') return [tables.measurements, ...ofSeries]
+  return [tables.readings, tables.measurements, ...ofSeries, ...present([tables.expiredHours, tables.names])]
 }
 
 /**

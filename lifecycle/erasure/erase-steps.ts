@@ -5,6 +5,7 @@
 
 import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
 import type { DeadLetters, Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
@@ -17,8 +18,11 @@ import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } fro
 /** What an erase needs of the write path of its table. */
 export type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
 
+/** By the table of their journals. */
+export type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
+
 export interface EraseStepsOptions {
-  ingest: Record<ErasedRows, ErasingIngest>
+  ingest: ErasingPaths
   store: Pick<Store, 'questdb'>
   log: Log
   exec: Exec
@@ -32,10 +36,12 @@ export interface EraseStepsOptions {
   whileNoDayExpires?: SharedLock['shared'] | undefined
   /** Where names are copied to QuestDB: resolves when none of a removed device can come there any more. */
   syncNames?: (() => Promise<void>) | undefined
+  /** Whoever keeps values by series in memory: none of these come any more. */
+  forgetSeries?: ((numbers: readonly number[]) => void) | undefined
 }
 
 export interface EraseSteps {
-  /** For devices or a station that are removed. Gives the number of rows that are erased. */
+  /** For devices, a metric of a device or a station that are removed. Gives the number of rows that are erased. */
   erase(job: EraseJob): Promise<number>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
@@ -52,14 +58,14 @@ const roundsMax = 10
 export class EraseFailure extends Error {}
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { ingest, store, log, exec, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
+  const { store, log, exec, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
+  const pathOf = (rowsOf: ErasedRows) => options.ingest[rowsOf === 'points' ? 'points' : 'readings']
 
   async function erase(job: EraseJob): Promise<number> {
-    const { rowsOf, numbers } = job
-    const end = await unlessAborted(ingest[rowsOf].erase(numbers), signal)
-    await discardLetters(ingest[rowsOf].deadLetters, new Set(numbers))
+    const { rowsOf } = job
+    const end = await stopRecords(job)
     await untilQuestdbIsUp()
-    if (rowsOf === 'readings') await syncNames?.()
+    if (rowsOf !== 'points') await syncNames?.()
     const rows = await whileNoDayExpires(async () => {
       const [table, ...others] = await erasedTables(exec, rowsOf)
       const erased = await eraseKeys(table, table.keysOf(job))
@@ -70,6 +76,19 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     })
     await untilJournalIsBehind(rowsOf, end)
     return rows
+  }
+
+  /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */
+  async function stopRecords({ rowsOf, numbers }: EraseJob): Promise<number> {
+    const path = pathOf(rowsOf)
+    const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
+    const end = await unlessAborted(path.erase(keys), signal)
+    if (rowsOf !== 'measurements') await discardLetters(path.deadLetters, new Set(numbers))
+    else {
+      await path.deadLetters.eraseFurther(new Set(keys))
+      options.forgetSeries?.(numbers)
+    }
+    return end
   }
 
   async function eraseKeys(table: ErasedTable, keys: readonly string[]): Promise<number> {
@@ -96,7 +115,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   /** For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over. */
   async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
     const holds = () => {
-      const { start, isSynced } = ingest[rowsOf].status().forwarder
+      const { start, isSynced } = pathOf(rowsOf).status().forwarder
       return isSynced && start < end
     }
     while (holds()) await pause(pauseMs)

@@ -10,6 +10,7 @@ import { openStations } from '../../auth/stations/stations.ts'
 import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../ingest/points-table.ts'
+import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { createEraseJobs, type EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { createEraseSteps } from '../../lifecycle/erasure/erase-steps.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
@@ -28,7 +29,7 @@ for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.ad
 const questdb = createQuestdbClient(store.questdb.address.http)
 t.teardown(() => questdb.close())
 const ingests = { readings: ingest, points: pointsIngest }
-const options = { devices, stations, ingest: ingests, store, log: silentLog }
+const options = { devices, metrics, stations, ingest: ingests, store, log: silentLog }
 
 const dayMs = 86_400_000
 
@@ -56,6 +57,21 @@ async function logFurther(device: { number: number; symbol: string }, series: nu
   const further = { series, values: series.map(() => 1) }
   const outcome = await ingest.accept(device, { timestampMs: timeMs, ...none, ...battery, further })
   if (outcome !== 'stored') throw new Error(outcome)
+}
+
+/** Of further values, the first is 1, the next 2, and so on. */
+function recordWith(device: { number: number; symbol: string }, series: number[]): Uint8Array {
+  const values = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
+  const reading = { ...values, timestampMs: 1, further: { series, values: series.map((_, index) => index + 1) } }
+  const bytes = new Uint8Array(readingLength(device, reading))
+  writeReading(new DataView(bytes.buffer), 0, device, 1000, false, reading)
+  return bytes
+}
+
+function doubleBytes(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeDoubleLE(value)
+  return bytes
 }
 
 async function rows(symbol: string): Promise<number[]> {
@@ -122,6 +138,99 @@ t.test('values of further metrics are erased with their device, and again where 
   tellLost('of a test')
   await until('it is erased again', async () => (await values(gone))[1] === 0)
   t.strictSame(await values(other), [6, 6])
+})
+
+t.test('a metric of a device is erased while it is sent, and comes again as a new one', async t => {
+  const forgotten: number[][] = []
+  const jobs = createEraseJobs({ ...options, forgetSeries: numbers => void forgotten.push([...numbers]) })
+  t.teardown(() => jobs.close())
+  const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
+  const fields = ['co2', 'lux']
+  const seriesOf = async (device: { number: number }): Promise<number[]> => {
+    const sightings = fields.map(field => ({ device: device.number, field }))
+    t.equal(await metrics.ensure(sightings, 'test'), 'done')
+    return fields.map(name => metrics.series(device.number, metrics.get(name) ?? { id: 0 }) ?? 0)
+  }
+  const [co2 = 0, lux = 0] = await seriesOf(porch)
+  const [otherCo2 = 0] = await seriesOf(other)
+  const values = async (series: number) => {
+    const sql = `SELECT count(), count(value) FROM measurements WHERE series = ${series}`
+    return ((await questdb.exec(sql, 10_000))[0] ?? []).map(Number)
+  }
+  for (let day = 0; day < 3; day++) {
+    await logFurther(porch, [co2, lux], Date.now() - day * dayMs)
+    await logFurther(other, [otherCo2], Date.now() - day * dayMs)
+  }
+  await until('they are there', async () => (await values(lux))[1] === 3 && (await values(otherCo2))[1] === 3)
+  const letter = Buffer.from(recordWith(porch, [co2, lux]))
+  writeDeadLetter(readings, openDisk(journal), 7, letter, 'too dirty', Date.now())
+
+  t.match(await jobs.requestMetric('nobody', 'co2', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
+  t.match(await jobs.requestMetric('veranda', 'wind', 'test'), { ok: false, code: 'METRIC_UNKNOWN' })
+  t.match(await jobs.requestMetric('veranda', 'temperature', 'test'), { ok: false, code: 'METRIC_BUILT_IN' })
+  // It goes on sending, also what was looked up before.
+  let isSending = true
+  let sent = 0
+  const sending = (async () => {
+    while (isSending) {
+      await logFurther(porch, [co2, lux], Date.now() - 60_000 - sent++)
+      await setTimeout(5)
+    }
+  })()
+  const report = { device: 'veranda', metric: 'co2', state: 'waiting', rows: null }
+  t.match(await jobs.requestMetric('veranda', 'co2', 'test'), { ok: true, value: report })
+  t.equal(metrics.series(porch.number, metrics.get('co2') ?? { id: 0 }), undefined, 'it has it no more')
+  t.match(await jobs.requestMetric('veranda', 'co2', 'test'), { ok: false, code: 'METRIC_UNKNOWN' })
+  await until('it is erased', async () => (await jobs.metricReport('veranda', 'co2'))?.state === 'done')
+  const atEnd = sent
+  await until('more has been sent', () => sent > atEnd + 20)
+  isSending = false
+  await sending
+  await until('all is applied', () => ingest.status().lag.rows === 0)
+  t.match(await jobs.metricReport('veranda', 'co2'), { error: null, finished_at: /Z$/ })
+  t.equal((await values(co2))[1], 0, 'none of its values is there')
+  t.equal((await values(lux))[1], 3 + sent, 'those of the other metric are')
+  t.equal((await values(otherCo2))[1], 3, 'nor is another device concerned')
+  t.strictSame(forgotten, [[co2]])
+  const [kept] = await ingest.deadLetters.list(-1, 10)
+  t.strictSame(kept?.further, [{ series: lux, value: 2 }])
+  t.equal(await ingest.deadLetters.discard([7]), 1)
+  t.notOk(Buffer.from(kept?.record ?? '', 'base64').includes(doubleBytes(1)), 'its bytes are gone, too')
+
+  const [again = 0] = await seriesOf(porch)
+  t.not(again, co2)
+  await logFurther(porch, [again, lux], Date.now())
+  await until('it has values again', async () => (await values(again))[1] === 1)
+  t.equal((await values(co2))[1], 0)
+  const { rows: audited } = await store.postgres.query(
+    "SELECT actor, details FROM audit WHERE action = 'device.erase-metric' AND subject = 'veranda'",
+  )
+  t.strictSame(audited, [{ actor: 'test', details: { metric: 'co2', series: co2 } }])
+})
+
+t.test('values of a metric that have not come to QuestDB never do, over any restart', async t => {
+  const device = await addDevice('pergola')
+  t.equal(await metrics.ensure([{ device: device.number, field: 'co2' }], 'test'), 'done')
+  const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
+  const times = Array.from({ length: 50 }, (_, index) => Date.now() - index * 3_600_000)
+  const accepted = times.map(timeMs => logFurther(device, [series], timeMs))
+  const jobs = createEraseJobs(options)
+  await Promise.all(accepted)
+  await jobs.requestMetric('pergola', 'co2', 'test')
+  await jobs.close()
+  const next = createEraseJobs(options)
+  t.teardown(() => next.close())
+  next.resume()
+  await until('it is erased', async () => (await next.metricReport('pergola', 'co2'))?.state === 'done')
+  await until('the readings are there', async () => {
+    const [row] = await questdb.exec(
+      `SELECT count(battery_percentage) FROM readings WHERE device = '${device.symbol}'`,
+      9_000,
+    )
+    return row?.[0] === 50
+  })
+  const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
+  t.equal(row?.[0], 0)
 })
 
 t.test('a device of the same name that is made meanwhile keeps its readings', async t => {

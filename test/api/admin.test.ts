@@ -13,7 +13,7 @@ import { packageVersion } from '../../store/version.ts'
 import { adminToken } from '../support/accounts.ts'
 import { startAdmin } from '../support/admin.ts'
 
-const { app, devices, ingest, pointsIngest, journal, pointsJournal, store, people, ask } = await startAdmin(t)
+const { app, devices, metrics, ingest, pointsIngest, journal, pointsJournal, store, people, ask } = await startAdmin(t)
 const password = /^[0-9a-f]{64}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -327,6 +327,27 @@ t.test('erasing needs a device that is or was there', async t => {
   })
   t.match(await ask('GET', '/devices/a%20b'), problem(404, 'device unknown'), 'it is removed at once')
   t.match(await ask('GET', '/devices/a%20b/erase'), { status: 200, body: { device: 'a b', finished_at: null } })
+})
+
+t.test('erasing a metric needs one that the device has', async t => {
+  t.match(await ask('DELETE', '/devices/nobody/metrics/co2'), problem(404, 'device unknown'))
+  await ask('POST', '/devices', { name: 'green house' })
+  const path = '/devices/green%20house/metrics'
+  const { number } = devices.get('green house') ?? { number: 0 }
+  t.match(await ask('DELETE', `${path}/soil_moisture`), problem(404, 'metric unknown'))
+  t.match(await ask('DELETE', `${path}/temperature`), problem(409, 'metric built in'))
+  t.match(await ask('GET', `${path}/soil_moisture`), problem(404, 'metric unknown'))
+  t.equal(await metrics.ensure([{ device: number, field: 'soil_moisture' }], 'test'), 'done')
+  const asked = await ask('DELETE', `${path}/soil_moisture`)
+  t.match(asked, {
+    status: 202,
+    headers: { location: '/api/admin/devices/green%20house/metrics/soil_moisture' },
+    body: { device: 'green house', metric: 'soil_moisture', state: 'waiting', rows: null, finished_at: null },
+  })
+  t.match(await ask('GET', `${path}/soil_moisture`), { status: 200, body: { metric: 'soil_moisture', error: null } })
+  t.match(await ask('GET', '/devices/green%20house'), { status: 200 }, 'the device stays')
+  t.strictSame(metrics.metricsOf(number), [])
+  await ask('DELETE', '/devices/green%20house')
 })
 
 t.test('the status tells how the parts are', async t => {

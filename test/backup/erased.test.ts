@@ -21,12 +21,12 @@ import { startService } from '../support/service.ts'
 
 const { directory, store } = await startDatabases(t)
 await store.questdb.ready
-const { ingest, pointsIngest, devices, journal, pointsJournal } = await openParts(t, store)
+const { ingest, pointsIngest, devices, metrics, journal, pointsJournal } = await openParts(t, store)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
 t.teardown(() => stations.close())
 for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
 const ingests = { readings: ingest, points: pointsIngest }
-const jobs = createEraseJobs({ devices, stations, ingest: ingests, store, log: silentLog })
+const jobs = createEraseJobs({ devices, metrics, stations, ingest: ingests, store, log: silentLog })
 t.teardown(() => jobs.close())
 
 const none = Number.NaN
@@ -44,6 +44,23 @@ async function log(name: string, count: number): Promise<void> {
   const device = devices.get(name)
   if (device === undefined) throw new Error(`no device ${name}`)
   for (let index = 0; index < count; index++) await ingest.accept(device, { timestampMs: undefined, ...reading })
+}
+
+/** A value of a further metric with each reading. */
+async function measure(name: string, count: number): Promise<number> {
+  const device = devices.get(name)
+  if (device === undefined) throw new Error(`no device ${name}`)
+  await metrics.ensure([{ device: device.number, field: 'co2' }], 'test')
+  const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
+  const further = { series: [series], values: [400] }
+  for (let index = 0; index < count; index++)
+    await ingest.accept(device, { timestampMs: undefined, ...reading, further })
+  return series
+}
+
+async function eraseMetric(name: string): Promise<void> {
+  await jobs.requestMetric(name, 'co2', 'test')
+  await until(`co2 of ${name} is erased`, async () => (await jobs.metricReport(name, 'co2'))?.state === 'done')
 }
 
 async function erase(name: string): Promise<void> {
@@ -125,4 +142,34 @@ t.test('what is erased during a backup is not readable after the restore', async
   t.equal(await present(dataDirectory, 'during'), 0)
   t.equal(await present(dataDirectory, 'before'), 0)
   t.equal(await present(dataDirectory, 'kept'), 3)
+})
+
+t.test('a metric that is erased during a backup is not readable after the restore, and its readings are', async t => {
+  await addDevice('measured')
+  const series = await measure('measured', 3)
+  const values = async (dataDirectory: string) =>
+    (await askQuestdb(dataDirectory, `SELECT count(value) FROM measurements WHERE series = ${series}`))[0]?.[0]
+  await until('they are there', async () => (await values(directory.path)) === 3)
+  const target = join(temporaryFolder(t), 'backup')
+  const { signal } = new AbortController()
+  const parts = backupParts(() => eraseMetric('measured'))
+  await measure('measured', 100)
+  await backUp(target, parts, {
+    signal,
+    closing: signal,
+    onStep: () => undefined,
+    bytes: new BigInt64Array(new SharedArrayBuffer(8)),
+  })
+  t.equal(readManifest(target).head.postgres.eraseAgain.length, 1)
+  t.ok(new Tombstones(openDisk(join(target, 'journal'))).covers(-series, 0))
+  const dataDirectory = join(temporaryFolder(t), 'data')
+  const { directory: _, ...storeRest } = storeOptions(directory)
+  await restore({ folder: target, dataDirectory, version: '0.1.0', store: storeRest, onStep: () => undefined })
+  const service = await startService(t, { dataDirectory })
+  await until('the job has ended again', async () => {
+    const { body } = await service.admin('GET', '/devices/measured/metrics/co2')
+    return (body as { state?: string }).state === 'done'
+  })
+  await until('all readings are there', async () => (await present(dataDirectory, 'measured')) === 103)
+  t.equal(await values(dataDirectory), 0)
 })

@@ -175,6 +175,20 @@ t.test('dead letters are listed and sent again', async t => {
   })
 })
 
+t.test('the values of a metric of a device are erased, and the device stays', async t => {
+  const { password: secret } = (await json('devices add lab')) as { password: string }
+  t.equal((await service.put('lab', secret, { ...reading('lab'), co2: 640 })).status, 200)
+  t.match(await json('devices erase lab --metric co2'), { device: 'lab', metric: 'co2', state: /waiting|running/ })
+  const report = async () => (await json('devices erase lab --metric co2 --report')) as { state: string }
+  await until('it is done', async () => (await report()).state === 'done')
+  t.match(await json('devices show lab'), { name: 'lab' })
+  t.match(await run('devices erase lab --metric co2'), { status: 1, stderr: /no metric of this name/ })
+  t.match(await run('devices erase lab --metric pressure'), { status: 1, stderr: /erase the device/ })
+  t.match(await run('devices erase lab --metric ../x'), { status: 2, stderr: /"\.\.\/x" is no name of a metric/ })
+  t.equal((await service.put('lab', secret, { ...reading('lab'), co2: 641 })).status, 200, 'as a new one')
+  await json('devices remove lab')
+})
+
 t.test('a device is erased with its readings', async t => {
   t.match(await json('devices erase kitchen'), {
     device: 'kitchen',

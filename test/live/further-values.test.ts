@@ -69,6 +69,25 @@ t.test(
   },
 )
 
+t.test('what has expired is forgotten of a device that goes on, and so is what was erased', async t => {
+  let expiredBeforeUs = Number.NEGATIVE_INFINITY
+  const hourSources = () => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
+  const fleet = await makeFleet(t, devices, nowMs, { metricsOf, hourSources })
+  fleet.take([
+    { device: 1, timeMs: at(-60), temperature: 20, pressure: 1000, further: { 11: 400, 12: 0.5 } },
+    { device: 1, timeMs: at(-1), temperature: 21, further: { 11: 401, 13: 90 } },
+  ])
+  const names = () => Object.keys(fleet.live.latest(1)?.values ?? {})
+  t.strictSame(names(), ['temperature', 'pressure', 'co2', 'lux', 'wind'])
+  expiredBeforeUs = at(-30) * 1000
+  await until('older values have expired', () => !names().includes('lux'))
+  t.strictSame(names(), ['temperature', 'co2', 'wind'])
+  fleet.live.seriesErased([11, 99])
+  t.strictSame(names(), ['temperature', 'wind'])
+  fleet.take([{ device: 1, timeMs: at(0), temperature: 22, further: { 11: Number.NaN, 13: 91 } }])
+  t.strictSame(names(), ['temperature', 'wind'], 'a record whose value was erased has none')
+})
+
 t.test('a list has the first six of a device, in the order in which they are shown', async t => {
   const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
   const battery = { battery_voltage: 3, battery_percentage: 90 }

@@ -22,6 +22,7 @@ import { holdToContract } from './held-answers.ts'
 export interface Admin {
   app: FastifyInstance
   devices: Devices
+  metrics: Metrics
   ingest: Ingest
   pointsIngest: PointsIngest
   store: Store
@@ -104,7 +105,14 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
   holdToContract(t, app)
   const people = await openVariant(t, store, { devices, settings: { signUp } })
   const { findPrincipal, origins, accounts, keys, tenants, stations } = people
-  const erasing = { devices, stations, ingest: { readings: ingest, points: pointsIngest }, store, log: silentLog }
+  const erasing = {
+    devices,
+    metrics,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log: silentLog,
+  }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
     readingsExport: createReadingsExport({ questdb: store.questdb.address, log: silentLog }),

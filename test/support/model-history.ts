@@ -60,6 +60,16 @@ const clockIsSet = clockBy.map(
   }),
 )
 
+const eraseMetric = fc.tuple(fc.nat(devicesMax - 1), fc.nat(furtherMax - 1), seconds).map(
+  ([device, metric, s]): Command => ({
+    name: `metric ${metric} of device ${device} is erased, ${s} s pass`,
+    run: async world => {
+      world.eraseMetric(device, metric)
+      await world.time.advance(s * 1000)
+    },
+  }),
+)
+
 const kill: Command = { name: 'kill', run: world => world.restart('kill') }
 const powerCut: Command = { name: 'power cut', run: world => world.restart('power cut') }
 
@@ -99,6 +109,7 @@ const anyCommand = fc.oneof(
   { arbitrary: clockIsSet, weight: 3 },
   { arbitrary: fc.oneof(away, still), weight: 4 },
   { arbitrary: fc.oneof(lagging, lagging, suspended, broken), weight: 5 },
+  { arbitrary: eraseMetric, weight: 4 },
 )
 export const commands = fc.array(anyCommand, { minLength: 5, maxLength: 40 })
 

@@ -23,6 +23,7 @@ export interface ModelProcess {
   /** When it is set to false, the process does nothing any more. */
   isAlive: boolean
   journal: Journal<DeviceRef, Reading>
+  forwarder: Pick<Forwarder, 'erase'>
   status: ForwarderStatus | undefined
 }
 
@@ -58,7 +59,7 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
     after,
     startThread: (data, hooks) => simulateThread(disk, data, hooks, work => after(random.below(50), work)),
   })
-  const process: ModelProcess = { isAlive: true, journal, status: undefined }
+  const process: Omit<ModelProcess, 'forwarder'> = { isAlive: true, journal, status: undefined }
   const { recoveredEnd } = journal
   const nowMs = () => nowUs() / 1000
   const timing: Timing = { monotonicMs: time.nowMs, after, random: random.next }
@@ -87,7 +88,7 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
     },
   })
   forwarder.run()
-  return process
+  return Object.assign(process, { forwarder })
 }
 
 /** Does what the journal's thread does, a little later. */

@@ -27,6 +27,8 @@ interface Row {
 type Table = ReadonlyMap<string, Row>
 
 export interface Reference {
+  /** Values of this further series are shown nowhere any more. */
+  erase(series: number): void
   /** In the order of the journal; its group holds `position`. */
   hand(reading: Handed, answer: Outcome, position: number): void
   /** All differences between the tables and what was promised. */
@@ -47,14 +49,16 @@ export function createReference(): Reference {
   /** What the clock said when each value came. */
   const clockUs = new Map<number, number>()
   /** The further series of each value. */
-  const seriesOf = new Map<number, readonly number[]>()
+  const given = new Map<number, readonly number[]>()
+  const erased = new Set<number>()
+  const seriesOf = (value: number) => given.get(value)?.filter(series => !erased.has(series)) ?? []
 
   /** Rows of the table of further values that should be there and are not, and the other way round. */
   function compareFurther(table: Table, further: Table): string[] {
     const expected = new Map<string, number>()
     for (const { timeUs, values } of table.values()) {
       const value = values['temperature'] ?? Number.NaN
-      for (const series of seriesOf.get(value) ?? []) expected.set(`series=${series} ${timeUs}`, value)
+      for (const series of seriesOf(value)) expected.set(`series=${series} ${timeUs}`, value)
     }
     const shown = new Map(
       [...further].flatMap(([key, { values }]) => ('value' in values ? [[key, values['value']]] : [])),
@@ -68,10 +72,11 @@ export function createReference(): Reference {
   }
 
   return {
+    erase: series => void erased.add(series),
     hand(reading, answer, position) {
       const key = keyOf(reading)
       clockUs.set(reading.value, reading.atUs)
-      seriesOf.set(reading.value, reading.series)
+      given.set(reading.value, reading.series)
       const values = allowed.get(key) ?? new Set([undefined])
       if (answer === 'stored') values.clear()
       if (answer === 'stored' || answer === 'unknown') values.add(reading.value)
@@ -94,9 +99,9 @@ export function createReference(): Reference {
       const shown = readTable(table)
       const timesUs = new Map([...table.values()].map(({ timeUs, values }) => [values['temperature'], timeUs]))
       const isHalf = (value: number) =>
-        seriesOf.get(value)?.some(series => {
+        seriesOf(value).some(series => {
           return further.get(`series=${series} ${timesUs.get(value)}`)?.values['value'] !== value
-        }) ?? false
+        })
       const inside = stored.filter(({ position }) => position >= from && position < to)
       // Values count up, so a later one with the same key is the greater.
       const lacks = ({ key, value }: { key: string; value: number }) => {

@@ -9,10 +9,11 @@ import type { Reading } from '../../ingest/reading.ts'
 import { createRandom } from '../faults/seeded-random.ts'
 import { createSimulatedDisk, type SimulatedDisk } from '../faults/simulated-disk.ts'
 import { device, reading } from './journal-parts.ts'
+import { createModelErases, type ModelErases } from './model-erases.ts'
 import { type ModelProcess, startProcess } from './model-process.ts'
-import { createReference, type Handed } from './model-reference.ts'
+import { createReference, type Handed, type Reference } from './model-reference.ts'
 import { createSimulatedNetwork } from './simulated-network.ts'
-import { createSimulatedQuestdb } from './simulated-questdb.ts'
+import { createSimulatedQuestdb, type SimulatedQuestdb } from './simulated-questdb.ts'
 import { createVirtualTime } from './virtual-time.ts'
 
 export interface Given {
@@ -23,18 +24,8 @@ export interface Given {
   further: readonly number[]
 }
 
-/** Of each metric of each device. */
-const furtherSeries = (device: number, metric: number) => 100 * device + metric
 export const devicesMax = 4
 export const furtherMax = 3
-
-/** The registry remembers them over a restart. */
-const allFurtherSeries = Uint32Array.from(
-  Array.from({ length: devicesMax * furtherMax }, (_, index) => {
-    const device = Math.floor(index / furtherMax)
-    return [device, furtherSeries(device, index % furtherMax)]
-  }).flat(),
-)
 
 const startUs = Date.UTC(2026, 0, 1) * 1000
 /** A process takes at least this long to be there again. */
@@ -56,14 +47,15 @@ export function createWorld(seed: number, keepMs: number) {
   /** Handed over and not answered. */
   const open = new Set<Handed>()
   const nowUs = () => startUs + time.nowMs() * 1000 + trouble.clockUs
+  const erases = createModelErases(questdb, time)
   let disk = createSimulatedDisk(random)
   let values = 0
   let process = start()
 
   function start(): ModelProcess {
     const faultyDisk = { ...withFaults(disk, () => random.chance(trouble.diskFaultShare)), remove }
-    const { connect } = network
-    return startProcess({ disk: faultyDisk, connect, keepMs, nowUs, time, random, furtherSeries: allFurtherSeries })
+    const given = { disk: faultyDisk, connect: network.connect, keepMs, nowUs, time, random }
+    return erases.resume(startProcess({ ...given, furtherSeries: allSeries(erases) }), keepMs > 0)
   }
 
   /** A segment goes when the table shows all that it holds, and not before. */
@@ -79,7 +71,7 @@ export function createWorld(seed: number, keepMs: number) {
   function append(given: Given[]): void {
     const { journal } = process
     for (const one of given) {
-      const entry = handedOf(one, ++values, nowUs())
+      const entry = handedOf(one, ++values, nowUs(), erases)
       open.add(entry)
       journal.append(device(one.device), readingOf(entry), answer => {
         open.delete(entry)
@@ -101,7 +93,9 @@ export function createWorld(seed: number, keepMs: number) {
   function killQuestdb(): void {
     network.kill()
     questdb.away = true
-    if (keepMs > 0 && random.chance(0.5)) questdb.lose(random.below(questdb.taken.length + 1))
+    if (keepMs === 0 || random.chance(0.5)) return
+    questdb.lose(random.below(questdb.taken.length + 1))
+    erases.resume(process, true)
   }
 
   return {
@@ -110,22 +104,32 @@ export function createWorld(seed: number, keepMs: number) {
     network,
     trouble,
     append,
+    eraseMetric: (device: number, metric: number) => reference.erase(erases.begin(device, metric, process)),
     restart,
     killQuestdb,
     wrongs: () => wrongs,
     /** All that the table shows wrongly once everything that QuestDB took is applied. */
-    async compare() {
-      await questdb.connect().query('wal_tables() are applied before they are shown')
-      return reference.compare(questdb.table(), questdb.furtherTable())
-    },
+    compare: () => compareTables(reference, questdb),
     status: () => process.status,
-    isApplied: () => open.size === 0 && process.status?.applied === process.journal.status().end,
+    isApplied: () => open.size === 0 && process.status?.applied === process.journal.status().end && erases.areDone(),
   }
 }
 
-function handedOf({ device: number, agoS, further }: Given, value: number, atUs: number): Handed {
+async function compareTables(reference: Reference, questdb: SimulatedQuestdb): Promise<string[]> {
+  await questdb.connect().query('wal_tables() are applied before they are shown')
+  return reference.compare(questdb.table(), questdb.furtherTable())
+}
+
+/** Of each metric of each device; the registry remembers them over a restart. */
+function allSeries({ seriesOf }: Pick<ModelErases, 'seriesOf'>): Uint32Array {
+  const devices = Array.from({ length: devicesMax }, (_, device) => device)
+  const metrics = Array.from({ length: furtherMax }, (_, metric) => metric)
+  return Uint32Array.from(devices.flatMap(device => metrics.flatMap(metric => [device, seriesOf(device, metric)])))
+}
+
+function handedOf({ device: number, agoS, further }: Given, value: number, atUs: number, erases: ModelErases): Handed {
+  const series = further.map(metric => erases.seriesOf(number, metric))
   const timestampMs = agoS === undefined ? undefined : clientTimeMs(atUs / 1000 - agoS * 1000)
-  const series = further.map(metric => furtherSeries(number, metric))
   return { device: device(number).symbol, timestampMs, value, atUs, series }
 }
 

@@ -37,6 +37,8 @@ export interface SimulatedQuestdb {
   columns: string[]
   away: boolean
   commitMode: 'sync' | 'nosync'
+  /** Takes all values of a further series out of what was taken. */
+  erase(series: number): void
   /** Forgets the last requests, as after a power cut without sync. */
   lose(requests: number): void
 }
@@ -58,6 +60,10 @@ export function createSimulatedQuestdb(commitMode: SimulatedQuestdb['commitMode'
     connect: () => ({ write, query, close: () => undefined }),
     table: () => rowsOf(row => !row.device.startsWith(furtherPrefix)),
     furtherTable: () => rowsOf(row => row.device.startsWith(furtherPrefix)),
+    erase: series => {
+      const rows = state.taken.flat().filter(({ device }) => device === `${furtherPrefix}${series}`)
+      state.taken.push(rows.map(({ device, timeUs }) => ({ device, timeUs, values: {} })))
+    },
     lose: requests => {
       state.taken.splice(-requests)
       applied = Math.min(applied, state.taken.length)

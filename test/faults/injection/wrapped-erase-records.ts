@@ -6,7 +6,17 @@ import { realModule } from './replacements.ts'
 
 const real: typeof eraseRecords = await import(realModule(import.meta.url))
 
-export const { insertJob, insertStationJob, noteDelay, readErased, readReport, readStationReport, takeJob } = real
+export const {
+  insertJob,
+  insertMetricJob,
+  insertStationJob,
+  noteDelay,
+  readErased,
+  readMetricReport,
+  readReport,
+  readStationReport,
+  takeJob,
+} = real
 
 export async function endJob(...given: Parameters<typeof eraseRecords.endJob>): Promise<void> {
   await real.endJob(...given)

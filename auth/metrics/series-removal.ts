@@ -1,0 +1,70 @@
+/** Takes a metric away from a device: its series goes, and one that is made afterwards has another number. */
+
+import type pg from 'pg'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { MetricCommits } from './metric-commits.ts'
+import type { MetricMemory } from './metric-memory.ts'
+import { deleteSeries, readSeriesNumbers, type SeriesRow } from './metric-rows.ts'
+
+export type SeriesRemoved<Value> =
+  | { ok: true; value: Value }
+  /** `METRIC_UNKNOWN`: the device has no such metric. */
+  | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_BUILT_IN' }
+
+export interface SeriesRemoval {
+  /**
+   * `write` is part of the transaction, and is given the number of the series. Of a metric that is built in there is no
+   * series. Rejects as PostgreSQL does when it is away; after OutcomeUnknown, `reconcile` finds out what came of it.
+   */
+  removeSeries<Value>(
+    device: number,
+    name: string,
+    write: (transaction: Transaction, series: number) => Promise<Value>,
+  ): Promise<SeriesRemoved<Value>>
+}
+
+export interface SeriesRemovalOptions {
+  pool: Pick<pg.Pool, 'query'>
+  memory: MetricMemory
+  commits: () => Pick<MetricCommits, 'exclusively' | 'transact'>
+}
+
+export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOptions) {
+  /** Series whose removal was not confirmed. */
+  const doubtful = new Map<number, SeriesRow>()
+
+  async function removeNow<Value>(
+    device: number,
+    name: string,
+    write: (transaction: Transaction, series: number) => Promise<Value>,
+  ): Promise<SeriesRemoved<Value>> {
+    const metric = memory.get(name)
+    if (metric?.built_in === true) return { ok: false, code: 'METRIC_BUILT_IN' }
+    const series = metric && memory.seriesOf(device, metric.id)
+    if (metric === undefined || series === undefined) return { ok: false, code: 'METRIC_UNKNOWN' }
+    const row: SeriesRow = { number: series, device, metric: metric.id }
+    try {
+      const value = await commits().transact(async transaction => {
+        const number = await deleteSeries(transaction, row)
+        return number === undefined ? undefined : { written: await write(transaction, number) }
+      })
+      memory.removeSeries(row)
+      return value === undefined ? { ok: false, code: 'METRIC_UNKNOWN' } : { ok: true, value: value.written }
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) doubtful.set(series, row)
+      throw error
+    }
+  }
+
+  return {
+    removeSeries: (device, name, write) => commits().exclusively(() => removeNow(device, name, write)),
+    /** Takes those out of memory that are gone. */
+    async readAgain(): Promise<void> {
+      if (doubtful.size === 0) return
+      const present = new Set(await readSeriesNumbers(pool, [...doubtful.keys()]))
+      for (const [number, row] of doubtful) if (!present.has(number)) memory.removeSeries(row)
+      doubtful.clear()
+    },
+  } satisfies SeriesRemoval & { readAgain(): Promise<void> }
+}
