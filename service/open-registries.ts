@@ -3,7 +3,8 @@
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
-import { type DeviceNames, openDeviceNames } from '../lifecycle/name-sync/name-sync.ts'
+import type { NameCopy } from '../lifecycle/name-sync/name-copy.ts'
+import { openNames } from '../lifecycle/name-sync/name-sync.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
@@ -12,7 +13,8 @@ import type { Clock } from './clock.ts'
 
 export interface Registries {
   devices: Devices
-  deviceNames: DeviceNames
+  /** In QuestDB, of devices and of their series. */
+  names: NameCopy
   stations: Stations
   metrics: Metrics
 }
@@ -36,9 +38,9 @@ export async function openRegistries({ config, log, store, clockMs, onOpen }: Re
   onOpen(() => metrics.close())
   const devices = await openDevices({ pool, now: clockMs, log, graceMs, metricsAdded: metrics.learn })
   onOpen(() => devices.close())
-  const deviceNames = openDeviceNames({ devices, questdb: store.questdb, log })
-  onOpen(() => deviceNames.close())
   const stations = openStations({ pool, nowMs: clockMs, log })
   onOpen(() => stations.close())
-  return { devices, deviceNames, stations, metrics }
+  const names = openNames({ devices, metrics, questdb: store.questdb, log })
+  onOpen(() => names.close())
+  return { devices, names, stations, metrics }
 }

@@ -3,13 +3,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { NewDevice } from '../../auth/devices/device.ts'
+import { type NamedDevice, NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { openStations } from '../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
-import { openDeviceNames } from '../../lifecycle/name-sync/name-sync.ts'
+import { openNameCopy } from '../../lifecycle/name-sync/name-copy.ts'
+import { deviceNames, seriesNames } from '../../lifecycle/name-sync/name-sync.ts'
 import type { Log } from '../../store/log.ts'
-import { deviceNamesTable, namedReadingsView, readingsTable } from '../../store/tables.ts'
+import {
+  deviceNamesTable,
+  namedMeasurementsView,
+  namedReadingsView,
+  readingsTable,
+  seriesNamesTable,
+} from '../../store/tables.ts'
 import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
@@ -17,7 +24,8 @@ import { until } from '../support/processes.ts'
 const { store } = await startDatabases(t)
 const { questdb } = store
 await questdb.ready
-const { ingest, pointsIngest, devices } = await openParts(t, store)
+const { ingest, pointsIngest, devices, metrics } = await openParts(t, store)
+for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
 t.teardown(() => stations.close())
 const reader = new pg.Client({ ...questdb.address.pg, ssl: false })
@@ -25,8 +33,10 @@ await reader.connect()
 t.teardown(() => reader.end())
 
 const checkEveryMs = 10
-const start = (hooks: TestHooks, options: Partial<Parameters<typeof openDeviceNames>[0]> = {}) => {
-  const names = openDeviceNames({ devices, questdb, log: silentLog, checkEveryMs, ...options })
+type Options = Parameters<typeof openNameCopy<NamedDevice>>[0]
+const source = deviceNames(devices)
+const start = (hooks: TestHooks, options: Partial<Options> = {}) => {
+  const names = openNameCopy({ source, questdb, log: silentLog, checkEveryMs, ...options })
   hooks.teardown(() => names.close())
   return names
 }
@@ -112,7 +122,7 @@ t.test('only what has changed is sent, also by the next process', async t => {
       return found
     },
   }
-  const names = start(t, { devices: counting })
+  const names = start(t, { source: deviceNames(counting) })
   await names.sync()
   t.strictSame(asked, [0])
   await devices.change('veranda', { location_short: '' }, 'test')
@@ -132,7 +142,7 @@ t.test('many come page by page', async t => {
 })
 
 t.test('a table that cannot be right is made anew', async t => {
-  const first = openDeviceNames({ devices, questdb, log: silentLog, checkEveryMs })
+  const first = openNameCopy({ source, questdb, log: silentLog, checkEveryMs })
   await first.sync()
   await first.close()
   // As a restore leaves it: PostgreSQL is older than QuestDB.
@@ -152,15 +162,15 @@ t.test('a QuestDB that is away gets them later, and one line tells it', async t 
   const texts: string[] = []
   const log: Log = { ...silentLog, warn: (...words: unknown[]) => void texts.push(String(words[1])) }
   const address = { ...questdb.address, http: { ...questdb.address.http, port: 9 } }
-  const lost = openDeviceNames({
-    devices,
+  const lost = openNameCopy({
+    source,
     log,
     checkEveryMs,
     questdb: { address, state: () => ({ state }) },
   })
   await until('it has tried', () => texts.length > 0)
   await sleep(10 * checkEveryMs)
-  t.strictSame(texts, ['names of devices not copied to QuestDB, retrying'])
+  t.strictSame(texts, ['names not copied to QuestDB, retrying'])
   await t.rejects(lost.sync(), { code: 'NOT_LISTENING' })
   await lost.close()
 
@@ -191,9 +201,9 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   const names = start(t, { checkEveryMs: 3_600_000 })
   await names.sync()
   await untilSame('its name is there')
-  for (const path of [ingest, pointsIngest]) path.startForwarding(questdb.address.http, true)
   const jobs = createEraseJobs({
     devices,
+    metrics,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
@@ -218,6 +228,7 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   const commitMode = () => undefined
   const later = createEraseJobs({
     devices,
+    metrics,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     log: silentLog,
@@ -227,13 +238,67 @@ t.test('an erased device leaves no name behind, also when rows come back', async
   await untilSame('it is gone again')
 })
 
+t.test('what a series is of comes with it, and goes when its values are erased', async t => {
+  const cellar = devices.get('cellar')?.number ?? 0
+  const sensor = devices.get('sensor 1')?.number ?? 0
+  const send = (device: number, field: string) => metrics.ensure([{ device, field }], 'test')
+  await send(cellar, 'co2')
+  const names = openNameCopy({ source: seriesNames(metrics), questdb, log: silentLog, checkEveryMs })
+  t.teardown(() => names.close())
+  const present = () =>
+    rows(`SELECT device, metric FROM ${seriesNamesTable} WHERE metric IS NOT NULL ORDER BY ts`).catch(() => [])
+  const untilNamed = (wanted: string[][]) =>
+    until(JSON.stringify(wanted), async () => JSON.stringify(await present()) === JSON.stringify(wanted))
+  const symbol = (number: number) => devices.byNumber(number)?.symbol ?? ''
+  await untilNamed([[symbol(cellar), 'co2']])
+  await send(sensor, 'co2')
+  await send(cellar, 'wind_speed')
+  const series = metrics.series(cellar, metrics.get('wind_speed') ?? { id: 0 })
+  await untilNamed([
+    [symbol(cellar), 'co2'],
+    [symbol(sensor), 'co2'],
+    [symbol(cellar), 'wind_speed'],
+  ])
+  await rows(
+    `INSERT INTO measurements VALUES ('2026-01-01T10:00:00Z', ${series}, 300), ('2026-01-01T11:00:00Z', ${series}, NULL)`,
+  )
+  const named = `SELECT device, name, metric, value FROM ${namedMeasurementsView} WHERE ts IN '2026-01-01'`
+  await until('the value is visible', async () => (await rows(named)).length > 0)
+  t.strictSame(await rows(named), [[symbol(cellar), 'cellar', 'wind_speed', 300]])
+  const plan = (await rows(`EXPLAIN ${named} AND metric = 'wind_speed'`)).join('\n')
+  t.match(plan, /Interval forward scan on: measurements/, 'of the values only those of the time are read')
+  const jobs = createEraseJobs({
+    devices,
+    metrics,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log: silentLog,
+    syncNames: names.sync,
+  })
+  t.teardown(() => jobs.close())
+  t.match(await jobs.requestMetric('cellar', 'wind_speed', 'test'), { ok: true })
+  await until('it is erased', async () => (await jobs.metricReport('cellar', 'wind_speed'))?.state === 'done')
+  t.strictSame(await present(), [
+    [symbol(cellar), 'co2'],
+    [symbol(sensor), 'co2'],
+  ])
+  t.strictSame(await rows(named), [])
+  await send(cellar, 'wind_speed')
+  await untilNamed([
+    [symbol(cellar), 'co2'],
+    [symbol(sensor), 'co2'],
+    [symbol(cellar), 'wind_speed'],
+  ])
+})
+
 t.test('names that the registry itself would not take are one row too', async t => {
   await store.postgres.query(
     `UPDATE devices SET name = E'two\\nlines', location_short = E'\\r\\n"', auth_seq = nextval('auth_seq') WHERE name = 'cellar'`,
   )
   const reopened = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 0 })
   t.teardown(() => reopened.close())
-  const names = start(t, { devices: reopened })
+  const names = start(t, { source: deviceNames(reopened) })
   await names.sync()
   await until('it is there', async () => (await present()).some(([, name]) => name === 'two\nlines'))
   const found = (await present()).find(([, name]) => name === 'two\nlines')

@@ -36,7 +36,7 @@ const source = readFileSync(join(folder, 'provisioning', 'datasources', 'barogra
 const sourceHas = (key: string) => new RegExp(`^\\s+(?:- )?${key}: (\\S+)$`, 'm').exec(source)?.[1]
 
 t.test('every panel and variable is of the data source', async t => {
-  t.equal(dashboards.length, 2)
+  t.equal(dashboards.length, 3)
   const uid = sourceHas('uid')
   t.equal(uid, 'barograph')
   for (const { panels, templating } of dashboards) {
@@ -56,6 +56,7 @@ const expand = (sql: string) =>
     .replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 BETWEEN '2026-03-01T00:00:00Z' AND '2026-03-02T00:00:00Z'")
     .replaceAll('$__interval', '1h')
     .replaceAll(/\$\{device:sqlstring\}/g, "'anna-s-kitchen-1'")
+    .replaceAll(/\$\{metric:sqlstring\}/g, "'1'")
 
 type Read = (sql: string) => Promise<unknown[][]>
 
@@ -66,9 +67,9 @@ async function startReading(t: TestHooks): Promise<Read> {
   await service.addDevice("Anna's kitchen", { location_short: 'House 1' })
   await service.addDevice('attic')
   const times = ['2026-03-01T10:00:00Z', '2026-03-01T10:30:00Z', '2026-03-01T12:10:00Z']
-  const head = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
-  const lines = times.map((time, at) => `${time},Anna's kitchen,${20 + at},50,1000,3.1,${90 - at}`)
-  await service.import([head, ...lines, '2026-03-01T10:10:00Z,attic,10,60,990,,', ''].join('\n'))
+  const head = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage,co2'
+  const lines = times.map((time, at) => `${time},Anna's kitchen,${20 + at},50,1000,3.1,${90 - at},${400 + 100 * at}`)
+  await service.import([head, ...lines, '2026-03-01T10:10:00Z,attic,10,60,990,,,900', ''].join('\n'))
   const isReady = async () => (await fetch(`${service.url}/health/ready`)).json()
   await until('QuestDB is up', async () => ((await isReady()) as { status: string }).status === 'ok')
   const password = readFileSync(join(service.dataDirectory, 'secrets', 'questdb-reader'), 'utf8').trim()
@@ -93,17 +94,33 @@ async function readPanels(t: Test, read: Read): Promise<Map<string, unknown[][]>
   return found
 }
 
+/** How many rows the statements of the page give. */
+async function documentedCounts(read: Read): Promise<number[]> {
+  const page = readFileSync(join(folder, '..', 'grafana.md'), 'utf8')
+  const documented = [...page.matchAll(/```\n(SELECT ts, [^`]*)```/g)].map(([, sql = '']) =>
+    expand(sql).replace("'Kitchen'", "'Anna''s kitchen'").replace("'hall-3'", "'anna-s-kitchen-1'"),
+  )
+  const counts: number[] = []
+  for (const sql of documented) counts.push((await read(sql)).length)
+  return counts
+}
+
 t.test('every statement gives the rows of the readings', async t => {
   const read = await startReading(t)
-  const [variable] = dashboards.flatMap(({ templating }) => templating.list)
+  const variables = dashboards.flatMap(({ templating }) => templating.list)
+  const variable = variables.find(({ name }) => name === 'device')
+  const ofMetrics = expand(variables.find(({ name }) => name === 'metric')?.query ?? '')
   await until('names and readings are there', async () => {
     const [[readings] = []] = await read('SELECT count() FROM readings')
-    return readings === '4' && (await read(variable?.query ?? '').catch(() => [])).length === 2
+    const [[values] = []] = await read('SELECT count() FROM measurements_named').catch(() => [])
+    const names = await read(variable?.query ?? '').catch(() => [])
+    return readings === '4' && names.length === 2 && values === '4'
   })
   t.strictSame(await read(variable?.query ?? ''), [
     ["Anna's kitchen", 'anna-s-kitchen-1'],
     ['attic', 'attic-2'],
   ])
+  t.strictSame(await read(ofMetrics), [['co2', 1]])
   const panels = await readPanels(t, read)
   const isPanel = (name: string, rows: unknown[][], from = 0) =>
     t.strictSame(
@@ -147,7 +164,14 @@ t.test('every statement gives the rows of the readings', async t => {
   )
   isPanel('device: Readings', [['3']])
   isPanel('device: Place', [['House 1']])
+  const hourly = [
+    [400, 450, 500],
+    [600, 600, 600],
+  ]
+  isPanel('metric: Values', hourly, 1)
+  isPanel('metric: Last of each interval', [[500], [600]], 1)
+  isPanel('metric: Number of values', [['3']])
+  isPanel('metric: Last value', [[600]])
   for (const [name, rows] of panels) t.ok(rows.length > 0, `${name} has rows`)
-  const documented = /```\n(SELECT ts, [^`]*)```/.exec(readFileSync(join(folder, '..', 'grafana.md'), 'utf8'))?.[1]
-  t.equal((await read(expand(documented ?? '').replace("'Kitchen'", "'Anna''s kitchen'"))).length, 3)
+  t.strictSame(await documentedCounts(read), [3, 2, 4])
 })
