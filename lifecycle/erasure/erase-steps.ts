@@ -16,10 +16,10 @@ import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
-export type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
+type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
 
 /** By the table of their journals. */
-export type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
+type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
 
 export interface EraseStepsOptions {
   ingest: ErasingPaths
