@@ -401,6 +401,44 @@ t.test('a COMMIT without an answer is told, and what came of it is read before t
   t.ok(metrics.get('not_made'))
 })
 
+t.test('a metric that is taken away from a device comes again under another number', async t => {
+  let breaks: 'before' | 'after' | undefined
+  const metrics = await open(t, { pool: breakingPool(() => breaks, pool) })
+  const [device, other] = [await addDevice('given'), await addDevice('taken')]
+  const sightings = [device, other].flatMap(one => ['sap', 'sap_2'].map(field => ({ device: one, field })))
+  t.equal(await metrics.ensure(sightings, 'test'), 'done')
+  const numberOf = (of: number, name = 'sap') => metrics.series(of, metrics.get(name) ?? { id: 0 })
+  const [first, kept, ofOther] = [numberOf(device), numberOf(device, 'sap_2'), numberOf(other)]
+  const written: number[] = []
+  const remove = (name: string) =>
+    metrics.removeSeries(device, name, async (_, series) => {
+      written.push(series)
+    })
+  t.match(await remove('sap_3'), { ok: false, code: 'METRIC_UNKNOWN' })
+  t.match(await remove('humidity'), { ok: false, code: 'METRIC_BUILT_IN' })
+  breaks = 'before'
+  await t.rejects(remove('sap'))
+  t.equal(numberOf(device), first, 'nothing was done')
+  breaks = 'after'
+  await t.rejects(remove('sap'), /did not confirm/)
+  breaks = undefined
+  t.equal(await metrics.reconcile(), true)
+  t.equal(numberOf(device), undefined, 'the COMMIT did arrive')
+  t.equal(written.at(-1), first)
+  t.match(await remove('sap'), { ok: false, code: 'METRIC_UNKNOWN' })
+  t.equal(await metrics.ensure([{ device, field: 'sap' }], 'test'), 'done')
+  t.ok((numberOf(device) ?? 0) > (ofOther ?? 0), 'a new one')
+  t.strictSame([numberOf(device, 'sap_2'), numberOf(other)], [kept, ofOther])
+  t.match(await remove('sap_2'), { ok: true })
+  t.strictSame(
+    metrics.metricsOf(device).map(({ name }) => name),
+    ['sap'],
+  )
+  const again = await open(t)
+  t.equal(again.series(device, again.get('sap') ?? { id: 0 }), numberOf(device))
+  t.equal(again.series(device, again.get('sap_2') ?? { id: 0 }), undefined)
+})
+
 t.test('there are 10,000 metrics in all', async t => {
   const metrics = await open(t)
   const [device, other] = [await addDevice('last'), await addDevice('last too')]
