@@ -48,6 +48,7 @@ export const Fleet = z.strictObject({
     .record(z.enum(liveStates), Count)
     .meta({ description: 'Of the whole fleet, or of the devices that the reader may read.' }),
   devices: z.array(FleetDevice),
+  ...furtherMetrics,
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
   catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),
 })

@@ -2,6 +2,7 @@
 
 import { expectedDefaultSeconds } from '../analytics/reliability/freshness.ts'
 import { units } from '../query/answers/units.ts'
+import type { MetricDescription } from '../query/shapes/kinds.ts'
 import { type Metric, metrics } from '../store/tables.ts'
 import { metricCount } from './columns.ts'
 import type { LatestOfDevice } from './fleet-shape.ts'
@@ -68,8 +69,16 @@ function eachValue(
   }
 }
 
+export interface DeviceTexts {
+  readonly fleet: LiveFleet
+  readonly nowMs: number
+  readonly metricsOf: LiveMetricsOf
+  /** Gets the further metrics that are told, by name. */
+  readonly described: Map<string, MetricDescription>
+}
+
 /** One device of a list. */
-export function deviceText(fleet: LiveFleet, slot: number, nowMs: number, metricsOf: LiveMetricsOf): string {
+export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, slot: number): string {
   const { number, name, location_short } = fleet.device(slot) as LiveDevice
   const { expectedMs } = fleet.columns()
   const expectedSeconds = Math.round(expectedMs[slot] as number) / 1000
@@ -78,7 +87,10 @@ export function deviceText(fleet: LiveFleet, slot: number, nowMs: number, metric
   const told: string[] = []
   if (fleet.further.has(slot)) {
     const first = firstOf(fleet, slot, newerThanUs, metricsOf(number))
-    for (const [metric, value] of first) told.push(`"${metric}":${value}`)
+    for (const [metric, value] of first) {
+      told.push(`"${metric.name}":${value}`)
+      if (metric.series !== undefined) described.set(metric.name, metric.description)
+    }
   } else {
     eachValue(fleet, slot, newerThanUs, (metric, value) => told.push(`"${metric}":${value}`))
   }
@@ -99,15 +111,16 @@ function firstOf(
   slot: number,
   newerThanUs: number,
   metricsOfDevice: readonly LiveMetric[],
-): [string, number][] {
+): [LiveMetric, number][] {
   const ofColumns = new Map<string, number>()
   eachValue(fleet, slot, newerThanUs, (metric, value) => void ofColumns.set(metric, value))
   const fromUs = Math.max(newerThanUs, (fleet.columns().lastUs[slot] as number) - valueAgeUsMax)
   return metricsOfDevice
-    .flatMap(({ name, series }): [string, number][] => {
+    .flatMap((metric): [LiveMetric, number][] => {
+      const { name, series } = metric
       const isFresh = series !== undefined && fleet.further.timeUs(slot, series) > fromUs
       const value = isFresh ? fleet.further.value(slot, series) : ofColumns.get(name)
-      return value === undefined ? [] : [[name, value]]
+      return value === undefined ? [] : [[metric, value]]
     })
     .slice(0, valuesMax)
 }

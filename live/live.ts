@@ -2,10 +2,11 @@
 
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
+import type { MetricDescription } from '../query/shapes/kinds.ts'
 import type { Log } from '../store/log.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
 import type { LatestOfDevice } from './fleet-shape.ts'
-import { deviceText, latestOf, stateOf } from './fleet-text.ts'
+import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
 import { type ListedDevice, ListedOrder } from './listed-order.ts'
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
@@ -36,6 +37,8 @@ export type LiveCounts = Readonly<Record<LiveState, number>>
 export interface FleetPage {
   /** Each a JSON object. */
   readonly devices: readonly string[]
+  /** Of the further metrics that these have, by name. */
+  readonly metrics: Readonly<Record<string, MetricDescription>>
   /** Where the next page begins; undefined on the last one. */
   readonly last: { readonly state: LiveState; readonly name: string } | undefined
 }
@@ -143,8 +146,10 @@ function createPages(
 
   function pageWith({ slots, hasMore }: FoundPage): FleetPage {
     const last = hasMore ? slots.at(-1) : undefined
+    const texts: DeviceTexts = { fleet, nowMs: nowMs(), metricsOf, described: new Map() }
     return {
-      devices: slots.map(slot => deviceText(fleet, slot, nowMs(), metricsOf)),
+      devices: slots.map(slot => deviceText(texts, slot)),
+      metrics: Object.fromEntries(texts.described),
       last: last === undefined ? undefined : { state: stateOf(fleet, last), name: fleet.order.nameOf(last) },
     }
   }

@@ -4,7 +4,7 @@ import type { Devices } from '../auth/devices/devices.ts'
 import { createShownMetrics } from '../auth/metrics/device-metrics.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { LiveMetric, LiveMetricsOf } from '../live/live-metrics.ts'
-import { signOf } from '../metrics/units.ts'
+import { descriptionOf } from '../metrics/metric-description.ts'
 
 export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNumber'>): LiveMetricsOf {
   const shownOf = createShownMetrics(metrics)
@@ -13,9 +13,7 @@ export function createLiveMetrics(metrics: Metrics, devices: Pick<Devices, 'byNu
     return device === undefined
       ? []
       : shownOf(device).map((metric): LiveMetric => {
-          const { name, title, kind, unit, decimals } = metric
-          const description = { title, kind, unit: unit === null ? null : signOf(unit), decimals }
-          return { name, description, series: metrics.series(number, metric) }
+          return { name: metric.name, description: descriptionOf(metric), series: metrics.series(number, metric) }
         })
   }
 }

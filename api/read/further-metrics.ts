@@ -5,8 +5,8 @@ import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { calmSpeed, speedOfDirection } from '../../metrics/direction-speed.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
+import { descriptionOf } from '../../metrics/metric-description.ts'
 import { isMetricName } from '../../metrics/metric-name.ts'
-import { signOf } from '../../metrics/units.ts'
 import type { FurtherMetric, PairedSpeed, ValuesPlace } from '../../query/further-metric.ts'
 import type { ComparedFurther } from '../../query/task.ts'
 import { metrics as columns } from '../../store/tables.ts'
@@ -72,13 +72,10 @@ export function comparedMetrics(
 }
 
 function furtherMetric(metrics: AnalysedMetrics, device: number, metric: Metric): FurtherMetric {
-  const { name, title, kind, unit, decimals, quality } = metric
+  const { name, kind, quality } = metric
   return {
     name,
-    title,
-    kind,
-    unit: unit === null ? null : signOf(unit),
-    decimals,
+    ...descriptionOf(metric),
     quality,
     ...placeOf(metrics, device, metric),
     speed: kind === 'direction' ? speedOf(metrics, device, name) : undefined,

@@ -106,6 +106,8 @@ t.test('a list has the first six of a device, in the order in which they are sho
   const [one, two] = fleet.live.page(all).devices.map(text => JSON.stringify(JSON.parse(text).values))
   t.equal(one, '{"temperature":20,"co2":400,"humidity":50,"pressure":1000,"wind":90,"battery_voltage":3}')
   t.equal(two, '{"temperature":20,"humidity":50,"pressure":1000,"battery_voltage":3,"battery_percentage":90}')
+  t.strictSame(fleet.live.page(all).metrics, { co2: gauge('ppm'), wind: direction }, 'what is told is described')
+  t.strictSame(fleet.live.page({ ...all, after: { state: undefined, name: 'device-1' } }).metrics, {}, 'of this page')
   fleet.take([{ device: 1, timeMs: at(70), temperature: 21 }])
   fleet.clock.nowMs = at(70)
   t.strictSame(JSON.parse(fleet.live.page(all).devices[0] ?? '').values, { temperature: 21 }, 'none that is old')

@@ -125,6 +125,8 @@ t.test('readings show at once, and agree with the statistics', async t => {
   t.match(of('Kitchen'), { last_seen: startMs, hours: 'D'.repeat(24), location_short: 'Kitchen 1' })
   t.match(of('Set'), { state: 'fresh', expected_interval_seconds: 3600, values: { temperature: 1 } })
   t.strictSame(Object.keys(of('Kitchen')?.values ?? {}), ['temperature', 'humidity', 'pressure', 'battery_voltage'])
+  const members = ['generated_at', 'time_zone', 'counts', 'devices', 'next']
+  t.strictSame(Object.keys(fleet), members, 'a fleet with the five metrics alone has no other member')
   const metrics = await lagOf(first)
   for (const [state, count] of Object.entries(fleet.counts)) {
     t.match(metrics, new RegExp(`^barograph_device_states\\{state="${state}"\\} ${count}$`, 'm'))
@@ -242,6 +244,28 @@ t.test('late readings fill the hours that they belong to', async () => {
     const index = 23 - (Math.floor(Date.now() / hourMs) - 1 - lateMs / hourMs)
     return shed?.hours[index] === 'D' && shed.values['temperature'] === 2
   })
+})
+
+t.test('metrics beside the five are described in the pages that tell their values', async t => {
+  const password = await first.addDevice('Greenhouse', { expected_interval_seconds: 3600 })
+  const values = { temperature: 21, humidity: 50, pressure: 1000, co2: 640, wind_direction: 45 }
+  await first.put('Greenhouse', password, { device: 'Greenhouse', ...values })
+  await until('it is told', async () => 'metrics' in (await json(first, '/fleet?q=greenhouse')))
+  const page = await get(first, '/fleet?q=greenhouse')
+  const fleet = JSON.parse(page.text)
+  t.strictSame(fleet.devices[0].values, values)
+  t.strictSame(Object.entries(fleet.metrics), [
+    ['co2', { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 }],
+    ['wind_direction', { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 }],
+  ])
+  t.strictSame(Object.keys(fleet).slice(-2), ['metrics', 'next'])
+  t.notOk('metrics' in (await json(first, '/fleet?q=kitchen')))
+  const { operation, fault } = createContractChecker(
+    JSON.parse(await (await fetch(`${first.url}/openapi.json`)).text()),
+  )
+  const { content } = operation('GET', '/api/fleet').responses['200'] ?? {}
+  t.equal(fault(content, 'application/json', fleet), undefined)
+  t.match(fault(content, 'application/json', { ...fleet, metrics: { co2: { title: 'CO₂' } } }), /metrics/)
 })
 
 t.test('the same after a crash, and after a stop', async t => {

@@ -59,9 +59,10 @@ export function fleetGroup(
     return searching.then(send, () => refuse(reply, 'CANCELLED'))
   }
 
-  function bodyWith({ devices: texts, last }: FleetPage, counts: LiveCounts, order: string) {
+  function bodyWith({ devices: texts, metrics, last }: FleetPage, counts: LiveCounts, order: string) {
     const next = last === undefined ? null : textOfPlace(last, order)
-    const more = live.isCatchingUp() ? { next, catching_up: true } : { next }
+    const described = Object.keys(metrics).length === 0 ? {} : { metrics }
+    const more = { ...described, next, ...(live.isCatchingUp() ? { catching_up: true } : {}) }
     const rest = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
     return fleetBodyOf(
       `{"generated_at":${nowMs()},`,
