@@ -92,11 +92,3 @@ export function isNetwork(text: string): boolean {
   const prefixMax = isIP(address) === 4 ? 32 : 128
   return isIP(address) !== 0 && Number(prefix) >= 1 && Number(prefix) <= prefixMax
 }
-
-export function isTimeZone(zone: string): boolean {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
-  } catch {
-    return false
-  }
-}

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { signUpModes } from '../auth/accounts/sign-up.ts'
+import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
 import {
   bytes,
@@ -12,7 +13,6 @@ import {
   isNetwork,
   isOrigin,
   isStrongSecret,
-  isTimeZone,
   lineFields,
   list,
   providerUrl,

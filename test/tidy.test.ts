@@ -48,6 +48,7 @@ const arrows: Record<string, string[]> = {
     'ingest/formats/line-protocol-names.ts',
     'auth/accounts/email-address.ts',
     'auth/accounts/sign-up.ts',
+    'auth/time-zone.ts',
   ],
   // Definitions alone: of what a registry has, callers tell it.
   ingest: [...questdbLeaves, ...postgresLeaves, 'metrics'],

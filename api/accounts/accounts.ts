@@ -17,6 +17,7 @@ import { ErrorDetail, refusalsOf, securitySchemes } from './kit/published.ts'
 import { accountRules, type KitOptions, prepareScope } from './kit/register.ts'
 import { lookUpOperations } from './look-ups.ts'
 import { mailTokenOperations } from './mail-tokens.ts'
+import { preferencesOperations } from './preferences.ts'
 import { passwordAndSessionOperations, profileOperations } from './profile.ts'
 import { providerSignInOperation, signInOperations } from './sign-in.ts'
 import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
@@ -33,6 +34,7 @@ export function accountGroups(service: AccountServices): OperationGroup<AccountO
         providerSignInOperation(service),
         ...mailTokenOperations(service),
         ...profileOperations(service),
+        ...preferencesOperations(service),
         ...passwordAndSessionOperations(service),
         ...lookUpOperations(service),
         ...apiKeyOperations(service),

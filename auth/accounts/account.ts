@@ -2,6 +2,7 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
+import { noPreferences, type Preferences } from './preference-values.ts'
 import type { Role } from './role.ts'
 
 export interface Account {
@@ -22,6 +23,7 @@ export interface Account {
   /** Whose user it is; null for an ordinary account. */
   tenantId: number | null
   tenantSlug: string | null
+  preferences: Preferences
   /** Those that are neither revoked nor over, by their id. */
   sessions: ReadonlyMap<string, LiveSession>
   /** Those that are neither revoked nor expired. */
@@ -51,6 +53,7 @@ interface AccountRow {
   tokens_valid_after: Date | null
   tenant_id: number | null
   tenant_slug: string | null
+  preferences: Partial<Preferences> | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
   keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null][]
 }
@@ -58,7 +61,7 @@ interface AccountRow {
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
   const { rows } = await database.query<AccountRow>(
     `SELECT id, email, name, image, role, is_viewer, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
-       created_at, updated_at, tokens_valid_after, tenant_id,
+       created_at, updated_at, tokens_valid_after, tenant_id, preferences,
        (SELECT slug FROM tenants WHERE tenants.id = accounts.tenant_id) AS tenant_slug, ARRAY(
          SELECT jsonb_build_array(sid, date_part('epoch', created_at) * 1000, date_part('epoch', expires_at) * 1000)
          FROM sessions
@@ -94,6 +97,7 @@ function accountOf(row: AccountRow): Account {
     tokensValidAfterMs: timeOf(row.tokens_valid_after),
     tenantId: row.tenant_id,
     tenantSlug: row.tenant_slug,
+    preferences: row.preferences === null ? noPreferences : { ...noPreferences, ...row.preferences },
     sessions: sessionsOf(row),
     keys: keysOf(row),
   }

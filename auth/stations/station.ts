@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { plainText } from '../plain-text.ts'
+import { isTimeZone } from '../time-zone.ts'
 
 /** What a station measures. Each is a series of its own. */
 export const parameters = ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10'] as const
@@ -38,15 +39,6 @@ const timezone = z
   .string()
   .max(64, 'must have at most 64 characters')
   .refine(isTimeZone, 'must be an IANA time zone, as Europe/Berlin')
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The fields that somebody chooses; null clears one that need not be there. */
 const StationFields = z.object({

@@ -132,11 +132,27 @@ export function boolean() {
   return field<boolean>(convert, { type: 'boolean' })
 }
 
+/** What is wrong with what is none of these words. */
+function literalError(words: readonly string[]): Fault {
+  // As Python writes texts.
+  const quoted = words.map(word => (word.includes("'") ? `"${word}"` : `'${word}'`))
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+  return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
+}
+
+/** One of some words. */
+export function oneOf<Word extends string>(words: readonly Word[]) {
+  const fault = literalError(words)
+  const convert = (input: unknown): Converted<Word> => {
+    const found = words.find(word => word === input)
+    return found === undefined ? { fault } : { value: found }
+  }
+  return field<Word>(convert, { type: 'string', enum: words })
+}
+
 /** A list of words of which each is one of those; every one that is not is told. */
 export function listOf<Word extends string>(words: readonly Word[], { default: usual }: { default: readonly Word[] }) {
-  const quoted = words.map(word => `'${word}'`)
-  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
-  const literalError = { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
+  const notAWord = literalError(words)
   const isWord = (element: unknown): element is Word => words.some(word => word === element)
   return z
     .any()
@@ -148,7 +164,7 @@ export function listOf<Word extends string>(words: readonly Word[], { default: u
       }
       if (!Array.isArray(input)) return raise({ type: 'list_type', msg: 'Input should be a valid list' }, input, [])
       if (input.length > listLengthMax) return raise(tooLong(input.length), input, [])
-      for (const [at, element] of input.entries()) if (!isWord(element)) raise(literalError, element, [at])
+      for (const [at, element] of input.entries()) if (!isWord(element)) raise(notAWord, element, [at])
       return input
     })
     .meta({

@@ -58,6 +58,8 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['POST', '/password/change', manage(422)],
   ['PATCH', '/me', manage(200)],
   ['GET', '/me', { nothing: 401, session: 200, bearer: 200, key: 200, service: 401, ...wrong }],
+  ['PATCH', '/me/preferences', manage(200)],
+  ['GET', '/me/preferences', { nothing: 401, session: 200, bearer: 200, key: 200, service: 401, ...wrong }],
   ['GET', '/session/info', { nothing: 401, session: 200, bearer: 200, key: 401, service: 401, ...wrong }],
   ['GET', `/users/${id}`, { nothing: 401, session: 200, bearer: 200, key: 200, service: 200, ...wrong }],
   ['GET', '/users/999999', { nothing: 401, session: 403, bearer: 403, key: 403, service: 404, ...wrong }],

@@ -30,10 +30,12 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     'GET /v1/auth/google-drive/callback',
     'GET /v1/auth/google-drive/start',
     'GET /v1/auth/me',
+    'GET /v1/auth/me/preferences',
     'GET /v1/auth/session/info',
     'GET /v1/auth/users/by-email/{email}',
     'GET /v1/auth/users/{user_id}',
     'PATCH /v1/auth/me',
+    'PATCH /v1/auth/me/preferences',
     'POST /v1/auth/api-keys',
     ...['approve', 'deny', 'poll', 'start'].map(p => `POST /v1/auth/device/${p}`),
     ...['login', 'logout', 'oauth/callback', 'password/change', 'password/reset', 'password/reset-request'].map(
