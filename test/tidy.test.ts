@@ -62,7 +62,8 @@ const arrows: Record<string, string[]> = {
   backup: ['store', 'ingest'],
   lifecycle: ['store', 'ingest', 'auth', 'settings'],
   theme: [],
-  web: ['theme'],
+  // What makes a value of one unit a value of another one is the same for senders and for readers.
+  web: ['theme', 'metrics/units.ts'],
   'api/http': ['settings/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme'],
   'api/credentials': ['auth'],
   'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs/statistics.md'],
@@ -77,7 +78,7 @@ const arrows: Record<string, string[]> = {
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
   mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
   // Pages of a browser, with the schemas, the errors and the limits of the operations that do the same.
-  'sign-in': ['auth', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
+  'sign-in': ['auth', 'metrics/units.ts', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'sign-in', ...domains],

@@ -6,6 +6,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { addressOf, path } from './client/address.ts'
 import { type Route, routeOf } from './client/routes.ts'
 import { lazy } from './parts/lazy.tsx'
+import { PreferencesMenu } from './parts/preferences-menu.tsx'
+import { preferences } from './text/preferences.ts'
 
 /** Each page is loaded when it is first shown. */
 const pages = {
@@ -45,6 +47,7 @@ export function App() {
           <a href={addressOf('/')}>Barograph</a>
         </p>
         <Trace />
+        <PreferencesMenu />
       </header>
       <nav class="pages" aria-label="Pages">
         {links.map(({ page, name, path }) => (
@@ -58,7 +61,7 @@ export function App() {
         ))}
       </nav>
       <main id="main" tabIndex={-1} ref={main}>
-        {shown === undefined ? <Unknown /> : <Page key={key} {...shown} />}
+        {shown === undefined ? <Unknown /> : <Page key={`${key} ${JSON.stringify(preferences.value)}`} {...shown} />}
       </main>
     </>
   )

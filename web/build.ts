@@ -82,7 +82,8 @@ function builtStamp(): string | undefined {
 /** Everything that the output depends on; the lock file has the versions of what is bundled. */
 function sourceFiles(): string[] {
   const own = filesBelow(web).filter(file => !/^(?:dist|\.build-[^/]*)\//.test(relative(web, file)))
-  return [...own, ...filesBelow(join(root, 'theme')), join(root, 'package-lock.json')]
+  const shared = ['theme', 'metrics'].flatMap(folder => filesBelow(join(root, folder)))
+  return [...own, ...shared, join(root, 'package-lock.json')]
 }
 
 function filesBelow(folder: string): string[] {

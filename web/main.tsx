@@ -7,7 +7,9 @@ import { render } from 'preact'
 import { App } from './app.tsx'
 import { followLinks } from './client/address.ts'
 import { startClock } from './client/clock.ts'
+import { loadPreferences } from './client/stored-preferences.ts'
 
 followLinks()
 startClock()
+void loadPreferences()
 render(<App />, document.getElementById('app') ?? document.body)

@@ -1,11 +1,6 @@
 /** How the pages show values and times to whoever is signed in: read and changed. */
 
-import {
-  Preferences,
-  pressureUnits,
-  speedUnits,
-  temperatureUnits,
-} from '../../auth/accounts/preference-values.ts'
+import { Preferences, pressureUnits, speedUnits, temperatureUnits } from '../../auth/accounts/preference-values.ts'
 import { changePreferences } from '../../auth/accounts/preferences.ts'
 import { isTimeZone } from '../../auth/time-zone.ts'
 import { type AccountService, accountOf } from './account-service.ts'
@@ -17,7 +12,7 @@ const zoneName = () =>
     isTimeZone(name) ? undefined : 'the time zone is not known',
   )
 
-const PreferencesUpdate = record('PreferencesUpdate', {
+export const PreferencesUpdate = record('PreferencesUpdate', {
   temperature_unit: oneOf(temperatureUnits).nullish(),
   pressure_unit: oneOf(pressureUnits).nullish(),
   speed_unit: oneOf(speedUnits).nullish(),
@@ -26,7 +21,8 @@ const PreferencesUpdate = record('PreferencesUpdate', {
 
 const success = {
   status: 200,
-  description: 'Units by their UCUM codes; null where nothing is chosen: the units of the metrics, the zone of the service',
+  description:
+    'Units by their UCUM codes; null where nothing is chosen: the units of the metrics, the zone of the service',
   json: Preferences.meta({ id: 'Preferences', title: 'Preferences' }),
 } as const
 
@@ -47,7 +43,8 @@ export function preferencesOperations({ accounts }: AccountService): AccountOper
       path: '/me/preferences',
       name: 'update_my_preferences',
       summary: 'Change how the pages show values and times to the current user',
-      description: 'A field that is left out stays; null takes one away. Answers of the API have the same units for everybody.',
+      description:
+        'A field that is left out stays; null takes one away. Answers of the API have the same units for everybody.',
       permission: 'account.manage',
       body: { json: PreferencesUpdate },
       success,

@@ -3,8 +3,10 @@
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { CreateApiKeyRequest } from '../../api/accounts/api-keys.ts'
 import { email, record, text } from '../../api/accounts/kit/fields.ts'
+import { PreferencesUpdate } from '../../api/accounts/preferences.ts'
 import { PasswordChangeRequest, UserUpdate } from '../../api/accounts/schemas.ts'
 import { changePassword } from '../../auth/accounts/password-changes.ts'
+import { changePreferences } from '../../auth/accounts/preferences.ts'
 import { changeProfile, deleteAccount, requestEmailChange } from '../../auth/accounts/profile.ts'
 import type { NewKey } from '../../auth/keys/key-rows.ts'
 import { type AccountRefusal, refused } from '../../auth/outcome.ts'
@@ -40,6 +42,14 @@ function profileSubmits(service: AccountService): Record<string, Submit> {
       if (!checked.ok) return invalid(checked.state)
       const changed = await changeProfile(accounts, account, { name: checked.value.name ?? null })
       return changed.ok ? done('profile') : refusal(changed)
+    },
+    async preferences({ visitor: { account } }, fields) {
+      const checked = checkForm(PreferencesUpdate, fields)
+      if (!checked.ok) return invalid(checked.state)
+      const { temperature_unit = null, pressure_unit = null, speed_unit = null, time_zone = null } = checked.value
+      const change = { temperature_unit, pressure_unit, speed_unit, time_zone }
+      const changed = await changePreferences(accounts, account, change)
+      return changed.ok ? done('preferences') : refusal(changed)
     },
     async email({ visitor: { account }, client }, fields) {
       const checked = checkForm(EmailChangeForm, fields)

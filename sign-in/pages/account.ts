@@ -76,6 +76,7 @@ const fieldsOfRefusals: Partial<Record<AccountErrorCode, string>> = {
 const notices: ReadonlyMap<string, string> = new Map([
   ['signed-up', 'Welcome. A mail with a link is on its way, by which you confirm your address.'],
   ['profile', 'Your profile is changed.'],
+  ['preferences', 'Your units and time zone are saved.'],
   ['revoked', 'The key is revoked.'],
   ['email', 'A mail with a link is on its way to the new address. It counts once you have confirmed it.'],
   ['password', 'Your password is changed, and all your other sessions are ended.'],

@@ -268,6 +268,31 @@ t.test('a new password by mail ends the sessions and signs nobody in', async t =
   t.match(await submit('/reset', { form: 'set', token: '', new_password: next }), { status: 400 })
 })
 
+t.test('the account: units and the time zone', async t => {
+  const { cookie } = await cookieOf(await person('units@example.com'))
+  const chosen = { temperature_unit: '[degF]', pressure_unit: '', speed_unit: '[kn_i]', time_zone: 'Asia/Kathmandu' }
+  t.match(await submit('/account', { form: 'preferences', ...chosen }, { cookie }), {
+    status: 303,
+    location: 'account?done=preferences',
+  })
+  const preferences = async () => (await ask('GET', '/me/preferences', { headers: { cookie } })).body
+  const stored = { ...chosen, pressure_unit: null }
+  t.strictSame(await preferences(), stored)
+  const { elements } = await visit('/account', { cookie })
+  const selected = elements.filter(({ tag, attributes }) => tag === 'option' && 'selected' in attributes)
+  t.strictSame(
+    selected.map(({ attributes }) => attributes['value']),
+    ['[degF]', '', '[kn_i]', 'Asia/Kathmandu'],
+  )
+  t.match(await submit('/account', { form: 'preferences', ...chosen, pressure_unit: '<b>psi' }, { cookie }), {
+    status: 422,
+    errors: [/^Input should be 'hPa'/],
+  })
+  t.strictSame(await preferences(), stored)
+  await submit('/account', { form: 'preferences' }, { cookie })
+  t.strictSame(new Set(Object.values(await preferences())), new Set([null]))
+})
+
 t.test('the account: profile, address, password', async t => {
   const address = 'change@example.com'
   const owner = await person(address)
@@ -529,9 +554,12 @@ const names = fc.constantFrom(
   'done',
   'error',
   'code',
+  'temperature_unit',
+  'time_zone',
 )
 const formNames = fc.constantFrom(
   'profile',
+  'preferences',
   'email',
   'password',
   'create-key',
@@ -578,6 +606,8 @@ const known = new Set([
   'fieldset',
   'legend',
   'strong',
+  'select',
+  'option',
   'dl',
   'dt',
   'dd',

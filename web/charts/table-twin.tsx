@@ -66,7 +66,7 @@ function Table({ caption, headName, columns, rows }: TwinTable) {
   )
 }
 
-/** A number is rounded for reading; `data` has it as the service gave it. */
+/** A number is rounded for reading; `data` has all of its digits. */
 function cellText(cell: number | string | null, decimals: number) {
   if (cell === null) return <span class="none">–</span>
   return typeof cell === 'string' ? cell : <data value={String(cell)}>{decimalText(cell, decimals)}</data>

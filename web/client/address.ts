@@ -20,6 +20,12 @@ export function addressOf(path: string): string {
   return `${base}${path.slice(1)}`
 }
 
+/** Of the page on which people sign in; it comes back to where this one stands. */
+export function signInAddress(): string {
+  const here = `${location.pathname}${location.search}`
+  return addressOf(`/sign-in?callbackUrl=${encodeURIComponent(here)}`)
+}
+
 /** Shows another page of the app, as a new entry of the history. */
 function go(path: string): void {
   history.pushState(null, '', addressOf(path))

@@ -1,6 +1,6 @@
 /** Why a page has no data, or only that of some time ago. */
 
-import { addressOf } from '../client/address.ts'
+import { signInAddress } from '../client/address.ts'
 import type { Failure } from '../client/read-json.ts'
 import { noticeOf, type ResourceState } from '../client/resource-state.ts'
 import { useTitleNotice } from '../client/use-title.ts'
@@ -52,10 +52,4 @@ function FailureSentence({ failure }: { failure: Failure }) {
         </>
       )
   }
-}
-
-/** Comes back to where the page stands. */
-function signInAddress(): string {
-  const here = `${location.pathname}${location.search}`
-  return addressOf(`/sign-in?callbackUrl=${encodeURIComponent(here)}`)
 }

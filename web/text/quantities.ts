@@ -6,17 +6,13 @@
 import type { BuiltInMetric } from '../../live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
 import { decimalText, noValue } from './numbers.ts'
+import { preferences } from './preferences.ts'
+import { type ShownUnit, shownUnit } from './units.ts'
 
-export interface Quantity {
+export interface Quantity extends ShownUnit {
   /** As a sentence begins with it. */
   readonly name: string
   readonly kind: MetricKind
-  /** Of shown values; empty where they have none. */
-  readonly unit: string
-  readonly decimals: number
-  /** A shown value is the stored one times `factor`, plus `offset`; of a difference the offset is none. */
-  readonly factor: number
-  readonly offset: number
 }
 
 /** By the names of metrics, in the order of an answer. */
@@ -52,19 +48,19 @@ const alwaysKnown: Descriptions = {
 
 /** Of what every device may have, and of what answers describe; where two describe the same, the later one counts. */
 export function quantitiesOf(...described: readonly (Descriptions | undefined)[]): Quantities {
-  const known = new Map<string, Quantity>()
+  const known = new Map<string, MetricDescription>()
   for (const descriptions of [alwaysKnown, ...described]) {
-    for (const [name, description] of Object.entries(descriptions ?? {})) known.set(name, quantityOf(description))
+    for (const [name, description] of Object.entries(descriptions ?? {})) known.set(name, description)
   }
-  return { of: name => known.get(name) ?? quantityOf({ title: name, kind: 'gauge', unit: null, decimals: 2 }) }
+  return { of: name => quantityOf(known.get(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 2 }) }
 }
 
 /** Of a device without further metrics. */
 export const builtInQuantities = quantitiesOf()
 
-function quantityOf({ title, kind, unit, decimals }: MetricDescription): Quantity {
-  // The unit of a ratio is written nowhere.
-  return { name: title, kind, unit: unit === null || unit === '1' ? '' : unit, decimals, factor: 1, offset: 0 }
+/** In the unit of now: a person may choose another one at any time. */
+function quantityOf(description: MetricDescription): Quantity {
+  return { name: description.title, kind: description.kind, ...shownUnit(description, preferences.value) }
 }
 
 export function shownValue(stored: number, { factor, offset }: Quantity): number {

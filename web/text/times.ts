@@ -1,4 +1,4 @@
-/** Times as people read them: in the zone of the service, which every text names or the page says once. */
+/** Times as people read them: in the zone of the service, or in one that they have chosen; every text names it, or the page says it once. */
 
 export interface Times {
   zone: string
@@ -33,7 +33,8 @@ export function createTimes(zone: string): Times {
   }
 }
 
-function isZone(zone: string): boolean {
+/** Whether the browser knows it. */
+export function isZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat(locale, { timeZone: zone })
     return true

@@ -7,12 +7,13 @@ import type { AccountView } from './account-model.ts'
 import { field, form, notice, section, formState as stateOf } from './fields.ts'
 import { keysSection, newKeyNotice } from './keys-section.ts'
 import { passwordHint } from './new-account.ts'
+import { preferencesSection } from './preferences-section.ts'
 
 export function accountView(view: AccountView): Html {
   const { account, notice: said } = view
   return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${account.role}`}</p>
 ${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(account) : undefined}
-${keysSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
+${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
 <section class="card" aria-labelledby="leave">
 <h2 id="leave">Sign out</h2>
 <form method="post" action="sign-out"><button class="button">Sign out of this browser</button></form>

@@ -23,7 +23,7 @@ input[type=hidden] + .alert { margin-top: 0; }
 .field { display: grid; gap: 4px; margin-top: 16px; }
 input:is([type=hidden], [hidden]) + .field { margin-top: 0; }
 label, legend { font-weight: 600; }
-input:not([type=checkbox]) { width: 100%; background: var(--page); }
+input:not([type=checkbox]), select { width: 100%; background: var(--page); }
 input[aria-invalid] { border-color: var(--bad); border-width: 2px; }
 .code input { font-family: ui-monospace, monospace; font-size: 20px; letter-spacing: .12em; text-transform: uppercase; }
 .check { display: flex; align-items: center; gap: 10px; min-height: 36px; font-weight: 400; }

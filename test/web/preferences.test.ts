@@ -1,0 +1,112 @@
+/** Units and the time zone of a person, in a browser: of one who is not signed in, and in the account. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import type { Preferences } from '../../auth/accounts/preference-values.ts'
+import { buildWeb } from '../../web/build.ts'
+import { becomes, within } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { startService, withoutQuestdb } from '../support/service.ts'
+
+await buildWeb()
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+
+const openMenu = (page: Page) => page.getByRole('button', { name: 'Units', exact: true }).click()
+const closeMenu = (page: Page) => page.getByRole('button', { name: 'Close', exact: true }).click()
+const choose = (page: Page, label: string, option: string) =>
+  page.getByLabel(label, { exact: true }).selectOption({ label: option })
+const chosenIn = (page: Page, label: string) => page.getByLabel(label, { exact: true }).inputValue()
+const cell = (page: Page, column: string) => page.locator(`table tbody tr td.${column}`).first()
+
+t.test('a choice changes the page at once, and stays in the browser', async t => {
+  const devices = madeDevices(1)
+  const lastSeen = Date.UTC(2026, 0, 2, 22, 30)
+  Object.assign(devices[0] ?? {}, {
+    state: 'fresh',
+    last_seen: lastSeen,
+    values: { temperature: 20, humidity: 50, pressure: 1013.25 },
+  })
+  const server = await openFleetServer(t, devices)
+  for (const [name, options] of Object.entries({ desk, phone })) {
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
+      await page.getByText('Times: Europe/Berlin').waitFor()
+      await openMenu(page)
+      await page.getByText('Kept in this browser.').waitFor()
+      await choose(page, 'Temperature', '°F')
+      await choose(page, 'Air pressure', 'inHg')
+      await choose(page, 'Times', 'Asia/Tokyo')
+      await inspect(t, page, `the menu, ${name}`)
+      await closeMenu(page)
+      await becomes(t, () => cell(page, 'temperature').innerText(), '68.0\u202f°F')
+      await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg')
+      await becomes(t, () => cell(page, 'humidity').innerText(), '50\u202f%')
+      await page.getByText('Times: Asia/Tokyo').waitFor()
+      await becomes(t, () => page.locator('td.age time').getAttribute('title'), within('3 Jan 2026, 07:30:00'))
+      server.send('reading', { device: devices[0]?.device ?? '', ts: lastSeen + 1000, values: { temperature: -40 } })
+      await becomes(t, () => cell(page, 'temperature').innerText(), '−40.0\u202f°F', 'what comes by events, too')
+      await page.reload()
+      await becomes(t, () => cell(page, 'pressure').innerText(), '29.92\u202finHg', 'after a reload')
+      await openMenu(page)
+      await becomes(t, () => chosenIn(page, 'Times'), 'Asia/Tokyo')
+      await choose(page, 'Temperature', 'As measured')
+      await choose(page, 'Times', 'In the zone of the service')
+      await closeMenu(page)
+      await page.getByText('Times: Europe/Berlin').waitFor()
+      await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
+    })
+  }
+})
+
+t.test('of who is signed in, the account has it, for every browser', async t => {
+  const service = await startService(t, { environment: withoutQuestdb })
+  const password = 'correct horse battery'
+  const email = 'ada@example.com'
+  await service.admin('POST', '/accounts', { email, name: 'Ada', role: 'user', password })
+  const signIn = async (page: Page) => {
+    await page.goto(`${service.url}/sign-in?callbackUrl=/compare`)
+    await page.getByLabel('E-mail address', { exact: true }).fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL(`${service.url}/compare`)
+    await openMenu(page)
+    await page.getByText('Kept in your account.').waitFor()
+  }
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${service.url}/compare`)
+    await openMenu(page)
+    await choose(page, 'Wind and other speeds', 'kn')
+    await closeMenu(page)
+    await signIn(page)
+    await becomes(t, () => chosenIn(page, 'Wind and other speeds'), '[kn_i]', 'what was chosen before stays')
+    await choose(page, 'Temperature', '°F')
+    await choose(page, 'Times', 'Asia/Tokyo')
+    await becomes(t, () => preferencesOf(page), {
+      temperature_unit: '[degF]',
+      pressure_unit: null,
+      speed_unit: '[kn_i]',
+      time_zone: 'Asia/Tokyo',
+    })
+  })
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page)
+    await becomes(t, () => chosenIn(page, 'Temperature'), '[degF]', 'in another browser')
+    await page.route('**/v1/auth/me/preferences', route => route.fulfill({ status: 503, json: { detail: 'away' } }))
+    await choose(page, 'Temperature', '°C')
+    await page.getByText('Your account does not have it yet').waitFor()
+    await inspect(t, page, 'the account is away')
+    await page.unroute('**/v1/auth/me/preferences')
+    await choose(page, 'Air pressure', 'mmHg')
+    await becomes(t, () => page.getByText('Your account does not have it yet').count(), 0)
+    await becomes(t, async () => (await preferencesOf(page)).temperature_unit, 'Cel', 'the choice before comes along')
+  })
+})
+
+async function preferencesOf(page: Page) {
+  const answer = "fetch('/v1/auth/me/preferences').then(answer => answer.json())"
+  return (await page.evaluate(answer)) as Preferences
+}

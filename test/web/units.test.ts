@@ -1,0 +1,160 @@
+/** Values in the units that a person has chosen, and how the browser keeps the choice. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import * as account from '../../auth/accounts/preference-values.ts'
+import { conversion, signOf } from '../../metrics/units.ts'
+import type { MetricDescription } from '../../query/shapes/kinds.ts'
+import { readStored, writeStored } from '../../web/client/preferences-storage.ts'
+import { noPreferences, type Preferences, preferences, shownZone } from '../../web/text/preferences.ts'
+import { builtInQuantities, measure, measureDifference, quantitiesOf, shownValue } from '../../web/text/quantities.ts'
+import { shownUnit, unitChoices, unitPreferences } from '../../web/text/units.ts'
+
+t.afterEach(() => {
+  preferences.value = noPreferences
+})
+
+const gauge = (unit: string | null, decimals = 1) => ({ kind: 'gauge', unit, decimals }) as const
+const plain = (text: string) => text.replaceAll('\u202f', ' ')
+
+t.test('the choices are those of the account', async t => {
+  t.strictSame(unitChoices, {
+    temperature_unit: account.temperatureUnits,
+    pressure_unit: account.pressureUnits,
+    speed_unit: account.speedUnits,
+  })
+  t.strictSame(noPreferences, account.noPreferences)
+})
+
+t.test('a shown value is the conversion of the stored one, whatever is chosen', async () => {
+  const stored = ['°C', '°F', 'hPa', 'mbar', 'inHg', 'mmHg', 'm/s', 'km/h', 'kn', 'mph']
+  const choice = fc.record({
+    temperature_unit: fc.constantFrom(...account.temperatureUnits),
+    pressure_unit: fc.constantFrom(...account.pressureUnits),
+    speed_unit: fc.constantFrom(...account.speedUnits),
+    time_zone: fc.constant(null),
+  })
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...stored),
+      choice,
+      fc.double({ min: -2000, max: 2000, noNaN: true }),
+      (unit, chosen, value) => {
+        const shown = { ...shownUnit(gauge(unit), chosen), name: '', kind: 'gauge' as const }
+        const wanted = unitPreferences.map(name => chosen[name]).find(code => conversion(unit, code ?? '').ok)
+        const converted = conversion(unit, wanted ?? '')
+        return (
+          converted.ok &&
+          shown.unit === signOf(wanted ?? '') &&
+          Math.abs(shownValue(value, shown) - converted.convert(value)) < 1e-8 * Math.max(1, Math.abs(value))
+        )
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('decimals keep what the sensor can tell', async t => {
+  const chosen: Preferences = {
+    temperature_unit: '[degF]',
+    pressure_unit: "[in_i'Hg]",
+    speed_unit: '[kn_i]',
+    time_zone: null,
+  }
+  const decimals = (unit: string, stored: number, other: Preferences = chosen) =>
+    shownUnit(gauge(unit, stored), other).decimals
+  t.equal(decimals('°C', 1), 1)
+  t.equal(decimals('hPa', 1), 2, '29.92 inHg')
+  t.equal(decimals('m/s', 1), 1)
+  t.equal(decimals('inHg', 2, { ...chosen, pressure_unit: 'hPa' }), 1)
+  t.equal(decimals('inHg', 0, { ...chosen, pressure_unit: 'hPa' }), 0)
+  t.equal(decimals('hPa', 1, { ...chosen, pressure_unit: 'mm[Hg]' }), 1)
+})
+
+t.test('what only has the same dimension, and what is no gauge, stays as it is stored', async t => {
+  const chosen: Preferences = {
+    temperature_unit: '[degF]',
+    pressure_unit: "[in_i'Hg]",
+    speed_unit: 'km/h',
+    time_zone: null,
+  }
+  const stays = (description: Omit<MetricDescription, 'title'>) =>
+    t.match(shownUnit(description, chosen), { unit: description.unit ?? '', decimals: 1, factor: 1, offset: 0 })
+  for (const unit of [null, 'mm/h', 'in/h', 'Pa', 'kPa', 'bar', 'psi', 'K', '%', '°', 'ppm', 'parsecs'])
+    stays(gauge(unit))
+  for (const kind of ['counter', 'rate', 'state', 'direction'] as const) stays({ ...gauge('°C'), kind })
+  t.equal(shownUnit(gauge('1'), chosen).unit, '', 'a ratio has none')
+})
+
+t.test('quantities follow the choice at once, and a difference has no other zero', async t => {
+  const wind = quantitiesOf({ wind_speed: { title: 'Wind speed', ...gauge('m/s') } })
+  const told = () => [
+    plain(measure(21.5, builtInQuantities.of('temperature'))),
+    plain(measureDifference(5, builtInQuantities.of('temperature'))),
+    plain(measure(1013.25, builtInQuantities.of('pressure'))),
+    plain(measure(10, wind.of('wind_speed'))),
+    plain(measure(20, builtInQuantities.of('dew_point'))),
+  ]
+  const stored = ['21.5 °C', '5.0 °C', '1013.3 hPa', '10.0 m/s', '20.0 °C']
+  t.strictSame(told(), stored)
+  preferences.value = {
+    temperature_unit: '[degF]',
+    pressure_unit: "[in_i'Hg]",
+    speed_unit: '[kn_i]',
+    time_zone: 'Asia/Tokyo',
+  }
+  t.strictSame(told(), ['70.7 °F', '9.0 °F', '29.92 inHg', '19.4 kn', '68.0 °F'])
+  t.equal(shownZone('Europe/Berlin'), 'Asia/Tokyo')
+  preferences.value = noPreferences
+  t.strictSame(told(), stored)
+  t.equal(shownZone('Europe/Berlin'), 'Europe/Berlin')
+})
+
+function storageOf(text: string | null) {
+  let stored = text
+  return {
+    getItem: () => stored,
+    setItem(_key: string, value: string) {
+      stored = value
+    },
+  }
+}
+
+t.test('the browser gives back what it was given, and nothing of what it cannot be', async t => {
+  const chosen: Preferences = {
+    temperature_unit: 'Cel',
+    pressure_unit: 'mm[Hg]',
+    speed_unit: null,
+    time_zone: 'Europe/Berlin',
+  }
+  const storage = storageOf(null)
+  t.strictSame(readStored(storage), { preferences: noPreferences, isCopy: false })
+  writeStored(storage, { preferences: chosen, isCopy: true })
+  t.strictSame(readStored(storage), { preferences: chosen, isCopy: true })
+  const broken = {
+    getItem: () => {
+      throw new Error('forbidden')
+    },
+    setItem: () => {
+      throw new Error('full')
+    },
+  }
+  t.strictSame(readStored(broken).preferences, noPreferences)
+  writeStored(broken, { preferences: chosen, isCopy: false })
+  const fields = fc.dictionary(
+    fc.constantFrom(...Object.keys(noPreferences), 'isCopy', '__proto__'),
+    fc.oneof(fc.constantFrom('Cel', 'hPa', 'm/s', 'UTC', 'Europe/Atlantis'), fc.jsonValue()),
+  )
+  const text = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'binary' }),
+    fields.map(value => JSON.stringify(value)),
+  )
+  fc.assert(
+    fc.property(text, text => {
+      const read = readStored(storageOf(text))
+      return account.Preferences.strict().safeParse(read.preferences).success && typeof read.isCopy === 'boolean'
+    }),
+    { numRuns: 2000 },
+  )
+})

@@ -1,0 +1,40 @@
+/** What a person has chosen, as the browser keeps it. */
+
+import { noPreferences, type Preferences } from '../text/preferences.ts'
+import { isZone } from '../text/times.ts'
+import { unitChoices, unitPreferences } from '../text/units.ts'
+
+const storageKey = 'barograph.preferences'
+
+interface Stored {
+  preferences: Preferences
+  /** It is a copy of what an account has. */
+  isCopy: boolean
+}
+
+type PreferencesStorage = Pick<Storage, 'getItem' | 'setItem'>
+
+/** What is stored may be of another version, or of anybody: what is no choice of ours counts as none. */
+export function readStored(storage: PreferencesStorage): Stored {
+  try {
+    const { isCopy, ...stored } = Object(JSON.parse(storage.getItem(storageKey) ?? '{}')) as Record<string, unknown>
+    return { preferences: choicesIn(stored), isCopy: isCopy === true }
+  } catch {
+    return { preferences: noPreferences, isCopy: false }
+  }
+}
+
+/** Those of a record that are choices of ours. */
+export function choicesIn(stored: Readonly<Record<string, unknown>>): Preferences {
+  const units = unitPreferences.map(name => [name, unitChoices[name].find(code => code === stored[name]) ?? null])
+  const zone = stored['time_zone']
+  return { ...Object.fromEntries(units), time_zone: typeof zone === 'string' && isZone(zone) ? zone : null }
+}
+
+export function writeStored(storage: PreferencesStorage, { preferences, isCopy }: Stored): void {
+  try {
+    storage.setItem(storageKey, JSON.stringify({ ...preferences, isCopy }))
+  } catch {
+    // Full, or forbidden: the choice ends with the page.
+  }
+}

@@ -1,0 +1,69 @@
+/** Keeps what a person chooses: in the account of who is signed in, and in the browser, which is asked first. */
+
+import { signal } from '@preact/signals'
+import { type Preferences, preferences } from '../text/preferences.ts'
+import { addressOf } from './address.ts'
+import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
+import { readJson } from './read-json.ts'
+
+/** Where a choice is kept. */
+export const keptIn = signal<'browser' | 'account'>('browser')
+
+const accountPath = '/v1/auth/me/preferences'
+const timeoutMs = 15_000
+
+/** Shows by what the browser has at once, and then by what the account has. Call it once. */
+export async function loadPreferences(): Promise<void> {
+  const stored = readStored(localStorage)
+  preferences.value = stored.preferences
+  if (!(await isSignedIn())) return
+  const outcome = await readJson<Preferences>(addressOf(accountPath))
+  if (outcome.kind !== 'answer') return
+  keptIn.value = 'account'
+  const hasChosen = Object.values(outcome.value).some(choice => choice !== null)
+  // What somebody chose before they signed in stays until they choose in the account.
+  if (hasChosen || stored.isCopy) show(choicesIn(outcome.value), true)
+}
+
+/** Auth.js answers null to who is not signed in. Where another service signs people in, only the account tells. */
+async function isSignedIn(): Promise<boolean> {
+  const session = await readJson<object | null>(addressOf('/auth/session'))
+  if (session.kind === 'answer') return session.value !== null
+  return session.kind === 'failure' && session.failure.kind === 'missing'
+}
+
+function show(chosen: Preferences, isCopy: boolean): void {
+  writeStored(localStorage, { preferences: chosen, isCopy })
+  if (JSON.stringify(chosen) !== JSON.stringify(preferences.peek())) preferences.value = chosen
+}
+
+let sending: Promise<unknown> = Promise.resolve()
+
+/** At once on the page; why the account does not have it, in a sentence, or undefined. */
+export function changePreferences(change: Partial<Preferences>): Promise<string | undefined> {
+  const isOfAccount = keptIn.peek() === 'account'
+  show({ ...preferences.peek(), ...change }, isOfAccount)
+  if (!isOfAccount) return Promise.resolve(undefined)
+  // One after the other, so that the last one counts; all choices, as the account may not have those of the browser yet.
+  const sent = sending.then(() => sendToAccount(preferences.peek()))
+  sending = sent
+  return sent
+}
+
+async function sendToAccount(chosen: Preferences): Promise<string | undefined> {
+  const notStored = 'Your account does not have it yet'
+  try {
+    const response = await fetch(addressOf(accountPath), {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(chosen),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    if (response.ok) return undefined
+    return response.status === 401
+      ? `${notStored}: sign in again.`
+      : `${notStored}: the service refused it (status ${response.status}).`
+  } catch {
+    return `${notStored}: the service does not answer.`
+  }
+}

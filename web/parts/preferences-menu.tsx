@@ -1,0 +1,116 @@
+/** The menu of units and the time zone, in the header of every page. */
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { signOf } from '../../metrics/units.ts'
+import { signInAddress } from '../client/address.ts'
+import { changePreferences, keptIn } from '../client/stored-preferences.ts'
+import { type Preferences, preferences } from '../text/preferences.ts'
+import { type UnitPreference, unitChoices, unitPreferences } from '../text/units.ts'
+
+const labels: Record<UnitPreference, string> = {
+  temperature_unit: 'Temperature',
+  pressure_unit: 'Air pressure',
+  speed_unit: 'Wind and other speeds',
+}
+
+export function PreferencesMenu() {
+  const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class="button units" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
+        Units
+      </button>
+      {isOpen ? <PreferencesDialog onClose={() => setIsOpen(false)} /> : null}
+    </>
+  )
+}
+
+function PreferencesDialog({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  const [failure, setFailure] = useState<string>()
+  useEffect(() => dialog.current?.showModal(), [])
+  const change = (changes: Partial<Preferences>) => void changePreferences(changes).then(setFailure)
+  const chosen = preferences.value
+  return (
+    <dialog ref={dialog} class="preferences" aria-labelledby={titleId} onClose={onClose}>
+      <h2 id={titleId}>Units and time zone</h2>
+      {unitPreferences.map(name => (
+        <Choice
+          key={name}
+          label={labels[name]}
+          chosen={chosen[name]}
+          usual="As measured"
+          options={unitChoices[name].map(code => ({ value: code, text: signOf(code) }))}
+          onChoose={code => change({ [name]: code })}
+        />
+      ))}
+      <Choice
+        label="Times"
+        chosen={chosen.time_zone}
+        usual="In the zone of the service"
+        options={zonesWith(chosen.time_zone)}
+        onChoose={zone => change({ time_zone: zone })}
+      />
+      <p class="note">
+        This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days,
+        hours and statistics of analyses stay those of the zone of the service.
+      </p>
+      <p class="note">
+        {keptIn.value === 'account' ? (
+          'Kept in your account.'
+        ) : (
+          <>
+            Kept in this browser. <a href={signInAddress()}>Sign in</a> to keep it in your account.
+          </>
+        )}
+      </p>
+      {failure === undefined ? null : (
+        <p class="error" role="alert">
+          {failure}
+        </p>
+      )}
+      <button type="button" class="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  )
+}
+
+interface ChoiceProps {
+  label: string
+  /** Null: the usual one. */
+  chosen: string | null
+  usual: string
+  options: readonly { value: string; text: string }[]
+  onChoose: (value: string | null) => void
+}
+
+function Choice({ label, chosen, usual, options, onChoose }: ChoiceProps) {
+  const id = useId()
+  return (
+    <div class="choice-of-one">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={chosen ?? ''}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value === '' ? null : currentTarget.value)}
+      >
+        <option value="">{usual}</option>
+        {options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** That of the browser first. */
+function zonesWith(chosen: string | null): { value: string; text: string }[] {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const others = ['UTC', ...Intl.supportedValuesOf('timeZone'), ...(chosen === null ? [] : [chosen])]
+  const names = [...new Set(others)].filter(name => name !== own)
+  return [{ value: own, text: `${own} (this browser)` }, ...names.map(name => ({ value: name, text: name }))]
+}

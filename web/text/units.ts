@@ -1,0 +1,60 @@
+/** Units that a person may choose, and what makes a value in one of them of a stored one. */
+
+import { signOf, unitOf } from '../../metrics/units.ts'
+import type { MetricDescription } from '../../query/shapes/kinds.ts'
+import type { Preferences } from './preferences.ts'
+
+export type UnitPreference = Exclude<keyof Preferences, 'time_zone'>
+
+/** UCUM codes, in the order in which they are offered. */
+export const unitChoices = {
+  temperature_unit: ['Cel', '[degF]'],
+  pressure_unit: ['hPa', "[in_i'Hg]", 'mm[Hg]'],
+  speed_unit: ['m/s', 'km/h', '[kn_i]', '[mi_i]/h'],
+} as const satisfies { [Name in UnitPreference]: readonly NonNullable<Preferences[Name]>[] }
+
+export const unitPreferences = Object.keys(unitChoices) as UnitPreference[]
+
+/**
+ * Besides the choices. Other units of the same dimension are of something else: mm/h of rain, bar of water, Pa between two
+ * rooms.
+ */
+const alsoConverted: Partial<Record<UnitPreference, readonly string[]>> = { pressure_unit: ['mbar'] }
+
+/** How values are shown: a shown one is the stored one times `factor`, plus `offset`. */
+export interface ShownUnit {
+  /** As people read it; empty where there is none. */
+  readonly unit: string
+  readonly decimals: number
+  readonly factor: number
+  readonly offset: number
+}
+
+/** As it is stored, unless somebody has chosen another unit for it. */
+export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen: Preferences): ShownUnit {
+  const { kind, unit, decimals } = description
+  // The unit of a ratio is written nowhere.
+  const stored = { unit: unit === null || unit === '1' ? '' : unit, decimals, factor: 1, offset: 0 }
+  // Totals and sums have no other zero.
+  if (unit === null || kind !== 'gauge') return stored
+  const from = unitOf(unit)
+  const to = unitOf(chosenFor(from?.code, chosen) ?? '')
+  if (from === undefined || to === undefined || from.code === to.code) return stored
+  // Without the digits that only the division has made.
+  const factor = Number((from.factor / to.factor).toPrecision(12))
+  // A digit more for each whole power of ten by which numbers become smaller.
+  const digits = decimals + Math.trunc(-Math.log10(factor))
+  return {
+    unit: signOf(to.code),
+    decimals: Math.max(0, digits),
+    factor,
+    offset: (to.zero ?? 0) - (from.zero ?? 0) * factor,
+  }
+}
+
+function chosenFor(code: string | undefined, chosen: Preferences): string | null {
+  const name = unitPreferences.find(name =>
+    [...unitChoices[name], ...(alsoConverted[name] ?? [])].some(convertible => convertible === code),
+  )
+  return name === undefined ? null : chosen[name]
+}
