@@ -89,6 +89,73 @@ t.test('an event changes a value, a state and the counts without a reload', asyn
   })
 })
 
+const metrics = {
+  co2: { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 },
+  wind_direction: { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 },
+  door: { title: 'Door open', kind: 'state', unit: null, decimals: 0 },
+  rain_total: { title: 'Rain in total', kind: 'counter', unit: 'mm', decimals: 1 },
+}
+const headers = async (page: Page) =>
+  (await page.locator('table th').allInnerTexts()).map(text => text.replace(/[▴▾]/, '').trim())
+
+t.test('a mixed fleet: each device by its own metrics, and no column that no device has', async t => {
+  server.devices = madeDevices(12).map((device, index) => {
+    const { temperature = 20 } = device.values
+    const values = [
+      { temperature },
+      { co2: 640 + index, wind_direction: 45, door: 1, rain_total: 412.5 },
+      { temperature, co2: 400 },
+    ][index % 3]
+    return { ...device, state: 'fresh', last_seen: Date.now(), values: values ?? {} }
+  })
+  server.more = { metrics }
+  for (const [name, options] of Object.entries({ desk, phone })) {
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+      const further = row.locator('td.further li')
+      const told = async () => (await further.allInnerTexts()).map(text => text.replace(/\s+/g, ' ').trim())
+      await becomes(t, told, ['CO₂ 641 ppm', 'Wind direction NE 45°', 'Door open on', 'Rain in total 412.5 mm'])
+      await becomes(t, () => further.locator('path').getAttribute('transform'), 'rotate(45)')
+      if (name === 'desk') {
+        await becomes(t, () => headers(page), [
+          'State',
+          'Device',
+          'Last reading',
+          'Temperature',
+          'Other values',
+          'Last 24 hours',
+        ])
+      }
+      await inspect(t, page, `a mixed fleet, ${name}`)
+      await page.getByLabel('Order').selectOption({ label: 'CO₂' })
+      await showsAddress(page, '?sort=metric.co2')
+      await becomes(t, async () => (await names(page)).slice(0, 5), [
+        'sensor-00002',
+        'sensor-00005',
+        'sensor-00008',
+        'sensor-00011',
+        'sensor-00001',
+      ])
+    })
+  }
+})
+
+t.test('a metric that comes by an event is shown once the list describes it', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.getByText('Live.').waitFor()
+    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+    await becomes(t, async () => (await headers(page)).includes('Other values'), false)
+    server.more = { metrics }
+    Object.assign(server.devices[1]?.values ?? {}, { co2: 777 })
+    server.send('reading', { device: 'sensor-00001', ts: Date.now(), values: { co2: 777 } })
+    await row.getByText('CO₂ 777').waitFor({ timeout: 60_000 })
+    server.send('reading', { device: 'sensor-00001', ts: Date.now() + 1, values: { co2: 778 } })
+    await row.getByText('CO₂ 778').waitFor()
+  })
+})
+
 t.test('a hidden tab asks for nothing, and catches up when it is shown', async t => {
   const show = (page: Page, state: string) =>
     page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })

@@ -7,11 +7,14 @@ import type { FleetDevice } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { deviceStates } from '../../web/client/device-states.ts'
 import { firstReading } from '../../web/pages/fleet/first-reading.ts'
+import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices } from '../../web/pages/fleet/fleet-devices.ts'
-import { readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
+import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
 import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
 import { hoursText } from '../../web/text/hours.ts'
+import { kindText } from '../../web/text/kind-text.ts'
+import { quantitiesOf } from '../../web/text/quantities.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {
@@ -46,6 +49,52 @@ t.test('the worst is first, and the address says another order, a search and sta
   t.strictSame(shown('q=PORCH'), ['b'])
   t.strictSame(shown('state=late,silent,nonsense'), ['a', 'c'])
   t.strictSame(shown('sort=nonsense'), ['a', 'c', 'd', 'b'])
+})
+
+t.test('a metric without a column orders the list, too', async t => {
+  const mixed = [
+    device('a', { values: { co2: 900 } }),
+    device('b', { values: { temperature: 3 } }),
+    device('c', { values: { co2: 400, battery: 7 } }),
+  ]
+  const names = (query: string) => shownDevices(mixed, readView(new URLSearchParams(query))).map(one => one.device)
+  t.strictSame(names('sort=metric.co2'), ['c', 'a', 'b'], 'without a value last')
+  t.strictSame(names('sort=-metric.co2'), ['a', 'c', 'b'])
+  t.strictSame(names('sort=metric.battery'), ['c', 'a', 'b'], 'a name that is a word of the page')
+  t.strictSame(names('sort=-metric.CO2'), ['a', 'b', 'c'], 'what can be no metric is not known')
+  const view = readView(new URLSearchParams('sort=-metric.co2'))
+  t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
+  t.strictSame(columnsOfFleet(mixed), { values: ['temperature'], hasFurther: true })
+  t.strictSame(columnsOfFleet(fleet), { values: ['temperature', 'battery'], hasFurther: false })
+  t.strictSame(columnsOfFleet([]), { values: [], hasFurther: false })
+  const columns = columnsOfFleet(mixed)
+  t.strictSame(offeredKeys(columns, ['co2'], 'state'), ['state', 'device', 'place', 'age', 'temperature', 'metric.co2'])
+  t.strictSame(offeredKeys(columns, [], 'pressure').at(-1), 'pressure', 'what the list is ordered by is offered')
+})
+
+t.test('values without a column are told by their kinds', async t => {
+  const quantities = quantitiesOf({
+    door: { title: 'Door open', kind: 'state', unit: null, decimals: 0 },
+    wind_direction: { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 },
+    rain_total: { title: 'Rain in total', kind: 'counter', unit: 'mm', decimals: 1 },
+  })
+  const told = (name: string, value: number) => kindText(value, quantities.of(name)).replaceAll('\u202f', ' ')
+  t.equal(told('door', 1), 'on')
+  t.equal(told('door', 0), 'off')
+  t.equal(told('door', 3), '3')
+  t.equal(told('wind_direction', 44.6), 'NE 45°')
+  t.equal(told('wind_direction', 359.9), 'N 0°')
+  t.equal(told('rain_total', 412.34), '412.3 mm')
+})
+
+t.test('of a device with many metrics, those of the list go on, and no others', async t => {
+  const known = new FleetDevices()
+  known.take([device('a', { values: { co2: 1, door: 0, lux: 2, noise: 3, ph: 4 } })])
+  known.takeReading({ device: 'a', ts: 200, values: { door: 1, rain: 5, wind: 6 } })
+  const six = { co2: 1, door: 1, lux: 2, noise: 3, ph: 4, rain: 5 }
+  t.strictSame(known.get('a')?.values, six)
+  known.take([device('a', { values: { wind: 9, noise: 8 } })])
+  t.strictSame(known.get('a')?.values, { wind: 9, noise: 3, co2: 1, door: 1, lux: 2, ph: 4 }, 'an older list')
 })
 
 t.test('the states are those of the service, in its order', async t => {

@@ -11,6 +11,8 @@ export interface Column<Row> {
   /** Also the class of its cells. */
   key: string
   label: string
+  /** A track of the grid, as `96px` or `minmax(160px, 1fr)`. */
+  width: string
   /** Whether the table can be ordered by it. */
   isSortable?: boolean
   cell: (row: Row) => ComponentChildren
@@ -24,11 +26,22 @@ export interface VirtualTableProps<Row> {
   keyOf: (row: Row) => string
   /** Where the row leads; its first link gets the focus. */
   rowHeight: number
+  /** Rows are no rows of columns, but stand as the style sheet says. */
+  isNarrow: boolean
   sort: { key: string; isDescending: boolean }
   onSort: (key: string) => void
 }
 
-export function VirtualTable<Row>({ name, columns, rows, keyOf, rowHeight, sort, onSort }: VirtualTableProps<Row>) {
+export function VirtualTable<Row>({
+  name,
+  columns,
+  rows,
+  keyOf,
+  rowHeight,
+  isNarrow,
+  sort,
+  onSort,
+}: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const shown = useWindow(body, rows.length, rowHeight)
   const [activeKey, setActiveKey] = useState<string>()
@@ -58,7 +71,12 @@ export function VirtualTable<Row>({ name, columns, rows, keyOf, rowHeight, sort,
   const indexes = range(shown)
   if (rows.length > 0 && (active < shown.from || active >= shown.to)) indexes.push(active)
   return (
-    <table class="virtual" aria-label={name} aria-rowcount={rows.length + 1}>
+    <table
+      class={isNarrow ? 'virtual narrow' : 'virtual'}
+      aria-label={name}
+      aria-rowcount={rows.length + 1}
+      style={{ '--columns': columns.map(({ width }) => width).join(' ') }}
+    >
       <thead>
         <tr aria-rowindex={1}>
           {columns.map(column => (

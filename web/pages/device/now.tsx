@@ -1,6 +1,7 @@
 /** The last value of each metric, large, with its age. */
 
 import { serverNowMs } from '../../client/clock.ts'
+import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { compassPoint } from '../../text/compass.ts'
 import { countOf } from '../../text/numbers.ts'
 import { measureDifference, numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
@@ -101,7 +102,7 @@ function Shown({ quantity, note, v }: Pick<ValueProps, 'quantity' | 'note' | 'v'
   if (quantity.kind === 'direction') {
     return (
       <>
-        <Arrow degrees={v} /> {compassPoint(v)} <span class="unit">{numberText(v % 360, quantity)}°</span>
+        <DirectionArrow degrees={v} /> {compassPoint(v)} <span class="unit">{numberText(v % 360, quantity)}°</span>
       </>
     )
   }
@@ -109,15 +110,6 @@ function Shown({ quantity, note, v }: Pick<ValueProps, 'quantity' | 'note' | 'v'
     <>
       {numberText(v, quantity)} <span class="unit">{quantity.unit}</span>
     </>
-  )
-}
-
-/** It points to where the direction is, as a vane does. */
-function Arrow({ degrees }: { degrees: number }) {
-  return (
-    <svg class="arrow" viewBox="-10 -10 20 20" aria-hidden="true">
-      <path d="M0 -9 6 8 0 4 -6 8z" transform={`rotate(${degrees})`} />
-    </svg>
   )
 }
 

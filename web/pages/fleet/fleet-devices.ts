@@ -37,8 +37,7 @@ export class FleetDevices {
     const device = this.#byName.get(name)
     if (device === undefined) return false
     if (device.last_seen !== null && ts < device.last_seen) return true
-    // A metric that a reading does not give keeps its last value.
-    this.#byName.set(name, { ...device, last_seen: ts, values: { ...device.values, ...values } })
+    this.#byName.set(name, { ...device, last_seen: ts, values: withNewer(device.values, values) })
     return true
   }
 
@@ -59,5 +58,21 @@ export class FleetDevices {
 /** A list may have been made before the event that came while it was on its way. */
 function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice {
   if (known?.last_seen == null || known.last_seen <= (listed.last_seen ?? 0)) return listed
-  return { ...listed, state: known.state, last_seen: known.last_seen, values: { ...listed.values, ...known.values } }
+  return { ...listed, state: known.state, last_seen: known.last_seen, values: withNewer(listed.values, known.values) }
+}
+
+/** As many as the list has of a device. */
+const valuesMax = 6
+
+/** A metric that the newer ones do not have keeps its value; of metrics beyond those of the list, the last values are not told. */
+function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['values']): FleetDevice['values'] {
+  const merged = { ...values }
+  let count = Object.keys(merged).length
+  for (const [name, value] of Object.entries(newer)) {
+    const isKnown = Object.hasOwn(merged, name)
+    if (!isKnown && count === valuesMax) continue
+    if (!isKnown) count++
+    merged[name] = value
+  }
+  return merged
 }

@@ -7,6 +7,7 @@ import { addressOf } from '../../client/address.ts'
 import { serverNowMs, setServerTime } from '../../client/clock.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { readJson } from '../../client/read-json.ts'
+import { type Descriptions, isBuiltIn } from '../../text/quantities.ts'
 import { type Counts, FleetDevices } from './fleet-devices.ts'
 
 const pageLimit = 1_000
@@ -21,17 +22,24 @@ export class FleetList {
   readonly counts = signal<Counts>()
   /** Whether all devices have come. */
   readonly isComplete = signal(false)
+  /** What the metrics beside the built-in ones are, by name. */
+  readonly metrics = signal<Descriptions>({})
   readonly #known = new FleetDevices()
   readonly #closing = new AbortController()
   /** States that came while the list was on its way; it may have been made before. */
   readonly #statesMeanwhile = new Map<string, DeviceState>()
+  /** Metrics that came with events before any list had described them. */
+  readonly #awaited = new Set<string>()
   #loading: Promise<void> | undefined
   #completeAtMs = Number.NEGATIVE_INFINITY
   #showTimer: ReturnType<typeof setTimeout> | undefined
 
   /** The first page; `isNew`: false when the service said that nothing in it has changed. */
   takeFirst(first: Fleet, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
-    if (isNew) setServerTime(first.generated_at)
+    if (isNew) {
+      setServerTime(first.generated_at)
+      this.#describe(first.metrics)
+    }
     if (isNew && first.next === null) {
       this.#known.replace(first.devices)
       this.#finish()
@@ -47,7 +55,23 @@ export class FleetList {
   }
 
   takeReading(event: ReadingEvent['data']): void {
-    this.#changed(this.#known.takeReading(event))
+    const isDescribed = (name: string) => isBuiltIn(name) || Object.hasOwn(this.metrics.peek(), name)
+    const values = Object.fromEntries(Object.entries(event.values).filter(([name]) => isDescribed(name)))
+    this.#changed(this.#known.takeReading({ ...event, values }))
+    this.#await(Object.keys(event.values).filter(name => !isDescribed(name)))
+  }
+
+  /** The next list describes them, and has their values. Each is asked for once: it need not be among the first of any device. */
+  #await(names: readonly string[]): void {
+    const isNew = names.some(name => !this.#awaited.has(name))
+    for (const name of names) this.#awaited.add(name)
+    if (isNew && this.isComplete.value) this.invalidate()
+  }
+
+  #describe(metrics: Descriptions = {}): void {
+    const known = this.metrics.peek()
+    const isNew = Object.entries(metrics).some(([name, one]) => JSON.stringify(one) !== JSON.stringify(known[name]))
+    if (isNew) this.metrics.value = { ...known, ...metrics }
   }
 
   takeState(name: string, state: DeviceState): void {
@@ -87,6 +111,7 @@ export class FleetList {
       if (page === undefined) return
       all.push(...page.devices)
       after = page.next
+      this.#describe(page.metrics)
       this.#known.take(page.devices)
       this.#showSoon()
     }

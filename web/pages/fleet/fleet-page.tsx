@@ -2,18 +2,23 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { noticeOf } from '../../client/resource-state.ts'
+import { useMedia } from '../../client/use-media.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle, useTitleNotice } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf, countText } from '../../text/numbers.ts'
+import { shownZone } from '../../text/preferences.ts'
+import { type Descriptions, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes, type Times } from '../../text/times.ts'
 import { ChangesNotice } from './changes-notice.tsx'
 import { EmptyFleet } from './empty-fleet.tsx'
+import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
 import { totalOf } from './fleet-list.ts'
 import { FleetTable } from './fleet-table.tsx'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
@@ -48,7 +53,7 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const counts = fleet.counts.value
   const silent = counts?.silent ?? 0
   const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
-  const times = useMemo(() => createTimes(answer?.time_zone ?? 'UTC'), [answer?.time_zone])
+  const times = useMemo(() => createTimes(shownZone(answer?.time_zone ?? 'UTC')), [answer?.time_zone])
   useTitle('Fleet')
   useTitleNotice(titleNotice(state, silent))
   useEffect(() => showIcon(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
@@ -91,6 +96,10 @@ function Devices({ fleet, times, children }: DevicesProps) {
   const view = useMemo(() => readView(address), [address])
   const devices = fleet.devices.value
   const rows = useMemo(() => shownDevices(devices, view), [devices, view])
+  const metrics = fleet.metrics.value
+  const quantities = useMemo(() => quantitiesOf(metrics), [metrics])
+  const columns = useColumns(devices)
+  const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns) - 1}px)`)
   const counts = fleet.counts.value
   const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
   if (counts === undefined) return null
@@ -98,17 +107,36 @@ function Devices({ fleet, times, children }: DevicesProps) {
     <>
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
       {children}
-      <Toolbar view={view} onChange={change}>
+      <Toolbar
+        {...{ view, columns, quantities }}
+        further={byTitle(metrics)}
+        hasOrder={columns.hasFurther || isNarrow}
+        onChange={change}
+      >
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
         {times.zone}.
       </Toolbar>
       {rows.length === 0 ? (
         <p class="none">No device is like that.</p>
       ) : (
-        <FleetTable {...{ rows, view, times }} onSort={(sort, isDescending) => change({ sort, isDescending })} />
+        <FleetTable
+          {...{ rows, view, columns, isNarrow, quantities, times }}
+          onSort={(sort, isDescending) => change({ sort, isDescending })}
+        />
       )}
     </>
   )
+}
+
+/** The same object while they are the same, as values come each second. */
+function useColumns(devices: readonly FleetDevice[]): FleetColumns {
+  const found = useMemo(() => columnsOfFleet(devices), [devices])
+  return useMemo(() => found, [JSON.stringify(found)])
+}
+
+function byTitle(metrics: Descriptions): string[] {
+  const names = Object.keys(metrics)
+  return names.sort((a, b) => (metrics[a]?.title ?? a).localeCompare(metrics[b]?.title ?? b))
 }
 
 function summaryOf(shown: number, total: number, { devices, isComplete }: Fleet): string {

@@ -11,34 +11,74 @@ import { StateBadge } from '../../parts/state-badge.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { hasFullHour, noFullHour } from '../../text/hours.ts'
 import { noValue } from '../../text/numbers.ts'
-import { type AirMetric, builtInQuantities, valueText } from '../../text/quantities.ts'
+import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
+import { columnWidths, type FleetColumns } from './fleet-columns.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
+import { FurtherList } from './further-list.tsx'
 
-/** As in `fleet.css`, where a row has three lines on a narrow screen. */
-const narrow = '(max-width: 860px)'
-const rowHeights = { wide: 52, narrow: 92 }
+/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column. */
+const rowHeights = { wide: 52, narrow: 92, narrowWithFurther: 114, phoneWithFurther: 148 }
+const phone = '(max-width: 600px)'
 
-function columnsOf(times: Times): Column<FleetDevice>[] {
+interface ColumnsProps {
+  columns: FleetColumns
+  quantities: Quantities
+  times: Times
+}
+
+function columnsOf({ columns: { values, hasFurther }, quantities, times }: ColumnsProps): Column<FleetDevice>[] {
+  const further: Column<FleetDevice> = {
+    key: 'further',
+    label: values.length === 0 ? 'Values' : 'Other values',
+    width: `minmax(${columnWidths.further}px, 2fr)`,
+    cell: ({ values }) => <FurtherList values={values} quantities={quantities} />,
+  }
   return [
-    { key: 'state', label: 'State', isSortable: true, cell: ({ state }) => <StateBadge state={state} /> },
-    { key: 'device', label: 'Device', isSortable: true, cell: device => <Name {...device} /> },
+    {
+      key: 'state',
+      label: 'State',
+      width: `${columnWidths.state}px`,
+      isSortable: true,
+      cell: ({ state }) => <StateBadge state={state} />,
+    },
+    {
+      key: 'device',
+      label: 'Device',
+      width: `minmax(${columnWidths.device}px, 1fr)`,
+      isSortable: true,
+      cell: device => <Name {...device} />,
+    },
     {
       key: 'age',
       label: 'Last reading',
+      width: `${columnWidths.age}px`,
       isSortable: true,
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
     },
-    metricColumn('temperature', 'Temperature'),
-    metricColumn('humidity', 'Humidity'),
-    metricColumn('pressure', 'Pressure'),
-    { key: 'battery', label: 'Battery', isSortable: true, cell: ({ values }) => <Battery {...values} /> },
-    { key: 'hours', label: 'Last 24 hours', cell: device => <Hours {...device} /> },
+    ...values.map(key => (key === 'battery' ? batteryColumn : metricColumn(key))),
+    ...(hasFurther ? [further] : []),
+    { key: 'hours', label: 'Last 24 hours', width: `${columnWidths.hours}px`, cell: device => <Hours {...device} /> },
   ]
 }
 
-function metricColumn(key: AirMetric, label: string): Column<FleetDevice> {
-  return { key, label, isSortable: true, cell: ({ values }) => <Value name={key} value={values[key]} /> }
+function metricColumn(key: AirMetric): Column<FleetDevice> {
+  const label = builtInQuantities.of(key).name
+  return {
+    key,
+    label,
+    width: `${columnWidths[key]}px`,
+    isSortable: true,
+    cell: ({ values }) => <Value name={key} value={values[key]} />,
+  }
+}
+
+const batteryColumn: Column<FleetDevice> = {
+  key: 'battery',
+  label: 'Battery',
+  width: `${columnWidths.battery}px`,
+  isSortable: true,
+  cell: ({ values }) => <Battery {...values} />,
 }
 
 /** In percent where the device says so, else in volts. */
@@ -81,20 +121,30 @@ function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
   )
 }
 
-export interface FleetTableProps {
+export interface FleetTableProps extends ColumnsProps {
   rows: readonly FleetDevice[]
   view: FleetView
-  times: Times
+  isNarrow: boolean
   onSort: (sort: SortKey, isDescending: boolean) => void
 }
 
-export function FleetTable({ rows, view: { sort, isDescending }, times, onSort }: FleetTableProps) {
-  const columns = useMemo(() => columnsOf(times), [times])
-  const rowHeight = useMedia(narrow) ? rowHeights.narrow : rowHeights.wide
+export function FleetTable({
+  rows,
+  view: { sort, isDescending },
+  isNarrow,
+  onSort,
+  columns,
+  quantities,
+  times,
+}: FleetTableProps) {
+  const shown = useMemo(() => columnsOf({ columns, quantities, times }), [columns, quantities, times])
+  const ofFurther = useMedia(phone) ? rowHeights.phoneWithFurther : rowHeights.narrowWithFurther
+  const ofNarrow = columns.hasFurther ? ofFurther : rowHeights.narrow
   return (
     <VirtualTable
       name="Devices"
-      {...{ columns, rows, rowHeight }}
+      {...{ columns: shown, rows, isNarrow }}
+      rowHeight={isNarrow ? ofNarrow : rowHeights.wide}
       keyOf={({ device }) => device}
       sort={{ key: sort, isDescending }}
       onSort={key => onSort(key as SortKey, key === sort && !isDescending)}

@@ -2,10 +2,13 @@
 
 import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
+import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 
-/** What a list can be ordered by; `state` is worst first. */
-export const sortKeys = ['state', 'device', 'place', 'age', 'temperature', 'humidity', 'pressure', 'battery'] as const
-export type SortKey = (typeof sortKeys)[number]
+/** What every list can be ordered by; `state` is worst first. */
+const sortKeys = ['state', 'device', 'place', 'age', ...valueColumns] as const
+/** A metric without a column by its name, which may also be a word of the others. */
+const furtherKey = /^metric\.([a-z][a-z0-9_]{0,47})$/
+export type SortKey = (typeof sortKeys)[number] | `metric.${string}`
 
 export interface FleetView {
   search: string
@@ -18,14 +21,37 @@ export interface FleetView {
 /** An argument that says nothing that we know is as if it were not there. */
 export function readView(urlArguments: URLSearchParams): FleetView {
   const sort = urlArguments.get('sort') ?? ''
-  const key = sort.replace(/^-/, '') as SortKey
+  const key = sort.replace(/^-/, '')
+  const isKnown = isSortKey(key)
   const states = (urlArguments.get('state') ?? '').split(',')
   return {
     search: urlArguments.get('q') ?? '',
     states: deviceStates.filter(state => states.includes(state)),
-    sort: sortKeys.includes(key) ? key : 'state',
-    isDescending: sortKeys.includes(key) && sort.startsWith('-'),
+    sort: isKnown ? key : 'state',
+    isDescending: isKnown && sort.startsWith('-'),
   }
+}
+
+function isSortKey(key: string): key is SortKey {
+  return sortKeys.some(known => known === key) || furtherKey.test(key)
+}
+
+/** What this list can be ordered by, and what it is. */
+export function offeredKeys({ values }: FleetColumns, further: readonly string[], sort: SortKey): SortKey[] {
+  const keys: SortKey[] = [
+    'state',
+    'device',
+    'place',
+    'age',
+    ...values,
+    ...further.map(name => `metric.${name}` as const),
+  ]
+  return keys.includes(sort) ? keys : [...keys, sort]
+}
+
+/** The metric that a key stands for where it has no column. */
+export function furtherOf(key: SortKey): string | undefined {
+  return furtherKey.exec(key)?.[1]
 }
 
 /** The arguments for a change of the view; what is usual is left out of the address. */
@@ -65,7 +91,7 @@ function sortValueOf(device: FleetDevice, key: SortKey): SortValue {
     case 'battery':
       return values.battery_percentage ?? values.battery_voltage
     default:
-      return values[key]
+      return values[furtherOf(key) ?? key]
   }
 }
 

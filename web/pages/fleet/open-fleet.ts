@@ -8,7 +8,7 @@ import { openResource } from '../../client/resource.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { FleetList } from './fleet-list.ts'
 
-export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'isComplete'> {
+export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' | 'isComplete'> {
   /** The first page, which tells how the service is. */
   first: ReadonlySignal<ResourceState<FleetAnswer>>
   /** Whether events come. */
@@ -47,6 +47,7 @@ export function openFleet(): Fleet {
   return {
     devices: list.devices,
     counts: list.counts,
+    metrics: list.metrics,
     isComplete: list.isComplete,
     first: first.state,
     isLive,

@@ -1,9 +1,11 @@
 /** The search, the order of the list where the table has no header to press, and a line on the list. */
 
 import type { ComponentChildren } from 'preact'
-import { type FleetView, type SortKey, sortKeys } from './fleet-view.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import type { FleetColumns } from './fleet-columns.ts'
+import { type FleetView, furtherOf, offeredKeys, type SortKey } from './fleet-view.ts'
 
-const names: Record<SortKey, string> = {
+const names: Record<string, string> = {
   state: 'Worst state first',
   device: 'Name',
   place: 'Place',
@@ -16,11 +18,18 @@ const names: Record<SortKey, string> = {
 
 export interface ToolbarProps {
   view: FleetView
+  columns: FleetColumns
+  /** Of metrics without a column. */
+  further: readonly string[]
+  quantities: Quantities
+  /** Whether there is something to order by that has no header. */
+  hasOrder: boolean
   onChange: (change: Partial<FleetView>, options?: { replace?: boolean }) => void
   children: ComponentChildren
 }
 
-export function Toolbar({ view, onChange, children }: ToolbarProps) {
+export function Toolbar({ view, columns, further, quantities, hasOrder, onChange, children }: ToolbarProps) {
+  const nameOf = (key: SortKey) => names[key] ?? quantities.of(furtherOf(key) ?? key).name
   return (
     <div class="toolbar">
       <label>
@@ -32,19 +41,21 @@ export function Toolbar({ view, onChange, children }: ToolbarProps) {
           onInput={({ currentTarget }) => onChange({ search: currentTarget.value }, { replace: true })}
         />
       </label>
-      <label class="order">
-        <span>Order</span>
-        <select
-          value={view.sort}
-          onChange={({ currentTarget }) => onChange({ sort: currentTarget.value as SortKey, isDescending: false })}
-        >
-          {sortKeys.map(key => (
-            <option key={key} value={key}>
-              {names[key]}
-            </option>
-          ))}
-        </select>
-      </label>
+      {hasOrder ? (
+        <label class="order">
+          <span>Order</span>
+          <select
+            value={view.sort}
+            onChange={({ currentTarget }) => onChange({ sort: currentTarget.value as SortKey, isDescending: false })}
+          >
+            {offeredKeys(columns, further, view.sort).map(key => (
+              <option key={key} value={key}>
+                {nameOf(key)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
       <p>{children}</p>
     </div>
   )

@@ -1,0 +1,46 @@
+/** Which values of the fleet have columns of the table: of what every device may have, what any device has. */
+
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import { airMetrics, isBuiltIn } from '../../text/quantities.ts'
+
+export const valueColumns = [...airMetrics, 'battery'] as const
+type ValueColumn = (typeof valueColumns)[number]
+
+export interface FleetColumns {
+  readonly values: readonly ValueColumn[]
+  /** Whether any device has values beside those. */
+  readonly hasFurther: boolean
+}
+
+/** In CSS pixels, as `fleet.css` has what is between and around them. */
+export const columnWidths = {
+  state: 96,
+  device: 160,
+  age: 132,
+  temperature: 100,
+  humidity: 84,
+  pressure: 104,
+  battery: 80,
+  further: 200,
+  hours: 128,
+} as const
+const gapWidth = 8
+/** Of a row, its border and the page. */
+const aroundWidth = 2 * (16 + 1 + 16)
+/** On a smaller screen, everything else is as on a phone, too. */
+const wideMin = 861
+
+/** On a screen of less, each row stands in several lines. */
+export function tableWidthMin({ values, hasFurther }: FleetColumns): number {
+  const names = ['state', 'device', 'age', ...values, ...(hasFurther ? (['further'] as const) : []), 'hours'] as const
+  const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
+  return Math.max(wideMin, width + aroundWidth)
+}
+
+export function columnsOfFleet(devices: readonly FleetDevice[]): FleetColumns {
+  const found = new Set<string>()
+  for (const { values } of devices) for (const name in values) found.add(name)
+  const has = (column: ValueColumn) =>
+    column === 'battery' ? found.has('battery_voltage') || found.has('battery_percentage') : found.has(column)
+  return { values: valueColumns.filter(has), hasFurther: [...found].some(name => !isBuiltIn(name)) }
+}
