@@ -13,6 +13,7 @@ import { useTitle } from '../../client/use-title.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
+import { ZoneNote } from '../../parts/zone-note.tsx'
 import { createTimes } from '../../text/times.ts'
 import type { Detail } from './answers.ts'
 import { Completeness } from './completeness.tsx'
@@ -63,6 +64,7 @@ export function DevicePage({ name }: { name: string }) {
   return (
     <>
       <Head name={name} latest={latestValue} description={lastValue(about)?.location_desc ?? ''} />
+      {timeZone === undefined ? null : <ZoneNote serviceZone={timeZone} />}
       {timeZone === undefined ? (
         <>
           <PageFailure state={worstState(all)} timeText={createTimes('UTC').time} />

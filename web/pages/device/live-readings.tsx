@@ -8,6 +8,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
+import { shownZone } from '../../text/preferences.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
@@ -39,7 +40,9 @@ export interface LiveReadingsProps {
 export function LiveReadings(props: LiveReadingsProps) {
   const { device, timeZone, states, latest, detail, stats, past, quantities, metrics, children } = props
   const zone = useMemo(() => createZone(timeZone), [timeZone])
-  const times = useMemo(() => createTimes(timeZone), [timeZone])
+  const clock = shownZone(timeZone)
+  const shownClock = useMemo(() => createZone(clock), [clock])
+  const times = useMemo(() => createTimes(clock), [clock])
   const live = useLiveReadings(device)
   const shown = useRange(readingPresets)
   const expectedSeconds = stats?.freshness.expected_interval_seconds ?? null
@@ -62,7 +65,9 @@ export function LiveReadings(props: LiveReadingsProps) {
       {latest === undefined ? null : (
         <Now {...{ values, metrics, notes, quantities, expectedSeconds }} exact={times.exact} />
       )}
-      <Readings {...{ device, shown, data: series, quantities, suspects, zone, times }}>{children}</Readings>
+      <Readings {...{ device, shown, data: series, quantities, suspects, times }} zone={shownClock}>
+        {children}
+      </Readings>
     </>
   )
 }

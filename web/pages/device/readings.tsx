@@ -8,6 +8,7 @@ import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
+import { FileNote } from '../../parts/file-note.tsx'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
@@ -80,6 +81,7 @@ export function Readings({ device, shown, data, quantities, suspects, zone, time
         <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(device)}`)}>
           Compare
         </a>
+        <FileNote />
       </div>
     </section>
   )

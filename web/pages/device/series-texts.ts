@@ -16,7 +16,9 @@ export function amountText({ value, ofGap }: Amount, quantity: Quantity): string
 /** `14:00–15:00`, the date of a local day, or both moments of what is longer than half a day. */
 export function stretchText({ fromMs, toMs }: Stretch, times: Times): string {
   const isDay = toMs - fromMs > 0.9 * dayMs && toMs - fromMs < 1.1 * dayMs
-  if (isDay && times.time(fromMs) === times.time(toMs)) return times.date(fromMs)
+  // In another zone than that of the service, the day has no date.
+  const isOfClock = times.time(fromMs) === '00:00' && times.time(toMs) === '00:00'
+  if (isDay && isOfClock) return times.date(fromMs)
   return toMs - fromMs <= dayMs / 2
     ? `${times.time(fromMs)}–${times.time(toMs)}`
     : `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
