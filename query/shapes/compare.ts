@@ -65,6 +65,7 @@ const ComparedFurther = z.discriminatedUnion('kind', [
   ComparedDirection,
   ComparedState,
 ])
+export type ComparedFurther = z.infer<typeof ComparedFurther>
 
 const comparison = {
   a: ComparedDevice,

@@ -2,9 +2,9 @@
 
 import { closeness, pairReasonSentence } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
-import { duration } from '../../text/phrases.ts'
+import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
-import type { Agreement } from './answers.ts'
+import type { Agreement, ComparedDirection, ComparedState } from './answers.ts'
 
 export interface Compared {
   readonly quantity: Quantity
@@ -18,18 +18,27 @@ export function agreementSentences(compared: Compared, stats: Agreement): string
   return [...differenceSentences(compared, stats), ...togetherSentences(compared, stats)]
 }
 
-function differenceSentences({ quantity, a, b }: Compared, { bias, limits_of_agreement }: Agreement): string[] {
+function differenceSentences(compared: Compared, { bias, limits_of_agreement }: Agreement): string[] {
+  const { quantity } = compared
   if (bias === null) return []
-  const size = measureDifference(Math.abs(bias), quantity)
-  const isNone = Number(shownDifference(Math.abs(bias), quantity).toFixed(quantity.decimals)) === 0
-  const mean = isNone
-    ? `${a} and ${b} read the same on average.`
-    : `${a} reads ${size} ${bias > 0 ? 'more' : 'less'} than ${b} on average.`
+  const mean = meanSentence(compared, bias)
   if (limits_of_agreement === null) return [mean]
   const [low = '', high = ''] = limits_of_agreement.map(limit =>
     decimalText(shownDifference(limit, quantity), quantity.decimals),
   )
   return [mean, `About 95\u202f% of the hourly differences lie between ${low} and ${withUnit(high, quantity)}.`]
+}
+
+function meanSentence({ quantity, a, b }: Compared, bias: number): string {
+  const isOfHours = quantity.kind === 'counter' || quantity.kind === 'rate'
+  if (isNothing(bias, quantity)) return `${a} and ${b} ${isOfHours ? 'have' : 'read'} the same on average.`
+  const size = measureDifference(Math.abs(bias), quantity)
+  const more = `${size} ${bias > 0 ? 'more' : 'less'}`
+  return isOfHours ? `${a} has ${more} an hour than ${b} on average.` : `${a} reads ${more} than ${b} on average.`
+}
+
+function isNothing(difference: number, quantity: Quantity): boolean {
+  return Number(shownDifference(Math.abs(difference), quantity).toFixed(quantity.decimals)) === 0
 }
 
 function togetherSentences({ a, b }: Compared, { pearson, p_value, lag_seconds, reason }: Agreement): string[] {
@@ -46,4 +55,24 @@ function lagSentences(a: string, b: string, lagSeconds: number | null): string[]
   if (lagSeconds === 0) return ['Neither follows the other: they change in the same hour.']
   const [first, second] = lagSeconds > 0 ? [a, b] : [b, a]
   return [`${second} follows ${first} by ${duration(Math.abs(lagSeconds))}.`]
+}
+
+/** Differences of directions go by the shorter way. */
+export function directionSentences(
+  { quantity, a, b }: Compared,
+  { n, bias, mae }: ComparedDirection['stats'],
+): string[] {
+  if (n === 0 || mae === null) return [pairReasonSentence('no_data')]
+  const apart = `The hourly directions are ${measureDifference(mae, quantity)} apart on average.`
+  if (bias === null) return ['The differences go all ways alike.', apart]
+  if (isNothing(bias, quantity)) return [`${a} and ${b} point the same way on average.`, apart]
+  const turn = bias > 0 ? 'clockwise' : 'anticlockwise'
+  return [`${a} points ${measureDifference(Math.abs(bias), quantity)} ${turn} of ${b} on average.`, apart]
+}
+
+export function stateSentences({ known_seconds, same_share }: ComparedState['stats']): string[] {
+  if (same_share === null) return ['There is no time in which the states of both are known.']
+  return [
+    `Both were in the same state ${percent(same_share)} of the ${duration(known_seconds)} in which both are known.`,
+  ]
 }

@@ -10,13 +10,16 @@ import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { airMetrics } from '../../text/quantities.ts'
+import { shownZone } from '../../text/preferences.ts'
+import { airMetrics, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import type { ComparePreset, Comparison } from './answers.ts'
+import { type ComparePreset, type Comparison, furtherOf } from './answers.ts'
 import { ComparedMetric } from './compared-metric.tsx'
-import { comparedWindow } from './comparison-panels.ts'
+import { ComparedState } from './compared-state.tsx'
+import { type ComparedHours, comparedWindow } from './comparison-panels.ts'
 import { DeviceField } from './device-field.tsx'
+import { HourFiles } from './hour-files.tsx'
 
 const everyMs = 120_000
 const nameOfPreset: Record<ComparePreset, string> = {
@@ -65,37 +68,53 @@ function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: 
     const { failure } = state
     if (failure.kind === 'missing')
       return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
-    return <PageFailure state={state} timeText={createTimes('UTC').time} />
+    return <PageFailure state={state} timeText={createTimes(shownZone('UTC')).time} />
   }
   return (
     <>
-      <PageFailure state={state} timeText={createTimes(state.value.time_zone).time} />
+      <PageFailure state={state} timeText={createTimes(shownZone(state.value.time_zone)).time} />
       <Compared comparison={state.value} preset={preset} />
     </>
   )
 }
 
 function Compared({ comparison, preset }: { comparison: Comparison; preset: ComparePreset }) {
-  const zone = useMemo(() => createZone(comparison.time_zone), [comparison.time_zone])
-  const times = useMemo(() => createTimes(comparison.time_zone), [comparison.time_zone])
-  const metrics = airMetrics.map(name => comparison[name])
-  const whole = comparedWindow(metrics, preset)
-  if (whole === undefined) return <p class="none-here">Neither has readings in this range.</p>
-  const { a, b } = comparison
+  const zone = useMemo(() => createZone(shownZone(comparison.time_zone)), [comparison.time_zone])
+  const times = useMemo(() => createTimes(shownZone(comparison.time_zone)), [comparison.time_zone])
+  const quantities = quantitiesOf(comparison.metrics)
+  const always = airMetrics.map(name => ({ name, metric: comparison[name] }))
+  // Of those, one that neither device has says nothing.
+  const compared = [...always.filter(({ metric }) => hasHours(metric)), ...furtherOf(comparison)]
+  const hours = compared.flatMap(({ metric }) => ('diff' in metric ? [metric] : []))
+  const whole = comparedWindow(hours, preset)
+  if (whole === undefined && hours.length === compared.length) {
+    return <p class="none-here">Neither has readings in this range.</p>
+  }
+  const [a, b] = [comparison.a.device, comparison.b.device]
   const window = zoomedWindow.value ?? whole
   return (
     <>
       <p class="lead">
-        Hourly means. <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>
+        Hourly means, and of amounts the increase or the sum of each hour.{' '}
+        <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>. Times: {times.zone}.
       </p>
-      {airMetrics.map(name => (
-        <ComparedMetric
-          key={name}
-          {...{ name, zone, times, metric: comparison[name], a: a.device, b: b.device, window }}
-          onWindow={zoomTo}
-          onReset={() => choose({})}
-        />
-      ))}
+      {compared.map(({ name, metric }) => {
+        const shown = { name, quantity: quantities.of(name), a, b }
+        if (!('diff' in metric)) return <ComparedState key={name} {...shown} metric={metric} />
+        return window === undefined ? null : (
+          <ComparedMetric
+            key={name}
+            {...{ ...shown, metric, zone, times, window }}
+            onWindow={zoomTo}
+            onReset={() => choose({})}
+          />
+        )
+      })}
+      {window === undefined ? null : (
+        <HourFiles devices={a === b ? [a] : [a, b]} metrics={compared.map(({ name }) => name)} window={window} />
+      )}
     </>
   )
 }
+
+const hasHours = ({ a, b }: Pick<ComparedHours, 'a' | 'b'>) => a.length + b.length > 0

@@ -1,20 +1,20 @@
-/** One metric of two devices: in words, as charts and as a table. */
+/** One metric of two devices, hour by hour: in words, as charts and as a table. */
 
 import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import type { TimeWindow } from '../../charts/range.ts'
 import { tableRows } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
-import { builtInQuantities, nameWithin, nameWithUnit, shownDifference, shownValue } from '../../text/quantities.ts'
+import { nameWithin, nameWithUnit, type Quantity } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
-import { agreementSentences } from './agreement-sentences.ts'
-import type { ComparedMetric as Metric } from './answers.ts'
-import { metricPanels } from './comparison-panels.ts'
+import { agreementSentences, directionSentences } from './agreement-sentences.ts'
+import { type ComparedHours, metricPanels, shownSeries } from './comparison-panels.ts'
 
 export interface ComparedMetricProps {
   readonly name: string
-  readonly metric: Metric
+  readonly quantity: Quantity
+  readonly metric: ComparedHours
   readonly a: string
   readonly b: string
   readonly window: TimeWindow
@@ -24,20 +24,21 @@ export interface ComparedMetricProps {
   readonly onReset: () => void
 }
 
-export function ComparedMetric({ name, metric, a, b, ...shown }: ComparedMetricProps) {
-  const quantity = builtInQuantities.of(name)
+/** What is told of an hour. */
+const figureOfKind: Partial<Record<Quantity['kind'], string>> = { counter: 'increase', rate: 'sum' }
+
+export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: ComparedMetricProps) {
+  const figure = figureOfKind[quantity.kind]
+  const title = figure === undefined ? quantity.name : `${quantity.name}: ${figure} by hour`
   const panels = useMemo(() => metricPanels({ quantity, a, b }, metric), [metric, a, b])
   const { window, times } = shown
   const tables = () => {
-    const series = [metric.a, metric.b, metric.diff].map((points, place) => ({
-      timesMs: points.map(({ t }) => t),
-      values: points.map(({ v }) => (place === 2 ? shownDifference(v, quantity) : shownValue(v, quantity))),
-    }))
+    const series = shownSeries(metric, quantity)
     const columns = [a, b, 'Difference'].map((column, place) => ({
       name: nameWithUnit({ ...quantity, name: place === 1 && a === b ? `${b} again` : column }),
       decimals: quantity.decimals,
     }))
-    const rows = tableRows(series, window.fromMs, window.toMs)
+    const rows = tableRows([series.a, series.b, series.diff], window.fromMs, window.toMs)
     return [
       {
         caption: `${quantity.name} by hour, the newest first`,
@@ -49,8 +50,8 @@ export function ComparedMetric({ name, metric, a, b, ...shown }: ComparedMetricP
   }
   return (
     <section class="card" aria-labelledby={`compare-${name}`}>
-      <h2 id={`compare-${name}`}>{quantity.name}</h2>
-      <p class="told">{agreementSentences({ quantity, a, b }, metric.stats).join(' ')}</p>
+      <h2 id={`compare-${name}`}>{title}</h2>
+      <p class="told">{sentencesOf({ quantity, a, b }, metric).join(' ')}</p>
       {metric.a.length + metric.b.length === 0 ? null : (
         <>
           <ChartStack
@@ -64,4 +65,10 @@ export function ComparedMetric({ name, metric, a, b, ...shown }: ComparedMetricP
       )}
     </section>
   )
+}
+
+function sentencesOf(compared: Pick<ComparedMetricProps, 'quantity' | 'a' | 'b'>, metric: ComparedHours): string[] {
+  return 'pearson' in metric.stats
+    ? agreementSentences(compared, metric.stats)
+    : directionSentences(compared, metric.stats)
 }

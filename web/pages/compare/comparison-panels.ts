@@ -1,10 +1,10 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
 import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
-import type { Panel } from '../../charts/panel.ts'
+import type { Block, ChartContent, Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
-import type { Agreement, ComparedMetric, ComparePreset } from './answers.ts'
+import type { Agreement, ComparedDirection, ComparedMetric, ComparePreset } from './answers.ts'
 
 const hourMs = 3_600_000
 const hoursOfPreset: Record<ComparePreset, number> = {
@@ -16,8 +16,15 @@ const hoursOfPreset: Record<ComparePreset, number> = {
   '365d': 8760,
 }
 
+type Points = ComparedMetric['a']
+/** Of each hour a value. */
+export type ComparedHours = Pick<ComparedMetric | ComparedDirection, 'a' | 'b' | 'diff' | 'stats'>
+
 /** Whole hours up to the last one that any of the series has; undefined when they have none. */
-export function comparedWindow(metrics: readonly ComparedMetric[], preset: ComparePreset): TimeWindow | undefined {
+export function comparedWindow(
+  metrics: readonly Pick<ComparedHours, 'a' | 'b'>[],
+  preset: ComparePreset,
+): TimeWindow | undefined {
   const lasts = metrics.flatMap(({ a, b }) => [a.at(-1)?.t, b.at(-1)?.t]).filter(lastMs => lastMs !== undefined)
   if (lasts.length === 0) return undefined
   const toMs = Math.max(...lasts) + hourMs
@@ -25,7 +32,7 @@ export function comparedWindow(metrics: readonly ComparedMetric[], preset: Compa
 }
 
 /** Between two hours with a value of a device that does not report every hour, there is no gap. */
-function usualGapMs(points: ComparedMetric['a']): number {
+function usualGapMs(points: Points): number {
   const steps = points.slice(1).map(({ t }, place) => t - (points[place] as { t: number }).t)
   const usualMs = steps.sort((a, b) => a - b)[steps.length >> 1] ?? hourMs
   return 1.5 * usualMs
@@ -37,21 +44,30 @@ export interface PanelNames {
   readonly b: string
 }
 
-export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, metric: ComparedMetric): Panel[] {
-  const { a, b, diff, stats } = metric
-  const [timesOfA, timesOfB, timesOfDiff] = [a, b, diff].map(points => points.map(({ t }) => t)) as [
-    number[],
-    number[],
-    number[],
-  ]
-  const [valuesOfA, valuesOfB] = [a, b].map(points => points.map(({ v }) => shownValue(v, quantity))) as [
-    number[],
-    number[],
-  ]
-  const differences = diff.map(({ v }) => shownDifference(v, quantity))
-  const gapMs = Math.max(usualGapMs(a), usualGapMs(b))
+interface Series {
+  readonly timesMs: number[]
+  /** As they are shown. */
+  readonly values: number[]
+}
+
+export interface ComparedSeries {
+  readonly a: Series
+  readonly b: Series
+  readonly diff: Series
+}
+
+export function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): ComparedSeries {
+  const series = (points: Points, shown: (stored: number, quantity: Quantity) => number): Series => ({
+    timesMs: points.map(({ t }) => t),
+    values: points.map(({ v }) => shown(v, quantity)),
+  })
+  return { a: series(a, shownValue), b: series(b, shownValue), diff: series(diff, shownDifference) }
+}
+
+export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, metric: ComparedHours): Panel[] {
+  const { a, b, diff } = shownSeries(metric, quantity)
+  const gapMs = Math.max(usualGapMs(metric.a), usualGapMs(metric.b))
   const common = { unit: quantity.unit, decimals: quantity.decimals, reachMs: gapMs }
-  const both = joinColumns([breakAtGaps(timesOfA, [valuesOfA], gapMs), breakAtGaps(timesOfB, [valuesOfB], gapMs)])
   return [
     {
       ...common,
@@ -59,16 +75,13 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       title: quantity.name,
       height: 170,
       content: {
-        columns: both,
-        lines: [
-          { colour: '--accent', width: 1.25 },
-          { colour: '--literal', width: 1.25 },
-        ],
+        ...lookOf(quantity, { a, b }),
+        columns: joinColumns([a, b].map(({ timesMs, values }) => breakAtGaps(timesMs, [values], gapMs))),
         decimals: quantity.decimals,
       },
       readouts: [
-        { label: nameOfA, colour: 'first', timesMs: timesOfA, values: valuesOfA },
-        { label: nameOfB, colour: 'second', timesMs: timesOfB, values: valuesOfB },
+        { label: nameOfA, colour: 'first', ...a },
+        { label: nameOfB, colour: 'second', ...b },
       ],
     },
     {
@@ -77,23 +90,68 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       title: `${nameOfA} − ${nameOfB}`,
       height: 130,
       content: {
-        columns: breakAtGaps(timesOfDiff, [differences], gapMs),
-        lines: [{ colour: '--ink', width: 1 }],
-        rules: rulesOf(quantity, stats),
+        ...(quantity.kind === 'direction'
+          ? { ...turns, lines: [pointsIn('--ink')] }
+          : { lines: [{ colour: '--ink', width: 1 }] }),
+        columns: breakAtGaps(diff.timesMs, [diff.values], gapMs),
+        rules: rulesOf(quantity, metric.stats),
         decimals: quantity.decimals,
       },
-      readouts: [{ timesMs: timesOfDiff, values: differences }],
+      readouts: [diff],
     },
   ]
 }
 
-function rulesOf(quantity: Quantity, { bias, limits_of_agreement }: Agreement): Panel['content']['rules'] {
+const coloursOfBoth = ['--accent', '--literal'] as const
+const degreeTicks = (degrees: readonly number[]) =>
+  degrees.map(value => ({ value, text: `${value}°`.replace('-', '−') }))
+const compass = { range: [0, 360], ticks: degreeTicks([0, 90, 180, 270, 360]) } as const
+const turns = { range: [-180, 180], ticks: degreeTicks([-180, -90, 0, 90, 180]) } as const
+const pointsIn = (colour: string) => ({ colour, width: 0, points: 'all' }) as const
+
+/** Angles are points, as a line would cross the chart at north; amounts are bars. */
+function lookOf(
+  quantity: Quantity,
+  series: Pick<ComparedSeries, 'a' | 'b'>,
+): Pick<ChartContent, 'lines' | 'blocks' | 'range' | 'ticks' | 'isFromZero'> {
+  switch (quantity.kind) {
+    case 'direction':
+      return { ...compass, lines: coloursOfBoth.map(pointsIn) }
+    case 'counter':
+    case 'rate':
+      return {
+        lines: coloursOfBoth.map(colour => ({ colour, width: 0, points: 'none' }) as const),
+        blocks: pairedBars(series),
+        isFromZero: true,
+      }
+    default:
+      return { lines: coloursOfBoth.map(colour => ({ colour, width: 1.25 })) }
+  }
+}
+
+/** Beside each other: of each hour the first half is a's, the second one b's. */
+function pairedBars({ a, b }: Pick<ComparedSeries, 'a' | 'b'>): Block[] {
+  const bars = [a, b].flatMap(({ timesMs, values }, place) =>
+    timesMs.map((atMs, row) => ({
+      fromMs: atMs + (place * hourMs) / 2,
+      toMs: atMs + ((place + 1) * hourMs) / 2,
+      low: 0,
+      high: values[row] as number,
+      colour: coloursOfBoth[place] as string,
+    })),
+  )
+  return bars.sort((one, other) => one.fromMs - other.fromMs)
+}
+
+function rulesOf(quantity: Quantity, stats: Agreement | ComparedDirection['stats']): ChartContent['rules'] {
   const finer = { ...quantity, decimals: quantity.decimals + 1 }
   const rule = (difference: number, what: string, isDashed: boolean) => ({
     value: shownDifference(difference, quantity),
     text: `${what}${measureDifference(difference, finer)}`,
     isDashed,
   })
+  const { bias } = stats
+  const limits = 'limits_of_agreement' in stats ? (stats.limits_of_agreement ?? []) : []
   const mean = bias === null ? [] : [rule(bias, 'bias ', false)]
-  return [...mean, ...(limits_of_agreement ?? []).map(limit => rule(limit, '', true))]
+  return [...mean, ...limits.map(limit => rule(limit, '', true))]
 }
