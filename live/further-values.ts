@@ -3,10 +3,9 @@
  * device and the metric.
  */
 
-import { bug } from '../limits/bug.ts'
 import type { StoredFurther } from './stored-further.ts'
 
-/** At most as many as a device may have series. */
+/** As many as a device may have series. */
 const seriesMax = 64
 
 interface Values {
@@ -69,8 +68,8 @@ export class FurtherValues {
   }
 
   /** Those of series that were erased. */
-  forgetSeries(erased: ReadonlySet<number>): void {
-    for (const slot of this.#bySlot.keys()) this.#forget(slot, known => known.series.map(one => !erased.has(one)))
+  forgetSeries(slot: number, erased: ReadonlySet<number>): void {
+    this.#forget(slot, known => known.series.map(one => !erased.has(one)))
   }
 
   #forget(slot: number, keptOf: (known: Values) => readonly boolean[]): void {
@@ -106,10 +105,13 @@ function hasSeries(readings: StoredFurther, series: number): boolean {
 }
 
 function placeOf(known: Values, series: number): number {
-  const place = known.series.indexOf(series)
-  if (place >= 0) return place
-  if (known.series.length === seriesMax) throw bug(`a device has more than ${seriesMax} series`)
-  known.values.push(Number.NaN)
-  known.timesUs.push(Number.NEGATIVE_INFINITY)
-  return known.series.push(series) - 1
+  const found = known.series.indexOf(series)
+  if (found >= 0) return found
+  // One that was erased is forgotten later than the registry gives its place to another: it has no newer values.
+  const place =
+    known.series.length < seriesMax ? known.series.length : known.timesUs.indexOf(Math.min(...known.timesUs))
+  known.series[place] = series
+  known.values[place] = Number.NaN
+  known.timesUs[place] = Number.NEGATIVE_INFINITY
+  return place
 }

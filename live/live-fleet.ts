@@ -278,6 +278,14 @@ export class LiveFleet {
     }
   }
 
+  /** Takes the values of series that were erased away, in as many turns. */
+  async forgetSeries(erased: ReadonlySet<number>, signal: AbortSignal): Promise<void> {
+    for (let slot = 0; slot < this.#slots.end(); slot++) {
+      if ((slot + 1) % forgottenPerTurn === 0) await turn(undefined, { signal })
+      this.further.forgetSeries(slot, erased)
+    }
+  }
+
   /** Those of metrics that the device has not sent since. */
   #forgetValues(slot: number, beforeUs: number): void {
     const { values, valuesUs } = this.#columns.get()

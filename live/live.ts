@@ -48,8 +48,8 @@ export interface Live {
   fill(devices: readonly LiveDevice[]): void
   deviceChanged(device: LiveDevice): void
   deviceRemoved(number: number): void
-  /** All that is known of these series of metrics goes. */
-  seriesErased(numbers: readonly number[]): void
+  /** All that is known of these series of metrics goes. Rejects when this is closed meanwhile. */
+  seriesErased(numbers: readonly number[]): Promise<void>
   /** The readings of one group that became durable. */
   take(readings: StoredReadings): void
   /** Loads what is known from QuestDB when it answers, and again when `load` is called: it may have more, or may have lost some. */
@@ -107,7 +107,7 @@ export function createLive(options: LiveOptions): Live {
     fill: devices => fleet.fill(devices),
     deviceChanged: device => fleet.deviceChanged(device),
     deviceRemoved: number => fleet.deviceRemoved(number),
-    seriesErased: numbers => fleet.further.forgetSeries(new Set(numbers)),
+    seriesErased: numbers => fleet.forgetSeries(new Set(numbers), signal),
     take: readings => fleet.take(readings),
     load: loading.start,
     isLoaded: loading.isLoaded,

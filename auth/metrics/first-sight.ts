@@ -190,7 +190,10 @@ async function makeMetrics(
   wanted: readonly Missing[],
   perOwner: number,
 ): Promise<MetricRow[]> {
-  const makers = new Map(wanted.filter(({ name }) => memory.get(name) === undefined).map(one => [one.name, one]))
+  const makers = Map.groupBy(
+    wanted.filter(({ name }) => memory.get(name) === undefined),
+    ({ name }) => name,
+  )
   if (makers.size === 0) return []
   const room = metricsMax - (await countMetrics(transaction))
   // Another process may have made some.
@@ -203,22 +206,28 @@ async function makeMetrics(
   return [...there, ...(await insertMetrics(transaction, fields, by))]
 }
 
-/** Without those for which their owner has no room, after all metrics were counted. */
+/**
+ * Who makes each metric: of those that have sent it, in that order, the first one whose owner has room. Without those for which
+ * none has. After all metrics were counted.
+ */
 async function withinOwners(
   transaction: Transaction,
-  missing: readonly Missing[],
+  senders: readonly (readonly Missing[])[],
   perOwner: number,
-): Promise<readonly Missing[]> {
-  if (missing.every(({ owner }) => owner === null)) return missing
-  const counts = await countOwned(transaction)
+): Promise<Missing[]> {
+  const isBounded = senders.some(([first]) => first?.owner !== null)
+  const counts = isBounded ? await countOwned(transaction) : new Map<number, number>()
   let ownedCount = [...counts.values()].reduce((sum, count) => sum + count, 0)
-  return missing.filter(({ owner }) => {
-    if (owner === null) return true
-    const count = counts.get(owner) ?? 0
-    if (count >= perOwner || ownedCount >= metricsOfOwnersMax) return false
-    counts.set(owner, count + 1)
-    ownedCount++
-    return true
+  const hasRoom = ({ owner }: Missing) =>
+    owner === null || ((counts.get(owner) ?? 0) < perOwner && ownedCount < metricsOfOwnersMax)
+  return senders.flatMap(ofName => {
+    const maker = ofName.find(hasRoom)
+    if (maker === undefined) return []
+    if (maker.owner !== null) {
+      counts.set(maker.owner, (counts.get(maker.owner) ?? 0) + 1)
+      ownedCount++
+    }
+    return [maker]
   })
 }
 

@@ -104,6 +104,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
       asked = false
       try {
         if (doubts > doubtsSettled) await eraseAgain()
+        await untilOutcomesAreKnown(options)
         await runWaiting(options, steps, signal)
         retryMs = retryMsMin
       } catch (error) {
@@ -199,6 +200,13 @@ function atStart({ questdb }: EraseJobsOptions['store'], doubt: () => void): voi
     },
     () => undefined,
   )
+}
+
+/** Until then a job of the last request may be committed later than it is looked for. */
+async function untilOutcomesAreKnown({ devices, metrics, stations }: EraseJobsOptions): Promise<void> {
+  await stations.registry()
+  const areKnown = (await devices.reconcile()) && (await metrics.reconcile())
+  if (!areKnown) throw new Error('it is not known yet what became of the last request')
 }
 
 async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: AbortSignal): Promise<void> {

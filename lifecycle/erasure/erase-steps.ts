@@ -37,7 +37,7 @@ export interface EraseStepsOptions {
   /** Where names are copied to QuestDB: resolves when none of a removed device can come there any more. */
   syncNames?: (() => Promise<void>) | undefined
   /** Whoever keeps values by series in memory: none of these come any more. */
-  forgetSeries?: ((numbers: readonly number[]) => void) | undefined
+  forgetSeries?: ((numbers: readonly number[]) => Promise<void>) | undefined
 }
 
 export interface EraseSteps {
@@ -86,7 +86,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     if (rowsOf !== 'measurements') await discardLetters(path.deadLetters, new Set(numbers))
     else {
       await path.deadLetters.eraseFurther(new Set(keys))
-      options.forgetSeries?.(numbers)
+      await options.forgetSeries?.(numbers)
     }
     return end
   }

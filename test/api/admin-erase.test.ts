@@ -142,7 +142,7 @@ t.test('values of further metrics are erased with their device, and again where 
 
 t.test('a metric of a device is erased while it is sent, and comes again as a new one', async t => {
   const forgotten: number[][] = []
-  const jobs = createEraseJobs({ ...options, forgetSeries: numbers => void forgotten.push([...numbers]) })
+  const jobs = createEraseJobs({ ...options, forgetSeries: async numbers => void forgotten.push([...numbers]) })
   t.teardown(() => jobs.close())
   const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
   const fields = ['co2', 'lux']

@@ -274,6 +274,32 @@ t.test(
   },
 )
 
+t.test('of two accounts that send a metric at once the first one with room has made it', async t => {
+  const metrics = await open(t, { perOwner: 2 })
+  const [one, two] = [await addDevice('first sender'), await addDevice('second sender')]
+  const sent = (owner: number, device: number, ...fields: string[]) => fields.map(field => ({ device, field, owner }))
+  const [ada, bob] = [81, 82]
+  await Promise.all([
+    metrics.ensure(sent(ada, one, 'first_a', 'both_a', 'both_b'), 'test'),
+    metrics.ensure(sent(bob, two, 'both_a', 'first_b', 'both_b'), 'test'),
+  ])
+  const { rows } = await pool.query('SELECT name, owner FROM metrics WHERE owner = ANY($1) ORDER BY id', [[ada, bob]])
+  t.strictSame(
+    rows.map(({ name, owner }) => [name, owner]),
+    [
+      ['first_a', ada],
+      ['both_a', ada],
+      ['both_b', bob],
+      ['first_b', bob],
+    ],
+  )
+  t.same(
+    metrics.metricsOf(one).map(({ name }) => name),
+    ['first_a', 'both_a', 'both_b'],
+  )
+  t.same(new Set(metrics.metricsOf(two).map(({ name }) => name)), new Set(['both_a', 'first_b', 'both_b']))
+})
+
 t.test('accounts together leave room for administrators', async t => {
   const before = (await open(t)).all().length
   await pool.query(

@@ -82,10 +82,24 @@ t.test('what has expired is forgotten of a device that goes on, and so is what w
   expiredBeforeUs = at(-30) * 1000
   await until('older values have expired', () => !names().includes('lux'))
   t.strictSame(names(), ['temperature', 'co2', 'wind'])
-  fleet.live.seriesErased([11, 99])
+  await fleet.live.seriesErased([11, 99])
   t.strictSame(names(), ['temperature', 'wind'])
   fleet.take([{ device: 1, timeMs: at(0), temperature: 22, further: { 11: Number.NaN, 13: 91 } }])
   t.strictSame(names(), ['temperature', 'wind'], 'a record whose value was erased has none')
+})
+
+t.test('a device with all the series that it may have gets a new one before the erased one is forgotten', async t => {
+  const fleet = await makeFleet(t, devices, nowMs, { metricsOf })
+  const numbers = [11, 12, ...Array.from({ length: 62 }, (_, index) => 100 + index)]
+  const valued = (series: readonly number[], value: number) => Object.fromEntries(series.map(one => [one, value]))
+  fleet.take([{ device: 1, timeMs: at(-2), temperature: 20, further: valued(numbers, 1) }])
+  // 12 was erased meanwhile, and its place in the registry is that of 13.
+  fleet.take([
+    { device: 1, timeMs: at(-1), further: valued([...numbers.filter(one => one !== 12), 13], 2) },
+    { device: 2, timeMs: at(-1), temperature: 7 },
+  ])
+  t.strictSame(Object.keys(fleet.live.latest(1)?.values ?? {}), ['temperature', 'co2', 'wind'])
+  t.equal(fleet.live.latest(2)?.values.temperature?.v, 7, 'what others have sent in the group is there')
 })
 
 t.test('a list has the first six of a device, in the order in which they are shown', async t => {
