@@ -104,7 +104,6 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
       asked = false
       try {
         if (doubts > doubtsSettled) await eraseAgain()
-        await untilOutcomesAreKnown(options)
         await runWaiting(options, steps, signal)
         retryMs = retryMsMin
       } catch (error) {
@@ -202,18 +201,19 @@ function atStart({ questdb }: EraseJobsOptions['store'], doubt: () => void): voi
   )
 }
 
-/** Until then a job of the last request may be committed later than it is looked for. */
-async function untilOutcomesAreKnown({ devices, metrics, stations }: EraseJobsOptions): Promise<void> {
+/** Whether it is known of each request what became of it: otherwise its job may be committed later than it is looked for. */
+async function areOutcomesKnown({ devices, metrics, stations }: EraseJobsOptions): Promise<boolean> {
   await stations.registry()
-  const areKnown = (await devices.reconcile()) && (await metrics.reconcile())
-  if (!areKnown) throw new Error('it is not known yet what became of the last request')
+  return (await devices.reconcile()) && (await metrics.reconcile())
 }
 
 async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: AbortSignal): Promise<void> {
   const { postgres } = options.store
   for (;;) {
+    const areKnown = await areOutcomesKnown(options)
     const job = await takeJob(postgres)
-    if (job === undefined) return
+    if (job === undefined && areKnown) return
+    if (job === undefined) throw new Error('it is not known yet what became of the last request')
     const end = await runJob(job, options, steps, signal)
     await endJob(postgres, job.id, end)
     const { rowsOf, symbols, numbers } = job
