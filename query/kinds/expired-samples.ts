@@ -5,6 +5,7 @@
  */
 
 import type { Samples } from '../../analytics/present.ts'
+import { unknownState } from '../../analytics/state/state-runs.ts'
 import { bug } from '../../limits/bug.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
@@ -68,12 +69,10 @@ function rateValues({ count, mean, first, max }: Hour): number[] {
   return [first, ...(hasLarger ? [max] : []), ...Array.from({ length: others }, () => rest)]
 }
 
-/** What is no state stands for those of which it is not known when they changed. */
-const noState = -1
-
+/** Of the states between the first and the last of a change it is not known when they changed. */
 function stateValues({ count, first, last, min, max }: Hour): number[] {
   if (count === 1) return [first]
-  const between = min === max ? first : noState
+  const between = min === max ? first : unknownState
   return [first, ...Array.from({ length: count - 2 }, () => between), last]
 }
 

@@ -1,18 +1,38 @@
 /** Whether a state is sent on change alone, and how long it holds then: a door that stays shut sends nothing for days. */
 
-import type { Samples } from '../../analytics/present.ts'
+import { lowerBound } from '../../analytics/lower-bound.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { unknownState } from '../../analytics/state/state-runs.ts'
+import type { FurtherSamples } from './metric-samples.ts'
 
 /** After a week of silence nobody knows. */
 export const stateHoldMaxMs = 7 * 86_400_000
 
 /**
  * Undefined where values come at the device's pace and a missing one is a gap. Sent on change: the values do not come
- * regularly, and at least half of them differ from the one before.
+ * regularly, and at least half of them differ from the one before. What stands for expired values is asked only where
+ * there are too few others to tell a pace, and never for its times, which are evenly spaced.
  */
-export function stateHoldMs({ timesMs, values }: Samples): number | undefined {
-  let differing = 0
-  for (let index = 1; index < values.length; index++) if (values[index] !== values[index - 1]) differing++
-  if (2 * differing < values.length - 1) return undefined
-  return cadenceOf(timesMs, null).kind === 'regular' ? undefined : stateHoldMaxMs
+export function stateHoldMs({
+  timesMs,
+  values,
+  expired,
+}: Pick<FurtherSamples, 'timesMs' | 'values' | 'expired'>): number | undefined {
+  const from = expired === undefined ? 0 : lowerBound(timesMs, expired.beforeMs)
+  const kind = () => cadenceOf(timesMs.subarray(from), null).kind
+  const areEnough = from === 0 || kind() !== 'unknown'
+  if (!isChanging(areEnough ? values.subarray(from) : values)) return undefined
+  return kind() === 'regular' ? undefined : stateHoldMaxMs
+}
+
+/** Of pairs of which both states are known. */
+function isChanging(values: Float64Array): boolean {
+  let [pairs, differing] = [0, 0]
+  for (let index = 1; index < values.length; index++) {
+    const [before, value] = [values[index - 1], values[index]]
+    if (before === unknownState || value === unknownState) continue
+    pairs++
+    if (value !== before) differing++
+  }
+  return 2 * differing >= pairs
 }

@@ -5,26 +5,14 @@ import { test } from 'tap'
 import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
 import { expiredSamples } from '../../query/kinds/expired-samples.ts'
 import type { KeptHours } from '../../query/questdb/measurements-source.ts'
-import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
+import { keptHoursOf } from './kept-hours.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 
-/** What `seriesHourColumns` are of these values, one a minute. */
+/** Of these values, one a minute. */
 function keptOf(values: readonly number[]): KeptHours {
   const timesMs = Float64Array.from(values, (_, index) => startMs + index * 60_000)
-  const figures: Partial<Record<SeriesHourColumn, number>> = {
-    count: values.length,
-    mean: values.reduce((sum, value) => sum + value, 0) / values.length,
-    min: Math.min(...values),
-    max: Math.max(...values),
-    first: values[0] as number,
-    first_ts: startMs * 1000,
-    last: values.at(-1) as number,
-    last_ts: (timesMs.at(-1) as number) * 1000,
-    increase: counterIncrease({ timesMs, values: Float64Array.from(values) }).increase ?? 0,
-  }
-  const columns = seriesHourColumns.map(({ name }) => [name, Float64Array.of(figures[name] ?? Number.NaN)])
-  return { startsMs: Float64Array.of(startMs), columns: Object.fromEntries(columns) }
+  return keptHoursOf({ timesMs, values: Float64Array.from(values) })
 }
 
 const valuesOf = (value: fc.Arbitrary<number>) => fc.array(value, { minLength: 1, maxLength: 12 })

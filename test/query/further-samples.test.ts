@@ -1,0 +1,87 @@
+/** Values of further metrics by hours, of which some have expired: figures are those of the values, or unknown. */
+
+import { test } from 'tap'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { bucketFigures } from '../../query/kinds/bucket-figures.ts'
+import { furtherSamplesByHour } from '../../query/kinds/further-samples.ts'
+import { stateHoldMaxMs, stateHoldMs } from '../../query/kinds/state-hold.ts'
+import type { MeasurementsSource } from '../../query/questdb/measurements-source.ts'
+import type { KindBucket, MetricKind } from '../../query/shapes/kinds.ts'
+import { keptHoursOf } from './kept-hours.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const startMs = Date.UTC(2026, 0, 1)
+
+type Pair = readonly [timeMs: number, value: number]
+
+/** Values of series 1, 2, …: those before a moment are kept as hours alone. */
+async function byHour(kind: MetricKind, series: readonly (readonly Pair[])[], beforeMs: number, rowsMax = 1e6) {
+  const samplesOf = (pairs: readonly Pair[]) => ({
+    timesMs: Float64Array.from(pairs, ([timeMs]) => timeMs),
+    values: Float64Array.from(pairs, ([, value]) => value),
+  })
+  const remaining = series.map(pairs => samplesOf(pairs.filter(([timeMs]) => timeMs >= beforeMs)))
+  const expired = series.map(pairs => samplesOf(pairs.filter(([timeMs]) => timeMs < beforeMs)))
+  const numbered = <Value>(values: readonly Value[]) => new Map(values.map((value, place) => [place + 1, value]))
+  const measurements: Pick<MeasurementsSource, 'samples' | 'newest' | 'keptHours'> = {
+    samples: async () => numbered(remaining),
+    newest: async () => samplesOf([]),
+    keptHours: async () => numbered(expired.map(keptHoursOf)),
+  }
+  const metrics = series.map((_, place) => {
+    const settings = { title: '', unit: null, decimals: 0, quality: null, column: undefined, speed: undefined }
+    return { ...settings, name: `metric_${place}`, kind, series: place + 1 }
+  })
+  const newestMs = Math.max(...series.flat().map(([timeMs]) => timeMs))
+  const range = { fromUs: startMs * 1000, throughUs: newestMs * 1000, expiredBeforeUs: beforeMs * 1000 }
+  const signal = new AbortController().signal
+  return furtherSamplesByHour(metrics, range, { measurements: measurements as MeasurementsSource, signal, rowsMax })
+}
+
+async function figuresOf(kind: MetricKind, pairs: readonly Pair[], beforeMs: number, hours: number) {
+  const [samples] = await byHour(kind, [pairs], beforeMs)
+  if (samples === undefined) throw new Error('no samples')
+  const buckets = Array.from({ length: hours }, (_, hour) => {
+    return { startMs: startMs + hour * hourMs, endMs: startMs + (hour + 1) * hourMs }
+  })
+  const nowMs = startMs + hours * hourMs
+  const context = { cadence: cadenceOf(new Float64Array(0), 10 * minuteMs), nowMs, local: createLocalTime('UTC') }
+  return { samples, figures: bucketFigures(samples, buckets, context) }
+}
+
+/** Opened six times in an hour, twice a day, at intervals that differ. */
+function doorOf(days: number): Pair[] {
+  return Array.from({ length: days * 2 * 12 }, (_, index): Pair => {
+    const [visit, step] = [Math.floor(index / 12), index % 12]
+    const minutes = step * 4 + ((visit * 7 + step * step * 5) % 37) / 10
+    return [startMs + visit * 12 * hourMs + minutes * minuteMs, 1 - (step % 2)]
+  })
+}
+
+const secondsKnown = (figures: KindBucket[]) =>
+  figures.reduce((sum, one) => sum + (one.kind === 'state' ? one.known_seconds : 0), 0)
+
+test('a state that is sent on change holds as long, whatever has expired of it', async t => {
+  const door = doorOf(30)
+  const beforeMs = startMs + 23 * dayMs
+  const { samples, figures } = await figuresOf('state', door, beforeMs, 30 * 24)
+  t.equal(stateHoldMs(samples), stateHoldMaxMs)
+  t.equal(secondsKnown(figures.slice(23 * 24)), 7 * 86_400)
+})
+
+test('of a state of which too few values are left what is kept tells whether it is sent on change', async t => {
+  const holdOf = async (pairs: readonly Pair[], beforeMs: number) => {
+    const [samples] = await byHour('state', [pairs], beforeMs)
+    return samples && stateHoldMs(samples)
+  }
+  const door = doorOf(10)
+  const lastMs = door.at(-1)?.[0] as number
+  t.equal(await holdOf(door, lastMs - (lastMs % hourMs) + hourMs), stateHoldMaxMs, 'none is left')
+  const pump = Array.from({ length: 10 * 144 }, (_, index): Pair => {
+    return [startMs + index * 10 * minuteMs, Math.floor(index / 30) % 2]
+  })
+  t.equal(await holdOf(pump, startMs + 10 * dayMs), undefined, 'one that comes regularly')
+})
