@@ -1,6 +1,6 @@
 /**
  * Samples in place of expired values, of whose hours some figures were kept: as many as there were, evenly spaced from the
- * first to the last of the hour, and such that the hour has the figures that it had. So an answer by hours is made of them as of
+ * first to the last of the hour (but for a state that becomes unknown), and such that the hour has the figures that it had. So an answer by hours is made of them as of
  * the values themselves, and hours on both sides of the moment go together.
  */
 
@@ -28,7 +28,9 @@ export function expiredSamples(kind: MetricKind, hours: KeptHours, samplesMax: n
     const [fromMs, toMs] = [(first_ts[row] as number) / 1000, (last_ts[row] as number) / 1000]
     if (values.length !== count[row]) throw bug(`an hour of ${count[row]} values has ${values.length}`)
     for (const [place, value] of values.entries()) {
-      samples.timesMs[at] = place === 0 ? fromMs : fromMs + ((toMs - fromMs) * place) / (values.length - 1)
+      const stepsMs = place === 0 ? 0 : ((toMs - fromMs) * place) / (values.length - 1)
+      const isUnknown = kind === 'state' && place === 1 && value === unknownState
+      samples.timesMs[at] = fromMs + (isUnknown ? Math.min(unknownAfterMs, stepsMs) : stepsMs)
       samples.values[at++] = value
     }
   }
@@ -68,6 +70,9 @@ function rateValues({ count, mean, first, max }: Hour): number[] {
   const rest = (mean * count - first - (hasLarger ? max : 0)) / others
   return [first, ...(hasLarger ? [max] : []), ...Array.from({ length: others }, () => rest)]
 }
+
+/** A state that changed within an hour is unknown from directly behind the first value: it may not have held for a step. */
+const unknownAfterMs = 1
 
 /** Of the states between the first and the last of a change it is not known when they changed. */
 function stateValues({ count, first, last, min, max }: Hour): number[] {

@@ -85,3 +85,18 @@ test('of a state of which too few values are left what is kept tells whether it 
   })
   t.equal(await holdOf(pump, startMs + 10 * dayMs), undefined, 'one that comes regularly')
 })
+
+test('a state that changed in an expired hour is known at both ends of the hour alone', async t => {
+  const at = (seconds: number) => startMs + 600_000 + seconds * 1000
+  const door: Pair[] = [
+    [at(0), 1],
+    [at(20), 0],
+    [at(2940), 1],
+    [at(3060), 0],
+  ]
+  const { figures } = await figuresOf('state', door, startMs + hourMs, 1)
+  const [hour] = figures
+  t.match(hour, { kind: 'state', states: [{ state: 1 }] })
+  const seconds = secondsKnown(figures)
+  t.ok(seconds > 60 && seconds < 61, `${seconds} s`)
+})
