@@ -77,8 +77,10 @@ function rateBuckets(samples: FurtherSamples, buckets: readonly Bucket[], contex
   const cadence = metricCadence(timesMs, context.cadence)
   const sums = bucketSums({ timesMs, values, cadence, nowMs: context.nowMs }, buckets)
   return sums.map(({ max_at_ms, ...figures }, place) => {
-    const { count, sum, max, coverage, missing, valid } = figures
-    const isExpired = expired !== undefined && (buckets[place] as Bucket).startMs < expired.beforeMs
+    const { count, sum, coverage, missing, valid } = figures
+    const { startMs } = buckets[place] as Bucket
+    const isExpired = expired !== undefined && startMs < expired.beforeMs
+    const max = expired?.withoutMax.has(startMs) ? null : figures.max
     const max_at = max_at_ms === null || isExpired ? null : context.local.text(max_at_ms * 1000)
     return { kind: 'rate', count, sum, max, max_at, coverage, missing, valid }
   })

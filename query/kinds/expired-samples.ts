@@ -71,6 +71,22 @@ function rateValues({ count, mean, first, max }: Hour): number[] {
   return [first, ...(hasLarger ? [max] : []), ...Array.from({ length: others }, () => rest)]
 }
 
+/**
+ * Starts of the hours of amounts of which it is not known what the largest is behind the full hour: the largest is the full
+ * hour's own, which belongs to the hour before, and the others are more than two and not alike.
+ */
+export function startsWithoutMax(hours: KeptHours): Set<number> {
+  return new Set(
+    hours.startsMs.filter((startMs, row) => {
+      const { count, mean, first, first_ts, min, max } = hourAt(hours, row)
+      if (first_ts !== startMs * 1000 || max > first || count <= 2) return false
+      // Where they are alike, each is as large as the least of them.
+      const rest = (mean * count - first) / (count - 1)
+      return rest - min > rounding * Math.max(Math.abs(min), Math.abs(max))
+    }),
+  )
+}
+
 /** A state that changed within an hour is unknown from directly behind the first value: it may not have held for a step. */
 const unknownAfterMs = 1
 

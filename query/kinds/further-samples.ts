@@ -6,7 +6,7 @@ import type { FurtherMetric, ValuesPlace } from '../further-metric.ts'
 import type { KeptHours } from '../questdb/measurements-source.ts'
 import type { Series } from '../series.ts'
 import type { TaskContext } from '../task-context.ts'
-import { expiredSamples } from './expired-samples.ts'
+import { expiredSamples, startsWithoutMax } from './expired-samples.ts'
 import { alignedTo, type ExpiredHours, type FurtherSamples } from './metric-samples.ts'
 import { stateHoldMaxMs } from './state-hold.ts'
 
@@ -91,7 +91,8 @@ function withExpired(
 ): FurtherSamples {
   const { metric, speeds } = samples
   const beforeMs = expiredBeforeUs / 1000
-  const expired = { beforeMs, at: figuresByStart(hours) }
+  const withoutMax = metric.kind === 'rate' ? startsWithoutMax(hours) : new Set<number>()
+  const expired = { beforeMs, at: figuresByStart(hours), withoutMax }
   if (metric.kind === 'direction') return { ...samples, expired }
   const kept = expiredSamples(metric.kind, hours, valuesPerReading * rowsMax)
   const around = isContinued(metric) ? 1 : 0

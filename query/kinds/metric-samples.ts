@@ -18,6 +18,8 @@ export interface ExpiredHours {
   readonly beforeMs: number
   /** What is kept of an hour, by its start. */
   readonly at: ReadonlyMap<number, Pick<Record<SeriesHourColumn, number>, 'count' | 'sine' | 'cosine'>>
+  /** Of amounts, starts of the hours of which the largest is not known. */
+  readonly withoutMax: ReadonlySet<number>
 }
 
 /** The values at these times, ascending, NaN where there is none; values at other times are left out. */

@@ -100,3 +100,17 @@ test('a state that changed in an expired hour is known at both ends of the hour 
   const seconds = secondsKnown(figures)
   t.ok(seconds > 60 && seconds < 61, `${seconds} s`)
 })
+
+test('the largest amount of an expired hour is right, or null where that of the full hour hides it', async t => {
+  const maxOf = async (amounts: readonly number[], beforeMs = startMs + 3 * hourMs) => {
+    const pairs = amounts.map((amount, index): Pair => [startMs + index * 10 * minuteMs, amount])
+    const { figures } = await figuresOf('rate', pairs, beforeMs, 3)
+    return figures.map(one => (one.kind === 'rate' ? one.max : undefined))
+  }
+  const dry = [0, 0, 0, 0, 0, 0]
+  t.strictSame(await maxOf([...dry, 5, 0, 1, 2, 0, 1, ...dry]), [5, null, 0])
+  t.strictSame(await maxOf([...dry, 5, 0, 1, 2, 0, 1, ...dry], startMs), [5, 2, 0], 'none has expired')
+  t.strictSame(await maxOf([...dry, 5, 0, 0, 0, 0, 0, ...dry]), [5, 0, 0], 'the others are alike')
+  t.strictSame(await maxOf([...dry, 5, 0, 1, 7, 0, 1, ...dry]), [5, 7, 0], 'a later one is larger')
+  t.strictSame(await maxOf([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, ...dry, ...dry]), [0.1, 0, 0])
+})
