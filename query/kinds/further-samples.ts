@@ -52,7 +52,8 @@ export async function furtherSamples(
 
 /**
  * The same of [fromMs, throughUs], by whole hours: of those whose values have expired, what is kept of them. Counters and
- * states begin with the newest value before that, also where it has expired.
+ * states begin with the newest value before that, also where it has expired. What stands for expired values and the others
+ * are together no more than an answer may be made of.
  */
 export async function furtherSamplesByHour(
   metrics: readonly FurtherMetric[],
@@ -67,11 +68,14 @@ export async function furtherSamplesByHour(
   const toUs = throughUs + 1 + (untilUs === undefined ? 0 : aroundUs)
   const asked = { series, fromUs: Math.max(0, fromUs - aroundUs), toUs, expiredBeforeUs }
   const kept = await context.measurements.keptHours(asked, context.signal)
+  const rawCount = raw.reduce((sum, { timesMs }) => sum + timesMs.length, 0)
+  let left = Math.max(0, valuesPerReading * context.rowsMax - rawCount)
   return raw.map(samples => {
     const hours = kept.get(samples.metric.series ?? Number.NaN)
-    return hours === undefined
-      ? samples
-      : withExpired(samples, hours, { fromUs, throughUs, expiredBeforeUs }, context.rowsMax)
+    if (hours === undefined) return samples
+    const standIns = expiredSamples(samples.metric.kind, hours, left)
+    left -= standIns.timesMs.length
+    return withExpired(samples, hours, standIns, { fromUs, throughUs, expiredBeforeUs })
   })
 }
 
@@ -86,21 +90,20 @@ interface HourlyRange {
 function withExpired(
   samples: FurtherSamples,
   hours: KeptHours,
+  standIns: Samples,
   { fromUs, throughUs, expiredBeforeUs }: HourlyRange,
-  rowsMax: number,
 ): FurtherSamples {
   const { metric, speeds } = samples
   const beforeMs = expiredBeforeUs / 1000
   const withoutMax = metric.kind === 'rate' ? startsWithoutMax(hours) : new Set<number>()
   const expired = { beforeMs, at: figuresByStart(hours), withoutMax }
   if (metric.kind === 'direction') return { ...samples, expired }
-  const kept = expiredSamples(metric.kind, hours, valuesPerReading * rowsMax)
   const around = isContinued(metric) ? 1 : 0
-  const from = Math.max(0, lowerBound(kept.timesMs, fromUs / 1000) - around)
-  const to = upperBound(kept.timesMs, throughUs / 1000) + around
+  const from = Math.max(0, lowerBound(standIns.timesMs, fromUs / 1000) - around)
+  const to = upperBound(standIns.timesMs, throughUs / 1000) + around
   // Until their partition goes, expired values may be found, too.
   const remaining = partOf(samples, lowerBound(samples.timesMs, beforeMs))
-  return { metric, speeds, ...joined(partOf(kept, from, to), remaining), expired }
+  return { metric, speeds, ...joined(partOf(standIns, from, to), remaining), expired }
 }
 
 function figuresByStart({ startsMs, columns: { count, sine, cosine } }: KeptHours): ExpiredHours['at'] {

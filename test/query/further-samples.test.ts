@@ -114,3 +114,13 @@ test('the largest amount of an expired hour is right, or null where that of the 
   t.strictSame(await maxOf([...dry, 5, 0, 1, 7, 0, 1, ...dry]), [5, 7, 0], 'a later one is larger')
   t.strictSame(await maxOf([0.1, 0.1, 0.1, 0.1, 0.1, 0.1, ...dry, ...dry]), [0.1, 0, 0])
 })
+
+test('expired values of all metrics and the others are together no more than an answer may be made of', async t => {
+  const pairs = Array.from({ length: 18 }, (_, index): Pair => [startMs + index * 10 * minuteMs, index])
+  const beforeMs = startMs + 2 * hourMs
+  // 12 expired values of each of three, and 6 others.
+  const read = (rowsMax: number) => byHour('counter', [pairs, pairs, pairs], beforeMs, rowsMax)
+  const lengths = (await read(27)).map(({ values }) => values.length)
+  t.strictSame(lengths, [18, 18, 18])
+  await t.rejects(read(26), { code: 'TOO_LARGE' })
+})
