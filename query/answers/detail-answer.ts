@@ -58,19 +58,24 @@ export function buildDetail(input: DetailInput): string {
   const month = { startMs: fromMs, endMs: toMs }
   const furtherHours = (metric: DetailedMetric) =>
     furtherHoursText(metric, month, input, { cadence, nowMs: throughMs, local })
+  const lines = dayLines(input, cadence, cadences)
+  const paces = further.map(({ day }, place) => ({
+    cadence: cadences[place],
+    stepMaxMs: lines.stepsMaxMs.get(day.metric.name) ?? 0,
+  }))
   return objectText({
     ...memberTexts({ device: device.name, ...answerContext(local, nowMs) }),
-    last_24h: rawText(input, cadence, cadences),
+    last_24h: rawText(lines, longestGapMs(cadence.stretches, afterMs)),
     last_30d_hourly: objectText({
       ...mapColumns(metrics, metric => hoursText(input, hourly.startsMs, hourly.metrics[metric])),
       ...Object.fromEntries(further.map(metric => [metric.day.metric.name, furtherHours(metric)])),
     }),
-    ...(further.length === 0 ? {} : memberTexts({ metrics: describeDetailed(further, cadences, afterMs) })),
+    ...(further.length === 0 ? {} : memberTexts({ metrics: describeDetailed(further, paces, afterMs) })),
   } satisfies Partial<Texts<DeviceDetail>>)
 }
 
-function rawText(input: DetailInput, { stretches }: Cadence, cadences: readonly Cadence[]): string {
-  const { device, series, further, nowMs } = input
+function dayLines(input: DetailInput, { stretches }: Cadence, cadences: readonly Cadence[]): LineTexts {
+  const { device, series, further } = input
   const lines = new LineTexts(input)
   for (const metric of metrics) {
     const limits = deviceLimits(device, metric)
@@ -81,10 +86,12 @@ function rawText(input: DetailInput, { stretches }: Cadence, cadences: readonly 
     const limits = qualityLimits(name, null, quality ?? undefined)
     lines.add({ name, timesMs: day.timesMs, values: day.values, limits, gaps: cadences[place]?.stretches ?? [] })
   }
-  const { afterMs } = detailWindows(nowMs)
-  const gapMs = longestGapMs(stretches, afterMs)
-  const gap_seconds = gapMs === null ? null : Math.max(gapMs, lines.stepMaxMs) / 1000
-  return objectText({ ...lines.texts, ...memberTexts({ gap_seconds, downsampled: lines.downsampled }) })
+  return lines
+}
+
+function rawText({ texts, stepsMaxMs, downsampled }: LineTexts, gapMs: number | null): string {
+  const gap_seconds = gapMs === null ? null : Math.max(gapMs, ...stepsMaxMs.values()) / 1000
+  return objectText({ ...texts, ...memberTexts({ gap_seconds, downsampled }) })
 }
 
 /** One metric's readings of the day. */
@@ -98,7 +105,8 @@ interface Line {
 
 class LineTexts {
   readonly texts: Record<string, string> = {}
-  stepMaxMs = 0
+  /** By metric, the longest time between two kept readings of one stretch; 0 where all are kept. */
+  readonly stepsMaxMs = new Map<string, number>()
   downsampled = false
   readonly #input: DetailInput
 
@@ -113,7 +121,7 @@ class LineTexts {
     const kept = points === undefined ? undefined : keep(line, points, flagged)
     const marks = withFlags && flagged !== undefined ? { rows: flagged, flag: flagSuspect } : undefined
     this.texts[name] = pointsText(this.#input, timesMs, values, { places: kept?.places, marks })
-    this.stepMaxMs = Math.max(this.stepMaxMs, kept?.stepMaxMs ?? 0)
+    this.stepsMaxMs.set(name, kept?.stepMaxMs ?? 0)
     this.downsampled ||= kept?.downsampled ?? false
   }
 }

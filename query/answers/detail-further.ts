@@ -49,21 +49,29 @@ function hasFigures(figures: KindBucket): boolean {
   return figures.kind === 'state' ? figures.known_seconds > 0 : figures.count > 0
 }
 
+/** How close the points of a metric are. */
+export interface PointPace {
+  readonly cadence: Cadence | undefined
+  /** The longest time between two kept points that no gap divides; 0 where all readings are kept. */
+  readonly stepMaxMs: number
+}
+
 /** Each with the longest interval since a moment that is not a break of its line, and a state with how long it holds. */
 export function describeDetailed(
   further: readonly DetailedMetric[],
-  cadences: readonly Cadence[],
+  paces: readonly PointPace[],
   sinceMs: number,
 ): NonNullable<DeviceDetail['metrics']> {
   const descriptions = descriptionsOf(further.map(({ day }) => day.metric))
   return Object.fromEntries(
     Object.entries(descriptions).map(([name, description], place) => {
-      const cadence = cadences[place]
+      const { cadence, stepMaxMs } = paces[place] as PointPace
       const { day, month = day } = further[place] as DetailedMetric
       const holdMs = description.kind === 'state' ? stateHoldMs(month) : undefined
       const gapMs = holdMs ?? longestGapMs(cadence?.stretches ?? [], sinceMs)
-      const gap_seconds = gapMs === null ? null : gapMs / 1000
+      const gap_seconds = gapMs === null ? null : Math.max(gapMs, stepMaxMs) / 1000
       if (description.kind !== 'state') return [name, { ...description, gap_seconds }]
+      // Both sides of a gap are kept, so that thinning does not change for how long a state holds in one.
       const hold_seconds = (holdMs ?? cadence?.expectedMs ?? expectedDefaultSeconds * 1000) / 1000
       return [name, { ...description, gap_seconds, hold_seconds }]
     }),

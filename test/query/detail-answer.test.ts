@@ -12,6 +12,7 @@ import {
   detailPointsMin,
   detailWindows,
 } from '../../query/answers/detail-answer.ts'
+import type { FurtherMetric } from '../../query/further-metric.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
@@ -312,4 +313,25 @@ test('a line is whole where the device reported at another pace within the day',
     (_, index): Reading => [changeMs + (index + 1) * minuteMs, { temperature: 20 }],
   )
   t.equal(detail([...slow, ...quick], { every: null }).last_24h.gap_seconds, 750)
+})
+
+test('a thinned line of a further metric is whole where the device reported, and a state holds in a gap as it did', async t => {
+  const timesMs = Float64Array.from({ length: 24 * 60 }, (_, index) => startMs + (index + 1) * minuteMs)
+  const described = { title: 'Air quality', unit: null, decimals: 0, quality: null, speed: undefined, place: undefined }
+  const further = (['counter', 'state'] as const).map(kind => {
+    const metric = { ...described, name: kind, kind } as unknown as FurtherMetric
+    const values = timesMs.map((_, index) => (kind === 'state' ? Math.floor(index / 240) % 2 : index ** 2))
+    const day = { metric, timesMs, values, speeds: undefined }
+    return { day, month: day }
+  })
+  const { last_24h, metrics: { counter, state } = {} } = detail([], { further, points: 100, withTimes: true })
+  for (const [name, told] of Object.entries({ counter, state })) {
+    const points = (last_24h as unknown as Record<string, Point[]>)[name] ?? []
+    const stepsMs = points.slice(1).map(({ t }, place) => t - (points[place] as Point).t)
+    t.ok(Math.max(...stepsMs) > 150_000, `points of the ${name} are further apart than two of its readings`)
+    t.equal(told?.gap_seconds, Math.max(...stepsMs) / 1000)
+  }
+  t.equal(state?.hold_seconds, 60)
+  const { metrics: { counter: all } = {} } = detail([], { further })
+  t.equal(all?.gap_seconds, 150, 'of all readings')
 })
