@@ -236,6 +236,7 @@ t.test('shares of a day stand one above the other, and of the unknown there is n
       { ts: 100, door_last: 0 },
     ],
     'door',
+    100,
     { gapMs: 1000, holdMs: 1000 },
     { fromMs: 50, untilMs: 200 },
   )
@@ -246,6 +247,23 @@ t.test('shares of a day stand one above the other, and of the unknown there is n
       [100, 200, 0],
     ],
   )
+})
+
+t.test('a state in buckets goes on to the next one, however close its values came', async t => {
+  const stepMs = 900_000
+  const rows = [0, 1, 2, 6].map(place => ({ ts: place * stepMs, mode_last: place === 2 ? 3 : 1 }))
+  const hold = { gapMs: 150_000, holdMs: 60_000 }
+  const steps = statesOfSteps(rows, 'mode', stepMs, hold, { fromMs: 0, untilMs: 10 * stepMs })
+  t.strictSame(
+    steps.blocks.map(({ fromMs, toMs, state }) => [fromMs / stepMs, toMs / stepMs, state]),
+    [
+      [0, 2, 1],
+      [2, 3, 3],
+      [6, 7, 1],
+    ],
+  )
+  const on = statesOfSteps(rows, 'mode', stepMs, { gapMs: null, holdMs: 60_000 }, { fromMs: 0, untilMs: 8 * stepMs })
+  t.match(on.blocks.at(-1), { toMs: 8 * stepMs }, 'without an expected interval nothing is a gap')
 })
 
 const context = { times, suspects: undefined, stepMs: undefined }

@@ -114,7 +114,10 @@ function statesOf({ plan, detail, parts, live, window, zone }: RangeParts, metri
   const source = plan.points
   if (source.kind === 'days') return statesOfDays(answerOf(parts.days)?.days ?? [], metric, zone)
   const shown = { fromMs: window.fromMs, untilMs: window.toMs }
-  if (source.kind === 'steps') return statesOfSteps(answerOf(parts.states) ?? [], metric, holdOf(detail, metric), shown)
+  if (source.kind === 'steps') {
+    const rows = answerOf(parts.states) ?? []
+    return statesOfSteps(rows, metric, source.stepSeconds * 1000, holdOf(detail, metric), shown)
+  }
   if (detail === undefined) return undefined
   return source.kind === 'hours' ? statesOfHours(detail, metric) : statesOfDay(detail, metric, live, shown)
 }

@@ -96,15 +96,21 @@ function stateBefore({ t, unknown_seconds }: HourOf<'state'>, before: HourOf<'st
   return isJoined ? onlyState(before) : undefined
 }
 
-/** Buckets before the range are read, too, as their state may still hold. */
+/** Buckets before the range are read, too, as their state may still hold; `hold` is that of values as they came. */
 export function statesOfSteps(
   rows: RangeReadings,
   metric: string,
+  stepMs: number,
   hold: Hold,
   window: { readonly fromMs: number; readonly untilMs: number },
 ): StateSeries {
-  const blocks = timeline(column(rows, `${metric}_last`), hold, window.untilMs)
+  const blocks = timeline(column(rows, `${metric}_last`), ofBuckets(hold, stepMs), window.untilMs)
   return { kind: 'state', metric, blocks: blocks.filter(({ toMs }) => toMs > window.fromMs), isShares: false }
+}
+
+/** The next bucket is a step away, and the last one of its values is known for all of it. */
+function ofBuckets({ gapMs, holdMs }: Hold, stepMs: number): Hold {
+  return { gapMs: gapMs === null ? null : Math.max(gapMs, 1.5 * stepMs), holdMs: Math.max(holdMs, stepMs) }
 }
 
 export function statesOfHours(detail: Detail, metric: string): StateSeries {
