@@ -8,7 +8,7 @@ import type { Detail } from '../../web/pages/device/answers.ts'
 import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-sentences.ts'
 import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
 import { kindTables } from '../../web/pages/device/kind-tables.ts'
-import { nowNotes } from '../../web/pages/device/now-notes.ts'
+import { nowNotes, stateSpanMs } from '../../web/pages/device/now-notes.ts'
 import { panelOf } from '../../web/pages/device/panels.ts'
 import { amountSourceOf, planOf, pointSourceOf } from '../../web/pages/device/range-plan.ts'
 import { rangeSeries } from '../../web/pages/device/range-series.ts'
@@ -504,7 +504,11 @@ t.test('beside values of now: since when a state is as it is, and what has come 
   const notes = nowNotes({ ...of, values, lastKnown: values })
   const sinceMs = Date.UTC(2026, 5, 1, 20, 30)
   t.strictSame(notes.get('door'), { kind: 'state', ofSwitch: true, sinceMs, holdMs: 604_800_000 })
-  t.match(notes.get('mode'), { ofSwitch: false, sinceMs: undefined })
+  t.match(notes.get('mode'), { ofSwitch: false, sinceMs: undefined, holdMs: 150_000 })
+  const span = (metric: string, ageMs: number) => stateSpanMs(notes.get(metric), nowMs, nowMs + ageMs)
+  t.equal(span('door', 7 * dayMs), nowMs + 7 * dayMs - sinceMs)
+  t.equal(span('door', 7 * dayMs + 1), undefined, 'nobody knows whether it still is')
+  t.strictSame([span('mode', 0), span('rain', 0), span('energy', 0)], [undefined, undefined, undefined])
   t.match(notes.get('rain'), { kind: 'today', amount: 3.2 })
   t.notOk(notes.has('energy') || notes.has('wind_direction'))
   const live = [

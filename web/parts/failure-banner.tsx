@@ -8,7 +8,7 @@ import { Banner } from './banner.tsx'
 
 export interface FailureBannerProps {
   state: ResourceState<unknown>
-  /** `12:04`, of a time by the browser's clock, in the zone of the service. */
+  /** `12:04`, of a time by the browser's clock, in the person's zone. */
   timeText: (ms: number) => string
 }
 

@@ -8,7 +8,7 @@ import { localMs, type Zone } from '../../text/zone.ts'
 import { type Detail, hoursOf, type LastValues, windowFiguresOf } from './answers.ts'
 import { amountOfHour } from './past-tables.ts'
 import type { LiveReading } from './series.ts'
-import { holdOf } from './state-series.ts'
+import { type Hold, holdOf } from './state-series.ts'
 
 export type NowNote =
   | {
@@ -39,7 +39,7 @@ export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
   for (const [metric, { v }] of Object.entries(of.values)) {
     const { kind } = of.quantities.of(metric)
     if (kind === 'state') {
-      const holdMs = of.detail && holdOf(of.detail, metric).holdMs
+      const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
       const ofSwitch = isSwitch(statesOf(of, metric, v))
       notes.set(metric, { kind, ofSwitch, sinceMs: stateSince(of, metric, v), holdMs })
     } else if (kind === 'counter' || kind === 'rate') {
@@ -48,6 +48,15 @@ export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
     }
   }
   return notes
+}
+
+/** For how long a last value is known to hold: the next one may come up to a gap later, as on the timeline. */
+const knownMs = ({ gapMs, holdMs }: Hold) => Math.max(gapMs ?? 0, holdMs)
+
+/** For how long a state has been what it was at `ts`; undefined where that is not known, or no longer. */
+export function stateSpanMs(note: NowNote | undefined, ts: number, nowMs: number): number | undefined {
+  if (note?.kind !== 'state' || note.sinceMs === undefined) return undefined
+  return nowMs - ts > (note.holdMs ?? Number.POSITIVE_INFINITY) ? undefined : nowMs - note.sinceMs
 }
 
 function statesOf({ detail, stats }: NowSources, metric: string, now: number): number[] {

@@ -9,7 +9,7 @@ import { stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
-import type { NowNote } from './now-notes.ts'
+import { type NowNote, stateSpanMs } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {
@@ -20,7 +20,7 @@ export interface NowProps {
   readonly notes: ReadonlyMap<string, NowNote>
   readonly quantities: Quantities
   readonly expectedSeconds: number | null
-  /** In the zone of the service, for a tooltip. */
+  /** In the person's zone, for a tooltip. */
   readonly exact: (ms: number) => string
 }
 
@@ -74,11 +74,13 @@ interface ValueProps extends Pick<NowProps, 'expectedSeconds' | 'exact'> {
 }
 
 function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
-  const ageMs = serverNowMs.value - ts
+  const nowMs = serverNowMs.value
+  const ageMs = nowMs - ts
   // What is sent on change alone is not old for being unchanged.
   const holdMs = note?.kind === 'state' ? (note.holdMs ?? Number.POSITIVE_INFINITY) : 0
   const isStale = isOld(ageMs, expectedSeconds) && ageMs > holdMs
-  const isAgeTold = note?.kind !== 'state' || note.sinceMs === undefined || ts - note.sinceMs > minuteMs
+  const spanMs = stateSpanMs(note, ts, nowMs)
+  const isAgeTold = spanMs === undefined || spanMs - ageMs > minuteMs
   return (
     <div class={isStale ? 'old' : ''}>
       <dt>{quantity.name}</dt>
@@ -86,7 +88,7 @@ function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
         <span class="number">
           <Shown {...{ quantity, note, v }} />
         </span>
-        <NoteText {...{ quantity, note }} />
+        <NoteText {...{ quantity, note, spanMs }} />
         {isAgeTold ? (
           <span class="age" title={exact(ts)}>
             {ageText(ageMs)}
@@ -113,8 +115,11 @@ function Shown({ quantity, note, v }: Pick<ValueProps, 'quantity' | 'note' | 'v'
   )
 }
 
-function NoteText({ quantity, note }: Pick<ValueProps, 'quantity' | 'note'>) {
+interface NoteProps extends Pick<ValueProps, 'quantity' | 'note'> {
+  spanMs: number | undefined
+}
+
+function NoteText({ quantity, note, spanMs }: NoteProps) {
   if (note?.kind === 'today') return <span class="note">{measureDifference(note.amount, quantity)} today</span>
-  if (note?.kind !== 'state' || note.sinceMs === undefined) return null
-  return <span class="note">for {spanText(serverNowMs.value - note.sinceMs)}</span>
+  return spanMs === undefined ? null : <span class="note">for {spanText(spanMs)}</span>
 }

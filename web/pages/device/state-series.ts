@@ -9,7 +9,7 @@ import { stretchOf } from './kind-series.ts'
 import { column, type LiveReading, type StateBlock, type StateSeries, type Stretch } from './series.ts'
 
 /** How long a state is known for. */
-interface Hold {
+export interface Hold {
   /** It holds until the next value, if that is no further away; null: until the next one. */
   readonly gapMs: number | null
   /** Else for so long. */
