@@ -9,7 +9,9 @@ import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-s
 import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
 import { kindTables } from '../../web/pages/device/kind-tables.ts'
 import { nowNotes, stateSpanMs } from '../../web/pages/device/now-notes.ts'
+import { numberedStates } from '../../web/pages/device/numbered-states.ts'
 import { panelOf } from '../../web/pages/device/panels.ts'
+import { pastTable } from '../../web/pages/device/past-tables.ts'
 import { amountSourceOf, planOf, pointSourceOf } from '../../web/pages/device/range-plan.ts'
 import { rangeSeries } from '../../web/pages/device/range-series.ts'
 import { readingsTables } from '../../web/pages/device/readings-tables.ts'
@@ -17,7 +19,7 @@ import type { MetricSeries } from '../../web/pages/device/series.ts'
 import { askedMetrics, chooseMetrics, metricsOfDevice, shownMax } from '../../web/pages/device/shown-metrics.ts'
 import { statesOfDay, statesOfDays, statesOfSteps, timeline } from '../../web/pages/device/state-series.ts'
 import { compassPoint, directionText } from '../../web/text/compass.ts'
-import { quantitiesOf } from '../../web/text/quantities.ts'
+import { quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
 import { isSwitch, stateInWords } from '../../web/text/state-words.ts'
 import { createTimes } from '../../web/text/times.ts'
 import { createZone, localMs } from '../../web/text/zone.ts'
@@ -37,6 +39,8 @@ const described = {
   mode: { title: 'Mode', kind: 'state', unit: null, decimals: 0 },
 } as const
 const quantities = quantitiesOf(described)
+/** The mode has been 2, whatever it is in view. */
+const numbered = withNumbered(quantities, ['mode'])
 
 const counter = (increase: number | null, unplaced_increase = 0): KindBucket => ({
   kind: 'counter',
@@ -73,7 +77,9 @@ const at = (hour: number, figures: KindBucket) => ({ ...figures, t: nowMs + hour
 t.test('directions and states in words', async t => {
   t.strictSame([0, 11.2, 11.3, 348.8, 359.9, 180].map(compassPoint), ['N', 'N', 'NNE', 'N', 'N', 'S'])
   t.strictSame([directionText(359.7), directionText(243.04, 1)], ['N 0°', 'WSW 243.0°'])
-  t.strictSame([isSwitch([0, 1, 0]), isSwitch([]), isSwitch([0, 2])], [true, true, false])
+  const door = quantities.of('door')
+  t.strictSame([isSwitch([0, 1, 0], door), isSwitch([], door), isSwitch([0, 2], door)], [true, true, false])
+  t.notOk(isSwitch([0, 1], numbered.of('mode')), 'of a metric that has had other states')
   t.strictSame([stateInWords(1, true), stateInWords(0, true), stateInWords(3, false)], ['on (1)', 'off (0)', 'state 3'])
 })
 
@@ -503,8 +509,8 @@ t.test('beside values of now: since when a state is as it is, and what has come 
   const values = { door: value(0), mode: value(3), rain: value(0.2), energy: value(900), wind_direction: value(7) }
   const notes = nowNotes({ ...of, values, lastKnown: values })
   const sinceMs = Date.UTC(2026, 5, 1, 20, 30)
-  t.strictSame(notes.get('door'), { kind: 'state', ofSwitch: true, sinceMs, holdMs: 604_800_000 })
-  t.match(notes.get('mode'), { ofSwitch: false, sinceMs: undefined, holdMs: 150_000 })
+  t.strictSame(notes.get('door'), { kind: 'state', sinceMs, holdMs: 604_800_000 })
+  t.match(notes.get('mode'), { sinceMs: undefined, holdMs: 150_000 })
   const span = (metric: string, ageMs: number) => stateSpanMs(notes.get(metric), nowMs, nowMs + ageMs)
   t.equal(span('door', 7 * dayMs), nowMs + 7 * dayMs - sinceMs)
   t.equal(span('door', 7 * dayMs + 1), undefined, 'nobody knows whether it still is')
@@ -520,4 +526,44 @@ t.test('beside values of now: since when a state is as it is, and what has come 
   t.match(later.get('door'), { sinceMs: nowMs + 2000 }, 'a change that has just come')
   const unlike = nowNotes({ ...of, values: { door: value(1) }, lastKnown: { door: value(1) } })
   t.match(unlike.get('door'), { sinceMs: undefined }, 'statistics of before the change say nothing of it')
+})
+
+t.test('a state that has been more than on and off is told by its number everywhere', async t => {
+  const modeFigures = { ...doorFigures, states: [{ state: 3, seconds: 60, share: 1 }] } as WindowFigures
+  const none = { values: {}, detail: undefined, stats: undefined }
+  const names = (of: object) => numberedStates({ ...none, ...of }, described)
+  t.strictSame(names({}), [])
+  t.strictSame(names({ values: { mode: { v: 2, ts: 0, unit: '' }, door: { v: 1, ts: 0, unit: '' } } }), ['mode'])
+  t.strictSame(names({ stats: { aggregates: { mode: modeFigures, door: doorFigures } } }), ['mode'])
+  t.strictSame(names({ detail: detailWith({ mode: [at(-700, state([[2, 60]])), at(-2, state([[1, 60]]))] }) }), [
+    'mode',
+  ])
+  const quantity = numbered.of('mode')
+  const mode = { ...door, metric: 'mode' }
+  const panel = panelOf(mode, { ...context, quantity })
+  t.strictSame(
+    panel.keys?.map(({ label }) => label),
+    ['0', '1'],
+  )
+  t.strictSame(
+    panel.content.blocks?.map(({ text }) => text),
+    ['1', '0'],
+  )
+  t.equal(panel.readouts[0]?.textAt?.(nowMs - 1), '0 (23:00–00:00)')
+  const tablesContext = { quantities: numbered, times, window: { fromMs: nowMs - dayMs, toMs: nowMs } }
+  const tables = (isShares: boolean) => readingsTables({ series: [{ ...mode, isShares }] }, new Map(), tablesContext)
+  t.strictSame(
+    tables(false)[0]?.rows.map(({ cells }) => cells[1]),
+    ['0', '1'],
+  )
+  t.strictSame(
+    tables(true)[0]?.columns.map(({ name }) => name),
+    ['0', '1'],
+  )
+  const today = pastDay([{ hour: 13, d, mode: state([[1, 3600]]) }])
+  const cells = pastTable({ ...past, today } as PastDays, { name: 'mode', kind: 'state' }, quantity).rows[13]?.cells
+  t.equal(cells?.[0], '1 1 hour')
+  const told = kindSentences(doorFigures, quantity, { during: 'in the last 3 days', isTruncated: false }).join(' ')
+  t.match(told, /mode was state 0 for .* from state 1 to state 0/)
+  t.equal(kindTables(doorFigures, quantity)[0]?.rows[1]?.head, '1')
 })

@@ -8,13 +8,13 @@ import { liveStates } from '../../live/live-state.ts'
 import { deviceStates } from '../../web/client/device-states.ts'
 import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
-import { FleetDevices } from '../../web/pages/fleet/fleet-devices.ts'
+import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
 import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
 import { hoursText } from '../../web/text/hours.ts'
 import { kindText } from '../../web/text/kind-text.ts'
-import { quantitiesOf } from '../../web/text/quantities.ts'
+import { quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {
@@ -78,13 +78,24 @@ t.test('values without a column are told by their kinds', async t => {
     wind_direction: { title: 'Wind direction', kind: 'direction', unit: '°', decimals: 0 },
     rain_total: { title: 'Rain in total', kind: 'counter', unit: 'mm', decimals: 1 },
   })
-  const told = (name: string, value: number) => kindText(value, quantities.of(name)).replaceAll('\u202f', ' ')
+  const told = (name: string, value: number, of = quantities) => kindText(value, of.of(name)).replaceAll('\u202f', ' ')
   t.equal(told('door', 1), 'on')
   t.equal(told('door', 0), 'off')
   t.equal(told('door', 3), '3')
+  const numbered = withNumbered(quantities, ['door'])
+  t.strictSame([told('door', 1, numbered), told('door', 0, numbered)], ['1', '0'], 'another device has 3')
   t.equal(told('wind_direction', 44.6), 'NE 45°')
   t.equal(told('wind_direction', 359.9), 'N 0°')
   t.equal(told('rain_total', 412.34), '412.3 mm')
+})
+
+t.test('a state is a number in all rows where any device has another than 0 and 1', async t => {
+  const common = { title: '', unit: null, decimals: 0 }
+  const state = { ...common, kind: 'state' } as const
+  const described = { pump: state, mode: state, co2: { ...common, kind: 'gauge' } } as const
+  const list = [device('a', { values: { pump: 1, mode: 1, co2: 400 } }), device('b', { values: { pump: 0, mode: 3 } })]
+  t.strictSame(numberedStates(list, described), ['mode'])
+  t.strictSame(numberedStates(list.slice(0, 1), described), [])
 })
 
 t.test('of a device with many metrics, those of the list go on, and no others', async t => {

@@ -40,7 +40,7 @@ t.test('a shown value is the conversion of the stored one, whatever is chosen', 
       choice,
       fc.double({ min: -2000, max: 2000, noNaN: true }),
       (unit, chosen, value) => {
-        const shown = { ...shownUnit(gauge(unit), chosen), name: '', kind: 'gauge' as const }
+        const shown = { ...shownUnit(gauge(unit), chosen), name: '', kind: 'gauge' as const, isNumbered: false }
         const wanted = unitPreferences.map(name => chosen[name]).find(code => conversion(unit, code ?? '').ok)
         const converted = conversion(unit, wanted ?? '')
         return (

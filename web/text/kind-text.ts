@@ -8,7 +8,7 @@ import { isSwitch, stateWord } from './state-words.ts'
 export function kindText(value: number, quantity: Quantity): string {
   switch (quantity.kind) {
     case 'state':
-      return stateWord(value, isSwitch([value]))
+      return stateWord(value, isSwitch([value], quantity))
     case 'direction':
       return directionText(value, quantity.decimals)
     default:

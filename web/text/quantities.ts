@@ -13,6 +13,8 @@ export interface Quantity extends ShownUnit {
   /** As a sentence begins with it. */
   readonly name: string
   readonly kind: MetricKind
+  /** Of a state that has been other than 0 and 1: it is told by its number, also where all in view are 0 or 1. */
+  readonly isNumbered: boolean
 }
 
 /** By the names of metrics, in the order of an answer. */
@@ -55,12 +57,19 @@ export function quantitiesOf(...described: readonly (Descriptions | undefined)[]
   return { of: name => quantityOf(known.get(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 2 }) }
 }
 
+/** `names`: of the states that have been other than 0 and 1. */
+export function withNumbered(quantities: Quantities, names: Iterable<string>): Quantities {
+  const numbered = new Set(names)
+  return { of: name => ({ ...quantities.of(name), isNumbered: numbered.has(name) }) }
+}
+
 /** Of a device without further metrics. */
 export const builtInQuantities = quantitiesOf()
 
 /** In the unit of now: a person may choose another one at any time. */
 function quantityOf(description: MetricDescription): Quantity {
-  return { name: description.title, kind: description.kind, ...shownUnit(description, preferences.value) }
+  const { title: name, kind } = description
+  return { name, kind, isNumbered: false, ...shownUnit(description, preferences.value) }
 }
 
 export function shownValue(stored: number, { factor, offset }: Quantity): number {

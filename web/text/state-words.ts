@@ -1,9 +1,15 @@
 /** States as people read them: a switch is on or off, other states have their numbers. */
 
-/** `states`: all that are known of a metric. */
-export function isSwitch(states: Iterable<number>): boolean {
-  for (const state of states) if (state !== 0 && state !== 1) return false
-  return true
+import type { Quantity } from './quantities.ts'
+
+/** `states`: those that are told. */
+export function isSwitch(states: readonly number[], { isNumbered }: Pick<Quantity, 'isNumbered'>): boolean {
+  return !isNumbered && !states.some(isNumberOfState)
+}
+
+/** One that is neither on nor off. */
+export function isNumberOfState(state: number): boolean {
+  return state !== 0 && state !== 1
 }
 
 export function stateWord(state: number, ofSwitch: boolean): string {

@@ -16,7 +16,7 @@ export interface ComparedStateProps {
 
 export function ComparedState({ name, quantity, metric, a, b }: ComparedStateProps) {
   const states = [...new Set([...metric.a.states, ...metric.b.states].map(({ state }) => state))].sort((x, y) => x - y)
-  const ofSwitch = isSwitch(states)
+  const ofSwitch = isSwitch(states, quantity)
   return (
     <section class="card" aria-labelledby={`compare-${name}`}>
       <h2 id={`compare-${name}`}>{quantity.name}</h2>

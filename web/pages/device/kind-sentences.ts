@@ -108,7 +108,10 @@ const statesTold = 6
 function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: string): string[] {
   const { states, known_seconds, unknown_seconds, changes, last_change } = figures
   if (known_seconds === 0) return [`Nothing is known of its state ${during}.`]
-  const ofSwitch = isSwitch(states.map(({ state }) => state))
+  const ofSwitch = isSwitch(
+    states.map(({ state }) => state),
+    quantity,
+  )
   const longest = states.toSorted((a, b) => b.seconds - a.seconds)
   const texts = longest
     .slice(0, statesTold)

@@ -97,10 +97,10 @@ function roseTable({ rose: { sector_counts, count } }: WindowOf<'direction'>, { 
   }
 }
 
-function statesTable({ states, last }: WindowOf<'state'>, { name }: Quantity): TwinTable {
-  const ofSwitch = isSwitch([...states.map(({ state }) => state), ...(last === null ? [] : [last])])
+function statesTable({ states, last }: WindowOf<'state'>, quantity: Quantity): TwinTable {
+  const ofSwitch = isSwitch([...states.map(({ state }) => state), ...(last === null ? [] : [last])], quantity)
   return {
-    caption: `${name}: time in each state`,
+    caption: `${quantity.name}: time in each state`,
     headName: 'State',
     columns: [
       { name: 'Number', decimals: 0 },

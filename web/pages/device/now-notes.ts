@@ -3,9 +3,8 @@
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Quantities } from '../../text/quantities.ts'
-import { isSwitch } from '../../text/state-words.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
-import { type Detail, hoursOf, type LastValues, windowFiguresOf } from './answers.ts'
+import { type Detail, type LastValues, windowFiguresOf } from './answers.ts'
 import { amountOfHour } from './past-tables.ts'
 import type { LiveReading } from './series.ts'
 import { type Hold, holdOf } from './state-series.ts'
@@ -13,7 +12,6 @@ import { type Hold, holdOf } from './state-series.ts'
 export type NowNote =
   | {
       readonly kind: 'state'
-      readonly ofSwitch: boolean
       readonly sinceMs: number | undefined
       /** An older value is no longer what the state is known to be; undefined while that is not known. */
       readonly holdMs: number | undefined
@@ -40,8 +38,7 @@ export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
     const { kind } = of.quantities.of(metric)
     if (kind === 'state') {
       const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
-      const ofSwitch = isSwitch(statesOf(of, metric, v))
-      notes.set(metric, { kind, ofSwitch, sinceMs: stateSince(of, metric, v), holdMs })
+      notes.set(metric, { kind, sinceMs: stateSince(of, metric, v), holdMs })
     } else if (kind === 'counter' || kind === 'rate') {
       const amount = amountToday(of.past, metric)
       if (amount !== undefined) notes.set(metric, { kind: 'today', amount })
@@ -57,13 +54,6 @@ const knownMs = ({ gapMs, holdMs }: Hold) => Math.max(gapMs ?? 0, holdMs)
 export function stateSpanMs(note: NowNote | undefined, ts: number, nowMs: number): number | undefined {
   if (note?.kind !== 'state' || note.sinceMs === undefined) return undefined
   return nowMs - ts > (note.holdMs ?? Number.POSITIVE_INFINITY) ? undefined : nowMs - note.sinceMs
-}
-
-function statesOf({ detail, stats }: NowSources, metric: string, now: number): number[] {
-  const figures = stats && windowFiguresOf(stats, metric)
-  const hours = detail === undefined ? [] : hoursOf<'state'>(detail, metric)
-  const known = [...hours, ...(figures?.kind === 'state' ? [figures] : [])]
-  return [now, ...known.flatMap(({ states }) => states.map(({ state }) => state))]
 }
 
 /** The last change: one that has come since the page was read, or that of the statistics if it led to the state of now. */

@@ -5,7 +5,7 @@ import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { compassPoint } from '../../text/compass.ts'
 import { countOf } from '../../text/numbers.ts'
 import { measureDifference, numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
-import { stateWord } from '../../text/state-words.ts'
+import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
@@ -86,7 +86,7 @@ function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
       <dt>{quantity.name}</dt>
       <dd>
         <span class="number">
-          <Shown {...{ quantity, note, v }} />
+          <Shown {...{ quantity, v }} />
         </span>
         <NoteText {...{ quantity, note, spanMs }} />
         {isAgeTold ? (
@@ -99,8 +99,8 @@ function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
   )
 }
 
-function Shown({ quantity, note, v }: Pick<ValueProps, 'quantity' | 'note' | 'v'>) {
-  if (quantity.kind === 'state') return <>{stateWord(v, note?.kind === 'state' && note.ofSwitch)}</>
+function Shown({ quantity, v }: Pick<ValueProps, 'quantity' | 'v'>) {
+  if (quantity.kind === 'state') return <>{stateWord(v, isSwitch([v], quantity))}</>
   if (quantity.kind === 'direction') {
     return (
       <>

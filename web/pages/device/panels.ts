@@ -138,7 +138,7 @@ function amountPanel(series: AmountSeries, { quantity, times }: PanelContext): P
 function statePanel(series: StateSeries, { quantity, times }: PanelContext): Panel {
   const { blocks, isShares } = series
   const states = statesIn(blocks)
-  const ofSwitch = isSwitch(states)
+  const ofSwitch = isSwitch(states, quantity)
   const startsMs = [...new Set(blocks.map(({ fromMs }) => fromMs))]
   return {
     ...headOf(series, quantity),
@@ -164,7 +164,7 @@ function statePanel(series: StateSeries, { quantity, times }: PanelContext): Pan
       {
         timesMs: startsMs,
         values: startsMs.map(() => null),
-        textAt: atMs => statesText(series, blocksAt(blocks, atMs), times),
+        textAt: atMs => statesText(series, blocksAt(blocks, atMs), { quantity, times }),
       },
     ],
     reachMs: 0,

@@ -132,13 +132,13 @@ export function DirectionsOfDays({ metric, quantity, past }: DaysChartProps) {
 export function StatesOfDays({ metric, quantity, past }: DaysChartProps) {
   const keys = pastDaysOf(past, { name: metric, kind: 'state' })
   const states = pastStates(past, metric)
-  const ofSwitch = isSwitch(states)
+  const ofSwitch = isSwitch(states, quantity)
   const words = states.map(state => stateWord(state, ofSwitch)).join(', ')
   return (
     <DayRows
       title={
         <>
-          {quantity.name}: the share of each hour in each state <StateKeys states={states} />
+          {quantity.name}: the share of each hour in each state <StateKeys states={states} quantity={quantity} />
         </>
       }
       label={`${quantity.name} by hour of ${keys.map(key => nameOfDay[key]).join(', ')}: states ${words}.`}

@@ -71,7 +71,7 @@ export function pastStates(past: PastDays, metric: string): number[] {
 
 /** An hour that a day has twice, as clocks are set back, shows its first figures. */
 export function pastTable(past: PastDays, { name, kind }: ShownMetric, quantity: Quantity): TwinTable {
-  const ofSwitch = kind === 'state' && isSwitch(pastStates(past, name))
+  const ofSwitch = kind === 'state' && isSwitch(pastStates(past, name), quantity)
   const cell = (hour: PastHour): number | string | null => {
     switch (kind) {
       case 'gauge':

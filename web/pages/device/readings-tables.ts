@@ -104,9 +104,10 @@ function amountsTable(series: readonly AmountSeries[], { quantities, window, tim
 }
 
 function statesTable({ metric, blocks }: StateSeries, { quantities, times }: TablesContext): TwinTable {
-  const ofSwitch = isSwitch(statesIn(blocks))
+  const quantity = quantities.of(metric)
+  const ofSwitch = isSwitch(statesIn(blocks), quantity)
   return {
-    caption: `${quantities.of(metric).name}: states, the newest first`,
+    caption: `${quantity.name}: states, the newest first`,
     headName: 'From',
     columns: ['To', 'State', 'For'].map(name => ({ name, decimals: 0 })),
     rows: blocks.toReversed().map(block => ({
@@ -119,10 +120,11 @@ function statesTable({ metric, blocks }: StateSeries, { quantities, times }: Tab
 
 function sharesTable({ metric, blocks }: StateSeries, { quantities, times }: TablesContext): TwinTable {
   const states = statesIn(blocks)
-  const ofSwitch = isSwitch(states)
+  const quantity = quantities.of(metric)
+  const ofSwitch = isSwitch(states, quantity)
   const byStart = Map.groupBy(blocks, ({ fromMs }) => fromMs)
   return {
-    caption: `${quantities.of(metric).name}: time in each state, the newest first`,
+    caption: `${quantity.name}: time in each state, the newest first`,
     headName: 'From',
     columns: states.map(state => ({ name: stateWord(state, ofSwitch), decimals: 0 })),
     rows: [...byStart].toReversed().map(([fromMs, there]) => ({

@@ -39,10 +39,14 @@ export function isOfDays(blocks: readonly StateBlock[]): boolean {
 }
 
 /** `on (08:20–12:10)`, `on 62 %, off 38 % (14:00–15:00)`; null where nothing is known. */
-export function statesText(series: StateSeries, there: readonly StateBlock[], times: Times): string | null {
+export function statesText(
+  series: StateSeries,
+  there: readonly StateBlock[],
+  { quantity, times }: { readonly quantity: Quantity; readonly times: Times },
+): string | null {
   const [first] = there
   if (first === undefined) return null
-  const ofSwitch = isSwitch(statesIn(series.blocks))
+  const ofSwitch = isSwitch(statesIn(series.blocks), quantity)
   const texts = there.map(({ state, low, high }) => {
     const word = stateWord(state, ofSwitch)
     return series.isShares ? `${word} ${percent(high - low)}` : word

@@ -1,10 +1,10 @@
 /** Which colour stands for which state. */
 
+import type { Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 
-/** `states`: all of a metric. */
-export function StateKeys({ states }: { states: readonly number[] }) {
-  const ofSwitch = isSwitch(states)
+export function StateKeys({ states, quantity }: { states: readonly number[]; quantity: Quantity }) {
+  const ofSwitch = isSwitch(states, quantity)
   return (
     <span class="state-keys">
       {states.map(state => (

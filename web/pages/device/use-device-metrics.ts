@@ -4,8 +4,9 @@ import { useMemo } from 'preact/hooks'
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { type Descriptions, type Quantities, quantitiesOf } from '../../text/quantities.ts'
+import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import type { Detail } from './answers.ts'
+import { numberedStates } from './numbered-states.ts'
 import { chooseMetrics, metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
 
 interface Answers {
@@ -25,11 +26,13 @@ export interface DeviceMetrics {
 
 export function useDeviceMetrics({ latest, detail, stats, past }: Answers, chosen: string | null): DeviceMetrics {
   const described: Descriptions = { ...past?.metrics, ...stats?.metrics, ...latest?.metrics, ...detail?.metrics }
-  const names = metricsOfDevice(latest?.values ?? {}, detail, described)
+  const values = latest?.values ?? {}
+  const names = metricsOfDevice(values, detail, described)
+  const numbered = numberedStates({ values, detail, stats }, described)
   // Answers come every minute, and mostly say the same of the metrics: what is drawn of them is not drawn anew for that.
-  const same = JSON.stringify([described, names])
+  const same = JSON.stringify([described, names, numbered])
   return useMemo(() => {
-    const quantities = quantitiesOf(described)
+    const quantities = withNumbered(quantitiesOf(described), numbered)
     const shown = chooseMetrics(names, chosen)
     return { quantities, names, shown, toRead: metricsToRead(names, shown, quantities) }
   }, [same, chosen])

@@ -3,6 +3,8 @@
 import type { ReadingEvent } from '../../../live/events/event-shape.ts'
 import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
 import { type DeviceState, deviceStates } from '../../client/device-states.ts'
+import type { Descriptions } from '../../text/quantities.ts'
+import { isNumberOfState } from '../../text/state-words.ts'
 
 export type Counts = Fleet['counts']
 
@@ -75,4 +77,10 @@ function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['v
     merged[name] = value
   }
   return merged
+}
+
+/** The states that any device has as another number than 0 and 1, by name: what they are called is the same in all rows. */
+export function numberedStates(devices: readonly FleetDevice[], described: Descriptions): string[] {
+  const states = Object.keys(described).filter(name => described[name]?.kind === 'state')
+  return states.filter(name => devices.some(({ values }) => isNumberOfState(values[name] ?? 0)))
 }

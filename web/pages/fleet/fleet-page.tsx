@@ -14,11 +14,12 @@ import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf, countText } from '../../text/numbers.ts'
 import { shownZone } from '../../text/preferences.ts'
-import { type Descriptions, quantitiesOf } from '../../text/quantities.ts'
+import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import { createTimes, type Times } from '../../text/times.ts'
 import { ChangesNotice } from './changes-notice.tsx'
 import { EmptyFleet } from './empty-fleet.tsx'
 import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
+import { numberedStates } from './fleet-devices.ts'
 import { totalOf } from './fleet-list.ts'
 import { FleetTable } from './fleet-table.tsx'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
@@ -97,7 +98,7 @@ function Devices({ fleet, times, children }: DevicesProps) {
   const devices = fleet.devices.value
   const rows = useMemo(() => shownDevices(devices, view), [devices, view])
   const metrics = fleet.metrics.value
-  const quantities = useMemo(() => quantitiesOf(metrics), [metrics])
+  const quantities = useQuantities(devices, metrics)
   const columns = useColumns(devices)
   const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns) - 1}px)`)
   const counts = fleet.counts.value
@@ -129,6 +130,12 @@ function Devices({ fleet, times, children }: DevicesProps) {
 }
 
 /** The same object while they are the same, as values come each second. */
+function useQuantities(devices: readonly FleetDevice[], metrics: Descriptions): Quantities {
+  const numbered = useMemo(() => numberedStates(devices, metrics), [devices, metrics])
+  return useMemo(() => withNumbered(quantitiesOf(metrics), numbered), [metrics, numbered.join()])
+}
+
+/** As those are. */
 function useColumns(devices: readonly FleetDevice[]): FleetColumns {
   const found = useMemo(() => columnsOfFleet(devices), [devices])
   return useMemo(() => found, [JSON.stringify(found)])
