@@ -454,6 +454,11 @@ t.test('what kinds come to, in sentences', async t => {
     says(doorFigures, 'door'),
     'In the last 3 days, door open was off (0) for 3 days (96 %) and on (1) for 3 hours 12 minutes (4 %). It changed 14 times, last from on (1) to off (0) on 1 Jun 2026, 20:30.',
   )
+  t.match(
+    says({ ...doorFigures, changes: 0 } as WindowFigures, 'door'),
+    /It has not changed\.$/,
+    'in a window after it',
+  )
   const rain: WindowFigures = {
     kind: 'rate',
     count: 288,

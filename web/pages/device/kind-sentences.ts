@@ -120,7 +120,8 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
   const all = listed(rest > 0 ? [...texts, `${rest} others`] : texts)
   const sentences = [`${capitalised(during)}, ${nameWithin(quantity)} was ${all}.`]
   if (unknown_seconds >= 60) sentences.push(`For ${duration(unknown_seconds)} its state is not known.`)
-  if (last_change === null) sentences.push('It has not changed.')
+  // The last change may be older than the window.
+  if (last_change === null || changes === 0) sentences.push('It has not changed.')
   else {
     const { at, from, to } = last_change
     const last = `from ${stateInWords(from, ofSwitch)} to ${stateInWords(to, ofSwitch)} on ${localMinuteText(at)}`
