@@ -5,6 +5,7 @@ import type { KindBucket, WindowFigures } from '../../query/shapes/kinds.ts'
 import type { PastDays } from '../../query/shapes/past.ts'
 import { valueAt } from '../../web/charts/line-data.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
+import { amountOfDay, daysAmountText } from '../../web/pages/device/day-amounts.ts'
 import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-sentences.ts'
 import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
 import { kindTables } from '../../web/pages/device/kind-tables.ts'
@@ -331,7 +332,7 @@ t.test('tables by kind', async t => {
       ['1 Jun 2026, 23:59:58 UTC', 'N 350°'],
     ],
     [
-      ['1 Jun 2026, 23:00–00:00', '3'],
+      ['1 Jun 2026, 23:00–00:00', '3.0\u202fkWh, of which 2.0\u202fkWh in a gap before'],
       ['1 Jun 2026, 22:00–23:00', '1.25'],
     ],
     [
@@ -507,6 +508,43 @@ t.test('what today and yesterday come to', async t => {
   t.strictSame(dayAmountSentences(past, 'energy', quantities.of('energy')), [])
 })
 
+t.test('what a counter grew by in a gap that ended today is of no hour, and not of today', async t => {
+  const grown = {
+    ...past,
+    today: pastDay([
+      { hour: 14, d, energy: counter(1, 80) },
+      { hour: 15, d, energy: counter(2.2) },
+    ]),
+    yesterday: pastDay([{ hour: 3, d, energy: counter(null, 5) }]),
+  }
+  const energy = quantities.of('energy')
+  t.equal(
+    plain(dayAmountSentences(grown, 'energy', energy).join(' ')),
+    'Today so far 3.2 kWh, the most between 15:00 and 16:00, and 80.0 kWh in a gap that ended today. 5.0 kWh in a gap that ended yesterday.',
+  )
+  const values = { energy: { v: 900, ts: nowMs, unit: '' } }
+  const of = { live: [], detail: undefined, stats: undefined, past: grown, quantities, zone: utc }
+  const note = nowNotes({ ...of, values, lastKnown: values }).get('energy')
+  t.match(note, { kind: 'today', placed: 3.2, ofGap: 80 })
+  const [today, yesterday] = [grown.today, grown.yesterday].map(day => amountOfDay(day, 'energy'))
+  t.strictSame(
+    today?.hours.map(({ amount }) => amount),
+    [1, 2.2],
+    'the bars',
+  )
+  t.equal(
+    plain(daysAmountText(today, yesterday, energy)),
+    'today 3.2 kWh, and 80.0 kWh in a gap that ended today; 5.0 kWh in a gap that ended yesterday',
+  )
+  const { rows } = pastTable(grown, { name: 'energy', kind: 'counter' }, energy)
+  const cells = [3, 14, 15].map(hour => rows[hour]?.cells.slice(0, 2))
+  t.strictSame(cells, [
+    [null, '5.0\u202fkWh, of which 5.0\u202fkWh in a gap before'],
+    ['81.0\u202fkWh, of which 80.0\u202fkWh in a gap before', null],
+    [2.2, null],
+  ])
+})
+
 t.test('beside values of now: since when a state is as it is, and what has come today', async t => {
   const value = (v: number) => ({ v, ts: nowMs, unit: '' })
   const stats = { aggregates: { door: doorFigures } } as never
@@ -520,7 +558,7 @@ t.test('beside values of now: since when a state is as it is, and what has come 
   t.equal(span('door', 7 * dayMs), nowMs + 7 * dayMs - sinceMs)
   t.equal(span('door', 7 * dayMs + 1), undefined, 'nobody knows whether it still is')
   t.strictSame([span('mode', 0), span('rain', 0), span('energy', 0)], [undefined, undefined, undefined])
-  t.match(notes.get('rain'), { kind: 'today', amount: 3.2 })
+  t.match(notes.get('rain'), { kind: 'today', placed: 3.2, ofGap: 0 })
   t.notOk(notes.has('energy') || notes.has('wind_direction'))
   const live = [
     { ts: nowMs + 1000, values: { rain: 1 } },

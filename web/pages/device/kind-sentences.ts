@@ -9,7 +9,7 @@ import { measure, measureDifference, nameWithin, type Quantity } from '../../tex
 import { isSwitch, stateInWords } from '../../text/state-words.ts'
 import { localMinuteText } from '../../text/times.ts'
 import type { WindowOf } from './answers.ts'
-import { amountOfHour } from './past-tables.ts'
+import { amountOfDay, dayAmountText, type HourAmount } from './day-amounts.ts'
 
 interface WindowInWords {
   /** `in the last 30 days` */
@@ -135,20 +135,19 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
 /** `Today so far 3.2 mm, the most between 14:00 and 15:00.`, and the same of yesterday. */
 export function dayAmountSentences(past: PastDays, metric: string, quantity: Quantity): string[] {
   const days = [
-    { name: 'Today so far', hours: past.today.hours },
-    { name: 'Yesterday', hours: past.yesterday.hours },
-  ]
-  return days.flatMap(({ name, hours }) => {
-    const amounts = hours.flatMap(hour => {
-      const amount = amountOfHour(hour, metric)
-      return amount === null ? [] : [{ hour: hour.hour, amount }]
-    })
-    if (amounts.length === 0) return []
-    const sum = amounts.reduce((total, { amount }) => total + amount, 0)
-    const most = amounts.reduce((best, one) => (one.amount > best.amount ? one : best))
-    const when = most.amount > 0 ? `, the most between ${clock(most.hour)} and ${clock(most.hour + 1)}` : ''
-    return [`${name} ${measureDifference(sum, quantity)}${when}.`]
+    { name: 'Today so far', day: 'today' },
+    { name: 'Yesterday', day: 'yesterday' },
+  ] as const
+  return days.flatMap(({ name, day }) => {
+    const of = amountOfDay(past[day], metric)
+    if (of === undefined) return []
+    return [`${dayAmountText(of, quantity, day, amount => `${name} ${amount}${mostText(of.hours)}`)}.`]
   })
+}
+
+function mostText(hours: readonly HourAmount[]): string {
+  const most = hours.reduce((best, one) => (one.amount > best.amount ? one : best), { hour: 0, amount: 0 })
+  return most.amount > 0 ? `, the most between ${clock(most.hour)} and ${clock(most.hour + 1)}` : ''
 }
 
 const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`

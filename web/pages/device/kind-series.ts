@@ -45,11 +45,22 @@ type Grown =
   | { readonly kind: 'counter'; readonly increase: number | null; readonly unplaced_increase: number }
   | { readonly kind: 'rate'; readonly sum: number | null }
 
-/** Undefined where nothing is known. What grew in a gap is counted where the gap ends, as with a step. */
+/** What came in a stretch of time, null where that is not known, and what a counter grew by in a gap that ended in it. */
+interface Growth {
+  readonly placed: number | null
+  readonly ofGap: number
+}
+
+/** Undefined where nothing is known. */
+export function growthOf(figures: Grown): Growth | undefined {
+  const [placed, ofGap] = figures.kind === 'rate' ? [figures.sum, 0] : [figures.increase, figures.unplaced_increase]
+  return placed === null && ofGap === 0 ? undefined : { placed, ofGap }
+}
+
+/** Of a bar: what grew in a gap is counted where the gap ends, as with a step. */
 export function amountOf(figures: Grown): Pick<Amount, 'value' | 'ofGap'> | undefined {
-  if (figures.kind === 'rate') return figures.sum === null ? undefined : { value: figures.sum, ofGap: 0 }
-  const { increase, unplaced_increase: ofGap } = figures
-  return increase === null && ofGap === 0 ? undefined : { value: (increase ?? 0) + ofGap, ofGap }
+  const growth = growthOf(figures)
+  return growth && { value: (growth.placed ?? 0) + growth.ofGap, ofGap: growth.ofGap }
 }
 
 export function directionsOfHours(detail: Detail, metric: string): DirectionSeries {

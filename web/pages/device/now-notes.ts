@@ -5,7 +5,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
 import { type Detail, type LastValues, windowFiguresOf } from './answers.ts'
-import { amountOfHour } from './past-tables.ts'
+import { amountOfDay, type DayAmount } from './day-amounts.ts'
 import type { LiveReading } from './series.ts'
 import { type Hold, holdOf } from './state-series.ts'
 
@@ -16,7 +16,7 @@ export type NowNote =
       /** An older value is no longer what the state is known to be; undefined while that is not known. */
       readonly holdMs: number | undefined
     }
-  | { readonly kind: 'today'; readonly amount: number }
+  | ({ readonly kind: 'today' } & Pick<DayAmount, 'placed' | 'ofGap'>)
 
 export interface NowSources {
   readonly values: LastValues
@@ -40,8 +40,8 @@ export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
       const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
       notes.set(metric, { kind, sinceMs: stateSince(of, metric, v), holdMs })
     } else if (kind === 'counter' || kind === 'rate') {
-      const amount = amountToday(of.past, metric)
-      if (amount !== undefined) notes.set(metric, { kind: 'today', amount })
+      const amount = of.past && amountOfDay(of.past.today, metric)
+      if (amount !== undefined) notes.set(metric, { kind: 'today', placed: amount.placed, ofGap: amount.ofGap })
     }
   }
   return notes
@@ -68,10 +68,4 @@ function stateSince({ live, lastKnown, stats, zone }: NowSources, metric: string
   const figures = stats && windowFiguresOf(stats, metric)
   if (figures?.kind !== 'state' || figures.last_change?.to !== now) return undefined
   return localMs(zone, figures.last_change.at)
-}
-
-/** Undefined where nothing is known of today. */
-function amountToday(past: PastDays | undefined, metric: string): number | undefined {
-  const amounts = past?.today.hours.flatMap(hour => amountOfHour(hour, metric) ?? [])
-  return amounts === undefined || amounts.length === 0 ? undefined : amounts.reduce((sum, amount) => sum + amount, 0)
 }

@@ -4,11 +4,12 @@ import { serverNowMs } from '../../client/clock.ts'
 import { DirectionArrow } from '../../parts/direction-arrow.tsx'
 import { compassPoint } from '../../text/compass.ts'
 import { countOf } from '../../text/numbers.ts'
-import { measureDifference, numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
+import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
+import { dayAmountText } from './day-amounts.ts'
 import { type NowNote, stateSpanMs } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
@@ -120,6 +121,8 @@ interface NoteProps extends Pick<ValueProps, 'quantity' | 'note'> {
 }
 
 function NoteText({ quantity, note, spanMs }: NoteProps) {
-  if (note?.kind === 'today') return <span class="note">{measureDifference(note.amount, quantity)} today</span>
+  if (note?.kind === 'today') {
+    return <span class="note">{dayAmountText(note, quantity, 'today', amount => `${amount} today`)}</span>
+  }
   return spanMs === undefined ? null : <span class="note">for {spanText(spanMs)}</span>
 }

@@ -5,8 +5,8 @@ import { extentOf, linearScale } from '../../charts/paths.ts'
 import { plot, SmallChart, type SmallChartProps, TimeAxis } from '../../charts/small-charts.tsx'
 import { measureDifference, nameWithin, nameWithUnit } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
+import { amountOfDay, daysAmountText, type HourAmount } from './day-amounts.ts'
 import {
-  amountOfHour,
   type DaysChartProps,
   directionOfHour,
   hourTicks,
@@ -28,23 +28,11 @@ const rowsMargin = 6
 /** Bars of today, and the outline of those of yesterday. */
 export function AmountsOfDays({ metric, quantity, past }: DaysChartProps) {
   const x = linearScale([0, 24], [plot.left, plot.right])
-  const amounts = (key: PastKey) =>
-    past[key].hours.flatMap(hour => {
-      const amount = amountOfHour(hour, metric)
-      return amount === null ? [] : [{ hour: hour.hour, amount }]
-    })
-  const [today, yesterday] = [amounts('today'), amounts('yesterday')]
+  const [ofToday, ofYesterday] = [amountOfDay(past.today, metric), amountOfDay(past.yesterday, metric)]
+  const [today, yesterday] = [ofToday?.hours ?? [], ofYesterday?.hours ?? []]
   const [, most] = extentOf([0, ...[...today, ...yesterday].map(({ amount }) => amount)]) ?? [0, 1]
   const y = linearScale([0, most === 0 ? 1 : most], [plot.bottom, plot.top])
-  const total = (of: typeof today) =>
-    measureDifference(
-      of.reduce((sum, { amount }) => sum + amount, 0),
-      quantity,
-    )
-  const told = [
-    ...(today.length > 0 ? [`today ${total(today)}`] : []),
-    ...(yesterday.length > 0 ? [`yesterday ${total(yesterday)} (outlined)`] : []),
-  ].join(', ')
+  const told = daysAmountText(ofToday, ofYesterday, quantity)
   const bar = (hour: number, amount: number) =>
     `M${x(hour) + 1} ${plot.bottom}V${y(amount)}H${x(hour + 1) - 1}V${plot.bottom}z`
   return (
@@ -60,11 +48,7 @@ export function AmountsOfDays({ metric, quantity, past }: DaysChartProps) {
 }
 
 /** Along the tops of bars side by side, down to the ground where one is missing. */
-function outline(
-  bars: readonly { readonly hour: number; readonly amount: number }[],
-  x: (hour: number) => number,
-  y: (amount: number) => number,
-): string {
+function outline(bars: readonly HourAmount[], x: (hour: number) => number, y: (amount: number) => number): string {
   return bars
     .map(({ hour, amount }, place) => {
       const isJoined = bars[place - 1]?.hour === hour - 1

@@ -4,10 +4,11 @@ import type { PastDays } from '../../../query/shapes/past.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { directionText } from '../../text/compass.ts'
 import { duration } from '../../text/phrases.ts'
-import { nameWithUnit, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+import { nameWithUnit, type Quantity, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { pastFiguresOf, pastMeanOf } from './answers.ts'
 import { amountOf } from './kind-series.ts'
+import { amountCell } from './series-texts.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export const nameOfDay = {
@@ -34,10 +35,10 @@ export function hourTicks(x: (hour: number) => number): { x: number; text: strin
   return [0, 6, 12, 18, 24].map(hour => ({ x: x(hour), text: `${String(hour).padStart(2, '0')}:00` }))
 }
 
-/** What an hour has of a metric: a number, or states with their seconds; null where it has nothing. */
-export function amountOfHour(hour: PastHour, metric: string): number | null {
+/** What an hour has of a metric: an amount, a number, or states with their seconds; null where it has nothing. */
+function amountOfHour(hour: PastHour, metric: string) {
   const figures = pastFiguresOf<'counter' | 'rate'>(hour, metric)
-  return (figures && amountOf(figures)?.value) ?? null
+  return (figures && amountOf(figures)) ?? null
 }
 
 export function directionOfHour(hour: PastHour, metric: string): number | null {
@@ -81,7 +82,7 @@ export function pastTable(past: PastDays, { name, kind }: ShownMetric, quantity:
       case 'state':
         return statesCell(statesOfHour(hour, name), ofSwitch)
       default:
-        return shown(amountOfHour(hour, name), value => shownDifference(value, quantity))
+        return shown(amountOfHour(hour, name), amount => amountCell(amount, quantity))
     }
   }
   const hourOf = (key: PastKey, hour: number) => past[key].hours.find(entry => entry.hour === hour)

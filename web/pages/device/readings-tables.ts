@@ -7,7 +7,7 @@ import { nameWithUnit, type Quantities, shownDifference, shownValue } from '../.
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../text/times.ts'
 import type { AmountSeries, DirectionSeries, GaugeSeries, RangeSeries, StateBlock, StateSeries } from './series.ts'
-import { blockDuration, statesIn, stretchText } from './series-texts.ts'
+import { amountCell, blockDuration, statesIn, stretchText } from './series-texts.ts'
 import { type Suspects, suspectMetrics } from './suspects.ts'
 
 export interface TablesContext {
@@ -88,17 +88,22 @@ function amountsTable(series: readonly AmountSeries[], { quantities, window, tim
       values: bars.map(({ value }) => shownDifference(value, quantity)),
     }
   })
+  const cellsAt = series.map(({ metric, bars }) => {
+    const quantity = quantities.of(metric)
+    return new Map(bars.map(bar => [bar.fromMs, amountCell(bar, quantity)]))
+  })
   const stretches = new Map(series.flatMap(({ bars }) => bars.map(bar => [bar.fromMs, bar])))
   const first = Math.min(window.fromMs, ...stretches.keys())
   return {
     caption: 'Increases and sums, the newest first',
     headName: 'Time',
     columns,
-    rows: tableRows(columns, first, window.toMs).map(({ atMs, values }) => {
+    rows: tableRows(columns, first, window.toMs).map(({ atMs }) => {
       const stretch = stretches.get(atMs)
       const text = stretch === undefined ? '' : stretchText(stretch, times)
       const date = times.date(atMs)
-      return { key: atMs, head: text.startsWith(date) ? text : `${date}, ${text}`, cells: values }
+      const cells = cellsAt.map(cells => cells.get(atMs) ?? null)
+      return { key: atMs, head: text.startsWith(date) ? text : `${date}, ${text}`, cells }
     }),
   }
 }

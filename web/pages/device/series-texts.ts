@@ -1,16 +1,21 @@
 /** Amounts, states and stretches of time in words, at the cursor of a chart and in its table. */
 
 import { duration, percent } from '../../text/phrases.ts'
-import { measureDifference, type Quantity } from '../../text/quantities.ts'
+import { measureDifference, type Quantity, shownDifference } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../text/times.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Amount, StateBlock, StateSeries, Stretch } from './series.ts'
 
 /** `1.4 mm`, with what of it came in a gap. */
-export function amountText({ value, ofGap }: Amount, quantity: Quantity): string {
+export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): string {
   const text = measureDifference(value, quantity)
   return ofGap === 0 ? text : `${text}, of which ${measureDifference(ofGap, quantity)} in a gap before`
+}
+
+/** Of a table: a number, or a text where some of it came in a gap. */
+export function amountCell(amount: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): number | string {
+  return amount.ofGap === 0 ? shownDifference(amount.value, quantity) : amountText(amount, quantity)
 }
 
 /** `14:00–15:00`, the date of a local day, or both moments of what is longer than half a day. */

@@ -1,0 +1,60 @@
+/** What a counter grew by, or a rate summed up to, over a local day: by hour, and in words. */
+
+import type { PastDays } from '../../../query/shapes/past.ts'
+import { measureDifference, type Quantity } from '../../text/quantities.ts'
+import { pastFiguresOf } from './answers.ts'
+import { growthOf } from './kind-series.ts'
+
+export interface HourAmount {
+  readonly hour: number
+  readonly amount: number
+}
+
+export interface DayAmount {
+  /** What is known to have come in an hour; hours of which nothing is known are left out. */
+  readonly hours: readonly HourAmount[]
+  /** The sum of the hours; null without any. */
+  readonly placed: number | null
+  /** What a counter grew by in gaps that ended in this day: the gap may have begun days before. */
+  readonly ofGap: number
+}
+
+/** Undefined where nothing is known of the day. */
+export function amountOfDay({ hours }: PastDays['today'], metric: string): DayAmount | undefined {
+  const amounts = hours.flatMap(hour => {
+    const figures = pastFiguresOf<'counter' | 'rate'>(hour, metric)
+    const growth = figures && growthOf(figures)
+    return growth === undefined ? [] : [{ hour: hour.hour, ...growth }]
+  })
+  if (amounts.length === 0) return undefined
+  const placed = amounts.flatMap(({ hour, placed }) => (placed === null ? [] : [{ hour, amount: placed }]))
+  return {
+    hours: placed,
+    placed: placed.length === 0 ? null : placed.reduce((sum, { amount }) => sum + amount, 0),
+    ofGap: amounts.reduce((sum, { ofGap }) => sum + ofGap, 0),
+  }
+}
+
+/** `3.2 mm today, and 80 mm in a gap that ended today`; `told` makes the first part of what came in the day. */
+export function dayAmountText(
+  { placed, ofGap }: Pick<DayAmount, 'placed' | 'ofGap'>,
+  quantity: Quantity,
+  day: 'today' | 'yesterday',
+  told: (amount: string) => string,
+): string {
+  const ofDay = placed === null ? [] : [told(measureDifference(placed, quantity))]
+  const gap = ofGap === 0 ? [] : [`${measureDifference(ofGap, quantity)} in a gap that ended ${day}`]
+  return [...ofDay, ...gap].join(', and ')
+}
+
+/** `today 3.2 mm; yesterday 1 mm (outlined)`, of a chart of both; empty where nothing is known. */
+export function daysAmountText(
+  today: DayAmount | undefined,
+  yesterday: DayAmount | undefined,
+  quantity: Quantity,
+): string {
+  const ofToday = today && dayAmountText(today, quantity, 'today', amount => `today ${amount}`)
+  const ofYesterday =
+    yesterday && dayAmountText(yesterday, quantity, 'yesterday', amount => `yesterday ${amount} (outlined)`)
+  return [ofToday, ofYesterday].filter(text => text !== undefined).join('; ')
+}
