@@ -5,9 +5,11 @@ import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
 import { agreementSentences, directionSentences, stateSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import { type Agreement, type Comparison, furtherOf } from '../../web/pages/compare/answers.ts'
+import { comparedTable } from '../../web/pages/compare/compared-table.ts'
 import { metricPanels } from '../../web/pages/compare/comparison-panels.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { builtInQuantities, quantitiesOf } from '../../web/text/quantities.ts'
+import { createTimes } from '../../web/text/times.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
@@ -103,6 +105,40 @@ t.test('amounts are bars side by side, directions are points around the compass'
   t.strictSame(
     turns?.content.rules?.map(({ value }) => value),
     [-20],
+  )
+})
+
+t.test('directions are told as everywhere: by the compass, below 360°, with ° without a unit, too', async t => {
+  const bare = quantitiesOf({ heading: { title: 'Heading', kind: 'direction', unit: null, decimals: 0 } })
+  const names = { ...pair, quantity: bare.of('heading') }
+  const metric = {
+    kind: 'direction',
+    unit: null,
+    a: [point(0, 359.7)],
+    b: [point(0, -90)],
+    diff: [point(0, 89.7)],
+    stats: { n: 1, bias: 89.7, mae: 89.7, resultant_length: 1 },
+  } as never
+  const [both] = metricPanels(names, metric)
+  t.strictSame(
+    both?.readouts.map(({ values, textAt }) => [values, textAt?.(0)]),
+    [
+      [[359.7], 'N 0°'],
+      [[270], 'W 270°'],
+    ],
+  )
+  const { columns, rows } = comparedTable(names, metric, {
+    window: { fromMs: 0, toMs: hourMs },
+    times: createTimes('UTC'),
+  })
+  t.strictSame(
+    columns.map(({ name }) => name),
+    ['roof', 'porch', 'Difference, °'],
+  )
+  t.strictSame(rows[0]?.cells, ['N 0°', 'W 270°', 89.7])
+  t.match(
+    plain(directionSentences(names, { n: 1, bias: 12, mae: 12, resultant_length: 1 })),
+    /^roof points 12° clockwise of porch/,
   )
 })
 

@@ -78,6 +78,10 @@ const at = (hour: number, figures: KindBucket) => ({ ...figures, t: nowMs + hour
 t.test('directions and states in words', async t => {
   t.strictSame([0, 11.2, 11.3, 348.8, 359.9, 180].map(compassPoint), ['N', 'N', 'NNE', 'N', 'N', 'S'])
   t.strictSame([directionText(359.7), directionText(243.04, 1)], ['N 0°', 'WSW 243.0°'])
+  t.strictSame(
+    [-90, 630, -0.2, -360].map(degrees => directionText(degrees)),
+    ['W 270°', 'W 270°', 'N 0°', 'N 0°'],
+  )
   const door = quantities.of('door')
   t.strictSame([isSwitch([0, 1, 0], door), isSwitch([], door), isSwitch([0, 2], door)], [true, true, false])
   t.notOk(isSwitch([0, 1], numbered.of('mode')), 'of a metric that has had other states')
@@ -315,6 +319,8 @@ t.test('a panel tells at the cursor what its kind is', async t => {
   t.equal(told(shares, nowMs - 1), 'off 25 % (23:00–00:00)')
   const content = panelOf(wind, { ...context, quantity: quantities.of('wind_direction') }).content
   t.match(content, { lines: [{ width: 0, points: 'all' }], range: [0, 360] }, 'nothing joins 350° and 10°')
+  const beyond = panelOf({ ...wind, values: [-90, 370] }, { ...context, quantity: quantities.of('wind_direction') })
+  t.strictSame(beyond.content.columns.lines, [[270, 10]], 'as the analyses take it')
   t.equal(valueAt({ timesMs: [1, 5], values: [7, null] }, 2, 1), 7)
   t.equal(valueAt({ timesMs: [1, 5], values: [7, null] }, 4, 1), null)
 })

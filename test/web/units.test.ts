@@ -82,8 +82,11 @@ t.test('what only has the same dimension, and what is no gauge, stays as it is s
     t.match(shownUnit(description, chosen), { unit: description.unit ?? '', decimals: 1, factor: 1, offset: 0 })
   for (const unit of [null, 'mm/h', 'in/h', 'Pa', 'kPa', 'bar', 'psi', 'K', '%', '°', 'ppm', 'parsecs'])
     stays(gauge(unit))
-  for (const kind of ['counter', 'rate', 'state', 'direction'] as const) stays({ ...gauge('°C'), kind })
+  for (const kind of ['counter', 'rate', 'state'] as const) stays({ ...gauge('°C'), kind })
   t.equal(shownUnit(gauge('1'), chosen).unit, '', 'a ratio has none')
+  for (const unit of [null, '°', '°C']) {
+    t.match(shownUnit({ ...gauge(unit), kind: 'direction' }, chosen), { unit: '°', factor: 1, offset: 0 })
+  }
 })
 
 t.test('quantities follow the choice at once, and a difference has no other zero', async t => {

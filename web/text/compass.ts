@@ -6,13 +6,25 @@ const sectorDegrees = 360 / points.length
 /** The points of the compass, clockwise from north. */
 export const compassPoints: readonly string[] = points
 
-/** `WSW`, of the nearest of sixteen points. */
-export function compassPoint(degrees: number): string {
-  return points[Math.round(degrees / sectorDegrees) % points.length] ?? ''
+/** The same direction from 0° to below 360°, as devices may send −90° or 540°. */
+export function withinTurn(degrees: number): number {
+  const rest = degrees % 360
+  // A rest just below 0 rounds to a whole turn.
+  return rest < 0 ? (rest + 360) % 360 : rest
 }
 
-/** `WSW 243°`; what rounds to a whole turn is north. */
+/** `WSW`, of the nearest of sixteen points. */
+export function compassPoint(degrees: number): string {
+  return points[Math.round(withinTurn(degrees) / sectorDegrees) % points.length] as string
+}
+
+/** `243°`; what rounds to a whole turn is 0°. */
+export function degreesText(degrees: number, decimals = 0): string {
+  const rounded = Number(withinTurn(degrees).toFixed(decimals)) % 360
+  return `${rounded.toFixed(decimals)}°`
+}
+
+/** `WSW 243°` */
 export function directionText(degrees: number, decimals = 0): string {
-  const rounded = Number(degrees.toFixed(decimals)) % 360
-  return `${compassPoint(degrees)} ${rounded.toFixed(decimals)}°`
+  return `${compassPoint(degrees)} ${degreesText(degrees, decimals)}`
 }

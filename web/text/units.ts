@@ -33,8 +33,7 @@ export interface ShownUnit {
 /** As it is stored, unless somebody has chosen another unit for it. */
 export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen: Preferences): ShownUnit {
   const { kind, unit, decimals } = description
-  // The unit of a ratio is written nowhere.
-  const stored = { unit: unit === null || unit === '1' ? '' : unit, decimals, factor: 1, offset: 0 }
+  const stored = { unit: signShown(description), decimals, factor: 1, offset: 0 }
   // Totals and sums have no other zero.
   if (unit === null || kind !== 'gauge') return stored
   const from = unitOf(unit)
@@ -50,6 +49,12 @@ export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen:
     factor,
     offset: (to.zero ?? 0) - (from.zero ?? 0) * factor,
   }
+}
+
+/** The unit of a ratio is written nowhere, and directions are degrees, even without a unit. */
+function signShown({ kind, unit }: Omit<MetricDescription, 'title'>): string {
+  if (kind === 'direction') return '°'
+  return unit === null || unit === '1' ? '' : unit
 }
 
 function chosenFor(code: string | undefined, chosen: Preferences): string | null {

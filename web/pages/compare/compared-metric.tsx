@@ -3,13 +3,13 @@
 import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import type { TimeWindow } from '../../charts/range.ts'
-import { tableRows } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
-import { nameWithin, nameWithUnit, type Quantity } from '../../text/quantities.ts'
+import { nameWithin, type Quantity } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { agreementSentences, directionSentences } from './agreement-sentences.ts'
-import { type ComparedHours, metricPanels, shownSeries } from './comparison-panels.ts'
+import { comparedTable } from './compared-table.ts'
+import { type ComparedHours, metricPanels } from './comparison-panels.ts'
 
 export interface ComparedMetricProps {
   readonly name: string
@@ -31,23 +31,7 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
   const figure = figureOfKind[quantity.kind]
   const title = figure === undefined ? quantity.name : `${quantity.name}: ${figure} by hour`
   const panels = useMemo(() => metricPanels({ quantity, a, b }, metric), [metric, a, b])
-  const { window, times } = shown
-  const tables = () => {
-    const series = shownSeries(metric, quantity)
-    const columns = [a, b, 'Difference'].map((column, place) => ({
-      name: nameWithUnit({ ...quantity, name: place === 1 && a === b ? `${b} again` : column }),
-      decimals: quantity.decimals,
-    }))
-    const rows = tableRows([series.a, series.b, series.diff], window.fromMs, window.toMs)
-    return [
-      {
-        caption: `${quantity.name} by hour, the newest first`,
-        headName: 'From',
-        columns,
-        rows: rows.map(({ atMs, values }) => ({ key: atMs, head: times.exact(atMs), cells: values })),
-      },
-    ]
-  }
+  const tables = () => [comparedTable({ quantity, a, b }, metric, shown)]
   return (
     <section class="card" aria-labelledby={`compare-${name}`}>
       <h2 id={`compare-${name}`}>{title}</h2>

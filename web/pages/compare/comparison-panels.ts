@@ -1,8 +1,10 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
+import { directionReadout } from '../../charts/direction-readout.ts'
 import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
-import type { Block, ChartContent, Panel } from '../../charts/panel.ts'
+import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
+import { withinTurn } from '../../text/compass.ts'
 import { measureDifference, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import type { Agreement, ComparedDirection, ComparedMetric, ComparePreset } from './answers.ts'
 
@@ -61,7 +63,8 @@ export function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): 
     timesMs: points.map(({ t }) => t),
     values: points.map(({ v }) => shown(v, quantity)),
   })
-  return { a: series(a, shownValue), b: series(b, shownValue), diff: series(diff, shownDifference) }
+  const shown = quantity.kind === 'direction' ? withinTurn : shownValue
+  return { a: series(a, shown), b: series(b, shown), diff: series(diff, shownDifference) }
 }
 
 export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, metric: ComparedHours): Panel[] {
@@ -80,8 +83,8 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
         decimals: quantity.decimals,
       },
       readouts: [
-        { label: nameOfA, colour: 'first', ...a },
-        { label: nameOfB, colour: 'second', ...b },
+        { label: nameOfA, colour: 'first', ...readoutOf(quantity, a, gapMs) },
+        { label: nameOfB, colour: 'second', ...readoutOf(quantity, b, gapMs) },
       ],
     },
     {
@@ -100,6 +103,11 @@ export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, m
       readouts: [diff],
     },
   ]
+}
+
+/** Directions are told with the points of the compass, everything else as numbers. */
+function readoutOf({ kind, decimals }: Quantity, series: Series, reachMs: number): Readout {
+  return kind === 'direction' ? directionReadout(series, reachMs, decimals) : series
 }
 
 const coloursOfBoth = ['--accent', '--literal'] as const

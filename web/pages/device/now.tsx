@@ -2,7 +2,7 @@
 
 import { serverNowMs } from '../../client/clock.ts'
 import { DirectionArrow } from '../../parts/direction-arrow.tsx'
-import { compassPoint } from '../../text/compass.ts'
+import { compassPoint, degreesText } from '../../text/compass.ts'
 import { countOf } from '../../text/numbers.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
@@ -105,7 +105,7 @@ function Shown({ quantity, v }: Pick<ValueProps, 'quantity' | 'v'>) {
   if (quantity.kind === 'direction') {
     return (
       <>
-        <DirectionArrow degrees={v} /> {compassPoint(v)} <span class="unit">{numberText(v % 360, quantity)}°</span>
+        <DirectionArrow degrees={v} /> {compassPoint(v)} <span class="unit">{degreesText(v, quantity.decimals)}</span>
       </>
     )
   }

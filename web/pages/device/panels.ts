@@ -1,8 +1,9 @@
 /** The series of a range as panels of a chart, each drawn as its kind is read. */
 
-import { breakAtGaps, joinColumns, valueAt } from '../../charts/line-data.ts'
+import { directionReadout } from '../../charts/direction-readout.ts'
+import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
-import { directionText } from '../../text/compass.ts'
+import { withinTurn } from '../../text/compass.ts'
 import { type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../text/times.ts'
@@ -74,29 +75,21 @@ function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs }: PanelCo
 
 /** Points that nothing joins: from 350° to 10° is a short way over north. */
 function directionPanel(series: DirectionSeries, { quantity }: PanelContext): Panel {
-  const { timesMs, values, stepMs } = series
+  const { timesMs, stepMs } = series
+  const values = series.values.map(withinTurn)
   const reachMs = stepMs ?? hourMs
-  const readout = { timesMs, values }
   return {
     ...headOf(series, quantity),
     unit: '',
     height: panelHeight,
     content: {
-      columns: { timesMs: [...timesMs], lines: [[...values]] },
+      columns: { timesMs: [...timesMs], lines: [values] },
       lines: [{ colour: '--accent', width: 0, points: 'all' }],
       range: [0, 360],
       ticks: ['N', 'E', 'S', 'W', 'N'].map((text, quarter) => ({ value: 90 * quarter, text })),
       decimals: quantity.decimals,
     },
-    readouts: [
-      {
-        ...readout,
-        textAt: atMs => {
-          const value = valueAt(readout, atMs, reachMs)
-          return value === null ? null : directionText(value, quantity.decimals)
-        },
-      },
-    ],
+    readouts: [directionReadout({ timesMs, values }, reachMs, quantity.decimals)],
     reachMs,
   }
 }
