@@ -84,7 +84,7 @@ function fieldsOf(metric: MetricDetails, units: Units): FormField[] {
     { name: 'title', label: 'Title', value: title, isRequired: true },
     ...(metric.built_in ? [] : fixed),
     { name: 'decimals', label: 'Digits behind the point', kind: 'number', value: decimals, isRequired: true },
-    { name: 'color', label: 'Colour', value: color, hint: 'As #1f77b4; by its position if empty' },
+    { name: 'color', label: 'Colour', value: color, hint: 'As #1f77b4, for other programs: the pages do not use it' },
     { name: 'position', label: 'Position in lists', kind: 'number', value: position, isRequired: true },
   ]
 }
@@ -144,9 +144,11 @@ function MetricRow({ metric, actions, units }: { metric: MetricDetails; actions:
           onSend={change}
           onClose={() => setEditing(false)}
         >
-          {metric.built_in ? null : (
-            <p class="soft">Stored values are not converted: they mean the new unit from then on.</p>
-          )}
+          <p class="soft">
+            {metric.built_in
+              ? 'The pages show this metric with a title and digits of their own: these are for other programs.'
+              : 'Stored values are not converted: they mean the new unit from then on.'}
+          </p>
         </AddForm>
       ) : null}
     </>
