@@ -11,12 +11,16 @@ import {
   quantitiesOf,
   valueText,
 } from '../../web/text/quantities.ts'
-import { ageText, createTimes, spanText } from '../../web/text/times.ts'
+import { ageText, createTimes, hourText, spanText } from '../../web/text/times.ts'
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
+
+t.test('an hour of a day', async t => {
+  t.strictSame([0, 7, 14.5, 23.999, 24].map(hourText), ['00:00', '07:00', '14:30', '00:00', '24:00'])
+})
 
 t.test('a span is told in its largest units', async t => {
   const cases: [number, string][] = [

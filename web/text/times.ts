@@ -50,6 +50,13 @@ export function localMinuteText(text: string): string {
   return local.dateTime(Date.parse(`${text.replace(' ', 'T')}Z`))
 }
 
+/** `07:00`, `14:30`, of hours since midnight with their fraction; 24 is `24:00`, the end of a day. */
+export function hourText(hour: number): string {
+  const minutes = Math.round(hour * 60)
+  const shown = hour < 24 ? minutes % 1440 : minutes
+  return `${String(Math.floor(shown / 60)).padStart(2, '0')}:${String(shown % 60).padStart(2, '0')}`
+}
+
 const units = [
   { name: 'd', seconds: 86_400 },
   { name: 'h', seconds: 3_600 },

@@ -7,7 +7,7 @@ import { countOf, decimalText } from '../../text/numbers.ts'
 import { capitalised, duration, listed, percent } from '../../text/phrases.ts'
 import { measure, measureDifference, nameWithin, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateInWords } from '../../text/state-words.ts'
-import { localMinuteText } from '../../text/times.ts'
+import { hourText, localMinuteText } from '../../text/times.ts'
 import type { WindowOf } from './answers.ts'
 import { amountOfDay, dayAmountText, type HourAmount } from './day-amounts.ts'
 
@@ -147,7 +147,5 @@ export function dayAmountSentences(past: PastDays, metric: string, quantity: Qua
 
 function mostText(hours: readonly HourAmount[]): string {
   const most = hours.reduce((best, one) => (one.amount > best.amount ? one : best), { hour: 0, amount: 0 })
-  return most.amount > 0 ? `, the most between ${clock(most.hour)} and ${clock(most.hour + 1)}` : ''
+  return most.amount > 0 ? `, the most between ${hourText(most.hour)} and ${hourText(most.hour + 1)}` : ''
 }
-
-const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`

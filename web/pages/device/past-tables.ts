@@ -6,6 +6,7 @@ import { directionText } from '../../text/compass.ts'
 import { duration } from '../../text/phrases.ts'
 import { nameWithUnit, type Quantity, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
+import { hourText } from '../../text/times.ts'
 import { pastFiguresOf, pastMeanOf } from './answers.ts'
 import { amountOf } from './kind-series.ts'
 import { amountCell } from './series-texts.ts'
@@ -32,7 +33,7 @@ type PastHour = PastDays['today']['hours'][number]
 
 /** Below a chart of hours. */
 export function hourTicks(x: (hour: number) => number): { x: number; text: string }[] {
-  return [0, 6, 12, 18, 24].map(hour => ({ x: x(hour), text: `${String(hour).padStart(2, '0')}:00` }))
+  return [0, 6, 12, 18, 24].map(hour => ({ x: x(hour), text: hourText(hour) }))
 }
 
 /** What an hour has of a metric: an amount, a number, or states with their seconds; null where it has nothing. */

@@ -7,13 +7,13 @@ import { Area, Line, Mark, plot, SmallChart, TimeAxis } from '../../charts/small
 import { decimalText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 import { measure, type Quantity } from '../../text/quantities.ts'
+import { hourText } from '../../text/times.ts'
+import { hourTicks } from './past-tables.ts'
 
 const across = [plot.left, plot.right] as const
 const up = [plot.bottom, plot.top] as const
 /** Leaves room for the words below the lowest value. */
 const upFromWords = [plot.bottom - 20, plot.top] as const
-const hourTicks = [0, 6, 12, 18, 24]
-const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 
 export function ProfileChart({ quantity, profile }: { quantity: Quantity; profile: Seasonality['daily_profile'] }) {
   const x = linearScale([0, 24], across)
@@ -29,10 +29,10 @@ export function ProfileChart({ quantity, profile }: { quantity: Quantity; profil
   return (
     <SmallChart
       title="A usual day: the mean of each hour, and where four in five readings lie"
-      label={`Mean by hour: highest ${text(highest)} at ${clock(highest.hour)}, lowest ${text(lowest)} at ${clock(lowest.hour)}.`}
+      label={`Mean by hour: highest ${text(highest)} at ${hourText(highest.hour)}, lowest ${text(lowest)} at ${hourText(lowest.hour)}.`}
     >
       <Area lower={spots(({ p10 }) => p10)} upper={spots(({ p90 }) => p90)} />
-      <TimeAxis ticks={hourTicks.map(hour => ({ x: x(hour), text: clock(hour) }))} />
+      <TimeAxis ticks={hourTicks(x)} />
       <Line spots={spots(({ mean }) => mean)} />
       <Mark x={x(highest.hour + 0.5)} y={y(highest.mean)} text={text(highest)} />
       <Mark x={x(lowest.hour + 0.5)} y={y(lowest.mean)} text={text(lowest)} isBelow />

@@ -6,6 +6,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import { countText, decimalText } from '../../text/numbers.ts'
 import { capitalised, inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
+import { hourText } from '../../text/times.ts'
 
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
@@ -54,7 +55,7 @@ export function cycleSentences(
     `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${swing(first.amplitude, quantity)} either way.`,
   ]
   if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
-    sentences.push(`A usual day is highest about ${clock(peak_hour)} and lowest about ${clock(trough_hour)}.`)
+    sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
   }
   if (others.length > 0) {
     const texts = others.map(peak => `every ${period(peak)} (${percent(peak.power)})`)
@@ -72,11 +73,6 @@ function swing(amplitude: number, quantity: Quantity): string {
 }
 
 const isDaily = ({ period_hours }: Peak) => Math.abs(period_hours - 24) < 0.5
-
-function clock(hour: number): string {
-  const minutes = Math.round(hour * 60) % 1440
-  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
-}
 
 function autocorrelationSentences({
   status,
