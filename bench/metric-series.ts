@@ -43,9 +43,9 @@ async function addSeries(databaseUrl: string): Promise<number> {
   )
   const { rowCount } = await client.query(
     `INSERT INTO metric_series (device, metric)
-     SELECT devices.number, named.id FROM devices CROSS JOIN generate_series(1, $1::int) AS place
-     JOIN (SELECT id, row_number() OVER (ORDER BY id) AS rank, count(*) OVER () AS total FROM metrics WHERE name LIKE 'bench_%') AS named
-     ON named.rank = (devices.number * $1::int + place) % total + 1`,
+     SELECT devices.number, ids[(devices.number * $1::int + place) % cardinality(ids) + 1]
+     FROM (SELECT array_agg(id ORDER BY id) AS ids FROM metrics WHERE name LIKE 'bench_%') AS named
+     CROSS JOIN devices CROSS JOIN generate_series(1, $1::int) AS place`,
     [each],
   )
   await client.end()
