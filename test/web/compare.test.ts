@@ -5,6 +5,7 @@ import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
 import { agreementSentences, directionSentences, stateSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import { type Agreement, type Comparison, furtherOf } from '../../web/pages/compare/answers.ts'
+import { askedNames, comparedNames } from '../../web/pages/compare/compared-names.ts'
 import { comparedTable } from '../../web/pages/compare/compared-table.ts'
 import { metricPanels } from '../../web/pages/compare/comparison-panels.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
@@ -15,6 +16,7 @@ import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
 import { startService } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { addMany } from './device-kinds-world.ts'
 
 const hourMs = 3_600_000
 const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')
@@ -165,6 +167,25 @@ t.test('values and differences are in the unit that a person has chosen', async 
   )
 })
 
+t.test('of many metrics a comparison is asked for twelve, until others are chosen', async t => {
+  const value = { v: 1, ts: 1, unit: '' }
+  const valuesOf = (...names: string[]) => Object.fromEntries(names.map(name => [name, value]))
+  const many = Array.from({ length: 20 }, (_, place) => `m${place}`)
+  const [a, b] = [valuesOf('temperature', 'battery_voltage', 'own', ...many), valuesOf('pressure', ...many)]
+  t.strictSame(comparedNames(a, b, undefined), ['temperature', 'pressure', ...many], 'of the air those of either')
+  t.equal(askedNames(a, b, null), many.slice(0, 10).join(','), 'those of the air are there anyway')
+  t.equal(askedNames(a, b, 'm19,gone,m2'), 'm2,m19', 'in the order of the first')
+  t.equal(askedNames(a, b, 'pressure'), 'temperature', 'no other one')
+  t.equal(
+    askedNames(a, valuesOf('pressure', ...many.slice(0, 10)), 'm1'),
+    undefined,
+    'whoever asks gets the same answer',
+  )
+  const hours = (count: number) => ({ a: new Array(count).fill(point(0, 1)), b: [] })
+  const answer = { temperature: hours(0), humidity: hours(1), pressure: hours(0), old: hours(1), metrics: { old: {} } }
+  t.strictSame(comparedNames({}, {}, answer as never), ['humidity', 'old'], 'what the answer has besides')
+})
+
 await buildWeb()
 const environment = { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) }
 const service = await startService(t, { environment })
@@ -195,6 +216,7 @@ function history(device: string, place: number): string {
 for (const name of ['roof', 'porch']) await service.addDevice(name, { expected_interval_seconds: 600 })
 await service.addDevice('plain', { expected_interval_seconds: 600 })
 const header = `timestamp,device,temperature,humidity,pressure,${names.join()}`
+await addMany(service, endMs)
 await service.import(`${header}\n${history('roof', 0)}\n${history('porch', 1)}\n`)
 const compared = async () => {
   const answer = await fetch(`${service.url}/api/compare_data?a=roof&b=porch&preset=3d&t=1`)
@@ -298,5 +320,25 @@ t.test('devices that share only the five are compared by these', async t => {
     await page.goto(`${service.url}/compare?a=roof&b=plain&preset=24h`)
     await region(page, 'Temperature').waitFor()
     await becomes(t, () => region(page, 'CO₂').count(), 0)
+  })
+})
+
+t.test('of 64 metrics twelve are compared, and asked for, until others are chosen', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const asking = page.waitForRequest(/\/api\/compare_data/)
+    await page.goto(`${service.url}/compare?a=many&b=many&preset=24h`)
+    t.match((await asking).url(), /&metrics=probe_01,.*probe_12$/)
+    await region(page, 'Probe 12').waitFor()
+    await becomes(t, () => page.locator('canvas').count(), 24, 'two of each')
+    await page.getByText('12 of 64 metrics are shown').click()
+    await page.getByRole('checkbox', { name: 'Probe 01' }).uncheck()
+    await page.getByRole('checkbox', { name: 'Probe 64' }).check()
+    await region(page, 'Probe 64').waitFor()
+    await becomes(t, () => region(page, 'Probe 01').count(), 0)
+    await becomes(t, () => page.locator('canvas').count(), 24)
+    t.match(page.url(), /metrics=probe_02.*probe_64/)
+    const file = page.getByRole('link', { name: 'Download many by hour as CSV' })
+    t.match(await file.getAttribute('href'), /metrics=probe_02.*probe_64/)
+    await inspect(t, page, 'many compared')
   })
 })

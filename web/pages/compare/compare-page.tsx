@@ -5,23 +5,24 @@ import { useMemo } from 'preact/hooks'
 import { Presets } from '../../charts/presets.tsx'
 import { zoomedWindow, zoomTo } from '../../charts/zoom.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import type { ResourceState } from '../../client/resource-state.ts'
-import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
+import { MetricChooser } from '../../parts/metric-chooser.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import { chooseMetrics } from '../../text/chosen-metrics.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { airMetrics, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import { type ComparePreset, type Comparison, furtherOf } from './answers.ts'
+import { type ComparePreset, furtherOf } from './answers.ts'
 import { ComparedMetric } from './compared-metric.tsx'
+import { hasHours } from './compared-names.ts'
 import { ComparedState } from './compared-state.tsx'
-import { type ComparedHours, comparedWindow } from './comparison-panels.ts'
+import { comparedWindow } from './comparison-panels.ts'
 import { DeviceField } from './device-field.tsx'
 import { HourFiles } from './hour-files.tsx'
+import { type ComparedMetrics, type ComparisonState, useComparison } from './use-comparison.ts'
 
-const everyMs = 120_000
 const nameOfPreset: Record<ComparePreset, string> = {
   '24h': '24 hours',
   '3d': '3 days',
@@ -37,9 +38,7 @@ export function ComparePage() {
   const asked = fields.get('preset') ?? ''
   const preset = Object.hasOwn(nameOfPreset, asked) ? (asked as ComparePreset) : '7d'
   useTitle(a === '' || b === '' ? 'Compare' : `${a} and ${b}`)
-  const query = new URLSearchParams({ a, b, preset, t: '1' })
-  const hasBoth = a !== '' && b !== ''
-  const state = useResource<Comparison>(hasBoth ? addressOf(`/api/compare_data?${query}`) : undefined, { everyMs })
+  const compared = useComparison(a, b, preset, fields.get('metrics'))
   return (
     <>
       <h1>Compare</h1>
@@ -52,7 +51,11 @@ export function ComparePage() {
           onChoose={name => choose({ preset: name })}
         />
       </form>
-      {hasBoth ? <Outcome state={state} preset={preset} /> : <p class="none-here">Choose two devices.</p>}
+      {a === '' || b === '' ? (
+        <p class="none-here">Choose two devices.</p>
+      ) : (
+        <Outcome {...compared} preset={preset} chosen={fields.get('metrics')} />
+      )}
     </>
   )
 }
@@ -62,33 +65,44 @@ function choose(changes: Partial<Record<'a' | 'b' | 'preset', string>>): void {
   setArguments({ ...changes, from: undefined, to: undefined })
 }
 
-function Outcome({ state, preset }: { state: ResourceState<Comparison>; preset: ComparePreset }) {
-  if (state.kind === 'loading') return <Skeleton name="The comparison is loading" />
-  if (state.kind === 'failed') {
-    const { failure } = state
-    if (failure.kind === 'missing')
-      return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
-    return <PageFailure state={state} timeText={createTimes(shownZone('UTC')).time} />
+interface Shown {
+  readonly preset: ComparePreset
+  readonly chosen: string | null
+}
+
+function Outcome({ state, compared, ...shown }: ComparisonState & Shown) {
+  if (state.kind === 'failed' && state.failure.kind === 'missing') {
+    return <p class="none-here">One of these devices does not exist, or it has been removed.</p>
   }
+  const zone = compared === undefined ? 'UTC' : compared.comparison.time_zone
   return (
     <>
-      <PageFailure state={state} timeText={createTimes(shownZone(state.value.time_zone)).time} />
-      <Compared comparison={state.value} preset={preset} />
+      <PageFailure state={state} timeText={createTimes(shownZone(zone)).time} />
+      {compared !== undefined ? <Compared {...compared} {...shown} /> : null}
+      {compared === undefined && state.kind !== 'failed' ? <Skeleton name="The comparison is loading" /> : null}
     </>
   )
 }
 
-function Compared({ comparison, preset }: { comparison: Comparison; preset: ComparePreset }) {
+function Compared({ comparison, names, described, preset, chosen }: ComparedMetrics & Shown) {
   const zone = useMemo(() => createZone(shownZone(comparison.time_zone)), [comparison.time_zone])
   const times = useMemo(() => createTimes(shownZone(comparison.time_zone)), [comparison.time_zone])
-  const quantities = quantitiesOf(comparison.metrics)
-  const always = airMetrics.map(name => ({ name, metric: comparison[name] }))
+  const quantities = quantitiesOf(described)
+  const shownNames = chooseMetrics(names, chosen)
+  const air = airMetrics.map(name => ({ name, metric: comparison[name] }))
   // Of those, one that neither device has says nothing.
-  const compared = [...always.filter(({ metric }) => hasHours(metric)), ...furtherOf(comparison)]
+  const all = [...air.filter(({ metric }) => hasHours(metric)), ...furtherOf(comparison)]
+  const compared = all.filter(({ name }) => shownNames.includes(name))
+  const chooser = <MetricChooser names={names} shown={shownNames} quantities={quantities} />
   const hours = compared.flatMap(({ metric }) => ('diff' in metric ? [metric] : []))
   const whole = comparedWindow(hours, preset)
   if (whole === undefined && hours.length === compared.length) {
-    return <p class="none-here">Neither has readings in this range.</p>
+    return (
+      <>
+        {chooser}
+        <p class="none-here">Neither has readings in this range.</p>
+      </>
+    )
   }
   const [a, b] = [comparison.a.device, comparison.b.device]
   const window = zoomedWindow.value ?? whole
@@ -98,6 +112,7 @@ function Compared({ comparison, preset }: { comparison: Comparison; preset: Comp
         Hourly means, and of amounts the increase or the sum of each hour.{' '}
         <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>. Times: {times.zone}.
       </p>
+      {chooser}
       {compared.map(({ name, metric }) => {
         const shown = { name, quantity: quantities.of(name), a, b }
         if (!('diff' in metric)) return <ComparedState key={name} {...shown} metric={metric} />
@@ -116,5 +131,3 @@ function Compared({ comparison, preset }: { comparison: Comparison; preset: Comp
     </>
   )
 }
-
-const hasHours = ({ a, b }: Pick<ComparedHours, 'a' | 'b'>) => a.length + b.length > 0

@@ -1,7 +1,8 @@
-/** Which metrics a device has, in which order they are shown, and which of many the page shows. */
+/** Which metrics a device has, in which order they are shown, and which of many its analyses are asked for. */
 
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
+import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
 import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
 import { type Detail, gaugeHoursOf, type LastValues } from './answers.ts'
 
@@ -10,20 +11,10 @@ export interface ShownMetric {
   readonly kind: MetricKind
 }
 
-/** As many are shown of a device that has more, until somebody chooses among them. */
-export const shownMax = 12
-
 /** The metrics of a device: those with a last value in the order of that answer, then those with values before. */
 export function metricsOfDevice(values: LastValues, detail: Detail | undefined, further: Descriptions): string[] {
   const before = builtInNames.filter(name => detail !== undefined && gaugeHoursOf(detail, name).length > 0)
   return [...new Set([...Object.keys(values), ...before, ...Object.keys(further)])]
-}
-
-/** `chosen`: names of an address with commas between them; those that the device does not have count for nothing. */
-export function chooseMetrics(names: readonly string[], chosen: string | null): string[] {
-  const wanted = new Set(chosen?.split(','))
-  const found = names.filter(name => wanted.has(name))
-  return found.length > 0 ? found : names.slice(0, shownMax)
 }
 
 /** Those that are shown, and what each device may have had long ago, as no answer tells. */

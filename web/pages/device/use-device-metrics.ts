@@ -4,10 +4,11 @@ import { useMemo } from 'preact/hooks'
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
+import { chooseMetrics } from '../../text/chosen-metrics.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import type { Detail } from './answers.ts'
 import { numberedStates } from './numbered-states.ts'
-import { chooseMetrics, metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
+import { metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
 
 interface Answers {
   readonly latest: LatestOfDevice | undefined

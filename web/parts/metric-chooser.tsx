@@ -1,8 +1,8 @@
 /** Which of many metrics the page shows, kept in its address. */
 
-import { setArguments } from '../../client/address.ts'
-import type { Quantities } from '../../text/quantities.ts'
-import { shownMax } from './shown-metrics.ts'
+import { setArguments } from '../client/address.ts'
+import { shownMax } from '../text/chosen-metrics.ts'
+import type { Quantities } from '../text/quantities.ts'
 
 export interface MetricChooserProps {
   readonly names: readonly string[]

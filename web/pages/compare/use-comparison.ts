@@ -1,0 +1,52 @@
+/** The comparison of two devices as far as it is shown, with what tells which metrics they have. */
+
+import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import { addressOf } from '../../client/address.ts'
+import { lastValue, type ResourceState } from '../../client/resource-state.ts'
+import { useKept } from '../../client/use-kept.ts'
+import { useResource } from '../../client/use-resource.ts'
+import type { Descriptions } from '../../text/quantities.ts'
+import type { ComparePreset, Comparison } from './answers.ts'
+import { askedNames, comparedNames } from './compared-names.ts'
+
+const everyMs = 120_000
+
+export interface ComparedMetrics {
+  readonly comparison: Comparison
+  /** In the order in which they are shown. */
+  readonly names: readonly string[]
+  readonly described: Descriptions
+}
+
+export interface ComparisonState {
+  /** What there is nothing of, or what is old. */
+  readonly state: ResourceState<unknown>
+  /** Those of other metrics stay until the answer about the chosen ones is there. */
+  readonly compared: ComparedMetrics | undefined
+}
+
+/** Reads nothing while one of the two is not named. `chosen` are names with commas between them. */
+export function useComparison(a: string, b: string, preset: ComparePreset, chosen: string | null): ComparisonState {
+  const hasBoth = a !== '' && b !== ''
+  const latestOf = (name: string) => addressOf(`/api/latest/${encodeURIComponent(name)}`)
+  const ofA = useResource<LatestOfDevice>(hasBoth ? latestOf(a) : undefined, { everyMs })
+  const ofB = useResource<LatestOfDevice>(hasBoth ? latestOf(b) : undefined, { everyMs })
+  const [latestA, latestB] = [lastValue(ofA), lastValue(ofB)]
+  // It follows the last values, which tell whether there are so many metrics that only some are asked for.
+  const url = latestA && latestB ? comparisonAddress(askedNames(latestA.values, latestB.values, chosen)) : undefined
+  const state = useResource<Comparison>(url, { everyMs })
+  const comparison = useKept(state, JSON.stringify([a, b, preset]))
+  const compared = latestA &&
+    latestB &&
+    comparison && {
+      comparison,
+      names: comparedNames(latestA.values, latestB.values, comparison),
+      described: { ...latestA.metrics, ...latestB.metrics, ...comparison.metrics },
+    }
+  return { state: [ofA, ofB].find(({ kind }) => kind === 'failed') ?? state, compared }
+
+  function comparisonAddress(asked: string | undefined): string {
+    const query = new URLSearchParams({ a, b, preset, t: '1' })
+    return addressOf(`/api/compare_data?${query}${asked === undefined ? '' : `&metrics=${asked}`}`)
+  }
+}

@@ -1,0 +1,11 @@
+/** Which of many metrics a page shows. */
+
+/** As many are shown where there are more, until somebody chooses among them. */
+export const shownMax = 12
+
+/** `chosen`: names of an address with commas between them; those that are not among `names` count for nothing. */
+export function chooseMetrics(names: readonly string[], chosen: string | null): string[] {
+  const wanted = new Set(chosen?.split(','))
+  const found = names.filter(name => wanted.has(name))
+  return found.length > 0 ? found : names.slice(0, shownMax)
+}
