@@ -149,21 +149,28 @@ t.test('what changed since the last visit is told', async t => {
 
 t.test('a visit is remembered where the browser allows it', async t => {
   const stored = new Map<string, string>()
-  const storage = {
+  const items = {
     getItem: (key: string) => stored.get(key) ?? null,
     setItem: (k: string, v: string) => void stored.set(k, v),
   }
+  const storage = () => items
   t.equal(readVisit(storage), undefined)
   writeVisit(storage, { atMs: 1, silent: ['a'] })
   t.strictSame(readVisit(storage), { atMs: 1, silent: ['a'] })
   for (const text of ['', '{', '[]', '{"atMs":1}', '{"atMs":"1","silent":[]}']) {
-    t.equal(readVisit({ ...storage, getItem: () => text }), undefined, text)
+    t.equal(
+      readVisit(() => ({ ...items, getItem: () => text })),
+      undefined,
+      text,
+    )
   }
   const refuse = () => {
     throw new Error('no storage')
   }
-  writeVisit({ getItem: refuse, setItem: refuse }, { atMs: 1, silent: [] })
-  t.equal(readVisit({ getItem: refuse, setItem: refuse }), undefined)
+  for (const refused of [refuse, () => ({ getItem: refuse, setItem: refuse })]) {
+    writeVisit(refused, { atMs: 1, silent: [] })
+    t.equal(readVisit(refused), undefined)
+  }
 })
 
 t.test('the document has the rows on the screen, and keys lead to any row', async t => {

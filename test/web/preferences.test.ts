@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import type { Preferences } from '../../auth/accounts/preference-values.ts'
+import { noPreferences, type Preferences } from '../../auth/accounts/preference-values.ts'
 import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -67,21 +67,23 @@ t.test('of who is signed in, the account has it, for every browser', async t => 
   const password = 'correct horse battery'
   const email = 'ada@example.com'
   await service.admin('POST', '/accounts', { email, name: 'Ada', role: 'user', password })
-  const signIn = async (page: Page) => {
+  const signIn = async (page: Page, kept: string) => {
     await page.goto(`${service.url}/sign-in?callbackUrl=/compare`)
     await page.getByLabel('E-mail address', { exact: true }).fill(email)
     await page.getByLabel('Password', { exact: true }).fill(password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL(`${service.url}/compare`)
     await openMenu(page)
-    await page.getByText('Kept in your account.').waitFor()
+    await page.getByText(kept).waitFor()
   }
   await inBrowser(t, browser, desk, async page => {
     await page.goto(`${service.url}/compare`)
     await openMenu(page)
     await choose(page, 'Wind and other speeds', 'kn')
     await closeMenu(page)
-    await signIn(page)
+    await signIn(page, 'Kept in this browser. Your account gets it with the next change here.')
+    await becomes(t, () => preferencesOf(page), noPreferences, 'the account has nothing')
+    await becomes(t, () => page.getByText('Kept in your account.').count(), 0)
     await becomes(t, () => chosenIn(page, 'Wind and other speeds'), '[kn_i]', 'what was chosen before stays')
     await choose(page, 'Temperature', '°F')
     await choose(page, 'Times', 'Asia/Tokyo')
@@ -91,18 +93,42 @@ t.test('of who is signed in, the account has it, for every browser', async t => 
       speed_unit: '[kn_i]',
       time_zone: 'Asia/Tokyo',
     })
+    await page.getByText('Kept in your account.').waitFor()
   })
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page)
+    await signIn(page, 'Kept in your account.')
     await becomes(t, () => chosenIn(page, 'Temperature'), '[degF]', 'in another browser')
     await page.route('**/v1/auth/me/preferences', route => route.fulfill({ status: 503, json: { detail: 'away' } }))
     await choose(page, 'Temperature', '°C')
     await page.getByText('Your account does not have it yet').waitFor()
+    await becomes(t, () => page.getByText('Kept in your account.').count(), 0)
     await inspect(t, page, 'the account is away')
     await page.unroute('**/v1/auth/me/preferences')
     await choose(page, 'Air pressure', 'mmHg')
+    await page.getByText('Kept in your account.').waitFor()
     await becomes(t, () => page.getByText('Your account does not have it yet').count(), 0)
     await becomes(t, async () => (await preferencesOf(page)).temperature_unit, 'Cel', 'the choice before comes along')
+  })
+})
+
+t.test('where storage is forbidden, a choice holds as long as the page', async t => {
+  const devices = madeDevices(1)
+  Object.assign(devices[0] ?? {}, { values: { temperature: 20 } })
+  const server = await openFleetServer(t, devices)
+  await inBrowser(t, browser, desk, async page => {
+    await page.addInitScript(() =>
+      Object.defineProperty(globalThis, 'localStorage', {
+        get: () => {
+          throw new DOMException('denied', 'SecurityError')
+        },
+      }),
+    )
+    await page.goto(server.url)
+    await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')
+    await openMenu(page)
+    await choose(page, 'Temperature', '°F')
+    await closeMenu(page)
+    await becomes(t, () => cell(page, 'temperature').innerText(), '68.0\u202f°F')
   })
 })
 

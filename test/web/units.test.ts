@@ -115,12 +115,13 @@ t.test('quantities follow the choice at once, and a difference has no other zero
 
 function storageOf(text: string | null) {
   let stored = text
-  return {
+  const storage = {
     getItem: () => stored,
     setItem(_key: string, value: string) {
       stored = value
     },
   }
+  return () => storage
 }
 
 t.test('the browser gives back what it was given, and nothing of what it cannot be', async t => {
@@ -134,16 +135,13 @@ t.test('the browser gives back what it was given, and nothing of what it cannot 
   t.strictSame(readStored(storage), { preferences: noPreferences, isCopy: false })
   writeStored(storage, { preferences: chosen, isCopy: true })
   t.strictSame(readStored(storage), { preferences: chosen, isCopy: true })
-  const broken = {
-    getItem: () => {
-      throw new Error('forbidden')
-    },
-    setItem: () => {
-      throw new Error('full')
-    },
+  const fail = () => {
+    throw new Error('forbidden, or full')
   }
-  t.strictSame(readStored(broken).preferences, noPreferences)
-  writeStored(broken, { preferences: chosen, isCopy: false })
+  for (const broken of [fail, () => ({ getItem: fail, setItem: fail })]) {
+    t.strictSame(readStored(broken).preferences, noPreferences)
+    writeStored(broken, { preferences: chosen, isCopy: false })
+  }
   const fields = fc.dictionary(
     fc.constantFrom(...Object.keys(noPreferences), 'isCopy', '__proto__'),
     fc.oneof(fc.constantFrom('Cel', 'hPa', 'm/s', 'UTC', 'Europe/Atlantis'), fc.jsonValue()),

@@ -3,6 +3,7 @@
 import { noPreferences, type Preferences } from '../text/preferences.ts'
 import { isZone } from '../text/times.ts'
 import { unitChoices, unitPreferences } from '../text/units.ts'
+import type { BrowserStorage } from './browser-storage.ts'
 
 const storageKey = 'barograph.preferences'
 
@@ -12,12 +13,10 @@ interface Stored {
   isCopy: boolean
 }
 
-type PreferencesStorage = Pick<Storage, 'getItem' | 'setItem'>
-
 /** What is stored may be of another version, or of anybody: what is no choice of ours counts as none. */
-export function readStored(storage: PreferencesStorage): Stored {
+export function readStored(storage: BrowserStorage): Stored {
   try {
-    const { isCopy, ...stored } = Object(JSON.parse(storage.getItem(storageKey) ?? '{}')) as Record<string, unknown>
+    const { isCopy, ...stored } = Object(JSON.parse(storage().getItem(storageKey) ?? '{}')) as Record<string, unknown>
     return { preferences: choicesIn(stored), isCopy: isCopy === true }
   } catch {
     return { preferences: noPreferences, isCopy: false }
@@ -31,9 +30,9 @@ export function choicesIn(stored: Readonly<Record<string, unknown>>): Preference
   return { ...Object.fromEntries(units), time_zone: typeof zone === 'string' && isZone(zone) ? zone : null }
 }
 
-export function writeStored(storage: PreferencesStorage, { preferences, isCopy }: Stored): void {
+export function writeStored(storage: BrowserStorage, { preferences, isCopy }: Stored): void {
   try {
-    storage.setItem(storageKey, JSON.stringify({ ...preferences, isCopy }))
+    storage().setItem(storageKey, JSON.stringify({ ...preferences, isCopy }))
   } catch {
     // Full, or forbidden: the choice ends with the page.
   }

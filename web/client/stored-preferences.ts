@@ -3,26 +3,28 @@
 import { signal } from '@preact/signals'
 import { type Preferences, preferences } from '../text/preferences.ts'
 import { addressOf } from './address.ts'
+import { browserStorage } from './browser-storage.ts'
 import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
 import { readJson } from './read-json.ts'
 
-/** Where a choice is kept. */
-export const keptIn = signal<'browser' | 'account'>('browser')
+/** Where what is shown is kept; `account` only for what the account has confirmed, `unsent` for what it does not have. */
+export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('browser')
 
 const accountPath = '/v1/auth/me/preferences'
 const timeoutMs = 15_000
 
 /** Shows by what the browser has at once, and then by what the account has. Call it once. */
 export async function loadPreferences(): Promise<void> {
-  const stored = readStored(localStorage)
+  const stored = readStored(browserStorage)
   preferences.value = stored.preferences
   if (!(await isSignedIn())) return
   const outcome = await readJson<Preferences>(addressOf(accountPath))
   if (outcome.kind !== 'answer') return
-  keptIn.value = 'account'
+  const ofAccount = choicesIn(outcome.value)
   const hasChosen = Object.values(outcome.value).some(choice => choice !== null)
   // What somebody chose before they signed in stays until they choose in the account.
-  if (hasChosen || stored.isCopy) show(choicesIn(outcome.value), true)
+  if (hasChosen || stored.isCopy) show(ofAccount, true)
+  keptIn.value = isShown(ofAccount) ? 'account' : 'unsent'
 }
 
 /** Auth.js answers null to who is not signed in. Where another service signs people in, only the account tells. */
@@ -33,19 +35,30 @@ async function isSignedIn(): Promise<boolean> {
 }
 
 function show(chosen: Preferences, isCopy: boolean): void {
-  writeStored(localStorage, { preferences: chosen, isCopy })
-  if (JSON.stringify(chosen) !== JSON.stringify(preferences.peek())) preferences.value = chosen
+  writeStored(browserStorage, { preferences: chosen, isCopy })
+  if (!isShown(chosen)) preferences.value = chosen
 }
+
+const isShown = (chosen: Preferences) => JSON.stringify(chosen) === JSON.stringify(preferences.peek())
 
 let sending: Promise<unknown> = Promise.resolve()
 
 /** At once on the page; why the account does not have it, in a sentence, or undefined. */
 export function changePreferences(change: Partial<Preferences>): Promise<string | undefined> {
-  const isOfAccount = keptIn.peek() === 'account'
-  show({ ...preferences.peek(), ...change }, isOfAccount)
-  if (!isOfAccount) return Promise.resolve(undefined)
+  // A copy of what the account has only once it has confirmed that.
+  show({ ...preferences.peek(), ...change }, false)
+  if (keptIn.peek() === 'browser') return Promise.resolve(undefined)
+  keptIn.value = 'sending'
   // One after the other, so that the last one counts; all choices, as the account may not have those of the browser yet.
-  const sent = sending.then(() => sendToAccount(preferences.peek()))
+  const sent = sending.then(async () => {
+    const chosen = preferences.peek()
+    const failure = await sendToAccount(chosen)
+    if (isShown(chosen)) {
+      if (failure === undefined) show(chosen, true)
+      keptIn.value = failure === undefined ? 'account' : 'unsent'
+    }
+    return failure
+  })
   sending = sent
   return sent
 }

@@ -56,16 +56,11 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
         This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days,
         hours and statistics of analyses stay those of the zone of the service.
       </p>
-      <p class="note">
-        {keptIn.value === 'account' ? (
-          'Kept in your account.'
-        ) : (
-          <>
-            Kept in this browser. <a href={signInAddress()}>Sign in</a> to keep it in your account.
-          </>
-        )}
-      </p>
-      {failure === undefined ? null : (
+      {failure === undefined ? (
+        <p class="note">
+          <Kept />
+        </p>
+      ) : (
         <p class="error" role="alert">
           {failure}
         </p>
@@ -75,6 +70,24 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
       </button>
     </dialog>
   )
+}
+
+/** Where what is shown is kept. */
+function Kept() {
+  switch (keptIn.value) {
+    case 'account':
+      return <>Kept in your account.</>
+    case 'sending':
+      return <>It is sent to your account.</>
+    case 'unsent':
+      return <>Kept in this browser. Your account gets it with the next change here.</>
+    case 'browser':
+      return (
+        <>
+          Kept in this browser. <a href={signInAddress()}>Sign in</a> to keep it in your account.
+        </>
+      )
+  }
 }
 
 interface ChoiceProps {

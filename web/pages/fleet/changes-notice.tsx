@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
+import { browserStorage } from '../../client/browser-storage.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { Banner } from '../../parts/banner.tsx'
@@ -17,9 +18,9 @@ export function ChangesNotice({ fleet, times }: { fleet: Fleet; times: Times }) 
   const isComplete = fleet.isComplete.value
   useEffect(() => {
     if (!isComplete) return undefined
-    const before = readVisit(localStorage)
+    const before = readVisit(browserStorage)
     if (before !== undefined) setChanges(changesSince(before, fleet.devices.peek()))
-    const note = () => writeVisit(localStorage, visitOf(fleet.devices.peek(), serverNowMs.peek()))
+    const note = () => writeVisit(browserStorage, visitOf(fleet.devices.peek(), serverNowMs.peek()))
     // A phone may never tell that the page is closed, only that it is hidden.
     addEventListener('pagehide', note)
     document.addEventListener('visibilitychange', note)

@@ -1,6 +1,7 @@
 /** What has changed since the last visit: which devices became silent, and which came back. */
 
 import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { BrowserStorage } from '../../client/browser-storage.ts'
 
 export interface Visit {
   /** Epoch milliseconds, of the service. */
@@ -34,12 +35,10 @@ export function visitOf(devices: readonly FleetDevice[], atMs: number): Visit {
   return { atMs, silent: silent.slice(0, namesMax) }
 }
 
-type VisitStorage = Pick<Storage, 'getItem' | 'setItem'>
-
 /** Undefined on the first visit, and where the browser stores nothing. */
-export function readVisit(storage: VisitStorage): Visit | undefined {
+export function readVisit(storage: BrowserStorage): Visit | undefined {
   try {
-    const stored: unknown = JSON.parse(storage.getItem(storageKey) ?? 'null')
+    const stored: unknown = JSON.parse(storage().getItem(storageKey) ?? 'null')
     const { atMs, silent } = (stored ?? {}) as Partial<Visit>
     if (typeof atMs !== 'number' || !Array.isArray(silent)) return undefined
     return { atMs, silent: silent.map(String) }
@@ -48,9 +47,9 @@ export function readVisit(storage: VisitStorage): Visit | undefined {
   }
 }
 
-export function writeVisit(storage: VisitStorage, visit: Visit): void {
+export function writeVisit(storage: BrowserStorage, visit: Visit): void {
   try {
-    storage.setItem(storageKey, JSON.stringify(visit))
+    storage().setItem(storageKey, JSON.stringify(visit))
   } catch {
     // Full, or forbidden: the next visit is a first one.
   }
