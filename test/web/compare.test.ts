@@ -338,7 +338,7 @@ t.test('of 64 metrics twelve are compared, and asked for, until others are chose
     await becomes(t, () => page.locator('canvas').count(), 24)
     t.match(page.url(), /metrics=probe_02.*probe_64/)
     const file = page.getByRole('link', { name: 'Download many by hour as CSV' })
-    t.match(await file.getAttribute('href'), /metrics=probe_02.*probe_64/)
+    await becomes(t, () => file.getAttribute('href'), /metrics=probe_02.*probe_64/)
     await inspect(t, page, 'many compared')
   })
 })
