@@ -1,8 +1,10 @@
 /** What the device page makes of metrics of each kind: bars, directions, timelines, tables and sentences. */
 
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { KindBucket, WindowFigures } from '../../query/shapes/kinds.ts'
 import type { PastDays } from '../../query/shapes/past.ts'
+import { edgeColour, wordColour } from '../../web/charts/block-look.ts'
 import { valueAt } from '../../web/charts/line-data.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { amountOfDay, daysAmountText } from '../../web/pages/device/day-amounts.ts'
@@ -22,7 +24,7 @@ import { statesOfDay, statesOfDays, statesOfSteps, timeline } from '../../web/pa
 import { chooseMetrics, shownMax } from '../../web/text/chosen-metrics.ts'
 import { compassPoint, directionText } from '../../web/text/compass.ts'
 import { quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
-import { isSwitch, stateInWords } from '../../web/text/state-words.ts'
+import { isSwitch, stateColour, stateInWords } from '../../web/text/state-words.ts'
 import { createTimes } from '../../web/text/times.ts'
 import { createZone, localMs } from '../../web/text/zone.ts'
 
@@ -372,6 +374,36 @@ t.test('a range has its kinds in the order of the metrics, and nothing of what i
   t.equal(rangeSeries({ ...of, parts: { ...none, days: undefined } }), undefined, 'an answer is on its way')
   t.equal(rangeSeries({ ...of, detail: undefined }), undefined)
 })
+
+t.test('each state can be told from the ground, and its word from the state, in light and in dark', async t => {
+  const css = readFileSync(new URL('../../theme/base.css', import.meta.url), 'utf8')
+  const [light = '', dark = ''] = css.split('prefers-color-scheme: dark')
+  for (const [scheme, text] of Object.entries({ light, dark })) {
+    const colour = (name: string) => new RegExp(`${name}: #([0-9a-f]+);`).exec(text)?.[1] ?? ''
+    for (let state = 0; state < 8; state++) {
+      const fill = stateColour(state)
+      const [ground, edge] = [contrast(colour('--card'), colour(edgeColour(fill))), edgeColour(fill)]
+      t.ok(ground >= 3, `${scheme}, state ${state}: ${edge} on the ground ${ground}`)
+      const word = contrast(colour(fill), colour(wordColour(fill)))
+      t.ok(word >= 4.5, `${scheme}, state ${state}: its word ${word}`)
+    }
+  }
+})
+
+/** WCAG 2.2, contrast ratio and relative luminance, of colours such as `fff` and `1e1b29`. */
+function contrast(one: string, other: string): number {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (high + 0.05) / (low + 0.05)
+}
+
+function luminance(hex: string): number {
+  const long = hex.length === 3 ? hex.replaceAll(/./g, '$&$&') : hex
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map(at => {
+    const part = Number.parseInt(long.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
 
 t.test('of many metrics twelve are shown, until others are chosen', async t => {
   const names = Array.from({ length: 20 }, (_, place) => `m${place}`)

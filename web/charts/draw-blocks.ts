@@ -1,6 +1,7 @@
 /** Draws the blocks of a chart: bars of amounts, and states. */
 
 import type uPlot from 'uplot'
+import { edgeColour, wordColour } from './block-look.ts'
 import type { ChartView } from './chart-look.ts'
 import type { Block } from './panel.ts'
 
@@ -20,21 +21,32 @@ export function drawBlocks(plot: uPlot, { content: { blocks = [] }, colour }: Ch
   ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`
   ctx.textBaseline = 'middle'
   ctx.textAlign = 'center'
-  const colours = new Map([...new Set(blocks.map(block => block.colour))].map(name => [name, colour(name)]))
-  const [ink, card] = [colour('--ink'), colour('--card')]
+  const looks = new Map([...new Set(blocks.map(block => block.colour))].map(name => [name, lookOf(name, colour)]))
   for (const block of blocks) {
     const place = placeOf(plot, block)
-    if (place === undefined) continue
+    const look = looks.get(block.colour)
+    if (place === undefined || look === undefined) continue
     const { left, top, width, height } = place
-    ctx.fillStyle = colours.get(block.colour) ?? ''
+    ctx.fillStyle = look.edge
     ctx.fillRect(left, top, width, height)
+    const inset = devicePixelRatio
+    if (look.fill !== look.edge && width > 2 * inset && height > 2 * inset) {
+      ctx.fillStyle = look.fill
+      ctx.fillRect(left + inset, top + inset, width - 2 * inset, height - 2 * inset)
+    }
     if (block.text === undefined || ctx.measureText(block.text).width + 2 * textMargin * devicePixelRatio > width)
       continue
-    ctx.fillStyle = block.colour === '--line' ? ink : card
+    ctx.fillStyle = look.words
     ctx.fillText(block.text, left + width / 2, top + height / 2)
   }
   ctx.restore()
 }
+
+const lookOf = (name: string, colour: ChartView['colour']) => ({
+  fill: colour(name),
+  edge: colour(edgeColour(name)),
+  words: colour(wordColour(name)),
+})
 
 /** In pixels of the canvas, as far as it is in sight; undefined outside. */
 function placeOf(plot: uPlot, { fromMs, toMs, low, high }: Block) {

@@ -23,7 +23,7 @@ export function stateInWords(state: number, ofSwitch: boolean): string {
 }
 
 /** Custom properties of the palette. The first is that of 0, which mostly is what does nothing. */
-const colours = ['--line', '--accent', '--literal', '--warn', '--link', '--good', '--edge', '--bad'] as const
+const colours = ['--line', '--accent', '--literal', '--warn', '--link', '--good', '--soft', '--bad'] as const
 
 /** More states than colours repeat them; the number stands beside each. */
 export function stateColour(state: number): string {

@@ -1,6 +1,7 @@
 /** Amounts, directions and states of today beside those of earlier days, hour by hour. */
 
 import type { ComponentChildren } from 'preact'
+import { blockStyle } from '../../charts/block-look.ts'
 import { extentOf, linearScale } from '../../charts/paths.ts'
 import { plot, SmallChart, type SmallChartProps, TimeAxis } from '../../charts/small-charts.tsx'
 import { measureDifference, nameWithin, nameWithUnit } from '../../text/quantities.ts'
@@ -142,7 +143,7 @@ export function StatesOfDays({ metric, quantity, past }: DaysChartProps) {
                   y={top + 2 + inner * (1 - Math.min(1, seconds / 3600))}
                   width={rowX(hour.hour + 1) - rowX(hour.hour) - 1}
                   height={inner * Math.min(1, length / 3600)}
-                  style={{ fill: `var(${stateColour(state)})` }}
+                  style={blockStyle(stateColour(state))}
                 />
               )
             })
