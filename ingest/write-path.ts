@@ -260,9 +260,8 @@ function createDeadLetters(
       return removed.filter(isRemoved => isRemoved).length
     },
     async eraseFurther(erased) {
-      const disk = openDisk(directory)
       for (const letter of await listDeadLetters(directory, -1, deadLettersMax)) {
-        eraseFurtherOf(table, disk, letter, erased)
+        eraseFurtherOf(table, directory, letter, erased)
         await turn()
       }
     },

@@ -76,11 +76,7 @@ export const expiredHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredHoursTa
 
 /** The days that have expired, each with its raw readings and its hours: from then on those hours are the ones that count. */
 export const expiredDaysTable = 'readings_expired'
-export const expiredDaysTableSql = `CREATE TABLE IF NOT EXISTS ${expiredDaysTable} (
-  ts TIMESTAMP,
-  readings LONG,
-  hours LONG
-) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
+export const expiredDaysTableSql = daysTableSql(expiredDaysTable)
 
 /**
  * What is kept of a series for each of its expired hours. Values of kinds that have no mean are between `first` and `last`;
@@ -115,13 +111,20 @@ export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredS
   ${seriesHourColumns.map(({ name, type }) => `${name} ${type}`).join(',\n  ')}
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, series)`
 
-/** The days whose values without a column, told as readings, have their hours there. What has expired is told by `readings_expired` alone. */
+/**
+ * The days whose values without a column, counted in `readings`, have their hours in `measurements_hours`. Which days have
+ * expired, `readings_expired` alone says.
+ */
 export const expiredSeriesDaysTable = 'measurements_expired'
-export const expiredSeriesDaysTableSql = `CREATE TABLE IF NOT EXISTS ${expiredSeriesDaysTable} (
+export const expiredSeriesDaysTableSql = daysTableSql(expiredSeriesDaysTable)
+
+function daysTableSql(table: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${table} (
   ts TIMESTAMP,
   readings LONG,
   hours LONG
 ) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
+}
 
 /** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
 export const hourlyView = 'readings_1h'

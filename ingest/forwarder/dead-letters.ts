@@ -3,9 +3,10 @@
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
+import { existsSync } from 'node:fs'
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Disk } from '../journal/disk.ts'
+import { type Disk, openDisk } from '../journal/disk.ts'
 import {
   erasedFurther,
   eraseFurther,
@@ -76,17 +77,18 @@ export function writeDeadLetter(
  */
 export function eraseFurtherOf(
   table: TableDescription,
-  disk: Disk,
+  directory: string,
   letter: DeadLetter,
   erased: ReadonlySet<number>,
 ): void {
   const hasAny = letter.further?.some(({ series }) => erased.has(erasedFurther(series))) ?? false
-  if (!hasAny || !disk.list().includes(nameOf(letter.id))) return
+  if (!hasAny || !existsSync(join(directory, nameOf(letter.id)))) return
   const record = recordOf(table, letter)
   const view = viewOf(record)
   eraseFurther(view, 0, number => erased.has(number))
   const { further: _, series: __, ...rest } = letter
   const file: LetterFile = { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+  const disk = openDisk(directory)
   disk.replace(nameOf(letter.id), textOf(file))
   disk.syncDirectory()
 }
