@@ -3,6 +3,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { BodyFault } from './body-fault.ts'
+import { releaseOwn } from './release.ts'
 
 export type Coding = 'identity' | 'gzip' | 'zstd'
 
@@ -30,7 +31,11 @@ function createDecoder(coding: Exclude<Coding, 'identity'>) {
 /** The bytes of a body without its compression. Throws a `BodyFault` where it cannot be decompressed. */
 export async function* decoded(pieces: AsyncIterable<Uint8Array>, coding: Coding): AsyncGenerator<Uint8Array> {
   if (coding === 'identity') {
-    yield* pieces
+    for await (const piece of pieces) {
+      yield piece
+      // Whoever asks for the next one has read it.
+      releaseOwn(piece)
+    }
     return
   }
   const decoder = createDecoder(coding)

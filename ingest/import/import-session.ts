@@ -10,6 +10,7 @@ import type { RowKind, Series } from '../formats/row-kind.ts'
 import type { Outcome } from '../journal/outcome.ts'
 import type { BodyFaultCode } from './body-fault.ts'
 import type { BodyBounds, BodySource, ImportPool } from './import-pool.ts'
+import { release } from './release.ts'
 import type { ReadyChunk, ThreadBody } from './thread-body.ts'
 
 /** What is known of records besides their bytes. */
@@ -31,7 +32,7 @@ export interface ImportSource extends BodySource {
   onStored?: (series: readonly Series[]) => void
   /** Asked before each chunk is stored, or rejected: why it is not, though it could be read. */
   refusal?: (series: readonly Series[]) => Promise<Failure | undefined>
-  /** Where the records go instead of the journal. */
+  /** Where the records go instead of the journal; it may keep them. */
   append?: Append
 }
 
@@ -135,6 +136,7 @@ async function storeAll(
     // Nobody waits for it where this chunk is not stored.
     following.catch(() => undefined)
     const outcome = (await source.refusal?.(step.series)) ?? (await store(step, append))
+    if (source.append === undefined) release(step.records)
     if (outcome !== 'stored') return { failure: failureOf(outcome) }
     if (step.count > 0) source.onStored?.(step.series)
     settle(report, step, rejectsMax)

@@ -15,6 +15,7 @@ import { createNdjsonReader } from '../formats/ndjson.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
+import { buffersOf } from '../formats/rows.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, bodyChunks } from './body-lines.ts'
@@ -22,6 +23,7 @@ import type { BodyTimes, ChunkRecords } from './body-messages.ts'
 import { type Coding, decoded } from './content-coding.ts'
 import { packNames } from './packed-names.ts'
 import { unpackSeries } from './packed-series.ts'
+import { release } from './release.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -92,6 +94,7 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
       ignored ??= new IgnoredFields(next.otherColumns)
       const { others, bytes, ...encoded } = await encode(task, channel, meter, next, progress)
       rest = restOf(next, bytes)
+      if (rest === undefined) release(next.chunk)
       ignored.add(others)
       progress.linesDone += encoded.lines
       progress.rejectsMax -= encoded.rejects.length
@@ -170,6 +173,7 @@ async function encode(
   }
   const { rejectsMax } = progress
   const encoded = encodeRows(kind, read.rows, { names, resolved: unpackSeries(series), ...channel.times, rejectsMax })
+  for (const buffer of buffersOf(read.rows)) release({ buffer })
   return {
     ...encoded,
     lines,

@@ -14,6 +14,7 @@ import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
 import { NamesUnavailable } from './import-session.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
+import { release } from './release.ts'
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 export interface LineImporterOptions extends TimeLimits {
@@ -121,6 +122,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     const ended = await refusal?.(written)
     if (ended !== undefined) return { kind: ended, bytes }
     const outcome = await journal.append(encoded.records)
+    release(encoded.records)
     if (outcome !== 'stored') return { kind: outcome, bytes }
     const expired = encoded.expired.map(({ line, name }): Reject => {
       const reason = `timestamp ${expiredReason(fromMs ?? 0)}`
@@ -132,7 +134,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
   }
 
   async function encodeRows(task: EncodeLinesTask): Promise<EncodedLines> {
-    return task.rows.count === 0 ? nothing : await encode(task)
+    return task.rows.count === 0 ? nothing() : await encode(task)
   }
 
   async function run(body: LineBody): Promise<LineImport> {
@@ -179,7 +181,10 @@ async function readResolved(
   const resolved = await resolve(first.names)
   const fields = resolved === 'later' ? resolved : await fieldsOf(resolved, first, resolver)
   if (resolved === 'later' || fields === 'later') return { kind: 'later', bytes }
-  if (fields === undefined) return { kind: 'read', result: first, resolved }
+  if (fields === undefined) {
+    release(first.body)
+    return { kind: 'read', result: first, resolved }
+  }
   const result = await read({ ...task, body: first.body, fields })
   return result.kind === 'read' ? { kind: 'read', result, resolved } : result
 }
@@ -198,7 +203,9 @@ async function fieldsOf(
   }
 }
 
-const nothing: EncodedLines = { records: new Uint8Array(), count: 0, expired: [], expiredCount: 0 }
+function nothing(): EncodedLines {
+  return { records: new Uint8Array(), count: 0, expired: [], expiredCount: 0 }
+}
 
 /** The lines of devices that are not there, each device with its first line. */
 function refusedLines(

@@ -16,6 +16,7 @@ import { createResolvedFields, type PackedFields } from '../formats/resolved-fie
 import { buffersOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
+import { release } from './release.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -86,11 +87,20 @@ function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | Excl
 }
 
 export function encode(task: EncodeLinesTask): EncodedLines {
-  const { rows, devices, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
+  const { rows, devices } = task
   const records = new Uint8Array(recordsLength(rows, devices))
-  const view = new DataView(records.buffer)
-  const reading = readingRows.createValues(0)
   const encoded: EncodedLines = { records, count: 0, expired: [], expiredCount: 0 }
+  const length = writeRecords(task, encoded)
+  for (const buffer of buffersOf(rows)) release({ buffer })
+  if (length < records.length) encoded.records = records.slice(0, length)
+  return handOver(encoded, [encoded.records.buffer])
+}
+
+/** The bytes of the records. */
+function writeRecords(task: EncodeLinesTask, encoded: EncodedLines): number {
+  const { rows, devices, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
+  const view = new DataView(encoded.records.buffer)
+  const reading = readingRows.createValues(0)
   let offset = 0
   for (let row = 0; row < rows.count; row++) {
     const name = rows.names[row] as number
@@ -111,8 +121,7 @@ export function encode(task: EncodeLinesTask): EncodedLines {
     offset = next
     encoded.count++
   }
-  if (offset < records.length) encoded.records = records.slice(0, offset)
-  return handOver(encoded, [encoded.records.buffer])
+  return offset
 }
 
 /** Of a time of the sender's. */

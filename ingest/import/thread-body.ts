@@ -20,6 +20,7 @@ import { type BodyLimits, limitedBody } from './limited-body.ts'
 import { Mailbox } from './mailbox.ts'
 import { unpackNames } from './packed-names.ts'
 import { type PackedSeries, SeriesPacker } from './packed-series.ts'
+import { hasOwnMemory } from './release.ts'
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 /** The series of each name, or why there is none. Rejects when that cannot be told at present. */
@@ -113,8 +114,8 @@ export class ThreadBody {
 async function nextPiece(pieces: AsyncGenerator<Uint8Array>): Promise<BodyPiece> {
   try {
     const { done, value } = await pieces.next()
-    // Others may lie in the same memory.
-    return done === true ? { kind: 'end' } : { kind: 'piece', bytes: new Uint8Array(value) }
+    if (done === true) return { kind: 'end' }
+    return { kind: 'piece', bytes: hasOwnMemory(value) ? value : new Uint8Array(value) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { kind: 'broken', code: error instanceof BodyFault ? error.code : 'BODY_BROKEN', reason }
