@@ -98,7 +98,11 @@ export class BackfillLane {
     planner.clear()
     const { backfill: from } = this.#options.sender.sent
     const range = this.#collect()
-    return range === undefined ? undefined : { from, batch: planner.plan(), range }
+    if (range === undefined) {
+      planner.shrink()
+      return undefined
+    }
+    return { from, batch: planner.plan(), range }
   }
 
   /** Collects late records up to the live lane's position; undefined when there is nothing to scan. */

@@ -5,32 +5,53 @@
  */
 
 import { bug } from '../../limits/bug.ts'
+import { release } from '../import/release.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { eraseFurther, isBackfill, offsetOf } from '../journal/record.ts'
+import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
-import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import { type Erased, isRecordErased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
 import type { FurtherSeries } from './further-series.ts'
+import { KeyTable } from './key-table.ts'
 import type { Absent } from './row-format.ts'
 import { timeOrder } from './time-order.ts'
 
 /** How much is sorted at once: some 650,000 records of 75 bytes. */
 const sortedBytesMax = 48 * 1024 * 1024
 const bufferBytesMin = 1024 * 1024
+const rowsMin = 4096
+
+/** Late records by place, in the order of the journal. */
+interface Rows {
+  /** In the bytes of the planner, ascending. */
+  readonly offsets: Int32Array<ArrayBuffer>
+  readonly timesUs: Float64Array<ArrayBuffer>
+}
+
+/** The body of a group, as it was copied. */
+interface CopiedBody {
+  offset: number
+  /** In the journal. */
+  position: number
+}
 
 export class BackfillPlanner {
   readonly #kind: number
   readonly #connection: number
   readonly #erased: Erased
   readonly #further: FurtherSeries
+  /** Whole bodies of groups, also of those that have live records too. */
   #bytes = new Uint8Array(bufferBytesMin)
   #view = new DataView(this.#bytes.buffer)
   #used = 0
   readonly #series = new Set<number>()
   #absent = new Map<number, Absent>()
-  /** Offsets in `#bytes` and positions in the journal, both ascending. */
-  #offsets: number[] = []
-  #positions: number[] = []
+  #rows = createRows(rowsMin)
+  /** The offsets of what was planned last, in its order. */
+  #sorted = new Int32Array(0)
+  readonly #keys = new KeyTable()
+  #count = 0
+  #bodies: CopiedBody[] = []
 
   constructor(kind: number, connection: number, further: FurtherSeries, erased: Erased = nothingErased) {
     this.#kind = kind
@@ -42,99 +63,137 @@ export class BackfillPlanner {
   /** Takes the late records of a chunk; false when the chunk does not fit any more. */
   collect(chunk: Chunk): boolean {
     if (this.#used > 0 && this.#used + chunk.bytes.length > sortedBytesMax) return false
-    const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
     for (const group of chunk.groups) {
       if (group.backfillCount === 0) continue
-      let offset = group.position - chunk.position + groupHeaderLength
-      for (let record = 0; record < group.recordCount; record++) {
-        if (isBackfill(view, offset)) this.#addRow(chunk, view, offset)
-        offset += view.getUint16(offset + offsetOf.length, true)
-      }
+      const position = group.position + groupHeaderLength
+      const start = position - chunk.position
+      const offset = this.#copy(chunk.bytes.subarray(start, start + group.bodyLength))
+      this.#bodies.push({ offset, position })
+      this.#makeRoom(group.backfillCount)
+      // New rows are behind all that was erased and need no look-up.
+      this.#addRows(offset, group.recordCount, position, chunk.position < this.#erased.before)
     }
     return true
   }
 
   /** What was collected, by time; of several records with one series and time only the last. */
   plan(): Batch {
-    const order = this.#sorted()
-    const offsets = new Int32Array(order.length)
-    let count = 0
-    for (let index = 0; index < order.length; index++) {
-      const row = order[index] as number
-      const next = order[index + 1]
-      if (next === undefined || !this.#sameKey(row, next)) offsets[count++] = this.#offsets[row] as number
+    const { offsets, timesUs } = this.#rows
+    const count = this.#count
+    const order = timeOrder(timesUs.subarray(0, count))
+    const sorted = new Int32Array(count)
+    this.#sorted = sorted
+    for (let index = 0; index < count; index++) sorted[index] = offsets[order[index] as number] as number
+    for (let from = 0; from < count; ) {
+      const timeUs = timesUs[order[from] as number]
+      let to = from + 1
+      while (to < count && timesUs[order[to] as number] === timeUs) to++
+      if (to - from > 1) this.#dropSuperseded(sorted, from, to)
+      from = to
     }
-    const part: Part = { connection: this.#connection, offsets, count }
+    const oldestUs = count > 0 ? (timesUs[order[0] as number] as number) : Number.POSITIVE_INFINITY
+    release(order)
+    const part: Part = { connection: this.#connection, offsets: sorted, count }
     return {
       bytes: this.#bytes,
       view: this.#view,
       parts: count > 0 ? [part] : [],
       series: this.#series,
       hasClientTimes: true,
-      oldestUs:
-        count > 0 ? this.#view.getFloat64((offsets[0] as number) + offsetOf.timeUs, true) : Number.POSITIVE_INFINITY,
+      oldestUs,
       absent: this.#absent,
       positionOf: offset => this.#positionOf(offset),
     }
   }
 
-  #positionOf(offset: number): number {
-    const position = this.#positions[this.#offsets.indexOf(offset)]
-    if (position === undefined) throw bug(`no late row stands at ${offset}`)
-    return position
+  /** Of rows of one time, from one index up to another, those that a later one of the same series replaces become -1. */
+  #dropSuperseded(sorted: Int32Array, from: number, to: number): void {
+    this.#keys.clear(to - from)
+    for (let index = from; index < to; index++) {
+      const superseded = this.#keys.put(this.#view, sorted, index)
+      if (superseded !== -1) sorted[superseded] = -1
+    }
   }
 
-  /** Drops the rows, and the memory of a large import with them. */
+  #positionOf(offset: number): number {
+    const body = this.#bodies.findLast(copied => copied.offset <= offset)
+    if (body === undefined || offset >= this.#used) throw bug(`no late row stands at ${offset}`)
+    return body.position + (offset - body.offset)
+  }
+
+  /** Drops the rows. */
   clear(): void {
     this.#used = 0
+    this.#count = 0
+    if (this.#sorted.length > 0) release(this.#sorted)
+    this.#sorted = new Int32Array(0)
     this.#series.clear()
-    this.#absent = new Map()
-    this.#offsets = []
-    this.#positions = []
-    if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
+    if (this.#absent.size > 0) this.#absent = new Map()
+    this.#bodies = []
   }
 
-  #addRow(chunk: Chunk, view: DataView, offset: number): void {
+  /** Gives back the memory that a large import took; to be called when nothing is to be sent. */
+  shrink(): void {
+    if (this.#bytes.length > bufferBytesMin) this.#resize(bufferBytesMin)
+    if (this.#rows.offsets.length > rowsMin) this.#replaceRows(createRows(rowsMin))
+  }
+
+  /** Its offset in the bytes of this planner. */
+  #copy(body: Uint8Array): number {
+    const offset = this.#used
+    const end = offset + body.length
+    if (end > this.#bytes.length) this.#resize(Math.max(end, 2 * this.#bytes.length))
+    this.#bytes.set(body, offset)
+    this.#used = end
+    return offset
+  }
+
+  #makeRoom(count: number): void {
+    const needed = this.#count + count
+    if (needed <= this.#rows.offsets.length) return
+    const { offsets, timesUs } = createRows(Math.max(needed, 2 * this.#rows.offsets.length))
+    offsets.set(this.#rows.offsets)
+    timesUs.set(this.#rows.timesUs)
+    this.#replaceRows({ offsets, timesUs })
+  }
+
+  #replaceRows(rows: Rows): void {
+    release(this.#rows.offsets)
+    release(this.#rows.timesUs)
+    this.#rows = rows
+  }
+
+  #addRows(start: number, recordCount: number, position: number, mayBeErased: boolean): void {
+    const view = this.#view
+    let offset = start
+    for (let record = 0; record < recordCount; record++) {
+      const isErased = mayBeErased && isRecordErased(this.#erased, view, offset, position + (offset - start))
+      if (!isErased && isBackfill(view, offset)) this.#addRow(view, offset)
+      offset += view.getUint16(offset + offsetOf.length, true)
+    }
+  }
+
+  #addRow(view: DataView, offset: number): void {
     const kind = view.getUint8(offset + offsetOf.kind)
     if (kind !== this.#kind) throw bug(`a record of kind ${kind} is in the journal of kind ${this.#kind}`)
     const series = view.getUint32(offset + offsetOf.series, true)
-    if (this.#erased.covers(series, chunk.position + offset)) return
-    const length = view.getUint16(offset + offsetOf.length, true)
-    const before = this.#offsets.at(-1) ?? -1
-    if (this.#used <= before) throw bug(`a late row goes to ${this.#used}, behind one at ${before}`)
-    if (this.#used + length > this.#bytes.length) this.#resize(this.#bytes.length * 2)
-    this.#bytes.set(chunk.bytes.subarray(offset, offset + length), this.#used)
-    if (chunk.position < this.#erased.before) {
-      eraseFurther(this.#view, this.#used, number => this.#erased.covers(number, chunk.position + offset))
-    }
     this.#series.add(series)
-    const absent = this.#further.absentOf(this.#view, this.#used)
-    if (absent.length > 0) this.#absent.set(this.#used, absent)
-    this.#offsets.push(this.#used)
-    this.#positions.push(chunk.position + offset)
-    this.#used += length
+    const absent = this.#further.absentOf(view, offset)
+    if (absent.length > 0) this.#absent.set(offset, absent)
+    const row = this.#count++
+    this.#rows.offsets[row] = offset
+    this.#rows.timesUs[row] = view.getFloat64(offset + offsetOf.timeUs, true)
   }
 
   #resize(length: number): void {
     const bytes = new Uint8Array(length)
     bytes.set(this.#bytes.subarray(0, Math.min(this.#used, length)))
+    release(this.#bytes)
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer)
   }
+}
 
-  #sorted(): Uint32Array {
-    const offsets = this.#offsets
-    const times = Float64Array.from(offsets, offset => this.#view.getFloat64(offset + offsetOf.timeUs, true))
-    const numbers = Float64Array.from(offsets, offset => this.#view.getUint32(offset + offsetOf.series, true))
-    return timeOrder(times, numbers)
-  }
-
-  #sameKey(row: number, other: number): boolean {
-    const a = this.#offsets[row] as number
-    const b = this.#offsets[other] as number
-    return (
-      this.#view.getFloat64(a + offsetOf.timeUs, true) === this.#view.getFloat64(b + offsetOf.timeUs, true) &&
-      this.#view.getUint32(a + offsetOf.series, true) === this.#view.getUint32(b + offsetOf.series, true)
-    )
-  }
+function createRows(count: number): Rows {
+  return { offsets: new Int32Array(count), timesUs: new Float64Array(count) }
 }

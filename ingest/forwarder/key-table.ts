@@ -6,17 +6,15 @@
 import { offsetOf } from '../journal/record.ts'
 
 export class KeyTable {
-  #slots: Int32Array
-  #mask: number
+  #slots = new Int32Array(0)
+  #mask = 0
 
-  constructor(rowsMax: number) {
+  /** Forgets all rows; room for so many others. */
+  clear(rowsMax: number): void {
     const size = 2 ** Math.ceil(Math.log2(Math.max(16, rowsMax * 2)))
-    this.#slots = new Int32Array(size).fill(-1)
+    if (this.#slots.length < size) this.#slots = new Int32Array(size)
+    this.#slots.fill(-1, 0, size)
     this.#mask = size - 1
-  }
-
-  clear(): void {
-    this.#slots.fill(-1)
   }
 
   /**

@@ -2,9 +2,9 @@
 
 import { bug } from '../../limits/bug.ts'
 import { groupHeaderLength } from '../journal/group.ts'
-import { eraseFurther, hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
+import { hasFineTime, isBackfill, offsetOf, type RecordLayout } from '../journal/record.ts'
 import { type Chunk, chunkBytesMax } from '../journal/segment-reader.ts'
-import { type Erased, nothingErased } from '../journal/tombstones.ts'
+import { type Erased, isRecordErased, nothingErased } from '../journal/tombstones.ts'
 import type { Batch, Part } from './batch.ts'
 import { revisionSlots } from './dirty-set.ts'
 import type { FurtherSeries } from './further-series.ts'
@@ -39,7 +39,7 @@ export class LivePlanner {
   #previousBuffers: BatchBuffers
   #count = 0
   #seriesCount = 0
-  readonly #keys: KeyTable
+  readonly #keys = new KeyTable()
   #absent = new Map<number, Absent>()
   /** The series that was added last, for each slot. */
   readonly #seriesBySlot = new Uint32Array(revisionSlots)
@@ -61,7 +61,6 @@ export class LivePlanner {
     this.#further = further
     this.#buffers = createBuffers()
     this.#previousBuffers = createBuffers()
-    this.#keys = new KeyTable(rowsMax)
   }
 
   /** A batch was not delivered: QuestDB may know none of its symbols. */
@@ -78,7 +77,7 @@ export class LivePlanner {
    */
   plan(chunk: Chunk): PlannedBatch {
     const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.byteLength)
-    this.#clear()
+    this.#clear(liveRowsOf(chunk))
     const planned = this.#collect(chunk, view)
     // Typed arrays drop what is written behind their end.
     const { offsets, series } = this.#buffers
@@ -99,14 +98,14 @@ export class LivePlanner {
     return { chunk: planned, batch }
   }
 
-  #clear(): void {
+  #clear(rowsMax: number): void {
     for (let index = 0; index < this.#seriesCount; index++) {
       this.#seriesBySlot[(this.#buffers.series[index] as number) % revisionSlots] = 0
     }
     ;[this.#buffers, this.#previousBuffers] = [this.#previousBuffers, this.#buffers]
     this.#seriesCount = 0
     if (this.#absent.size > 0) this.#absent = new Map()
-    this.#keys.clear()
+    this.#keys.clear(rowsMax)
     this.#count = 0
     this.#hasClientTimes = false
     this.#hasFineTimes = false
@@ -133,19 +132,12 @@ export class LivePlanner {
       let offset = group.position - chunk.position + groupHeaderLength
       for (let record = 0; record < group.recordCount; record++) {
         const isLive = group.backfillCount === 0 || !isBackfill(view, offset)
-        if (isLive && !(mayBeErased && this.#isErased(chunk, view, offset))) this.#addRow(view, offset)
+        const isErased = mayBeErased && isRecordErased(this.#erased, view, offset, chunk.position + offset)
+        if (isLive && !isErased) this.#addRow(view, offset)
         offset += view.getUint16(offset + offsetOf.length, true)
       }
     }
     return chunk
-  }
-
-  /** Of a record that is not, the further values that are go. */
-  #isErased(chunk: Chunk, view: DataView, offset: number): boolean {
-    const isErased = (number: number) => this.#erased.covers(number, chunk.position + offset)
-    if (isErased(view.getUint32(offset + offsetOf.series, true))) return true
-    eraseFurther(view, offset, isErased)
-    return false
   }
 
   #addRow(view: DataView, offset: number): void {
@@ -188,6 +180,11 @@ export class LivePlanner {
     this.#knownSeries.add(series)
     this.#hasNewSeries = true
   }
+}
+
+/** Of a chunk, at most. */
+function liveRowsOf({ groups }: Chunk): number {
+  return groups.reduce((sum, { recordCount, backfillCount }) => sum + recordCount - backfillCount, 0)
 }
 
 /** A row in none of them would never be sent. */

@@ -107,7 +107,10 @@ function createTemplate({ seriesColumn, columns }: TableDescription, mask: numbe
   return { bytes: Buffer.concat(pieces), seriesAt, places: Uint16Array.from(places) }
 }
 
-/** The frame of the rows of a table that came last; most are like the one before. */
+/**
+ * The frame of the rows of a table that came last; most are like the one before, or differ from it in the length of their
+ * symbols alone, by which frames are kept.
+ */
 export class LastFrame {
   readonly rows: TableRows
   template: Template
@@ -115,6 +118,7 @@ export class LastFrame {
   #mask = -1
   #symbolBytes = -1
   #high = Number.NaN
+  #bySymbolBytes: (Uint8Array | undefined)[] = []
 
   constructor(rows: TableRows) {
     this.rows = rows
@@ -123,11 +127,14 @@ export class LastFrame {
 
   choose(mask: number, symbolBytes: number, high: number): void {
     if (mask === this.#mask && symbolBytes === this.#symbolBytes && high === this.#high) return
-    this.#mask = mask
+    if (mask !== this.#mask || high !== this.#high) {
+      this.#mask = mask
+      this.#high = high
+      this.template = this.rows.template(mask)
+      this.#bySymbolBytes = []
+    }
     this.#symbolBytes = symbolBytes
-    this.#high = high
-    this.template = this.rows.template(mask)
-    this.bytes = createFrame(this.rows, this.template, symbolBytes, high)
+    this.bytes = this.#bySymbolBytes[symbolBytes] ??= createFrame(this.rows, this.template, symbolBytes, high)
   }
 }
 

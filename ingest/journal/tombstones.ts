@@ -7,6 +7,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import type { Disk } from './disk.ts'
+import { eraseFurther, offsetOf } from './record.ts'
 
 export interface Erased {
   /** No record from this position on is erased; 0 when none is. */
@@ -16,6 +17,14 @@ export interface Erased {
 }
 
 export const nothingErased: Erased = { before: 0, covers: () => false }
+
+/** Whether the record at `offset`, which is at `position` of the journal, is erased. If not, its further values that are go. */
+export function isRecordErased(erased: Erased, view: DataView, offset: number, position: number): boolean {
+  const covers = (series: number) => erased.covers(series, position)
+  if (covers(view.getUint32(offset + offsetOf.series, true))) return true
+  eraseFurther(view, offset, covers)
+  return false
+}
 
 export const tombstonesName = 'erased'
 
