@@ -13,6 +13,19 @@ const units = {
 } as const
 export type Precision = keyof typeof units
 
+interface Unit {
+  readonly digitsCut: number
+  readonly ms: number
+}
+
+/**
+ * To be looked up once a body: its name comes from another thread, and V8 compiles a look-up that it has optimized anew for
+ * each such string.
+ */
+export function unitOf(precision: Precision): Unit {
+  return units[precision]
+}
+
 /** Those of 2^63. */
 const digitsMax = 19
 
@@ -20,22 +33,18 @@ const digitsMax = 19
  * Epoch milliseconds; NaN for what is no integer of at most 19 digits. What is finer than a millisecond is cut off digit by
  * digit, so that no number is ever larger than a double can hold exactly.
  */
-export function readTimestamp(bytes: Buffer, start: number, end: number, precision: Precision): number {
-  const { digitsCut, ms } = units[precision]
+export function readTimestamp(bytes: Buffer, start: number, end: number, { digitsCut, ms }: Unit): number {
   return ms * readInteger(bytes, start, end, digitsCut)
 }
 
-/** The same with the microseconds as a fraction. */
-export function readFineTimestamp(bytes: Buffer, start: number, end: number, precision: FinePrecision): number {
-  const { digitsCut } = units[precision]
+/** The same with the microseconds as a fraction; of a unit that has them. */
+export function readFineTimestamp(bytes: Buffer, start: number, end: number, { digitsCut }: Unit): number {
   return readInteger(bytes, start, end, digitsCut - 3) / 1000
 }
 
-/** Those that have microseconds. */
-type FinePrecision = 'ns' | 'us'
-
-export function isFine(precision: Precision): precision is FinePrecision {
-  return precision === 'ns' || precision === 'us'
+/** Whether it has microseconds. */
+export function isFine({ digitsCut }: Unit): boolean {
+  return digitsCut >= 3
 }
 
 function readInteger(bytes: Buffer, start: number, end: number, digitsCut: number): number {

@@ -21,7 +21,7 @@ import {
   seriesEnd,
   withoutReturn,
 } from './line-protocol-text.ts'
-import { isFine, type Precision, readFineTimestamp, readTimestamp } from './line-protocol-time.ts'
+import { isFine, type Precision, readFineTimestamp, readTimestamp, unitOf } from './line-protocol-time.ts'
 import { MergedRows } from './merged-rows.ts'
 import { readingRows } from './reading-rows.ts'
 import { type Reject, RejectList } from './reject.ts'
@@ -75,13 +75,16 @@ const lineBytesUsual = 64
 
 export function readLineProtocol(body: Buffer, options: LineProtocolOptions): LineProtocolResult {
   const reader = new BodyReader(body, options)
-  while (reader.readLine());
+  reader.readAll()
   return reader.result()
 }
 
 class BodyReader {
   readonly #bytes: Buffer
   readonly #options: LineProtocolOptions
+  readonly #unit: ReturnType<typeof unitOf>
+  readonly #earliestMs: number
+  readonly #latestMs: number
   readonly #series: SeriesReader
   readonly #fields: FieldsReader
   readonly #rejects: RejectList
@@ -96,9 +99,12 @@ class BodyReader {
   #points = 0
 
   constructor(body: Buffer, options: LineProtocolOptions) {
-    const { rejectsMax } = options
+    const { rejectsMax, precision, nowMs, aheadMsMax, earliestMs = earliestTimeMs } = options
     this.#bytes = body
     this.#options = options
+    this.#unit = unitOf(precision)
+    this.#earliestMs = earliestMs
+    this.#latestMs = nowMs + aheadMsMax
     const linesExpected = linesExpectedIn(body)
     this.#series = new SeriesReader(body, linesExpected, options)
     this.#fields = new FieldsReader(body, options)
@@ -124,8 +130,13 @@ class BodyReader {
     return this.#rows.furtherCount > furtherValuesMax || this.#options.sightings?.isFull() === true
   }
 
+  /** A function of its own: what V8 compiles for a loop in progress it throws away where something else follows. */
+  readAll(): void {
+    while (this.#readLine());
+  }
+
   /** False when there is none. */
-  readLine(): boolean {
+  #readLine(): boolean {
     const bytes = this.#bytes
     let at = this.#at
     if (at >= bytes.length || this.#isTooLong()) return false
@@ -202,24 +213,23 @@ class BodyReader {
     if (this.#isAtEnd()) return undefined
     const start = this.#at
     this.#at = nameEnd(bytes, start, bytes.length)
-    const { precision, nowMs, aheadMsMax, earliestMs = earliestTimeMs } = this.#options
     const timeMs = this.#readTime(start, withoutReturn(bytes, start, this.#at))
     if (typeof timeMs !== 'number') return timeMs
     if (Number.isNaN(timeMs)) return malformed('has a timestamp that is no integer of 64 bits')
     this.#skipSpaces()
     if (!this.#isAtEnd()) return malformed('has characters behind the timestamp')
-    const reason = timeReason(timeMs, earliestMs, nowMs + aheadMsMax)
-    if (reason !== undefined) return invalid(`timestamp ${reason}; its unit is ${precision}`)
+    const reason = timeReason(timeMs, this.#earliestMs, this.#latestMs)
+    if (reason !== undefined) return invalid(`timestamp ${reason}; its unit is ${this.#options.precision}`)
     this.#timeMs = timeMs
     return undefined
   }
 
   #readTime(start: number, end: number): number | Problem {
-    const { precision } = this.#options
-    if (this.#entity === undefined) return readTimestamp(this.#bytes, start, end, precision)
+    const unit = this.#unit
+    if (this.#entity === undefined) return readTimestamp(this.#bytes, start, end, unit)
     // Entities of one device come in lines of their own, perhaps in two bodies, where one would replace the other.
-    if (!isFine(precision)) return invalid('timestamps of entities must be in nanoseconds or microseconds')
-    return readFineTimestamp(this.#bytes, start, end, precision)
+    if (!isFine(unit)) return invalid('timestamps of entities must be in nanoseconds or microseconds')
+    return readFineTimestamp(this.#bytes, start, end, unit)
   }
 
   #skipSpaces(): void {

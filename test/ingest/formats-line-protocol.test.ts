@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { ByteKeys } from '../../ingest/formats/byte-keys.ts'
 import { type LineProtocolOptions, readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
-import { type Precision, readTimestamp } from '../../ingest/formats/line-protocol-time.ts'
+import { type Precision, readTimestamp, unitOf } from '../../ingest/formats/line-protocol-time.ts'
 import { MergedRows } from '../../ingest/formats/merged-rows.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
@@ -205,7 +205,10 @@ t.test('the tag host names the device where neither another tag nor the credenti
 
 t.test('a timestamp counts in its unit, what is finer than a millisecond is cut off', async t => {
   const gives = (text: string, precision: Precision, expected: number) => {
-    t.ok(Object.is(readTimestamp(Buffer.from(text), 0, text.length, precision), expected), `${text} ${precision}`)
+    t.ok(
+      Object.is(readTimestamp(Buffer.from(text), 0, text.length, unitOf(precision)), expected),
+      `${text} ${precision}`,
+    )
   }
   gives('1767225600123999999', 'ns', 1_767_225_600_123)
   gives('1767225600123999', 'us', 1_767_225_600_123)
