@@ -61,6 +61,8 @@ export class LiveFleet {
   /** What a search looks through, in lower case. */
   readonly #texts: (string | undefined)[] = []
   readonly #listeners: StateListener[] = []
+  /** Slots of the readings at hand whose state may be another one by them. */
+  readonly #touched = new Set<number>()
   readonly order = new NameOrder(slot => this.#columns.get().states[slot] as number)
 
   constructor(options: LiveFleetOptions) {
@@ -126,7 +128,7 @@ export class LiveFleet {
     configured[slot] = expected_interval_seconds === null ? 0 : 1
   }
 
-  /** The readings of one group. */
+  /** The readings of one group. States change behind the last of them: of a history most devices have many in a group. */
   take(readings: StoredReadings): void {
     const columns = this.#columns.get()
     const presentHour = Math.floor((this.#options.nowMs() * 1000) / hourUs)
@@ -134,6 +136,8 @@ export class LiveFleet {
       const slot = this.#slots.of(readings.series)
       if (slot >= 0) this.#takeOne(columns, slot, readings, presentHour)
     }
+    for (const slot of this.#touched) this.update(slot)
+    this.#touched.clear()
   }
 
   #takeOne(columns: LiveColumns, slot: number, readings: StoredReadings, presentHour: number): void {
@@ -150,7 +154,7 @@ export class LiveFleet {
         columns.countedUs[slot] = timeUs
         countReading(columns, slot, hour)
       }
-      if (columns.states[slot] !== stateAt.fresh) this.update(slot)
+      if (columns.states[slot] !== stateAt.fresh) this.#touched.add(slot)
     } else if (timeUs < lastUs && hour >= presentHour - 25) {
       this.#want(slot)
     }
