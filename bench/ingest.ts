@@ -3,10 +3,11 @@
  * straight to QuestDB's own `/write`, into a table of the same description, over as many connections; in turns. In the
  * order `scattered` also against our own rate in the order of time, and line protocol with five further values a row against
  * our own rate without, in values a second. The devices are known to the service; the first pair
- * of runs, in which QuestDB sees each for the first time, is printed apart.
+ * of runs, in which QuestDB sees each for the first time, is printed apart. A run of a quarter of the readings beside each
+ * tells what a reading costs apart from what a run costs, in processor time of the service by thread.
  *
- * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 400000] [--connections 4]
- *   [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--peers]
+ * Usage: node bench/ingest.ts [--format line-protocol,csv,ndjson] [--devices 1000] [--rows 1600000] [--connections 4]
+ *   [--pairs 5] [--order time|scattered|fleet] [--days 60] [--seed 1] [--lines 10000] [--profile folder] [--peers]
  */
 
 import { parseArgs } from 'node:util'
@@ -15,23 +16,26 @@ import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { measurementsTable, metrics, readingsTable, readingsTableSql } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
 import { addKeys, type BulkTarget, bodiesOf, postAll } from './bulk-load.ts'
+import { fileTimes, profileOptions } from './cpu-profiles.ts'
 import { type FleetPlan, type Order, orders } from './fleet.ts'
 import { type BulkFormat, bulkFormats, furtherCount, furtherLinesOf, linesOf, postedTable } from './ingest-formats.ts'
 import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
 import { measurePeers } from './peers.ts'
 import { type BenchService, startBenchService } from './service.ts'
+import { minus, slopeOf, sumOf, type ThreadTimes, threadTimes } from './thread-times.ts'
 
 const { values: options } = parseArgs({
   options: {
     format: { type: 'string', default: 'line-protocol,csv,ndjson' },
     devices: { type: 'string', default: '1000' },
-    rows: { type: 'string', default: '400000' },
+    rows: { type: 'string', default: '1600000' },
     connections: { type: 'string', default: '4' },
     pairs: { type: 'string', default: '5' },
     order: { type: 'string', default: 'time' },
     days: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     lines: { type: 'string', default: '10000' },
+    profile: { type: 'string' },
     peers: { type: 'boolean', default: false },
   },
 })
@@ -42,10 +46,14 @@ const order = known('order', options.order, orders)
 const formats = options.format.split(',').map(name => known('format', name, Object.keys(bulkFormats)))
 const devices = Number(options.devices)
 const rows = Number(options.rows)
+const partRows = Math.ceil(rows / 4)
 const stepMs = 60_000
 const dayMs = 86_400_000
 const scatteredMin = 0.5
 const furtherMin = 0.7
+/** Garbage, and code that is compiled again and again, show there. */
+const helpers = 'helpers of V8'
+const helpersMax = 0.25
 
 function known<Name extends string>(option: string, name: string, names: readonly Name[]): Name {
   const found = names.find(each => each === name)
@@ -59,41 +67,54 @@ const bounds = createBounds()
 /** In the order of time each run is later than the runs before; otherwise all lie in the same days, at other times. */
 function createPlans() {
   const spanMs = Math.ceil(rows / devices) * stepMs
-  const runs = (2 * formats.length + 2) * (pairs + 1)
+  const runs = (3 * formats.length + 2) * (pairs + 1)
   let run = 0
-  return (runOrder: Order): FleetPlan => {
-    const plan = { devices, rows, seed: Number(options.seed), order: runOrder }
+  return (runOrder: Order, runRows = rows): FleetPlan => {
+    const plan = { devices, rows: runRows, seed: Number(options.seed), order: runOrder }
     if (runOrder === 'scattered') {
       // Readings of another run have other milliseconds.
       const startMs = Math.floor(Date.now() / dayMs - Number(options.days) - 1) * dayMs + run++
       return { ...plan, startMs, endMs: startMs + Number(options.days) * dayMs }
     }
     const startMs = Math.floor(Date.now() / stepMs) * stepMs - (runs - run++ + 1) * spanMs
-    return { ...plan, startMs, endMs: startMs + spanMs }
+    return { ...plan, startMs, endMs: startMs + Math.ceil(runRows / devices) * stepMs }
   }
 }
 
 interface Rate {
   shown: number
   acknowledged: number
+  rows: number
+  /** Processor time of the service. */
+  times: ThreadTimes
+}
+
+interface Meter {
+  /** Posts the bodies, which have so many readings, and waits until all are shown. `further`: values in each reading beside the five. */
+  rate(target: BulkTarget, bodies: readonly Buffer[], more?: { rows?: number; further?: number }): Promise<Rate>
+  count(): Promise<number>
+  isWhole(): Promise<boolean>
 }
 
 /** Posts to a table and waits until all that it ever got is there, and in that of further values. */
-function createMeter({ query }: BenchService['store'], table: string) {
+function createMeter({ store: { query }, service }: BenchService, table: string): Meter {
   const expected = { rows: 0, further: 0 }
   const count = async (ofTable: string) => Number((await query(`SELECT count() FROM ${ofTable}`))[0]?.[0])
   return {
-    /** `further`: values in each reading beside the five. */
-    async rate(target: BulkTarget, bodies: readonly Buffer[], further = 0): Promise<Rate> {
-      expected.rows += rows
-      expected.further += further * rows
+    async rate(target, bodies, { rows: sent = rows, further = 0 } = {}) {
+      expected.rows += sent
+      expected.further += further * sent
+      const pid = service.child.pid ?? 0
+      const timesBefore = threadTimes(pid)
       const startedMs = performance.now()
       await postAll(target, bodies)
       const acknowledgedMs = performance.now()
       while ((await count(table)) < expected.rows) await sleep(20)
       while (further > 0 && (await count(measurementsTable)) < expected.further) await sleep(20)
-      const perSecond = (ms: number) => (rows / (ms - startedMs)) * 1000
-      return { shown: perSecond(performance.now()), acknowledged: perSecond(acknowledgedMs) }
+      const perSecond = (ms: number) => (sent / (ms - startedMs)) * 1000
+      const shown = perSecond(performance.now())
+      const times = minus(threadTimes(pid), timesBefore)
+      return { shown, acknowledged: perSecond(acknowledgedMs), rows: sent, times }
     },
     count: () => count(table),
     isWhole: async () =>
@@ -102,14 +123,17 @@ function createMeter({ query }: BenchService['store'], table: string) {
 }
 
 async function bench(): Promise<void> {
-  const { store, port, environment } = await startBenchService(hooks, devices)
+  const settings: Record<string, string> =
+    options.profile === undefined ? {} : { NODE_OPTIONS: profileOptions(options.profile) }
+  const benchService = await startBenchService(hooks, devices, settings)
+  const { store, service, port, environment } = benchService
   const keys = await addKeys(environment['DATABASE_URL'] ?? '', connections)
   await createPostedTable(store)
   const { http } = store.questdb
   const postedTo = { host: http.host, port: http.port, path: '/write', headers: { authorization: http.authorization } }
   const questdb: BulkTarget = { connections: Array.from({ length: connections }, () => postedTo), status: 204 }
-  const ours = createMeter(store, readingsTable)
-  const posted = createMeter(store, postedTable)
+  const ours = createMeter(benchService, readingsTable)
+  const posted = createMeter(benchService, postedTable)
   const nextPlan = createPlans()
 
   const targetOf = ({ path, contentType, status }: BulkFormat): BulkTarget => {
@@ -117,48 +141,10 @@ async function bench(): Promise<void> {
     return { connections: keys.map(key => ({ port, path, headers: headersOf(key) })), status }
   }
 
-  async function measure(name: string): Promise<void> {
-    const format = bulkFormats[name] as BulkFormat
-    const target = targetOf(format)
-    const runs: Rate[] = []
-    const inOrder: number[] = []
-    const yardsticks: number[] = []
-    for (let pair = 0; pair <= pairs; pair++) {
-      const plan = nextPlan(order)
-      const bodies = bodiesOf(plan, linesPerBody, format.body)
-      const run = await ours.rate(target, bodies)
-      const yardstick = await posted.rate(
-        questdb,
-        format.body === linesOf ? bodies : bodiesOf(plan, linesPerBody, linesOf),
-      )
-      const alike =
-        order === 'scattered' ? await ours.rate(target, bodiesOf(nextPlan('time'), linesPerBody, format.body)) : run
-      if (pair === 0) {
-        firstSight[name] = { perSecond: round(run.shown), questdbPerSecond: round(yardstick.shown) }
-        continue
-      }
-      runs.push(run)
-      inOrder.push(alike.shown)
-      yardsticks.push(yardstick.shown)
-    }
-    const shown = runs.map(run => run.shown)
-    const rates = ratios(shown, yardsticks)
-    bounds.atLeast(`${name}, readings a second, times QuestDB alone`, median(rates), format.rateMin, {
-      ratios: spread(rates),
-      perSecond: spread(shown),
-      questdbPerSecond: spread(yardsticks),
-      acknowledgedPerSecond: spread(runs.map(run => run.acknowledged)),
-    })
-    if (order !== 'scattered') return
-    const own = ratios(shown, inOrder)
-    bounds.atLeast(`${name}, scattered, times in the order of time`, median(own), scatteredMin, {
-      ratios: spread(own),
-      inOrderPerSecond: spread(inOrder),
-    })
-  }
-
   const firstSight: Record<string, object> = {}
-  for (const name of formats) await measure(name)
+  const processor: Record<string, object> = {}
+  const parts = { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }
+  for (const name of formats) await measure(name, parts)
   if (formats.includes('line-protocol')) {
     await measureFurther(ours, targetOf(bulkFormats['line-protocol'] as BulkFormat), nextPlan)
   }
@@ -175,12 +161,97 @@ async function bench(): Promise<void> {
     pairs,
     stored: await ours.count(),
     firstSight,
+    processor,
+    profile:
+      options.profile === undefined ? undefined : await endedProfile(service, options.profile, await ours.count()),
     peers,
     hardware: hardware(),
   })
 }
 
-type Meter = ReturnType<typeof createMeter>
+interface Parts {
+  ours: Meter
+  posted: Meter
+  questdb: BulkTarget
+  targetOf: (format: BulkFormat) => BulkTarget
+  nextPlan: ReturnType<typeof createPlans>
+  /** By format. */
+  firstSight: Record<string, object>
+  processor: Record<string, object>
+}
+
+/** One format: ours, a part of it, and QuestDB alone, in turns. */
+async function measure(
+  name: string,
+  { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }: Parts,
+): Promise<void> {
+  const format = bulkFormats[name] as BulkFormat
+  const target = targetOf(format)
+  const runs: Rate[] = []
+  const inOrder: number[] = []
+  const slopes: ReturnType<typeof slopeOf>[] = []
+  const yardsticks: number[] = []
+  for (let pair = 0; pair <= pairs; pair++) {
+    const plan = nextPlan(order)
+    const bodies = bodiesOf(plan, linesPerBody, format.body)
+    const run = await ours.rate(target, bodies)
+    const yardstick = await posted.rate(
+      questdb,
+      format.body === linesOf ? bodies : bodiesOf(plan, linesPerBody, linesOf),
+    )
+    const alike =
+      order === 'scattered' ? await ours.rate(target, bodiesOf(nextPlan('time'), linesPerBody, format.body)) : run
+    if (pair === 0) {
+      firstSight[name] = { perSecond: round(run.shown), questdbPerSecond: round(yardstick.shown) }
+      continue
+    }
+    const part = nextPlan(order, partRows)
+    const small = await ours.rate(target, bodiesOf(part, linesPerBody, format.body), { rows: partRows })
+    slopes.push(slopeOf(small, run))
+    runs.push(run)
+    inOrder.push(alike.shown)
+    yardsticks.push(yardstick.shown)
+  }
+  const shown = runs.map(run => run.shown)
+  const rates = ratios(shown, yardsticks)
+  bounds.atLeast(`${name}, readings a second, times QuestDB alone`, median(rates), format.rateMin, {
+    ratios: spread(rates),
+    perSecond: spread(shown),
+    questdbPerSecond: spread(yardsticks),
+    acknowledgedPerSecond: spread(runs.map(run => run.acknowledged)),
+  })
+  processor[name] = processorTimes(slopes)
+  const shares = slopes.map(({ perRow }) => (perRow[helpers] ?? 0) / sumOf(perRow))
+  bounds.atMost(`${name}, share of V8's helper threads in the processor time`, median(shares), helpersMax, {
+    ratios: spread(shares),
+  })
+  if (order !== 'scattered') return
+  const own = ratios(shown, inOrder)
+  bounds.atLeast(`${name}, scattered, times in the order of time`, median(own), scatteredMin, {
+    ratios: spread(own),
+    inOrderPerSecond: spread(inOrder),
+  })
+}
+
+/** Medians, in microseconds for each reading and in milliseconds for each run. */
+function processorTimes(slopes: readonly ReturnType<typeof slopeOf>[]): object {
+  const names = Object.keys(slopes[0]?.perRow ?? {})
+  const medians = (of: (slope: ReturnType<typeof slopeOf>, name: string) => number) =>
+    Object.fromEntries(names.map(name => [name, round(median(slopes.map(slope => of(slope, name))))]))
+  return {
+    readingUs: {
+      ...medians(({ perRow }, name) => 1e6 * (perRow[name] ?? 0)),
+      all: spread(slopes.map(({ perRow }) => 1e6 * sumOf(perRow))),
+    },
+    runMs: spread(slopes.map(({ fixed }) => 1e3 * sumOf(fixed))),
+  }
+}
+
+/** The profiles are written when the process ends. */
+async function endedProfile(service: BenchService['service'], folder: string, stored: number): Promise<object> {
+  await service.end('SIGTERM')
+  return fileTimes(folder, stored)
+}
 
 /** Line protocol with further values in each row, and without, in turns. */
 async function measureFurther(ours: Meter, target: BulkTarget, nextPlan: (of: Order) => FleetPlan): Promise<void> {
@@ -188,7 +259,9 @@ async function measureFurther(ours: Meter, target: BulkTarget, nextPlan: (of: Or
   // The first pair makes the metrics.
   for (let pair = 0; pair <= pairs; pair++) {
     const { shown } = await ours.rate(target, bodiesOf(nextPlan(order), linesPerBody, linesOf))
-    const further = await ours.rate(target, bodiesOf(nextPlan(order), linesPerBody, furtherLinesOf), furtherCount)
+    const further = await ours.rate(target, bodiesOf(nextPlan(order), linesPerBody, furtherLinesOf), {
+      further: furtherCount,
+    })
     if (pair === 0) continue
     few.push(shown)
     many.push(further.shown)

@@ -144,11 +144,7 @@ export function openWritePath<Series, Values extends Timed>(
     sentPort: sent.port,
     ...requests,
   }
-  const forwarder = new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
-    workerData,
-    transferList: [sent.port],
-    resourceLimits: threadLimits.forwarder,
-  })
+  const forwarder = startForwarder(workerData)
   forwarder.on('message', (message: ForwarderMessage) => {
     if (message.kind === 'status') {
       sent.drain()
@@ -203,6 +199,15 @@ export function openWritePath<Series, Values extends Timed>(
       return closing
     },
   }
+}
+
+function startForwarder(workerData: ForwarderThreadData): Worker {
+  return new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
+    name: 'forwarder',
+    workerData,
+    transferList: [workerData.sentPort],
+    resourceLimits: threadLimits.forwarder,
+  })
 }
 
 /** Registered early, for the thread may die long before the close. */

@@ -1,4 +1,4 @@
-/** Where bulk bodies are read: a thread beside the main one, started by the first import and gone when none is left. */
+/** Where bulk bodies are read: a thread beside the main one, started by the first import and gone some minutes after the last. */
 
 import type { Readable } from 'node:stream'
 import { MessageChannel } from 'node:worker_threads'
@@ -51,7 +51,8 @@ export interface ImportPool {
 
 /** One thread reads about a million lines of CSV a second, which is more than the journal's disk and QuestDB take. */
 const threadsMax = 1
-const idleMsMax = 10_000
+/** Bodies come every few seconds or minutes. A new thread takes longer than most of them, and reads a million rows before V8 has compiled all. */
+export const idleMsMax = 5 * 60_000
 
 export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: ImportPoolOptions): ImportPool {
   const pool = new Piscina({

@@ -12,6 +12,7 @@ import type { Ingest } from '../ingest.ts'
 import { expiredReason, type Ranges, type TimeLimits } from '../reading.ts'
 import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
+import { idleMsMax } from './import-pool.ts'
 import { NamesUnavailable } from './import-session.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
 import { release } from './release.ts'
@@ -76,8 +77,6 @@ export interface LineImporter {
 const rejectsMax = 10
 /** One thread reads more than a million lines a second. */
 const threadsMax = 1
-/** Senders come every few seconds or minutes, and a new thread takes longer than most bodies. */
-const idleMsMax = 5 * 60_000
 
 export function createLineImporter(options: LineImporterOptions): LineImporter {
   const { ingest, names, ranges, aheadMsMax, earliestMs, bodyBytesMax, entityMetrics } = options

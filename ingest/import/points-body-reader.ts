@@ -2,6 +2,7 @@
 
 import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
+import { idleMsMax } from './import-pool.ts'
 import { type PointsBody, type PointsBodyTask, readPointsBody } from './points-body.ts'
 
 export interface PointsBodyReader {
@@ -15,8 +16,6 @@ const bytesAtOnceMax = 16 * 1024
 /** Bodies of a few megabytes at most. */
 const waitingMax = 64
 const threadsMax = 1
-/** Stations send every few seconds or minutes, and a new thread takes longer than most bodies. */
-const idleMsMax = 5 * 60_000
 
 export function createPointsBodyReader(): PointsBodyReader {
   const pool = new Piscina({

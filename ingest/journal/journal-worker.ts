@@ -19,7 +19,11 @@ export interface JournalThreadHooks {
 export function startJournalThread(workerData: JournalThreadData, hooks: JournalThreadHooks): JournalThread {
   const { control } = workerData.shared
   const resourceLimits = threadLimits.journal
-  const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), { workerData, resourceLimits })
+  const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), {
+    name: 'journal',
+    workerData,
+    resourceLimits,
+  })
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)
   // Registered now, as the thread may end before stop().

@@ -1,0 +1,54 @@
+/** Processor time of a process by thread: on a loaded machine it holds where a rate does not. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Seconds, of all threads of one name together. */
+export type ThreadTimes = Readonly<Record<string, number>>
+
+/** Names of Linux for the threads of Node; workers without a name of their own are those of pools. */
+const names: Record<string, string> = {
+  MainThread: 'main',
+  journal: 'journal',
+  forwarder: 'forwarder',
+  WorkerThread: 'pools',
+  V8Worker: 'helpers of V8',
+}
+
+/** Since the process began, by Linux's `schedstat`. */
+export function threadTimes(pid: number): ThreadTimes {
+  const times: Record<string, number> = {}
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const read = (file: string) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')
+    try {
+      const name = names[read('comm').trim()] ?? 'others'
+      times[name] = (times[name] ?? 0) + Number(read('schedstat').split(' ')[0]) / 1e9
+    } catch (error) {
+      // It has ended since it was listed.
+      if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+    }
+  }
+  return times
+}
+
+const goneCodes = new Set(['ENOENT', 'ESRCH'])
+
+export function minus(times: ThreadTimes, before: ThreadTimes): ThreadTimes {
+  return mapTimes(times, (seconds, name) => seconds - (before[name] ?? 0))
+}
+
+/** What each reading costs and what each run costs, from runs of two sizes. */
+export function slopeOf(
+  small: { rows: number; times: ThreadTimes },
+  large: { rows: number; times: ThreadTimes },
+): { perRow: ThreadTimes; fixed: ThreadTimes } {
+  const perRow = mapTimes(minus(large.times, small.times), seconds => seconds / (large.rows - small.rows))
+  return { perRow, fixed: mapTimes(perRow, (seconds, name) => (small.times[name] ?? 0) - seconds * small.rows) }
+}
+
+export function sumOf(times: ThreadTimes): number {
+  return Object.values(times).reduce((sum, seconds) => sum + seconds, 0)
+}
+
+function mapTimes(times: ThreadTimes, change: (seconds: number, name: string) => number): ThreadTimes {
+  return Object.fromEntries(Object.entries(times).map(([name, seconds]) => [name, change(seconds, name)]))
+}
