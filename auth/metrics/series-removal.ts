@@ -12,16 +12,15 @@ export type SeriesRemoved<Value> =
   /** `METRIC_UNKNOWN`: the device has no such metric. */
   | { ok: false; code: 'METRIC_UNKNOWN' | 'METRIC_BUILT_IN' }
 
+/**
+ * Part of the transaction. Is given the number of the series, or undefined where the device has no such metric; undefined
+ * from it means that there is nothing to do for that.
+ */
+type WriteRemoval<Value> = (transaction: Transaction, series: number | undefined) => Promise<Value | undefined>
+
 export interface SeriesRemoval {
-  /**
-   * `write` is part of the transaction, and is given the number of the series. Of a metric that is built in there is no
-   * series. Rejects as PostgreSQL does when it is away; after OutcomeUnknown, `reconcile` finds out what came of it.
-   */
-  removeSeries<Value>(
-    device: number,
-    name: string,
-    write: (transaction: Transaction, series: number) => Promise<Value>,
-  ): Promise<SeriesRemoved<Value>>
+  /** Rejects as PostgreSQL does when it is away; after OutcomeUnknown, `reconcile` finds out what came of it. */
+  removeSeries<Value>(device: number, name: string, write: WriteRemoval<Value>): Promise<SeriesRemoved<Value>>
 }
 
 export interface SeriesRemovalOptions {
@@ -37,22 +36,20 @@ export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOpti
   async function removeNow<Value>(
     device: number,
     name: string,
-    write: (transaction: Transaction, series: number) => Promise<Value>,
+    write: WriteRemoval<Value>,
   ): Promise<SeriesRemoved<Value>> {
     const metric = memory.get(name)
     if (metric?.built_in === true) return { ok: false, code: 'METRIC_BUILT_IN' }
     const series = metric && memory.seriesOf(device, metric.id)
-    if (metric === undefined || series === undefined) return { ok: false, code: 'METRIC_UNKNOWN' }
-    const row: SeriesRow = { number: series, device, metric: metric.id }
+    const row = metric && series !== undefined ? { number: series, device, metric: metric.id } : undefined
     try {
       const value = await commits().transact(async transaction => {
-        const number = await deleteSeries(transaction, row)
-        return number === undefined ? undefined : { written: await write(transaction, number) }
+        return await write(transaction, row && (await deleteSeries(transaction, row)))
       })
-      memory.removeSeries(row)
-      return value === undefined ? { ok: false, code: 'METRIC_UNKNOWN' } : { ok: true, value: value.written }
+      if (row !== undefined) memory.removeSeries(row)
+      return value === undefined ? { ok: false, code: 'METRIC_UNKNOWN' } : { ok: true, value }
     } catch (error) {
-      if (error instanceof OutcomeUnknown) doubtful.set(series, row)
+      if (error instanceof OutcomeUnknown && row !== undefined) doubtful.set(row.number, row)
       throw error
     }
   }

@@ -40,8 +40,8 @@ export interface EraseJobs {
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
   /**
-   * Takes a metric away from the device of this name, and has its values erased. A device that sends it again has it as a new
-   * one. Rejects as `Metrics.removeSeries` does.
+   * Takes a metric away from the device of this name, and has its values erased, also those of jobs that failed. A device that
+   * sends it again has it as a new one. Rejects as `Metrics.removeSeries` does.
    */
   requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
   /** Of the newest job for this metric of a device of this name. */
@@ -170,7 +170,7 @@ function createRemovals(
     if (device === undefined) return { ok: false, code: 'DEVICE_UNKNOWN' }
     try {
       return await metrics.removeSeries(device.number, metric, (transaction, series) =>
-        insertMetricJob(transaction, device.name, metric, series, by),
+        insertMetricJob(transaction, { device, metric, series, by }),
       )
     } finally {
       // There may be a job where the outcome is unknown, too.

@@ -113,26 +113,40 @@ export async function insertJob(
   return reportOf(row)
 }
 
-/** For the values of a metric that is being taken away from a device. */
+/** A metric of a device, to be erased. */
+export interface MetricToErase {
+  device: { number: number; name: string }
+  metric: string
+  /** That is being taken away; undefined where the device has no such metric now. */
+  series: number | undefined
+  by: string
+}
+
+/**
+ * For the values of a metric that is being taken away from a device, and those of its jobs that failed, unless a later one has
+ * taken them. Undefined when there are neither.
+ */
 export async function insertMetricJob(
   database: Database,
-  device: string,
-  metric: string,
-  series: number,
-  by: string,
-): Promise<MetricEraseReport> {
+  { device, metric, series, by }: MetricToErase,
+): Promise<MetricEraseReport | undefined> {
   const text = `
-    WITH added AS (
-      INSERT INTO erase_jobs (rows_of, name, metric, numbers, symbols) VALUES ('measurements', $1, $2, $3, '{}') RETURNING *
+    WITH of_metric AS (
+      SELECT unnest(numbers) AS number, state FROM erase_jobs WHERE rows_of = 'measurements' AND device = $1 AND metric = $3
+    ), wanted AS (
+      SELECT $4::int AS number WHERE $4 IS NOT NULL
+      UNION (SELECT number FROM of_metric EXCEPT SELECT number FROM of_metric WHERE state <> 'failed')
+    ), added AS (
+      INSERT INTO erase_jobs (rows_of, device, name, metric, numbers, symbols)
+      SELECT 'measurements', $1, $2, $3, array_agg(number ORDER BY number), '{}' FROM wanted HAVING count(*) > 0
+      RETURNING *
     ), audited AS (
       INSERT INTO audit (actor, action, subject, details)
-      SELECT $4, 'device.erase-metric', name, jsonb_build_object('metric', metric, 'series', numbers[1]) FROM added
+      SELECT $5, 'device.erase-metric', name, jsonb_build_object('metric', metric, 'series', numbers) FROM added
     )
     SELECT ${reportColumns} FROM added`
-  const { rows } = await database.query<ReportRow>(text, [device, metric, [series], by])
-  const [row] = rows
-  if (row === undefined) throw bug('an insert gave no row')
-  return metricReportOf(row)
+  const { rows } = await database.query<ReportRow>(text, [device.number, device.name, metric, series, by])
+  return rows[0] && metricReportOf(rows[0])
 }
 
 /** For the points of a station that is being removed, which is what the audit tells. */
@@ -180,7 +194,7 @@ async function readNewest(
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('numbers')}`
+    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
@@ -201,15 +215,21 @@ export async function endJob(database: Database, id: number, end: EraseEnd): Pro
 export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>
     `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state = 'done' ORDER BY item)`
-  const text = `SELECT numbers, symbols, ${furtherSeriesOf('numbers')}
-    FROM (SELECT $1 AS rows_of, ${column('numbers')} AS numbers, ${column('symbols')} AS symbols)`
+  const text = `SELECT numbers, symbols, ${furtherSeriesOf('done')}
+    FROM (SELECT $1 AS rows_of, ${column('numbers')} AS numbers, ${column('symbols')} AS symbols) AS done`
   const { rows } = await database.query<ErasedSeries>(text, [rowsOf])
   return rows[0] ?? { numbers: [], symbols: [], furtherSeries: [] }
 }
 
-/** The numbers of a station's series are not theirs. */
-function furtherSeriesOf(numbers: string): string {
-  const ofDevices = `ARRAY(SELECT number FROM metric_series WHERE device = ANY(${numbers}) ORDER BY number)`
-  const text = `CASE rows_of WHEN 'readings' THEN ${ofDevices} WHEN 'measurements' THEN ${numbers} ELSE '{}' END`
+/**
+ * By what a row tells of: of devices, the series that they have, and those that were taken away from them and whose own jobs may
+ * have failed. The numbers of a station's series are not theirs.
+ */
+function furtherSeriesOf(row: 'erase_jobs' | 'done'): string {
+  const ofDevices = `ARRAY(
+      SELECT number FROM metric_series WHERE device = ANY(${row}.numbers)
+      UNION SELECT unnest(of_metric.numbers) FROM erase_jobs of_metric WHERE of_metric.device = ANY(${row}.numbers)
+      ORDER BY number)`
+  const text = `CASE ${row}.rows_of WHEN 'readings' THEN ${ofDevices} WHEN 'measurements' THEN ${row}.numbers ELSE '{}' END`
   return `${text} AS "furtherSeries"`
 }

@@ -12,6 +12,7 @@ import { openDisk } from '../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../ingest/points-table.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { createEraseJobs, type EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
+import { endJob } from '../../lifecycle/erasure/erase-records.ts'
 import { createEraseSteps } from '../../lifecycle/erasure/erase-steps.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Exec } from '../../store/questdb/until-applied.ts'
@@ -145,7 +146,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   const jobs = createEraseJobs({ ...options, forgetSeries: async numbers => void forgotten.push([...numbers]) })
   t.teardown(() => jobs.close())
   const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
-  const fields = ['co2', 'lux']
+  const fields = ['co2', 'illuminance']
   const seriesOf = async (device: { number: number }): Promise<number[]> => {
     const sightings = fields.map(field => ({ device: device.number, field }))
     t.equal(await metrics.ensure(sightings, 'test'), 'done')
@@ -206,7 +207,60 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   const { rows: audited } = await store.postgres.query(
     "SELECT actor, details FROM audit WHERE action = 'device.erase-metric' AND subject = 'veranda'",
   )
-  t.strictSame(audited, [{ actor: 'test', details: { metric: 'co2', series: co2 } }])
+  t.strictSame(audited, [{ actor: 'test', details: { metric: 'co2', series: [co2] } }])
+})
+
+t.test('a metric whose erase has failed can be erased again, and goes with its device', async t => {
+  const device = await addDevice('arbor')
+  const fields = ['co2', 'illuminance', 'sap_flow']
+  const seriesOf = async (): Promise<number[]> => {
+    const sightings = fields.map(field => ({ device: device.number, field }))
+    t.equal(await metrics.ensure(sightings, 'test'), 'done')
+    return fields.map(name => metrics.series(device.number, metrics.get(name) ?? { id: 0 }) ?? 0)
+  }
+  const series = await seriesOf()
+  const [co2 = 0, lux = 0, sap = 0] = series
+  const values = async (...numbers: number[]) => {
+    const sql = `SELECT count(value) FROM measurements WHERE series IN (${numbers})`
+    return Number((await questdb.exec(sql, 10_000))[0]?.[0])
+  }
+  for (let day = 0; day < 3; day++) await logFurther(device, series, Date.now() - day * dayMs)
+  await until('they are there', async () => (await values(...series)) === 9)
+
+  const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
+  const failing = createEraseJobs({ ...options, store: { ...store, questdb: away } })
+  for (const metric of fields) t.match(await failing.requestMetric('arbor', metric, 'test'), { ok: true })
+  await until('one runs', async () => (await failing.metricReport('arbor', 'co2'))?.state === 'running')
+  await failing.close()
+  const { rows: begun } = await store.postgres.query<{ id: number }>(
+    "SELECT id::float8 FROM erase_jobs WHERE name = 'arbor' ORDER BY id",
+  )
+  for (const { id } of begun) await endJob(store.postgres, id, { error: 'new measurements kept coming in' })
+  t.match(await failing.metricReport('arbor', 'co2'), { state: 'failed', rows: null })
+
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  const again = { device: 'arbor', metric: 'co2', state: 'waiting', rows: null, error: null }
+  t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: true, value: again }, 'it has not come again')
+  await until('it is erased', async () => (await jobs.metricReport('arbor', 'co2'))?.state === 'done')
+  t.match(await jobs.metricReport('arbor', 'co2'), { rows: 3, error: null })
+  t.equal(await values(co2), 0)
+  t.equal(await values(lux, sap), 6)
+  t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: false, code: 'METRIC_UNKNOWN' }, 'nothing is left')
+
+  const [, newLux = 0] = await seriesOf()
+  t.not(newLux, lux)
+  await logFurther(device, [newLux], Date.now())
+  await until('it is there', async () => (await values(newLux)) === 1)
+  t.match(await jobs.requestMetric('arbor', 'illuminance', 'test'), { ok: true }, 'it has come again')
+  await until('both are erased', async () => (await jobs.metricReport('arbor', 'illuminance'))?.state === 'done')
+  t.match(await jobs.metricReport('arbor', 'illuminance'), { rows: 4, error: null })
+  t.equal(await values(lux, newLux), 0)
+
+  t.equal(await values(sap), 3)
+  t.match(await jobs.request('arbor', 'test'), { ok: true })
+  await done(jobs, 'arbor')
+  t.equal(await values(sap), 0, 'with the device all of its series go')
 })
 
 t.test('values of a metric that have not come to QuestDB never do, over any restart', async t => {

@@ -109,6 +109,30 @@ test('each station that was removed before its points were erased gets a job', a
   ])
 })
 
+test('each job for one metric gets the device that had the name when it was asked for', async t => {
+  const { client, folder, write } = await schema(t, await postgres(t))
+  const names = readdirSync(migrationsFolder)
+  const upTo = (last: string) => {
+    const files = names.filter(name => name <= last)
+    write(Object.fromEntries(files.map(name => [name, readFileSync(join(migrationsFolder, name), 'utf8')])))
+  }
+  upTo('022-preferences.sql')
+  await migrate(client, folder, silentLog)
+  await client.query(`
+    INSERT INTO devices (name, slug, created_at, removed_at, credential_current, auth_seq)
+      SELECT name, 'a', now() - age, now() - gone, decode(repeat('00', 32), 'hex'), nextval('auth_seq')
+      FROM (VALUES ('porch', interval '9 days', interval '5 days'), ('porch', '4 days', NULL), ('roof', '9 days', NULL))
+        AS given (name, age, gone);
+    INSERT INTO erase_jobs (rows_of, name, metric, numbers, symbols, requested_at)
+      SELECT rows_of, name, metric, '{1}', '{}', now() - age
+      FROM (VALUES ('measurements', 'porch', 'co2', interval '6 days'), ('measurements', 'porch', 'co2', '1 day'),
+        ('measurements', 'gone', 'co2', '1 day'), ('readings', 'roof', NULL, '1 day')) AS given (rows_of, name, metric, age)`)
+  upTo('023-erase-metric-again.sql')
+  await migrate(client, folder, silentLog)
+  const { rows } = await client.query({ text: 'SELECT device FROM erase_jobs ORDER BY id', rowMode: 'array' })
+  t.strictSame(rows, [[1], [2], [null], [null]])
+})
+
 test('owners that were any text become accounts, and the audit keeps the others', async t => {
   const { client, folder, write } = await schema(t, await postgres(t))
   const names = readdirSync(migrationsFolder).sort()
