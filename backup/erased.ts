@@ -26,7 +26,7 @@ export async function listDoneSince(client: pg.ClientBase, before: readonly numb
 }
 
 export async function eraseAgain(client: pg.ClientBase, ids: readonly number[]): Promise<void> {
-  const text = "UPDATE erase_jobs SET state = 'waiting', rows = NULL, finished_at = NULL WHERE id = ANY($1::bigint[])"
+  const text = "UPDATE erase_jobs SET state = 'waiting', finished_at = NULL WHERE id = ANY($1::bigint[])"
   await client.query(text, [ids])
 }
 

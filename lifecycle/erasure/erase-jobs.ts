@@ -20,6 +20,7 @@ import {
   insertStationJob,
   type MetricEraseReport,
   noteDelay,
+  noteValues,
   readErased,
   readMetricReport,
   readReport,
@@ -83,7 +84,13 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   const pause = async (ms: number) => {
     await sleep(ms, undefined, { signal, ref: false })
   }
-  const steps = createEraseSteps({ ...options, exec: sql => questdb.exec(sql, execTimeoutMs), pause, signal })
+  const steps = createEraseSteps({
+    ...options,
+    exec: sql => questdb.exec(sql, execTimeoutMs),
+    pause,
+    signal,
+    noteValues: (id, values) => noteValues(postgres, id, values),
+  })
   let running: Promise<void> | undefined
 
   /** Once more when a job was asked for while the last one ended. */

@@ -12,8 +12,8 @@ export type ErasedRows = 'readings' | 'measurements' | 'points'
 const progress = {
   state: z.enum(['waiting', 'running', 'done', 'failed']),
   /**
-   * How many rows of these series are erased, by this job or one before; null until it is done. What had not come to
-   * QuestDB does not count.
+   * How many readings or points of these series are erased, by this job or one before, or how many values of a metric; null until
+   * it is done. What had not come to QuestDB does not count.
    */
   rows: z.int().nullable(),
   requested_at: z.iso.datetime(),
@@ -52,7 +52,8 @@ export interface EraseJob {
 /** What rows are erased of. */
 export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'furtherSeries'>
 
-const reportColumns = 'name, metric, symbols, state, rows::float8, requested_at, started_at, finished_at, error'
+const reportColumns = `name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
+  finished_at, error`
 
 interface ReportRow extends Omit<EraseReport, 'device' | 'requested_at' | 'started_at' | 'finished_at'> {
   name: string
@@ -201,6 +202,16 @@ export async function takeJob(database: Database): Promise<EraseJob | undefined>
 
 export async function noteDelay(database: Database, id: number, error: string): Promise<void> {
   await database.query('UPDATE erase_jobs SET error = $2 WHERE id = $1', [id, error])
+}
+
+/**
+ * Notes how many values there were to erase, before one of them goes: afterwards nothing tells their rows from those of values
+ * that were replaced. Gives how many there were when the job began, perhaps in a process before.
+ */
+export async function noteValues(database: Database, id: number, values: number): Promise<number> {
+  const text = 'UPDATE erase_jobs SET rows = greatest(rows, $2) WHERE id = $1 RETURNING rows::float8'
+  const { rows } = await database.query<{ rows: number }>(text, [id, values])
+  return rows[0]?.rows ?? values
 }
 
 export type EraseEnd = { rows: number } | { error: string }

@@ -8,7 +8,7 @@ import type { DeadLetters, Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
-import type { Exec } from '../../store/questdb/until-applied.ts'
+import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
@@ -29,6 +29,8 @@ export interface EraseStepsOptions {
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
+  /** Keeps how many values a job has to erase; gives how many it had at first. */
+  noteValues: (id: number, values: number) => Promise<number>
   /**
    * Runs work during which the hours of no day are kept: they would have those of a device that is just being erased. Without it
    * no readings expire.
@@ -41,7 +43,7 @@ export interface EraseStepsOptions {
 }
 
 export interface EraseSteps {
-  /** For devices, a metric of a device or a station that are removed. Gives the number of rows that are erased. */
+  /** For devices, a metric of a device or a station that are removed. Gives what the report has as `rows`. */
   erase(job: EraseJob): Promise<number>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
@@ -68,14 +70,22 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     if (rowsOf !== 'points') await syncNames?.()
     const rows = await whileNoDayExpires(async () => {
       const [table, ...others] = await erasedTables(exec, rowsOf)
+      const values = rowsOf === 'measurements' ? await countValues(job, table) : undefined
       const erased = await eraseKeys(table, table.keysOf(job))
       for (const other of others) {
         for (const some of inStatements(other.keysOf(job))) await eraseKeys(other, some)
       }
-      return erased
+      return values ?? erased
     })
     await untilJournalIsBehind(rowsOf, end)
     return rows
+  }
+
+  /** Before the first of them is erased. */
+  async function countValues(job: EraseJob, table: ErasedTable): Promise<number> {
+    await untilTableApplied(exec, table.name, () => pause(pauseMs))
+    const { present } = await countRows(exec, table, table.keysOf(job))
+    return await options.noteValues(job.id, present)
   }
 
   /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */

@@ -224,8 +224,11 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
     const sql = `SELECT count(value) FROM measurements WHERE series IN (${numbers})`
     return Number((await questdb.exec(sql, 10_000))[0]?.[0])
   }
-  for (let day = 0; day < 3; day++) await logFurther(device, series, Date.now() - day * dayMs)
-  await until('they are there', async () => (await values(...series)) === 9)
+  const nowMs = Date.now()
+  for (let day = 0; day < 4; day++) await logFurther(device, series, nowMs - day * dayMs)
+  await until('they are there', async () => (await values(...series)) === 12)
+  await logFurther(device, [], nowMs)
+  await until('the newest is replaced by one without them', async () => (await values(...series)) === 9)
 
   const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
   const failing = createEraseJobs({ ...options, store: { ...store, questdb: away } })
@@ -243,7 +246,7 @@ t.test('a metric whose erase has failed can be erased again, and goes with its d
   const again = { device: 'arbor', metric: 'co2', state: 'waiting', rows: null, error: null }
   t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: true, value: again }, 'it has not come again')
   await until('it is erased', async () => (await jobs.metricReport('arbor', 'co2'))?.state === 'done')
-  t.match(await jobs.metricReport('arbor', 'co2'), { rows: 3, error: null })
+  t.match(await jobs.metricReport('arbor', 'co2'), { rows: 3, error: null }, 'that was replaced does not count')
   t.equal(await values(co2), 0)
   t.equal(await values(lux, sap), 6)
   t.match(await jobs.requestMetric('arbor', 'co2', 'test'), { ok: false, code: 'METRIC_UNKNOWN' }, 'nothing is left')
@@ -286,6 +289,36 @@ t.test('values of a metric that have not come to QuestDB never do, over any rest
   })
   const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
   t.equal(row?.[0], 0)
+})
+
+t.test('the values count that a process before has erased', async t => {
+  const device = await addDevice('gazebo')
+  t.equal(await metrics.ensure([{ device: device.number, field: 'co2' }], 'test'), 'done')
+  const series = metrics.series(device.number, metrics.get('co2') ?? { id: 0 }) ?? 0
+  const values = async () => {
+    const [row] = await questdb.exec(`SELECT count(value) FROM measurements WHERE series = ${series}`, 9_000)
+    return Number(row?.[0])
+  }
+  for (let day = 0; day < 3; day++) await logFurther(device, [series], Date.now() - day * dayMs)
+  await until('they are there', async () => (await values()) === 3)
+  let isDying = false
+  const first = createEraseJobs({
+    ...options,
+    async whileNoDayExpires(work) {
+      await work()
+      isDying = true
+      return new Promise(() => undefined)
+    },
+  })
+  await first.requestMetric('gazebo', 'co2', 'test')
+  await until('the values are erased', () => isDying)
+  t.equal(await values(), 0)
+  t.match(await first.metricReport('gazebo', 'co2'), { state: 'running', rows: null })
+  const second = createEraseJobs(options)
+  t.teardown(() => second.close())
+  second.resume()
+  await until('it is done', async () => (await second.metricReport('gazebo', 'co2'))?.state === 'done')
+  t.match(await second.metricReport('gazebo', 'co2'), { rows: 3 })
 })
 
 t.test('a device of the same name that is made meanwhile keeps its readings', async t => {
@@ -540,6 +573,7 @@ t.test('what has come back is found in few statements, however much was erased',
     exec,
     pause: () => setTimeout(10),
     signal: new AbortController().signal,
+    noteValues: async (_, values) => values,
   })
   const [back, gone] = [await addStation('IN-5'), await addStation('IN-6')]
   await addPoints(back, 2)

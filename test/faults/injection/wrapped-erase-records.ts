@@ -11,6 +11,7 @@ export const {
   insertMetricJob,
   insertStationJob,
   noteDelay,
+  noteValues,
   readErased,
   readMetricReport,
   readReport,
