@@ -367,6 +367,83 @@ t.test('what stands in the way is told in the report, and waited for', async t =
   t.strictSame(await rows(device.symbol), [2, 0, 0])
 })
 
+/**
+ * A request whose COMMIT arrives late, as PostgreSQL may have it without an answer: it is not known at first what became of it,
+ * and then, when that is asked, it has just been committed.
+ */
+function lateCommit() {
+  let commit: (() => Promise<unknown>) | undefined
+  let asked = 0
+  return {
+    later: (work: () => Promise<unknown>) => {
+      commit = work
+    },
+    async isKnown(): Promise<boolean> {
+      if (asked++ === 0) return false
+      const work = commit
+      commit = undefined
+      await work?.()
+      return true
+    },
+  }
+}
+
+t.test('a job that is committed after it was looked for is found, whatever it is of', async t => {
+  const removal = lateCommit()
+  const ofDevice = createEraseJobs({
+    ...options,
+    devices: {
+      ...devices,
+      reconcile: removal.isKnown,
+      async removeNamed(...given) {
+        removal.later(() => devices.removeNamed(...given))
+        return { ok: false, code: 'OUTCOME_UNKNOWN' }
+      },
+    },
+  })
+  t.teardown(() => ofDevice.close())
+  await addDevice('stable')
+  t.match(await ofDevice.request('stable', 'test'), { ok: false, code: 'OUTCOME_UNKNOWN' })
+  await done(ofDevice, 'stable')
+
+  const taking = lateCommit()
+  const ofMetric = createEraseJobs({
+    ...options,
+    metrics: {
+      ...metrics,
+      reconcile: taking.isKnown,
+      async removeSeries(...given) {
+        taking.later(() => metrics.removeSeries(...given))
+        throw new Error('PostgreSQL did not confirm')
+      },
+    },
+  })
+  t.teardown(() => ofMetric.close())
+  const { number } = await addDevice('silo')
+  t.equal(await metrics.ensure([{ device: number, field: 'co2' }], 'test'), 'done')
+  await t.rejects(ofMetric.requestMetric('silo', 'co2', 'test'))
+  await until('it is erased', async () => (await ofMetric.metricReport('silo', 'co2'))?.state === 'done')
+
+  const closing = lateCommit()
+  const ofStation = createEraseJobs({
+    ...options,
+    stations: {
+      async registry() {
+        if (!(await closing.isKnown())) throw new Error('PostgreSQL is away')
+        return await stations.registry()
+      },
+      async remove(...given) {
+        closing.later(() => stations.remove(...given))
+        throw new Error('PostgreSQL did not confirm')
+      },
+    },
+  })
+  t.teardown(() => ofStation.close())
+  const station = await addStation('IN-9')
+  await t.rejects(ofStation.removeStation(station, 'test'))
+  await stationDone(ofStation, 'IN-9')
+})
+
 /** Names of the journal's files that hold the text. */
 function filesWith(text: string): string[] {
   return readdirSync(journal).filter(name => {
