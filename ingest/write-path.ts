@@ -3,7 +3,6 @@
  * `table` says what the rows look like and `writer` makes their records; nothing else in here depends on the table.
  */
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
@@ -12,7 +11,6 @@ import { createErasures } from './erasures.ts'
 import {
   type DeadLetter,
   deadLettersMax,
-  eraseFurtherOf,
   listDeadLetters,
   recordOf,
   removeDeadLetter,
@@ -52,8 +50,6 @@ export interface DeadLetters {
   replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
   /** Removes letters and their records for good; how many there were. */
   discard(ids: readonly number[]): Promise<number>
-  /** Takes the values of these further series, as `erasedFurther` tells them, out of all letters, for good. */
-  eraseFurther(erased: ReadonlySet<number>): Promise<void>
 }
 
 export interface WritePath<Series, Values extends Timed> {
@@ -88,8 +84,9 @@ export interface WritePath<Series, Values extends Timed> {
   onLost(listener: (reason: string) => void): void
   /**
    * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series are told
-   * as `erasedFurther` does. They must have been removed. Resolves when that is on the disk and no request is in flight, with the position in the journal that all of
-   * their rows stand before. Rejects while the journal takes nothing.
+   * as `erasedFurther` does. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
+   * letters have nothing of them, with the position in the journal that all of their rows stand before. Rejects while the
+   * journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
   /**
@@ -193,7 +190,7 @@ export function openWritePath<Series, Values extends Timed>(
     hold: holds.hold,
     release: holds.release,
     status: () => ({ journal: journal.status(), forwarder: forwarderStatus }),
-    deadLetters: createDeadLetters(table, directory, append, () => command({ kind: 'recount' })),
+    deadLetters: createDeadLetters(table, directory, append, ids => command({ kind: 'lettersRemoved', ids })),
     close() {
       closing ??= close()
       return closing
@@ -249,7 +246,7 @@ function createDeadLetters(
   table: TableDescription,
   directory: string,
   append: (records: Uint8Array) => Promise<Outcome>,
-  onRemoved: () => void,
+  onRemoved: (ids: number[]) => void,
 ): DeadLetters {
   async function replayBatch(letters: DeadLetter[]): Promise<Outcome> {
     const outcome = await append(Buffer.concat(letters.map(letter => recordOf(table, letter))))
@@ -261,14 +258,8 @@ function createDeadLetters(
     list: (after, limit) => listDeadLetters(directory, after, limit),
     async discard(ids) {
       const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
-      onRemoved()
+      onRemoved([...ids])
       return removed.filter(isRemoved => isRemoved).length
-    },
-    async eraseFurther(erased) {
-      for (const letter of await listDeadLetters(directory, -1, deadLettersMax)) {
-        eraseFurtherOf(table, directory, letter, erased)
-        await turn()
-      }
     },
     async replay(ids) {
       const letters = await listDeadLetters(directory, -1, deadLettersMax)
@@ -280,7 +271,7 @@ function createDeadLetters(
         outcome = await replayBatch(batch)
         if (outcome === 'stored') replayed += batch.length
       }
-      onRemoved()
+      onRemoved(chosen.slice(0, replayed).map(({ id }) => id))
       return { replayed, outcome }
     },
   }

@@ -1,11 +1,13 @@
 /** Keeps the rows that QuestDB refuses, up to a bound. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 import type { Batch } from './batch.ts'
-import { countDeadLetters, deadLettersMax, writeDeadLetter } from './dead-letters.ts'
+import { deadLettersMax, eraseFromLetter, letterNames, nameOf, writeDeadLetter } from './dead-letters.ts'
+import type { FileRetry } from './file-retry.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
 
 export interface DeadLetterStoreOptions {
@@ -14,6 +16,7 @@ export interface DeadLetterStoreOptions {
   nowMs: () => number
   log: Log
   issues: IssueLog
+  retry: FileRetry
 }
 
 export class DeadLetterStore {
@@ -22,16 +25,55 @@ export class DeadLetterStore {
 
   constructor(options: DeadLetterStoreOptions) {
     this.#options = options
-    this.#count = countDeadLetters(options.disk)
+    this.#count = letterNames(options.disk).length
   }
 
   get count(): number {
     return this.#count
   }
 
-  /** The directory was changed from outside. */
-  recount(): void {
-    this.#count = countDeadLetters(this.#options.disk)
+  #recount(): void {
+    this.#count = letterNames(this.#options.disk).length
+  }
+
+  /**
+   * Letters that the main thread has removed; durable when it resolves. One that was written again at that moment may be back,
+   * and goes for good here, since both are done by this thread.
+   */
+  async removed(ids: readonly number[]): Promise<void> {
+    const { disk, retry } = this.#options
+    await retry.untilDone('letters', () => {
+      for (const id of ids) disk.remove(nameOf(id))
+      if (ids.length > 0) disk.syncDirectory()
+      this.#recount()
+    })
+  }
+
+  /**
+   * Takes erased series out of all letters, one a turn, so that the lanes go on meanwhile. Each letter that is written again is synced
+   * before it takes its place, and the directory once behind all of them: until then a crash may bring old letters back,
+   * and the erase, which has not ended, begins again. False when the forwarder is stopping.
+   */
+  async erase(erased: ReadonlySet<number>): Promise<boolean> {
+    const { table, disk, retry } = this.#options
+    let names: string[] = []
+    let isChanged = false
+    const isListed = await retry.untilDone('letters', () => {
+      names = letterNames(disk)
+    })
+    if (!isListed) return false
+    for (const name of names) {
+      const isDone = await retry.untilDone('letters', () => {
+        if (eraseFromLetter(table, disk, name, erased)) isChanged = true
+      })
+      if (!isDone) return false
+      await turn()
+    }
+    if (!isChanged) return true
+    return await retry.untilDone('letters', () => {
+      disk.syncDirectory()
+      this.#recount()
+    })
   }
 
   /** Adds the record at the offset, durably; false when it cannot, and the record has to be sent again. */
@@ -45,7 +87,7 @@ export class DeadLetterStore {
     const position = batch.positionOf(offset)
     try {
       writeDeadLetter(table, disk, position, batch.bytes.subarray(offset, offset + length), reason, nowMs())
-      this.recount()
+      this.#recount()
     } catch (error) {
       if (!isSystemError(error)) throw error
       issues.noteFile('letters', error.message)

@@ -3,10 +3,9 @@
  * its position in the journal: a replay that meets it again writes the same file again.
  */
 
-import { existsSync } from 'node:fs'
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Disk, openDisk } from '../journal/disk.ts'
+import type { Disk, DiskFile } from '../journal/disk.ts'
 import {
   erasedFurther,
   eraseFurther,
@@ -17,6 +16,7 @@ import {
   readRecord,
 } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
+import { DamagedFile } from './file-retry.ts'
 
 export interface DeadLetter {
   /** Position of the record in the journal. */
@@ -45,7 +45,7 @@ export const deadLettersMax = 10_000
 const filesAtOnce = 100
 
 const letterName = /^dead-\d{16}\.json$/
-const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
+export const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
 
 /** Writes one record, durably. */
 export function writeDeadLetter(
@@ -72,25 +72,63 @@ export function writeDeadLetter(
 }
 
 /**
- * Writes a letter again, durably, without the values of these further series, as `erasedFurther` tells them. One that has
- * none, or was replayed or discarded meanwhile, stays so.
+ * Takes erased series out of a letter, further ones as `erasedFurther` tells them: one of an erased series is removed, one with a
+ * value of one is written again without it. The new file is synced before it takes the place of the old one; that it has, or that
+ * a letter is removed, is durable when the directory is synced. False when the letter has nothing of them, or is gone. Throws
+ * DamagedFile.
  */
-export function eraseFurtherOf(
+export function eraseFromLetter(
   table: TableDescription,
-  directory: string,
-  letter: DeadLetter,
+  disk: Disk,
+  name: string,
   erased: ReadonlySet<number>,
-): void {
-  const hasAny = letter.further?.some(({ series }) => erased.has(erasedFurther(series))) ?? false
-  if (!hasAny || !existsSync(join(directory, nameOf(letter.id)))) return
-  const record = recordOf(table, letter)
-  const view = viewOf(record)
-  eraseFurther(view, 0, number => erased.has(number))
-  const { further: _, series: __, ...rest } = letter
-  const file: LetterFile = { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
-  const disk = openDisk(directory)
-  disk.replace(nameOf(letter.id), textOf(file))
-  disk.syncDirectory()
+): boolean {
+  const text = readText(disk, name)
+  const left = text === undefined ? 'unchanged' : withoutErased(table, name, text, erased)
+  if (left === 'unchanged') return false
+  if (left === 'nothing') disk.remove(name)
+  else disk.replace(name, textOf(left))
+  return true
+}
+
+/** Undefined when it is gone. */
+function readText(disk: Disk, name: string): string | undefined {
+  let file: DiskFile
+  try {
+    file = disk.open(name, false)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  try {
+    const bytes = Buffer.alloc(file.size())
+    file.read(bytes, 0)
+    return bytes.toString()
+  } finally {
+    file.close()
+  }
+}
+
+/** What is left of a letter. */
+function withoutErased(
+  table: TableDescription,
+  name: string,
+  text: string,
+  erased: ReadonlySet<number>,
+): LetterFile | 'unchanged' | 'nothing' {
+  try {
+    const letter = readLetter(text)
+    const { further, series, ...rest } = letter
+    if (erased.has(series)) return 'nothing'
+    if (!further?.some(value => erased.has(erasedFurther(value.series)))) return 'unchanged'
+    const record = recordOf(table, letter)
+    const view = viewOf(record)
+    eraseFurther(view, 0, number => erased.has(number))
+    return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DamagedFile(`${name} is damaged (${reason}): repair or remove it`)
+  }
 }
 
 function textOf(letter: LetterFile): Buffer {
@@ -107,8 +145,8 @@ function furtherOf(fields: RecordFields): Pick<LetterFile, 'further'> {
   return further.length === 0 ? {} : { further }
 }
 
-export function countDeadLetters(disk: Disk): number {
-  return disk.list().filter(name => letterName.test(name)).length
+export function letterNames(disk: Disk): string[] {
+  return disk.list().filter(name => letterName.test(name))
 }
 
 /** The oldest dead letters by position, at most `limit`, behind the one with id `after`. */

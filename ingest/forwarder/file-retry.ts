@@ -1,9 +1,15 @@
-/** Work on the journal's files: a system error, such as too many open files, is logged and the work is tried again. */
+/**
+ * Work on the journal's files: a system error, such as too many open files, is logged and the work is tried again, as it is where
+ * a file is damaged, until somebody has seen to that.
+ */
 
 import { type FileTask, type IssueLog, isSystemError } from './issue-log.ts'
 import type { Sleeper } from './sleeper.ts'
 
 const pauseMs = 1000
+
+/** It has to be repaired or removed by hand. */
+export class DamagedFile extends Error {}
 
 export class FileRetry {
   readonly #issues: IssueLog
@@ -14,14 +20,14 @@ export class FileRetry {
     this.#sleeper = sleeper
   }
 
-  /** Undefined after a system error, and a pause. Any other error is a bug and is thrown. */
+  /** Undefined after such an error, and a pause. Any other one is a bug and is thrown. */
   async attempt<T>(task: FileTask, work: () => T | Promise<T>): Promise<T | undefined> {
     try {
       const result = await work()
       this.#issues.noteFile(task, undefined)
       return result
     } catch (error) {
-      if (!isSystemError(error)) throw error
+      if (!(isSystemError(error) || error instanceof DamagedFile)) throw error
       this.#issues.noteFile(task, error.message)
       await this.#sleeper.sleep(pauseMs)
       return undefined

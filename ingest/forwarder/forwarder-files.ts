@@ -6,7 +6,9 @@ import { FileRetry } from './file-retry.ts'
 import { type RetentionOptions, SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
 
-export interface ForwarderFilesOptions extends DeadLetterStoreOptions, Omit<RetentionOptions, 'tombstones'> {
+export interface ForwarderFilesOptions
+  extends Omit<DeadLetterStoreOptions, 'retry'>,
+    Omit<RetentionOptions, 'tombstones'> {
   sleeper: Sleeper
   /** Where both lanes begin. */
   from: number
@@ -22,9 +24,10 @@ export interface ForwarderFiles {
 
 export function openForwarderFiles(options: ForwarderFilesOptions): ForwarderFiles {
   const tombstones = new Tombstones(options.disk)
+  const retry = new FileRetry(options.issues, options.sleeper)
   return {
-    retry: new FileRetry(options.issues, options.sleeper),
-    deadLetters: new DeadLetterStore(options),
+    retry,
+    deadLetters: new DeadLetterStore({ ...options, retry }),
     tombstones,
     retention: new SegmentRetention({ ...options, tombstones }, options.from),
   }

@@ -5,7 +5,7 @@ import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
 import { listSegments } from '../journal/segments.ts'
-import { countDeadLetters } from './dead-letters.ts'
+import { letterNames } from './dead-letters.ts'
 
 export interface ForwarderStatus {
   /** Rows that QuestDB has taken since the start. */
@@ -45,7 +45,7 @@ export function statusAtStart(disk: Disk, end: number, endOrdinal: number): Forw
     start: listSegments(disk)[0] ?? end,
     appliedOrdinal: groups[0]?.firstOrdinal ?? endOrdinal,
     pendingSinceUs: oldestReceiptUs(groups),
-    deadLetters: countDeadLetters(disk),
+    deadLetters: letterNames(disk).length,
     suspended: false,
     damagedBytes: 0,
     issue: 'QuestDB is starting',

@@ -42,7 +42,7 @@ export type ForwarderCommand =
       keepMs: number
       keepBytesMax: number
     }
-  | { kind: 'recount' }
+  | { kind: 'lettersRemoved'; ids: number[] }
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'hold' }
   | { kind: 'release' }
@@ -153,7 +153,7 @@ async function stop(): Promise<void> {
 
 parentPort?.on('message', (message: ForwarderCommand) => {
   if (message.kind === 'start') start(message)
-  else if (message.kind === 'recount') void started?.recountDeadLetters()
+  else if (message.kind === 'lettersRemoved') void started?.removedDeadLetters(message.ids)
   else if (message.kind === 'erase') void erase(message)
   else if (message.kind === 'hold') void hold()
   else if (message.kind === 'release') release()

@@ -116,15 +116,15 @@ export class Forwarder {
     this.#running ??= Promise.all([this.#lanes.run(), this.#runApplyPoller(), this.#learnStoredTime()])
   }
 
-  /** The dead letters were changed from outside. */
-  recountDeadLetters(): Promise<boolean> {
-    return this.#files.retry.untilDone('letters', () => this.#files.deadLetters.recount())
+  /** Dead letters were removed from outside. */
+  removedDeadLetters(ids: readonly number[]): Promise<void> {
+    return this.#files.deadLetters.removed(ids)
   }
 
   /**
    * Nothing of these series that stands before the position is ever sent again, over any restart; further series are told as
-   * `erasedFurther` does. Resolves when that is on the disk and no request with such rows is in flight: true, or false when
-   * the forwarder has closed before.
+   * `erasedFurther` does. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
+   * true, or false when the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
     const isNoted = await this.#files.retry.untilDone('tombstones', () =>
@@ -135,7 +135,8 @@ export class Forwarder {
     await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(this.#options.quiesceMs)
-    return !this.#sleeper.stopped
+    // Behind that no row of before the tombstones becomes a dead letter any more.
+    return (await this.#files.deadLetters.erase(new Set(seriesNumbers))) && !this.#sleeper.stopped
   }
 
   /**

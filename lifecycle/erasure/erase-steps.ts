@@ -3,8 +3,7 @@
  * to QuestDB any more, then what is there goes, then the journal lets its bytes go.
  */
 
-import { deadLettersMax } from '../../ingest/forwarder/dead-letters.ts'
-import type { DeadLetters, Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
@@ -16,7 +15,7 @@ import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
-type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'deadLetters' | 'erase' | 'onLost'>
+type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost'>
 
 /** By the table of their journals. */
 type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
@@ -90,14 +89,9 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
 
   /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */
   async function stopRecords({ rowsOf, numbers }: EraseJob): Promise<number> {
-    const path = pathOf(rowsOf)
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
-    const end = await unlessAborted(path.erase(keys), signal)
-    if (rowsOf !== 'measurements') await discardLetters(path.deadLetters, new Set(numbers))
-    else {
-      await path.deadLetters.eraseFurther(new Set(keys))
-      await options.forgetSeries?.(numbers)
-    }
+    const end = await unlessAborted(pathOf(rowsOf).erase(keys), signal)
+    if (rowsOf === 'measurements') await options.forgetSeries?.(numbers)
     return end
   }
 
@@ -158,12 +152,6 @@ function* inStatements(keys: readonly string[]): Generator<string[]> {
     characters += key.length
   }
   if (some.length > 0) yield some
-}
-
-/** A dead letter holds a row too, and a replay would bring it back. */
-async function discardLetters(deadLetters: DeadLetters, numbers: ReadonlySet<number>): Promise<void> {
-  const letters = await deadLetters.list(-1, deadLettersMax)
-  await deadLetters.discard(letters.filter(({ series }) => numbers.has(series)).map(({ id }) => id))
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

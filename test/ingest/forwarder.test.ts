@@ -666,14 +666,14 @@ test('dead letters that cannot be counted, and a journal that cannot be read aga
   const forwarder = rig.start({ disk: { ...disk, list } })
   await rig.until(rig.allApplied)
   fails = true
-  const counted = forwarder.recountDeadLetters()
+  const counted = forwarder.removedDeadLetters([])
   rig.questdb.away = true
   rig.questdb.lose(1)
   await rig.until(() => rig.status()?.issue !== undefined)
   rig.questdb.away = false
   await rig.until(() => /EMFILE/.test(rig.status()?.fileIssue ?? ''))
   fails = false
-  t.equal(await counted, true)
+  await counted
   await rig.until(() => rig.questdb.table().size === 50)
   await rig.until(() => rig.status()?.fileIssue === undefined)
   t.pass('it heals')

@@ -1,0 +1,148 @@
+/** Erased series in dead letters: what is left of them, in which order it becomes durable, and what a power cut leaves. */
+
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { DeadLetterStore } from '../../ingest/forwarder/dead-letter-store.ts'
+import { letterNames, listDeadLetters, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { FileRetry } from '../../ingest/forwarder/file-retry.ts'
+import { IssueLog } from '../../ingest/forwarder/issue-log.ts'
+import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
+import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
+import { erasedFurther } from '../../ingest/journal/record.ts'
+import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
+import { systemTiming } from '../../ingest/timing.ts'
+import { createRandom } from '../faults/seeded-random.ts'
+import { createSimulatedDisk } from '../faults/simulated-disk.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage: 3, battery_percentage: 50 }
+
+/** A letter of this device; of further series, each has a value of its own that is found in the bytes. */
+function write(disk: Disk, id: number, device: number, series: number[]): void {
+  const values = series.map(valueOf)
+  const given = { ...reading, timestampMs: 1, ...(series.length === 0 ? {} : { further: { series, values } }) }
+  const ref = { number: device, symbol: `device-${device}` }
+  const bytes = new Uint8Array(readingLength(ref, given))
+  writeReading(new DataView(bytes.buffer), 0, ref, 1000, false, given)
+  writeDeadLetter(readings, disk, id, bytes, 'too dirty', 0)
+}
+
+const valueOf = (series: number) => series * 1000 + 0.5
+
+function storeOn(disk: Disk): { store: DeadLetterStore; issues: IssueLog } {
+  const issues = new IssueLog(silentLog)
+  const retry = new FileRetry(issues, new Sleeper(systemTiming))
+  return {
+    store: new DeadLetterStore({ table: readings, disk, nowMs: () => 0, log: silentLog, issues, retry }),
+    issues,
+  }
+}
+
+const erased = new Set([5, erasedFurther(11)])
+
+t.test(
+  'letters of an erased series go, values of an erased further one are taken out, and one sync follows',
+  async t => {
+    const folder = temporaryFolder(t)
+    const disk = openDisk(folder)
+    write(disk, 1, 5, [12])
+    write(disk, 2, 6, [11, 12])
+    write(disk, 3, 7, [12])
+    write(disk, 4, 8, [11])
+    const steps: string[] = []
+    const { store } = storeOn({
+      ...disk,
+      list: () => disk.list().sort(),
+      remove: name => {
+        steps.push(`remove ${Number(name.slice(5, 21))}`)
+        disk.remove(name)
+      },
+      replace: (name, bytes) => {
+        steps.push(`replace ${Number(name.slice(5, 21))}`)
+        disk.replace(name, bytes)
+      },
+      syncDirectory: () => {
+        steps.push('sync')
+        disk.syncDirectory()
+      },
+    })
+    t.equal(await store.erase(erased), true)
+    t.strictSame(steps, ['remove 1', 'replace 2', 'replace 4', 'sync'])
+    t.equal(store.count, 3)
+    const letters = await listDeadLetters(folder, -1, 10)
+    t.strictSame(
+      letters.map(({ id, series, further }) => [id, series, further]),
+      [
+        [2, 6, [{ series: 12, value: valueOf(12) }]],
+        [3, 7, [{ series: 12, value: valueOf(12) }]],
+        [4, 8, undefined],
+      ],
+    )
+    t.equal(await store.erase(erased), true)
+    t.equal(steps.length, 4, 'nothing is left to do')
+  },
+)
+
+t.test('a letter that is discarded while it is written again stays discarded', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  write(disk, 2, 6, [11, 12])
+  const name = letterNames(disk)[0] ?? ''
+  const { store } = storeOn({
+    ...disk,
+    replace(...given) {
+      rmSync(join(folder, name))
+      disk.replace(...given)
+    },
+  })
+  t.equal(await store.erase(erased), true)
+  t.ok(existsSync(join(folder, name)), 'it is back')
+  await store.removed([2])
+  t.notOk(existsSync(join(folder, name)))
+  t.equal(store.count, 0)
+})
+
+t.test('a damaged letter is told, and the erase waits for it', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  write(disk, 2, 6, [11, 12])
+  const name = letterNames(disk)[0] ?? ''
+  writeFileSync(join(folder, name), '{"id":2,')
+  const { store, issues } = storeOn(disk)
+  const erasing = store.erase(erased)
+  await waitFor('it is told', () => issues.fileIssue !== undefined)
+  t.match(issues.fileIssue, /dead-0000000000000002\.json is damaged .*: repair or remove it/)
+  rmSync(join(folder, name))
+  t.equal(await erasing, true)
+  t.equal(issues.fileIssue, undefined)
+})
+
+t.test('wherever the power is cut, what was erased is gone when the erase has ended', async t => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  t.comment(`seed ${seed}`)
+  const random = createRandom(seed)
+  const has = (disk: Disk) => {
+    return letterNames(disk).filter(name => {
+      const file = disk.open(name, false)
+      const bytes = Buffer.alloc(file.size())
+      file.read(bytes, 0)
+      const letter = JSON.parse(bytes.toString())
+      return Buffer.from(letter.record, 'base64').includes(Buffer.from(new Float64Array([valueOf(11)]).buffer))
+    })
+  }
+  for (let stopsIn = 0; stopsIn < 20; stopsIn++) {
+    const disk = createSimulatedDisk(random)
+    for (let id = 0; id < 3; id++) write(disk, id, 6, [11, 12])
+    disk.switches.stopsIn = stopsIn
+    const hasEnded = await storeOn(disk)
+      .store.erase(erased)
+      .catch(() => false)
+    const next = disk.restart(random, 'power cut')
+    t.equal(letterNames(next).length, 3, 'no letter is lost')
+    if (hasEnded) t.strictSame(has(next), [], `it has ended before operation ${stopsIn}`)
+    t.equal(await storeOn(next).store.erase(erased), true)
+    t.strictSame(has(next.restart(random, 'power cut')), [])
+  }
+})
