@@ -21,7 +21,7 @@ const reading = { temperature: 20, humidity: 50, pressure: 1000, battery_voltage
 
 /** A letter of this device; of further series, each has a value of its own that is found in the bytes. */
 function write(disk: Disk, id: number, device: number, series: number[]): void {
-  const values = series.map(valueOf)
+  const values = series.map(valueOfSeries)
   const given = { ...reading, timestampMs: 1, ...(series.length === 0 ? {} : { further: { series, values } }) }
   const ref = { number: device, symbol: `device-${device}` }
   const bytes = new Uint8Array(readingLength(ref, given))
@@ -29,7 +29,7 @@ function write(disk: Disk, id: number, device: number, series: number[]): void {
   writeDeadLetter(readings, disk, id, bytes, 'too dirty', 0)
 }
 
-const valueOf = (series: number) => series * 1000 + 0.5
+const valueOfSeries = (series: number) => series * 1000 + 0.5
 
 function storeOn(disk: Disk): { store: DeadLetterStore; issues: IssueLog } {
   const issues = new IssueLog(silentLog)
@@ -54,7 +54,7 @@ t.test(
     const steps: string[] = []
     const { store } = storeOn({
       ...disk,
-      list: () => disk.list().sort(),
+      list: () => disk.list().sort((a, b) => (a < b ? -1 : 1)),
       remove: name => {
         steps.push(`remove ${Number(name.slice(5, 21))}`)
         disk.remove(name)
@@ -75,8 +75,8 @@ t.test(
     t.strictSame(
       letters.map(({ id, series, further }) => [id, series, further]),
       [
-        [2, 6, [{ series: 12, value: valueOf(12) }]],
-        [3, 7, [{ series: 12, value: valueOf(12) }]],
+        [2, 6, [{ series: 12, value: valueOfSeries(12) }]],
+        [3, 7, [{ series: 12, value: valueOfSeries(12) }]],
         [4, 8, undefined],
       ],
     )
@@ -129,7 +129,7 @@ t.test('wherever the power is cut, what was erased is gone when the erase has en
       const bytes = Buffer.alloc(file.size())
       file.read(bytes, 0)
       const letter = JSON.parse(bytes.toString())
-      return Buffer.from(letter.record, 'base64').includes(Buffer.from(new Float64Array([valueOf(11)]).buffer))
+      return Buffer.from(letter.record, 'base64').includes(Buffer.from(new Float64Array([valueOfSeries(11)]).buffer))
     })
   }
   for (let stopsIn = 0; stopsIn < 20; stopsIn++) {
