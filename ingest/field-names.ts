@@ -46,10 +46,15 @@ export function ignoredNames(
     if (known.has(name) ? isListed(name, metrics) : further.has(name)) continue
     if (fields[name] === null || fields[name] === undefined) continue
     names ??= []
-    names.push(name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name)
+    names.push(shortenedName(name))
     if (names.length === namesMax) break
   }
   return names
+}
+
+/** A name that a sender chose, as it is answered. */
+export function shortenedName(name: string): string {
+  return name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name
 }
 
 function isListed(name: string, metrics: readonly string[] | null): boolean {

@@ -1,6 +1,6 @@
 /** Fields of a reading that have no column: which of them may be values of metrics, and what becomes of each. */
 
-import { type Fields, isColumnField } from './field-names.ts'
+import { type Fields, isColumnField, shortenedName } from './field-names.ts'
 import type { FurtherValues } from './journal/record.ts'
 
 /** Fields that may be values of metrics, as they were sent. */
@@ -74,6 +74,16 @@ export function takeFields({ names, values }: FurtherFields, fieldOf: FurtherFie
     }
   }
   return { further: series.length === 0 ? undefined : { series, values: taken }, ignored, errors }
+}
+
+/** Why a field cannot be stored that stands for no metric of its device, and what to do about it. */
+export function unknownFieldReason(name: string): string {
+  return `field ${shortenedName(name)} is not known: add it by "barograph metrics add", or to the metrics that the device lists`
+}
+
+/** The same of an entity of Home Assistant. */
+export function unknownEntityReason(id: string): string {
+  return `entity ${id} is no metric: add the ending of its name by "barograph metrics add"`
 }
 
 /** One of the limits may be infinite. */

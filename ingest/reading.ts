@@ -6,7 +6,7 @@
  */
 
 import { type Fields, percentageNames, spellingIn, voltageNames } from './field-names.ts'
-import { type FurtherFields, furtherFieldsOf } from './further-fields.ts'
+import { type FurtherFields, furtherFieldsOf, unknownFieldReason } from './further-fields.ts'
 import type { FurtherValues } from './journal/record.ts'
 
 /** One measurement of a device. NaN means that the device did not give the value. */
@@ -162,9 +162,12 @@ function readMetric(fields: Fields, name: string, range: Range, need: Need, erro
 export const missingReason = 'is required'
 export const noNumberReason = 'must be a number or null'
 
-/** Of a reading without a value; `metrics` is the list of its device. */
-export function emptyErrors(metrics: readonly string[] | null): Errors {
-  return { [metrics?.[0] ?? 'temperature']: 'at least one metric must be a number' }
+/** Of a reading without a value; `metrics` is the list of its device, and `unknown` a field of it that stands for no metric. */
+export function emptyErrors(metrics: readonly string[] | null, unknown?: string): Errors {
+  const reason = 'at least one metric must be a number'
+  return {
+    [metrics?.[0] ?? 'temperature']: unknown === undefined ? reason : `${reason}; ${unknownFieldReason(unknown)}`,
+  }
 }
 
 /** What is stored for a value; NaN for one outside the range. */

@@ -36,7 +36,9 @@ export function wholeReading(checked: Checked, fields: Fields, device: ReadingDe
     return { ok: false, errors: { ...(checked.ok ? undefined : checked.errors), ...missing, ...taken.errors } }
   }
   const { reading } = checked
-  if (taken.further === undefined && hasNoColumn(reading)) return { ok: false, errors: emptyErrors(device.metrics) }
+  if (taken.further === undefined && hasNoColumn(reading)) {
+    return { ok: false, errors: emptyErrors(device.metrics, taken.ignored[0]) }
+  }
   reading.further = taken.further
   const ignored = new Set(taken.ignored)
   const further = taken.further === undefined ? noFields : new Set(names.filter(name => !ignored.has(name)))

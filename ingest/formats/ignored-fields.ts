@@ -1,9 +1,9 @@
 /** Names of the fields of a body that are stored as no metric: a name that is misspelled would otherwise be lost without a word. */
 
+import { shortenedName } from '../field-names.ts'
 import type { NamesOfOthers } from './chunk.ts'
 
 const namesMax = 100
-const nameCharactersMax = 64
 
 export class IgnoredFields {
   readonly #ignored = new Set<string>()
@@ -32,10 +32,6 @@ export class IgnoredFields {
     })
     const known = new Set(this.#columns.map(column => column.trim()))
     const others = [...this.#ignored].filter(name => !known.has(name)).slice(0, namesMax)
-    return [...columns, ...others.map(shortened)]
+    return [...columns, ...others.map(shortenedName)]
   }
-}
-
-function shortened(name: string): string {
-  return name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name
 }

@@ -7,7 +7,8 @@ import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { readEntityName } from '../../metrics/entity-name.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { type Convert, conversion, unchanged } from '../../metrics/units.ts'
-import { invalid, type Problem, shortened } from './line-protocol-problem.ts'
+import { shortenedName } from '../field-names.ts'
+import { invalid, type Problem } from './line-protocol-problem.ts'
 
 /** A metric of the registry. Plain data, so that it can be handed to a thread. */
 export type EntityMetric = Pick<Metric, 'name' | 'unit' | 'kind'>
@@ -39,11 +40,11 @@ export function createEntityReader(registered: readonly EntityMetric[]): EntityO
     const id = `${domain}.${object}`
     const name = readEntityName(object, isMetric)
     const metric = name === undefined ? undefined : (byName.get(name.metric) ?? catalogueEntry(name.metric))
-    const entity = { id: shortened(id), device: name?.device, metric, convert: unchanged, problem: undefined }
+    const entity = { id: shortenedName(id), device: name?.device, metric, convert: unchanged, problem: undefined }
     // Without a unit of the metric, whatever unit is stated is that of its values.
     const to = isUnit(measurement, domain, id) ? (metric?.unit ?? null) : null
     if (to === null) return entity
-    const converted = conversion(shortened(measurement), to)
+    const converted = conversion(shortenedName(measurement), to)
     if (converted.ok) return { ...entity, convert: converted.convert }
     return { ...entity, problem: invalid(`entity ${entity.id}: ${converted.reason}`) }
   }

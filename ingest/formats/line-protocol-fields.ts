@@ -1,14 +1,15 @@
 /** The fields of a line: which metrics they are, and their values. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
-import { type FurtherField, furtherRangeReason } from '../further-fields.ts'
+import { shortenedName } from '../field-names.ts'
+import { type FurtherField, furtherRangeReason, unknownEntityReason, unknownFieldReason } from '../further-fields.ts'
 import { type Range, type Ranges, rangeReason, storedValue } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
 import { type Entity, EntityLine } from './line-protocol-entities.ts'
 import type { FieldTable, LineNames } from './line-protocol-names.ts'
 import { NumberReader } from './line-protocol-number.ts'
-import { invalid, malformed, type Problem, shortened } from './line-protocol-problem.ts'
+import { invalid, malformed, type Problem } from './line-protocol-problem.ts'
 import { byteOf, lineFeedsIn, nameEnd, stringEnd, unescapeText, withoutReturn } from './line-protocol-text.ts'
 import { readingRows } from './reading-rows.ts'
 
@@ -215,19 +216,19 @@ export class FieldsReader {
   }
 
   #takeFurther(name: string, value: number, field: FurtherField): Problem | undefined {
-    if (value < field.min || value > field.max) return invalid(`${shortened(name)} ${furtherRangeReason(field)}`)
+    if (value < field.min || value > field.max) return invalid(`${shortenedName(name)} ${furtherRangeReason(field)}`)
     this.further.push({ series: field.series, value })
     this.hasMetric = true
     return undefined
   }
 
   #unknown(name: string): Problem | undefined {
-    return this.#options.names.unknownFields === 'ignore' ? undefined : invalid(`field ${shortened(name)} is not known`)
+    return this.#options.names.unknownFields === 'ignore' ? undefined : invalid(unknownFieldReason(name))
   }
 
   #unknownEntity({ id }: Entity): Problem | undefined {
     const isIgnored = this.#options.names.unknownFields === 'ignore'
-    return isIgnored ? undefined : invalid(`entity ${id} is no metric`)
+    return isIgnored ? undefined : invalid(unknownEntityReason(id))
   }
 
   #skipText(): Problem | undefined {

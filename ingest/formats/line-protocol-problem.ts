@@ -16,10 +16,3 @@ export function malformed(reason: string): Problem {
 export function invalid(reason: string): Problem {
   return { code: 'READING_INVALID', reason }
 }
-
-const nameCharactersMax = 64
-
-/** A name as it stands in a reason. */
-export function shortened(name: string): string {
-  return name.length > nameCharactersMax ? `${name.slice(0, nameCharactersMax - 1).toWellFormed()}…` : name
-}

@@ -166,8 +166,12 @@ t.test('a value that is no number, or out of its range, is refused by the name o
 })
 
 t.test('a field that is no metric is a reject, unless it is ignored', async t => {
-  refuses(t, `w,device=k temperature=21.5,co2=400 ${ns}`, /^field co2 is not known$/)
-  refuses(t, `w,device=k ${'x'.repeat(70)}=1 ${ns}`, /^field x{63}… is not known$/)
+  refuses(
+    t,
+    `w,device=k temperature=21.5,co2=400 ${ns}`,
+    /^field co2 is not known: add it by "barograph metrics add", or to the metrics that the device lists$/,
+  )
+  refuses(t, `w,device=k ${'x'.repeat(70)}=1 ${ns}`, /^field x{63}… is not known: /)
   const names = { ...defaultLineNames, unknownFields: 'ignore' as const }
   takes(t, `w,device=k temperature=21.5,co2=400,ok=true,note="x" ${ns}`, {}, { names })
   const only = read(`w,device=k co2=400 ${ns}`, { names })

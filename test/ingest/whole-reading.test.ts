@@ -81,7 +81,10 @@ t.test('without a list, the columns are required as ever, and a reading has at l
   const nulls = { temperature: null, humidity: null, pressure: null }
   const empty = { temperature: 'at least one metric must be a number' }
   refuses(t, { device: 'porch', ...nulls }, empty)
-  refuses(t, { device: 'porch', ...nulls, unknown: 1 }, empty)
+  const unknown =
+    'field unknown is not known: add it by "barograph metrics add", or to the metrics that the device lists'
+  const alone = { temperature: `${empty.temperature}; ${unknown}` }
+  refuses(t, { device: 'porch', ...nulls, unknown: 1 }, alone)
   refuses(t, { device: 'porch', ...nulls, co2: 'x' }, empty)
   t.match(read(good, null, true), { ok: false, errors: { 'battery voltage': 'is required' } })
 })
