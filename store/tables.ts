@@ -112,8 +112,8 @@ export const expiredSeriesHoursTableSql = `CREATE TABLE IF NOT EXISTS ${expiredS
 ) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, series)`
 
 /**
- * The days whose values without a column, counted in `readings`, have their hours in `measurements_hours`. Which days have
- * expired, `readings_expired` alone says.
+ * The days whose values without a column, counted in `readings`, have their hours in `measurements_hours`, or that had none of
+ * them when they expired. Which days have expired, `readings_expired` alone says.
  */
 export const expiredSeriesDaysTable = 'measurements_expired'
 export const expiredSeriesDaysTableSql = daysTableSql(expiredSeriesDaysTable)

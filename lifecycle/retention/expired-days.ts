@@ -50,18 +50,17 @@ export async function readExpiredBeforeMs(exec: Exec): Promise<number> {
  */
 export async function expireDay(exec: Exec, day: RawDay, pause: Pause): Promise<void> {
   const measured = (await listRawDays(exec, expiringMeasurements)).find(({ startMs }) => startMs === day.startMs)
-  if (measured !== undefined) await keepDay(exec, expiringMeasurements, measured, pause)
+  // Also that it has none: what a replayed dead letter brings later would be taken for values that a version before has kept.
+  if (measured === undefined)
+    await noteHours(exec, expiringMeasurements, { startMs: day.startMs, readings: 0 }, 0, pause)
+  else await keepDay(exec, expiringMeasurements, measured, pause)
   await keepDay(exec, expiringReadings, day, pause)
 }
 
 /** Keeps the hours that a table has of a day, and notes that they are there. */
-export async function keepDay(
-  exec: Exec,
-  table: ExpiringTable,
-  { startMs, readings }: RawDay,
-  pause: Pause,
-): Promise<void> {
-  const { hoursTable, daysTable, hourColumns, sumsSql, isPresentSql } = table
+export async function keepDay(exec: Exec, table: ExpiringTable, day: RawDay, pause: Pause): Promise<void> {
+  const { startMs, readings } = day
+  const { hoursTable, hourColumns, sumsSql, isPresentSql } = table
   for (const piece of piecesOf(startMs, readings)) {
     await exec(`INSERT INTO ${hoursTable} (${hourColumns}) ${table.hoursSql(whereSql(piece))}`)
   }
@@ -75,6 +74,16 @@ export async function keepDay(
     }
     hours += Number(kept?.[0])
   }
+  await noteHours(exec, table, day, hours, pause)
+}
+
+async function noteHours(
+  exec: Exec,
+  { daysTable }: ExpiringTable,
+  { startMs, readings }: RawDay,
+  hours: number,
+  pause: Pause,
+): Promise<void> {
   await exec(`INSERT INTO ${daysTable} VALUES ('${timeText(startMs)}', ${readings}, ${hours})`)
   await untilTableApplied(exec, daysTable, pause)
 }

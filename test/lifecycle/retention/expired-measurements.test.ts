@@ -11,6 +11,7 @@ import { answerCompare } from '../../../query/answers/compare-task.ts'
 import { answerDetail } from '../../../query/answers/detail-task.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
+import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import { startFurtherReadings } from '../../support/further-readings.ts'
 import { openMeasurementsSource, openReadingsSource } from '../../support/readings-source.ts'
 
@@ -174,4 +175,29 @@ t.test('hours that are not those of the values are not marked', async t => {
   await broken.look()
   await t.rejects(broken.expire(beforeMs, pause), /the hours of 2025-11-01 are not those of its measurements/)
   t.equal((await exec('SELECT count() FROM readings_expired'))[0]?.[0], 3)
+})
+
+t.test('what is replayed into a day that expired without further values does not count in its hours', async t => {
+  const dayStartMs = startMs + dayCount * dayMs
+  const noon = new Date(dayStartMs + dayMs / 2).toISOString()
+  const [co2] = furtherOf(porch)
+  const addReading = `INSERT INTO readings (ts, device, temperature) VALUES ('${noon}', '${porch.symbol}', 20)`
+  await exec(addReading)
+  await untilTableApplied(exec, 'readings', pause)
+  const beforeMs = dayStartMs + dayMs
+  const expiry = createExpiry(beforeMs)
+  await expiry.look()
+  await expiry.expire(beforeMs, pause)
+  t.equal(expiry.expiredBeforeMs, beforeMs)
+  // Before its partition is removed, and after that.
+  for (let replay = 0; replay < 2; replay++) {
+    await exec(addReading)
+    await exec(`INSERT INTO measurements VALUES ('${noon}', ${co2?.series}, 999)`)
+    for (const table of ['readings', 'measurements']) await untilTableApplied(exec, table, pause)
+    await expiry.remove(pause)
+    t.strictSame([await daysOf(), await daysOf(expiringMeasurements)], [[], []], 'it is removed')
+    const ofDay = `WHERE ts >= '${new Date(dayStartMs).toISOString()}'`
+    t.strictSame(await exec(`SELECT count(), sum(temperature_count) FROM readings_hours ${ofDay}`), [[1, 1]])
+    t.strictSame(await exec(`SELECT count() FROM measurements_hours ${ofDay}`), [[0]], 'as with a day that had values')
+  }
 })

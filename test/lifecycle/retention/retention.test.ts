@@ -439,7 +439,8 @@ async function kill(given: Kill): Promise<NodeJS.Signals | null> {
 }
 
 t.test('a run that is killed at any step is ended by the next, to the same rows', async t => {
-  const statements = ['hours 1', 'mark 1', 'hours 2', 'mark 2', 'hours 3', 'mark 3', 'drop']
+  const ofDays = [1, 2, 3].flatMap(day => [`no values ${day}`, `hours ${day}`, `mark ${day}`])
+  const statements = [...ofDays, 'drop']
   for (const [statement, name] of statements.entries()) {
     for (const when of ['before', 'sent', 'after'] as const) {
       const text = `${name}, ${when}`
