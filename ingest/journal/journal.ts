@@ -10,6 +10,7 @@ import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import { type Disk, openDisk } from './disk.ts'
+import { EndedSeries } from './ended-series.ts'
 import { groupBodyMax, groupHeaderLength } from './group.ts'
 import {
   controlAt,
@@ -22,7 +23,7 @@ import {
 } from './journal-shared.ts'
 import { type JournalThread, startJournalThread } from './journal-worker.ts'
 import type { Outcome, Settle } from './outcome.ts'
-import { chooseLanes, eraseFurther, offsetOf, type RecordWriter, type Timed, withoutSeries } from './record.ts'
+import { chooseLanes, type RecordWriter, type Timed } from './record.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
 import { createSlot, emptySlot, type Slot } from './slot.ts'
@@ -76,8 +77,6 @@ interface StoredGroup {
 }
 
 const probeMs = 1000
-/** A piece of bulk data that was checked before its series was erased does not wait for as many later ones. */
-const erasedMax = 10_000
 const segmentsMin = 8
 
 /**
@@ -106,8 +105,7 @@ export class Journal<Series, Values extends Timed> {
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
-  /** Numbers of series whose records or further values are not taken any more; the oldest first. */
-  readonly #erased = new Set<number>()
+  readonly #ended = new EndedSeries()
   readonly #stored: StoredListeners
   /** A group on the disk that the listeners have not been told of; its bytes stay until its slot is filled anew. */
   #pending: StoredGroup | undefined
@@ -179,10 +177,7 @@ export class Journal<Series, Values extends Timed> {
     this.#open(slot)
     const backfill = givenUs !== undefined && this.#isBackfill(slot, timeUs)
     const end = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
-    this.#eraseFurther(slot.view, slot.used, end)
-    slot.used = end
-    slot.recordCount++
-    if (backfill) slot.backfillCount++
+    this.#take(slot, end, 1, backfill ? 1 : 0)
     slot.waiting.push(settle)
     this.#schedule()
   }
@@ -222,25 +217,21 @@ export class Journal<Series, Values extends Timed> {
     const slot = this.#filling
     this.#open(slot)
     // Only here: one of the series may have been erased while this waited.
-    const taken = this.#erased.size === 0 ? records : withoutSeries(records, this.#erased)
+    const taken = this.#ended.without(records)
     slot.bytes.set(taken, slot.used)
-    this.#eraseFurther(slot.view, slot.used, slot.used + taken.length)
     const { recordCount, backfillCount } = chooseLanes(slot.view, slot.used, taken.length, timeUs =>
       this.#isBackfill(slot, timeUs),
     )
-    slot.used += taken.length
-    slot.recordCount += recordCount
-    slot.backfillCount += backfillCount
+    this.#take(slot, slot.used + taken.length, recordCount, backfillCount)
     return await this.#settled(slot)
   }
 
-  /** Of whole records. Their series may have been looked up before they were erased. */
-  #eraseFurther(view: DataView, start: number, end: number): void {
-    if (this.#erased.size === 0) return
-    const isErased = (number: number) => this.#erased.has(number)
-    for (let offset = start; offset < end; offset += view.getUint16(offset + offsetOf.length, true)) {
-      eraseFurther(view, offset, isErased)
-    }
+  /** The records that have been written to the slot, up to `end`. */
+  #take(slot: Slot, end: number, recordCount: number, backfillCount: number): void {
+    this.#ended.eraseFurther(slot.view, slot.used, end)
+    slot.used = end
+    slot.recordCount += recordCount
+    slot.backfillCount += backfillCount
   }
 
   /**
@@ -249,11 +240,7 @@ export class Journal<Series, Values extends Timed> {
    * has applied it.
    */
   async endSeries(numbers: Iterable<number>): Promise<number> {
-    for (const number of numbers) this.#erased.add(number)
-    for (const number of this.#erased) {
-      if (this.#erased.size <= erasedMax) break
-      this.#erased.delete(number)
-    }
+    this.#ended.add(numbers)
     await this.#syncOrThrow()
     const end = this.#end
     this.#rollsNext = true
