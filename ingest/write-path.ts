@@ -65,7 +65,7 @@ export interface WritePath<Series, Values extends Timed> {
   acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /**
    * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
-   * was in the journal at the start is not told.
+   * was in the journal at the start is not reported.
    */
   onStored(listener: StoredListener): void
   /** Raised whenever rows of the series became visible. Two series may share one. */
@@ -83,8 +83,8 @@ export interface WritePath<Series, Values extends Timed> {
   /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
   /**
-   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series are told
-   * as `erasedFurther` does. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
+   * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series stand
+   * as `erasedFurther` gives them. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
    * letters have nothing of them, with the position in the journal that all of their rows stand before. Rejects while the
    * journal takes nothing.
    */

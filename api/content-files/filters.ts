@@ -1,10 +1,10 @@
-/** What narrows the list, read from the query; wrong values are all told, one message for each argument. */
+/** What narrows the list, read from the query; wrong values are all reported, one message for each argument. */
 
 import type { Filters, UnknownCodes } from '../../content/filters.ts'
 import { foldCase } from '../../content/fold-case.ts'
 import { type Query, valueCharactersMax } from './query-string.ts'
 
-/** A message by argument, in the order in which they are told. */
+/** A message by argument, in the order in which they are reported. */
 export type FilterErrors = Partial<Record<FilterName, readonly [string]>>
 
 export interface FiltersRead {

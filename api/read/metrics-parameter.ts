@@ -1,4 +1,4 @@
-/** The parameter `metrics` of a read of a device: which of its metrics are told, and in which order. */
+/** The parameter `metrics` of a read of a device: which of its metrics are in the answer, and in which order. */
 
 import type { Device } from '../../auth/devices/device.ts'
 import { type DeviceMetrics, furtherMetricsOf } from '../../auth/metrics/device-metrics.ts'

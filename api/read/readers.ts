@@ -48,7 +48,7 @@ export function ownerReader(devices: ReadableDevices, owner: number): Reader {
   }
 }
 
-/** A device, which reads about itself; whether there is another one is not told. */
+/** A device, which reads about itself; whether there is another one is not disclosed. */
 export function deviceReader(devices: ReadableDevices, { number }: Pick<Device, 'number'>): Reader {
   return {
     device(name) {

@@ -50,7 +50,7 @@ export interface EmailChange {
   currentPassword: string
 }
 
-/** The new address counts once somebody has redeemed what is sent there; the old one is told. */
+/** The new address counts once somebody has redeemed what is sent there; the old one is notified. */
 export async function requestEmailChange(
   parts: AccountParts,
   account: Account,

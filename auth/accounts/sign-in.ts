@@ -51,7 +51,7 @@ const failuresToldOf = 10
 const dayMs = 24 * 3_600_000
 const notices: RateLimit = { kind: 'login notice', countMax: 1, windowMs: dayMs }
 
-/** Once a day for each network, so that who guesses and gets in is told of even if its owner has signed in meanwhile. */
+/** Once a day for each network, so that who guesses and gets in is reported even if its owner has signed in meanwhile. */
 async function tellOwner(parts: AccountParts, { id, email }: Account, { network }: Client): Promise<void> {
   if ((await parts.limits.take(notices, `${id} ${network}`)) !== undefined) return
   const mail = { kind: 'login-after-failures', email, accountId: id, nowMs: parts.nowMs() } as const

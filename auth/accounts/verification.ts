@@ -12,7 +12,7 @@ import { orTaken } from './registration.ts'
 
 const minuteMs = 60_000
 
-/** How much mail one address gets; beyond it nothing is sent, and nobody is told. */
+/** How much mail one address gets; beyond it nothing is sent, and nobody is notified. */
 const limitsOf = (purpose: TokenPurpose): RateLimit[] => [
   { kind: `${purpose} a minute`, countMax: 1, windowMs: minuteMs },
   { kind: `${purpose} an hour`, countMax: 5, windowMs: 60 * minuteMs },

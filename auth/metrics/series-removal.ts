@@ -33,15 +33,19 @@ export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOpti
   /** Series whose removal was not confirmed. */
   const doubtful = new Map<number, SeriesRow>()
 
+  function rowOf(device: number, name: string): SeriesRow | undefined {
+    const metric = memory.get(name)
+    const number = metric && memory.seriesOf(device, metric.id)
+    return metric && number !== undefined ? { number, device, metric: metric.id } : undefined
+  }
+
   async function removeNow<Value>(
     device: number,
     name: string,
     write: WriteRemoval<Value>,
   ): Promise<SeriesRemoved<Value>> {
-    const metric = memory.get(name)
-    if (metric?.built_in === true) return { ok: false, code: 'METRIC_BUILT_IN' }
-    const series = metric && memory.seriesOf(device, metric.id)
-    const row = metric && series !== undefined ? { number: series, device, metric: metric.id } : undefined
+    if (memory.get(name)?.built_in === true) return { ok: false, code: 'METRIC_BUILT_IN' }
+    const row = rowOf(device, name)
     try {
       const value = await commits().transact(async transaction => {
         return await write(transaction, row && (await deleteSeries(transaction, row)))

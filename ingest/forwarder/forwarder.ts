@@ -122,8 +122,8 @@ export class Forwarder {
   }
 
   /**
-   * Nothing of these series that stands before the position is ever sent again, over any restart; further series are told as
-   * `erasedFurther` does. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
+   * Nothing of these series that stands before the position is ever sent again, over any restart; further series are given as
+   * `erasedFurther` has them. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
    * true, or false when the forwarder has closed before.
    */
   async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
@@ -236,7 +236,7 @@ export class Forwarder {
         this.#further.storedUntil(await readLatestUs(this.#control, further))
         return
       } catch {
-        // Until then every record may replace one; that it does not answer is told by the others.
+        // Until then every record may replace one; that it does not answer is reported by the others.
         await this.#sleeper.sleep(storedTimeRetryMs)
       }
     }

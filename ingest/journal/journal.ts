@@ -107,7 +107,7 @@ export class Journal<Series, Values extends Timed> {
   #waitingForRoom: (() => void)[] = []
   readonly #ended = new EndedSeries()
   readonly #stored: StoredListeners
-  /** A group on the disk that the listeners have not been told of; its bytes stay until its slot is filled anew. */
+  /** A group on the disk that the listeners have not been notified of; its bytes stay until its slot is filled anew. */
   #pending: StoredGroup | undefined
   #rollsNext = false
   #start: number
@@ -279,7 +279,7 @@ export class Journal<Series, Values extends Timed> {
 
   /**
    * Stamps for records that may be appended at any later time, also after a restart and more than once. They are on the
-   * disk before they are told, so that no other record gets one of them, wherever the clock is then.
+   * disk before they are given out, so that no other record gets one of them, wherever the clock is then.
    */
   async reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>> {
     const stampsUs = Array.from({ length: count }, () => this.#stamper.next())
@@ -398,7 +398,7 @@ export class Journal<Series, Values extends Timed> {
     if (outcome === 'stored' && end < this.#end + used) {
       throw bug(`a group of ${used} bytes is stored, and the journal ends at ${end} after ${this.#end}`)
     }
-    if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were told nobody`)
+    if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were reported to nobody`)
     this.#report(outcome, reason)
     this.#end = end
     if (outcome === 'stored') {

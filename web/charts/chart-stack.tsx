@@ -124,7 +124,7 @@ function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout
   return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
 }
 
-/** Whether the value that is told at a moment is one of the marks. */
+/** Whether the value that is shown at a moment is one of the marks. */
 function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
   const toldMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
   const place = nearestPlace(marks.timesMs, atMs)

@@ -75,7 +75,7 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
 type Select = ChartOptions['onSelect']
 
 function optionsOf(view: ChartView, width: number, height: number, onSelect: Select): uPlot.Options {
-  // A block is told whole, whatever place in it the cursor is nearest to.
+  // A block is shown whole, whatever place in it the cursor is nearest to.
   const hasPoints = view.content.blocks === undefined
   return {
     ms: 1,

@@ -52,7 +52,7 @@ export interface ChartContent {
   readonly isFromZero?: boolean
 }
 
-/** A line whose value at the cursor is told. */
+/** A line whose value at the cursor is shown. */
 export interface Readout {
   /** What tells it from the others of its panel; nothing where it is the only one. */
   readonly label?: string
@@ -60,7 +60,7 @@ export interface Readout {
   /** The moments that the cursor stops at. */
   readonly timesMs: readonly number[]
   readonly values: readonly (number | null)[]
-  /** What is told at a moment where that is no number with the unit of the panel; null where there is nothing. */
+  /** What is shown at a moment where that is no number with the unit of the panel; null where there is nothing. */
   readonly textAt?: (atMs: number) => string | null
 }
 

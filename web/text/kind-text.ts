@@ -1,4 +1,4 @@
-/** A value as its kind is told. */
+/** A value as its kind is shown. */
 
 import { directionText } from './compass.ts'
 import { type Quantity, valueText } from './quantities.ts'

@@ -2,7 +2,7 @@
 
 import type { Quantity } from './quantities.ts'
 
-/** `states`: those that are told. */
+/** `states`: those that are shown. */
 export function isSwitch(states: readonly number[], { isNumbered }: Pick<Quantity, 'isNumbered'>): boolean {
   return !isNumbered && !states.some(isNumberOfState)
 }

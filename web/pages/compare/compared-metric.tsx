@@ -24,7 +24,7 @@ export interface ComparedMetricProps {
   readonly onReset: () => void
 }
 
-/** What is told of an hour. */
+/** What is shown of an hour. */
 const figureOfKind: Partial<Record<Quantity['kind'], string>> = { counter: 'increase', rate: 'sum' }
 
 export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: ComparedMetricProps) {

@@ -64,7 +64,7 @@ function Values({ entries, notes, quantities, expectedSeconds, exact }: ValuesPr
 
 /** More values are smaller, in columns. */
 const compactFrom = 6
-/** As exactly as the last change is told. */
+/** As exactly as the last change is shown. */
 const minuteMs = 60_000
 
 interface ValueProps extends Pick<NowProps, 'expectedSeconds' | 'exact'> {

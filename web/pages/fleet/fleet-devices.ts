@@ -66,7 +66,7 @@ function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice
 /** As many as the list has of a device. */
 const valuesMax = 6
 
-/** A metric that the newer ones do not have keeps its value; of metrics beyond those of the list, the last values are not told. */
+/** A metric that the newer ones do not have keeps its value; of metrics beyond those of the list, the last values are not known. */
 function withNewer(values: FleetDevice['values'], newer: ReadingEvent['data']['values']): FleetDevice['values'] {
   const merged = { ...values }
   let count = Object.keys(merged).length
