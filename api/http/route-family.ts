@@ -18,6 +18,8 @@ export interface RouteFamily {
 
 /** The family that a path lies below. */
 export function createFamilyFinder(families: readonly RouteFamily[]): (url: string) => RouteFamily | undefined {
-  const byLength = families.toSorted((a, b) => b.prefix.length - a.prefix.length)
-  return url => byLength.find(({ prefix }) => url.startsWith(`${prefix}/`))
+  const byLength = families
+    .map(family => ({ family, folder: `${family.prefix}/` }))
+    .sort((a, b) => b.folder.length - a.folder.length)
+  return url => byLength.find(({ folder }) => url.startsWith(folder))?.family
 }
