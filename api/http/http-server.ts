@@ -6,6 +6,7 @@ import { answerBrokenRequest } from './broken-requests.ts'
 import type { Certificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { createDeadlines } from './deadlines.ts'
+import { tellEndOfEmptyBody } from './empty-bodies.ts'
 import { createLingeringClose } from './lingering-close.ts'
 import { messageErrorOf, refuseMessage } from './message-error.ts'
 import { queueRequests } from './request-queue.ts'
@@ -26,6 +27,8 @@ const options: ServerOptions = {
   maxHeaderSize: 64 * 1024,
   // Node's own refusal would have an empty body in chunks.
   requireHostHeader: false,
+  // See empty-bodies.ts.
+  optimizeEmptyRequests: true,
 }
 const keepAliveMs = 72_000
 /** A client that neither reads nor writes holds memory for an answer. */
@@ -48,8 +51,12 @@ export function createHttpServers({ tls, connections }: HttpServerOptions): Http
   function start(handle: RequestListener): RequestListener {
     return (request, response) => {
       const error = messageErrorOf(request)
-      if (error === undefined) handle(request, response)
-      else refuseMessage(response, error)
+      if (error !== undefined) {
+        refuseMessage(response, error)
+        return
+      }
+      tellEndOfEmptyBody(request)
+      handle(request, response)
     }
   }
 

@@ -1,15 +1,18 @@
 /** The server below the routes: pipelined requests, limits on connections. The network is real, the routes are stubs. */
 
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Test, test } from 'tap'
+import { bodyOf } from '../../api/http/coded-body.ts'
 import { type ConnectionsOptions, createConnections } from '../../api/http/connections.ts'
 import { createHttpServers } from '../../api/http/http-server.ts'
 import { createNetworks } from '../../api/http/networks.ts'
 import { allowNext } from '../../api/http/request-queue.ts'
 import { until } from '../support/processes.ts'
-import { openRaw } from '../support/raw-connection.ts'
+import { exchangeRaw, openRaw } from '../support/raw-connection.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 
@@ -105,6 +108,37 @@ test('a request of which half is read waits as long as those before it', async t
   socket.write(get('/some/path').repeat(count))
   await until('all are answered', () => answers() === count || socket.closed)
   t.equal(answers(), count)
+})
+
+test('whoever reads a body that is not there gets to its end, however it is read', async t => {
+  const readers: Record<string, (request: IncomingMessage) => Promise<unknown>> = {
+    events: request =>
+      new Promise((resolve, reject) => {
+        request.on('data', reject).on('end', resolve).on('error', reject).on('close', reject)
+      }),
+    late: async request => {
+      await nextTurn()
+      if (request.destroyed) throw new Error('it seems to have broken off')
+      await readers['events']?.(request)
+    },
+    copy: async request => t.equal((await buffer(bodyOf(request))).length, 0),
+    iterator: async request => t.equal((await buffer(request)).length, 0),
+  }
+  const { url } = await listen(t, (request, response) => {
+    const read = readers[request.url?.slice(1) ?? '']
+    read?.(request).then(
+      () => response.end('read'),
+      () => response.end('broken off'),
+    )
+  })
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    for (const name of Object.keys(readers)) {
+      const response = await fetch(`${url}/${name}`, { method, signal: AbortSignal.timeout(20_000) })
+      t.equal(await response.text(), 'read', `${method} ${name}`)
+      const bytes = `${method} /${name} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`
+      t.match(await exchangeRaw(t, url, bytes), /read$/, `${method} ${name} without a length`)
+    }
+  }
 })
 
 test('one address may hold a share of the connections, a trusted proxy all of them', async t => {
