@@ -5,6 +5,7 @@ import { pipeline, Readable } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import type { Form } from './accept-encoding.ts'
+import { SentPieces } from './sent-pieces.ts'
 
 /** A piece may be large; by smaller ones a slow client is told from one that has stopped reading. */
 const sliceBytes = 64 * 1024
@@ -27,21 +28,38 @@ export interface PiecesOptions extends StallOptions {
   onFailed: (error: Error) => void
 }
 
-/** For clients of HTTP/1.1 and newer: before, the end of a connection ended a response, so one that breaks off looked complete. */
+/**
+ * For clients of HTTP/1.1 and newer: before, the end of a connection ended a response, so one that breaks off looked complete.
+ * Nobody may use a piece any more that was handed over: its memory is freed.
+ */
 export function sendPieces(
   reply: FastifyReply,
   pieces: AsyncIterable<Uint8Array>,
   { form = 'identity', onFailed, ...options }: PiecesOptions,
 ): FastifyReply {
-  const bytes = Readable.from(untilStalled(pieces, reply.raw, options), { objectMode: false })
+  const coder = form === 'identity' ? undefined : coders[form]()
+  const sent = new SentPieces()
+  const unsentBytes = () => bytes.readableLength + (coder ?? reply.raw).writableLength
+  const taken = untilStalled(freeSent(pieces, sent, unsentBytes), reply.raw, options)
+  const bytes: Readable = Readable.from(taken, { objectMode: false })
+  reply.raw.once('finish', () => sent.free(0))
   bytes.on('error', error => {
     // The response has begun, so its connection is cut, which tells the client.
     reply.raw.destroy()
     onFailed(error)
   })
-  if (form === 'identity') return reply.send(bytes)
+  if (coder === undefined) return reply.send(bytes)
   reply.header('content-encoding', form)
-  return reply.send(pipeline(bytes, coders[form](), () => undefined))
+  return reply.send(pipeline(bytes, coder, () => undefined))
+}
+
+/** The same pieces. Each is asked for when the stream has taken all of the one before it. */
+async function* freeSent(pieces: AsyncIterable<Uint8Array>, sent: SentPieces, unsentBytes: () => number) {
+  for await (const piece of pieces) {
+    yield piece
+    sent.add(piece)
+    sent.free(unsentBytes())
+  }
 }
 
 export interface StallOptions {
