@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { detachBuffers } from '../../analytics/detach-buffers.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { WorkerSettings } from '../task.ts'
@@ -105,7 +105,6 @@ function columnsIn(file: Buffer, { columnCount, rowsMax }: ColumnsRequest): Floa
     if (error instanceof ParquetUnreadable) return undefined
     throw error
   } finally {
-    // A short one lies among others in memory of Node's own.
-    if (file.length === file.buffer.byteLength) detachBuffers([file])
+    detachBuffers([file])
   }
 }

@@ -1,9 +1,9 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
 import { releaseTransforms } from '../../analytics/correlation/block-spectra.ts'
-import { detachBuffers } from '../../analytics/detach-buffers.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { answerContext } from '../answers/answer-text.ts'
 import { units } from '../answers/units.ts'

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { detachBuffers } from '../../analytics/detach-buffers.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 
 test('what is detached has no length any more, nor has what lies in the same memory', async t => {
   const column = new Float64Array(1000)
@@ -15,4 +15,11 @@ test('memory that threads share stays', async t => {
   const shared = new Float64Array(new SharedArrayBuffer(80))
   detachBuffers([shared])
   t.equal(shared.length, 10)
+})
+
+test("memory of Node's pool, in which others lie too, stays", async t => {
+  const [short, other] = [Buffer.from('short'), Buffer.from('other')]
+  detachBuffers([short])
+  t.equal(short.toString(), 'short')
+  t.equal(other.toString(), 'other')
 })
