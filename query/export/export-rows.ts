@@ -129,7 +129,8 @@ function withoutZeros(counts: Float64Array | undefined): void {
   for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
 }
 
-function onlyDevice({ symbols }: ExportRange): number {
+/** The number of the one device that the range is of. */
+export function onlyDevice({ symbols }: Pick<ExportRange, 'symbols'>): number {
   if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
   return Number(symbols[0]?.split('-').at(-1))
 }
@@ -152,6 +153,11 @@ async function readColumns(
   const columnsSql = [keySql, ...range.columns].join(', ')
   const sql = `SELECT ${columnsSql} FROM ${readingsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
   return await reader.read({ sql, columnCount: 2 + range.columns.length, rowsMax: limit }, signal)
+}
+
+/** For QuestDB's own text of the first rows. */
+export function textSql({ columns, ...range }: RangeOfColumns, limit: number): string {
+  return `SELECT ${['ts', ...columns].join(', ')} FROM ${readingsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
 }
 
 function whereSql({ fromUs, toUs, symbols }: ExportRange): string {
