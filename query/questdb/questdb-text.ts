@@ -9,7 +9,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { WorkerSettings } from '../task.ts'
 
-export interface TextRequest {
+interface TextRequest {
   /** Of our own making: `/exp` has no binds. */
   readonly sql: string
   /** A longer text is an error. */
