@@ -41,9 +41,12 @@ export function withoutRoom(rows: Rows): Rows {
   }
 }
 
+/** Of the further values too. */
+export function columnsOf({ lines, names, timesMs, values, further }: Rows) {
+  return [lines, names, timesMs, values, ...(further === undefined ? [] : Object.values(further))]
+}
+
 /** The memory behind the columns, for the list of what changes hands. */
 export function buffersOf(rows: Rows): ArrayBuffer[] {
-  const { lines, names, timesMs, values, further } = rows
-  const columns = [lines, names, timesMs, values, ...(further === undefined ? [] : Object.values(further))]
-  return columns.map(({ buffer }) => buffer)
+  return columnsOf(rows).map(({ buffer }) => buffer)
 }

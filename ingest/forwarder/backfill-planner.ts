@@ -5,7 +5,7 @@
  */
 
 import { bug } from '../../limits/bug.ts'
-import { release } from '../import/release.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { groupHeaderLength } from '../journal/group.ts'
 import { isBackfill, offsetOf } from '../journal/record.ts'
 import type { Chunk } from '../journal/segment-reader.ts'
@@ -92,7 +92,7 @@ export class BackfillPlanner {
       from = to
     }
     const oldestUs = count > 0 ? (timesUs[order[0] as number] as number) : Number.POSITIVE_INFINITY
-    release(order)
+    detachBuffers([order])
     const part: Part = { connection: this.#connection, offsets: sorted, count }
     return {
       bytes: this.#bytes,
@@ -125,7 +125,7 @@ export class BackfillPlanner {
   clear(): void {
     this.#used = 0
     this.#count = 0
-    if (this.#sorted.length > 0) release(this.#sorted)
+    detachBuffers([this.#sorted])
     this.#sorted = new Int32Array(0)
     this.#series.clear()
     if (this.#absent.size > 0) this.#absent = new Map()
@@ -158,8 +158,7 @@ export class BackfillPlanner {
   }
 
   #replaceRows(rows: Rows): void {
-    release(this.#rows.offsets)
-    release(this.#rows.timesUs)
+    detachBuffers([this.#rows.offsets, this.#rows.timesUs])
     this.#rows = rows
   }
 
@@ -188,7 +187,7 @@ export class BackfillPlanner {
   #resize(length: number): void {
     const bytes = new Uint8Array(length)
     bytes.set(this.#bytes.subarray(0, Math.min(this.#used, length)))
-    release(this.#bytes)
+    detachBuffers([this.#bytes])
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer)
   }

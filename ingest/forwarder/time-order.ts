@@ -3,7 +3,7 @@
  * that compares, so this is a radix sort whose digits are as long as such an integer has room for beside a row's rank.
  */
 
-import { release } from '../import/release.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 
 const wordBits = 32
 
@@ -23,7 +23,7 @@ export function timeOrder(timesUs: Float64Array): Uint32Array<ArrayBuffer> {
     }
     sortBy(digits, order, rankBits)
   }
-  release(digits)
+  detachBuffers([digits])
   return order
 }
 
@@ -61,6 +61,5 @@ function sortBy(digits: Float64Array, order: Uint32Array, rankBits: number): voi
   keys.sort()
   const before = order.slice()
   for (let at = 0; at < count; at++) order[at] = before[(words[2 * at] as number) & (ranks - 1)] as number
-  release(before)
-  release(keys)
+  detachBuffers([before, keys])
 }

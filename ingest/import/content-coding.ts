@@ -2,8 +2,8 @@
 
 import { pipeline, Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
+import { detachBuffers, ownsBuffer } from '../../limits/detach-buffers.ts'
 import { BodyFault } from './body-fault.ts'
-import { releaseOwn } from './release.ts'
 
 export type Coding = 'identity' | 'gzip' | 'zstd'
 
@@ -34,7 +34,7 @@ export async function* decoded(pieces: AsyncIterable<Uint8Array>, coding: Coding
     for await (const piece of pieces) {
       yield piece
       // Whoever asks for the next one has read it.
-      releaseOwn(piece)
+      if (ownsBuffer(piece)) detachBuffers([piece])
     }
     return
   }

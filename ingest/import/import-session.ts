@@ -5,12 +5,12 @@
  * the same for any size of body and any ratio of compression.
  */
 
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'
 import type { Outcome } from '../journal/outcome.ts'
 import type { BodyFaultCode } from './body-fault.ts'
 import type { BodyBounds, BodySource, ImportPool } from './import-pool.ts'
-import { release } from './release.ts'
 import type { ReadyChunk, ThreadBody } from './thread-body.ts'
 
 /** What is known of records besides their bytes. */
@@ -136,7 +136,7 @@ async function storeAll(
     // Nobody waits for it where this chunk is not stored.
     following.catch(() => undefined)
     const outcome = (await source.refusal?.(step.series)) ?? (await store(step, append))
-    if (source.append === undefined) release(step.records)
+    if (source.append === undefined) detachBuffers([step.records])
     if (outcome !== 'stored') return { failure: failureOf(outcome) }
     if (step.count > 0) source.onStored?.(step.series)
     settle(report, step, rejectsMax)

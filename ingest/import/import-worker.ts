@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, readChunk } from '../formats/chunk.ts'
 import { createCsvReader } from '../formats/csv.ts'
@@ -15,7 +16,7 @@ import { createNdjsonReader } from '../formats/ndjson.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
-import { buffersOf } from '../formats/rows.ts'
+import { columnsOf } from '../formats/rows.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, bodyChunks } from './body-lines.ts'
@@ -23,7 +24,6 @@ import type { BodyTimes, ChunkRecords } from './body-messages.ts'
 import { type Coding, decoded } from './content-coding.ts'
 import { packNames } from './packed-names.ts'
 import { unpackSeries } from './packed-series.ts'
-import { release } from './release.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -94,7 +94,7 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
       ignored ??= new IgnoredFields(next.otherColumns)
       const { others, bytes, ...encoded } = await encode(task, channel, meter, next, progress)
       rest = restOf(next, bytes)
-      if (rest === undefined) release(next.chunk)
+      if (rest === undefined) detachBuffers([next.chunk])
       ignored.add(others)
       progress.linesDone += encoded.lines
       progress.rejectsMax -= encoded.rejects.length
@@ -173,7 +173,7 @@ async function encode(
   }
   const { rejectsMax } = progress
   const encoded = encodeRows(kind, read.rows, { names, resolved: unpackSeries(series), ...channel.times, rejectsMax })
-  for (const buffer of buffersOf(read.rows)) release({ buffer })
+  detachBuffers(columnsOf(read.rows))
   return {
     ...encoded,
     lines,

@@ -1,6 +1,7 @@
 /** Bodies of line protocol: read and encoded by a thread, and on disk as a whole when the promise resolves. */
 
 import { Piscina } from 'piscina'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { EntityMetric } from '../formats/line-protocol-entities.ts'
 import type { LineNames } from '../formats/line-protocol-names.ts'
@@ -15,7 +16,6 @@ import { createBulkJournal } from './bulk-journal.ts'
 import { idleMsMax } from './import-pool.ts'
 import { NamesUnavailable } from './import-session.ts'
 import type { EncodedLines, EncodeLinesTask, ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
-import { release } from './release.ts'
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 export interface LineImporterOptions extends TimeLimits {
@@ -121,7 +121,7 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     const ended = await refusal?.(written)
     if (ended !== undefined) return { kind: ended, bytes }
     const outcome = await journal.append(encoded.records)
-    release(encoded.records)
+    detachBuffers([encoded.records])
     if (outcome !== 'stored') return { kind: outcome, bytes }
     const expired = encoded.expired.map(({ line, name }): Reject => {
       const reason = `timestamp ${expiredReason(fromMs ?? 0)}`
@@ -181,7 +181,7 @@ async function readResolved(
   const fields = resolved === 'later' ? resolved : await fieldsOf(resolved, first, resolver)
   if (resolved === 'later' || fields === 'later') return { kind: 'later', bytes }
   if (fields === undefined) {
-    release(first.body)
+    detachBuffers([first.body])
     return { kind: 'read', result: first, resolved }
   }
   const result = await read({ ...task, body: first.body, fields })

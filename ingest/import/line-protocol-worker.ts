@@ -2,6 +2,7 @@
 
 import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type FieldSightings, type SightingLimits, SightingsReader } from '../formats/field-sightings.ts'
 import { furtherBytesOf, furtherOf } from '../formats/further-columns.ts'
@@ -13,10 +14,9 @@ import {
 } from '../formats/line-protocol.ts'
 import { readingRows } from '../formats/reading-rows.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
-import { buffersOf, type Rows } from '../formats/rows.ts'
+import { buffersOf, columnsOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
-import { release } from './release.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -91,7 +91,7 @@ export function encode(task: EncodeLinesTask): EncodedLines {
   const records = new Uint8Array(recordsLength(rows, devices))
   const encoded: EncodedLines = { records, count: 0, expired: [], expiredCount: 0 }
   const length = writeRecords(task, encoded)
-  for (const buffer of buffersOf(rows)) release({ buffer })
+  detachBuffers(columnsOf(rows))
   if (length < records.length) encoded.records = records.slice(0, length)
   return handOver(encoded, [encoded.records.buffer])
 }

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
+import { ownsBuffer } from '../../limits/detach-buffers.ts'
 import type { Unresolved } from '../formats/encode.ts'
 import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { Series } from '../formats/row-kind.ts'
@@ -20,7 +21,6 @@ import { type BodyLimits, limitedBody } from './limited-body.ts'
 import { Mailbox } from './mailbox.ts'
 import { unpackNames } from './packed-names.ts'
 import { type PackedSeries, SeriesPacker } from './packed-series.ts'
-import { hasOwnMemory } from './release.ts'
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
 
 /** The series of each name, or why there is none. Rejects when that cannot be told at present. */
@@ -115,7 +115,7 @@ async function nextPiece(pieces: AsyncGenerator<Uint8Array>): Promise<BodyPiece>
   try {
     const { done, value } = await pieces.next()
     if (done === true) return { kind: 'end' }
-    return { kind: 'piece', bytes: hasOwnMemory(value) ? value : new Uint8Array(value) }
+    return { kind: 'piece', bytes: ownsBuffer(value) ? value : new Uint8Array(value) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { kind: 'broken', code: error instanceof BodyFault ? error.code : 'BODY_BROKEN', reason }

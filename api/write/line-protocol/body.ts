@@ -1,9 +1,9 @@
 /** Bodies in memory: each of them up to a size, and all of them together within a budget. */
 
 import type { IncomingMessage } from 'node:http'
-import { releaseOwn } from '../../../ingest/import/release.ts'
 import { bug } from '../../../limits/bug.ts'
 import type { ByteBudget } from '../../../limits/byte-budget.ts'
+import { detachBuffers, ownsBuffer } from '../../../limits/detach-buffers.ts'
 import { type BodyDeadlines, BodyError, createBodyDeadlines } from '../../http/body-deadlines.ts'
 import type { Scope } from '../../http/scope.ts'
 
@@ -101,7 +101,7 @@ function joined(pieces: readonly Buffer[], length: number): Uint8Array<ArrayBuff
   for (const piece of pieces) {
     bytes.set(piece, at)
     at += piece.length
-    releaseOwn(piece)
+    if (ownsBuffer(piece)) detachBuffers([piece])
   }
   return bytes
 }
