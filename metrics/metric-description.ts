@@ -3,6 +3,6 @@
 import type { Metric } from './metric.ts'
 import { signOf } from './units.ts'
 
-export function descriptionOf({ title, kind, unit, decimals }: Metric) {
+export function descriptionOf({ title, kind, unit, decimals }: Pick<Metric, 'title' | 'kind' | 'unit' | 'decimals'>) {
   return { title, kind, unit: unit === null ? null : signOf(unit), decimals }
 }

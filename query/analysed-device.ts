@@ -1,8 +1,9 @@
-/** A device as the analytics see it: what the registry knows of it that an answer depends on. */
+/** A device, or a station, as the analytics see it: what the registry knows of it that an answer depends on. */
 
 import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { QueryDevice } from './fleet.ts'
+import type { Station } from './points/station.ts'
 
 export interface AnalysedDevice extends QueryDevice {
   readonly log_switch: boolean
@@ -12,13 +13,34 @@ export interface AnalysedDevice extends QueryDevice {
   readonly expected_interval_seconds: number | null
   /** Limits of its own for the quality of its readings; null: those of all devices. */
   readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
+  /** Its points are what it has instead of readings. */
+  readonly station?: Station
 }
 
 /** These fields alone, so that they can be posted to a worker and be part of a key. */
 export function analysedDevice(device: AnalysedDevice): AnalysedDevice {
   const { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits } =
     device
-  return { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits }
+  const known = { log_switch, altitude_m, expected_interval_seconds, quality_limits }
+  const { station } = device
+  return { number, symbol, name, location_short, ...known, ...(station !== undefined && { station }) }
+}
+
+export type AnalysedStation = AnalysedDevice & { readonly station: Station }
+
+/** `id`: in the registry of stations. */
+export function analysedStation(id: number, station: Station): AnalysedStation {
+  return {
+    number: id,
+    symbol: '',
+    name: station.sn,
+    location_short: '',
+    log_switch: true,
+    altitude_m: null,
+    expected_interval_seconds: null,
+    quality_limits: null,
+    station,
+  }
 }
 
 /** From where on a reading of the device is suspect. */

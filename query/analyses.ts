@@ -1,14 +1,15 @@
 /** The analyses of devices: which thread makes each, what its answer depends on, and how long that is good. */
 
-import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
+import { type AnalysedDevice, type AnalysedStation, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import type { FurtherMetric } from './further-metric.ts'
 import type { QueryLimits } from './limits.ts'
-import type { HourSources } from './questdb/hourly-sql.ts'
+import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
 import type { AnalysisQueries, ComparedFurther, LightQueries } from './task.ts'
+import type { UsRange } from './task-context.ts'
 
 type Served = Answer | Promise<Answer>
 
@@ -24,6 +25,10 @@ export interface Analyses {
   daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Served
   /** Today, and four days like it. */
   past(device: AnalysedDevice, how: PastHow, client: AbortSignal): Served
+  /** The newest point of each parameter of a station. */
+  stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  /** In which units the points of a range are. */
+  stationUnits(station: AnalysedStation, range: UsRange, client: AbortSignal): Served
 }
 
 interface FurtherHow {
@@ -62,6 +67,8 @@ export interface AnalysesOptions {
   readonly serve: Serve
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
+  /** The same of a series of points. */
+  readonly pointsRevision: (series: number) => number
   readonly hourSources: () => HourSources
   readonly limits: QueryLimits
 }
@@ -85,13 +92,18 @@ const usualMaxAgeSeconds = 5
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
-  const { runQuery, runAnalysis, serve, now, revision, hourSources, limits } = options
+  const { runQuery, runAnalysis, serve, now, revision, pointsRevision, limits } = options
   /** Readings may be that far ahead of our clock. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
+  /** Points are kept for ever. */
+  const hourSources = ({ station }: AnalysedDevice) => (station === undefined ? options.hourSources() : allFromReadings)
+
   function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served {
     const untilNow = Math.floor(now() / untilMs)
-    const revisions = devices.map(({ number }) => revision(number))
+    const revisions = devices.flatMap(({ number, station }) => {
+      return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
+    })
     return serve({
       // With all that the registry says, so that what was changed there shows at once.
       key: JSON.stringify([name, how, devices]),
@@ -108,14 +120,14 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
     compare(one, other, how, client) {
       const [a, b] = [analysedDevice(one), analysedDevice(other)]
       const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), hourSources: hourSources() }, signal)
+        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), hourSources: options.hourSources() }, signal)
       // It ends at the last reading; when there is none, at the hour.
       return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
     },
     detail(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('detail', { device, ...how, nowMs, hourSources: hourSources() }, signal)
+        runQuery('detail', { device, ...how, nowMs, hourSources: hourSources(device) }, signal)
       return analyse({ name: 'detail', devices: [device], how, build, client })
     },
     stats(one, how, client) {
@@ -141,6 +153,17 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => runQuery('past', { device, ...how, nowMs }, signal)
       return analyse({ name: 'past', devices: [device], how, build, client })
+    },
+    stationLatest(one, how, client) {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) =>
+        runQuery('stationLatest', { device, ...how, nowMs, newestUs: newestUs() }, signal)
+      return analyse({ name: 'stationLatest', devices: [device], how, build, client })
+    },
+    stationUnits(one, how, client) {
+      const { station } = one
+      const build = (_nowMs: number, signal: AbortSignal) => runQuery('stationUnits', { station, ...how }, signal)
+      return analyse({ name: 'stationUnits', devices: [analysedDevice(one)], how, build, client })
     },
   }
 }

@@ -30,6 +30,8 @@ export interface PairedSpeed extends ValuesPlace {
 /** What an answer says of each. */
 export function descriptionsOf(further: readonly FurtherMetric[]): Record<string, MetricDescription> {
   return Object.fromEntries(
-    further.map(({ name, title, kind, unit, decimals }) => [name, { title, kind, unit, decimals }]),
+    further.map(({ name, title, kind, unit, decimals, left_out }) => {
+      return [name, { title, kind, unit, decimals, ...(left_out !== undefined && { left_out }) }]
+    }),
   )
 }

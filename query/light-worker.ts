@@ -1,8 +1,7 @@
 /** A thread of the light pool: it fetches over its own connections, computes, and hands back the finished bytes. */
 
 import { workerData } from 'piscina'
-import { createLocalTime } from '../analytics/time/local-time.ts'
-import { createPgConnection } from '../store/questdb/client/questdb-pg.ts'
+import type { AnalysedDevice } from './analysed-device.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
@@ -12,19 +11,18 @@ import { readFleetFurther, readFleetHour, readFleetLast } from './answers/fleet-
 import { buildLatest } from './answers/latest-answer.ts'
 import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
+import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
-import { createMeasurementsSource } from './questdb/measurements-source.ts'
-import { createReadingsSource } from './questdb/readings-source.ts'
 import { runTask } from './run-task.ts'
+import { answerStationLatest } from './stations/latest-task.ts'
+import { answerStationUnits } from './stations/units-task.ts'
 import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
 import type { TaskContext } from './task-context.ts'
 
 const settings: WorkerSettings = workerData
-const { bodyBytesMax, rowsMax } = settings
-const connection = createPgConnection(settings.questdb.pg, settings)
-const source = createReadingsSource(settings, connection)
-const measurements = createMeasurementsSource(settings, connection)
-const local = createLocalTime(settings.timeZone)
+const { bodyBytesMax } = settings
+const contexts = createContexts(settings)
+const { connection, source, local } = contexts
 const readFleet = createFleetReader()
 
 export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> {
@@ -53,15 +51,29 @@ export function fleetDevices(task: Task<LightQueries['fleetDevices']>): Promise<
   return runTask(task, signal => readFleetDevices(task, { connection, source, signal }))
 }
 
-export const compare = textTask(answerCompare)
+export function compare(task: Task<LightQueries['compare']>): Promise<TaskResult> {
+  return runTask(task, async signal => {
+    return encodeText(await answerCompare(task, contexts.ofDevices(signal)), bodyBytesMax)
+  })
+}
+
 export const detail = textTask(answerDetail)
 export const daily = textTask(answerDaily)
 export const past = textTask(answerPast)
+export const stationLatest = textTask(answerStationLatest)
 
-function textTask<Request>(answer: (query: Request, context: TaskContext) => Promise<string>) {
+export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<TaskResult> {
+  return runTask(task, async signal => {
+    return encodeText(await answerStationUnits(task, { connection, signal }), bodyBytesMax)
+  })
+}
+
+function textTask<Request extends { device: AnalysedDevice }>(
+  answer: (query: Request, context: TaskContext) => Promise<string>,
+) {
   return (task: Task<Request>): Promise<TaskResult> => {
     return runTask(task, async signal => {
-      return encodeText(await answer(task, { source, measurements, local, signal, rowsMax }), bodyBytesMax)
+      return encodeText(await answer(task, await contexts.of(task.device, signal)), bodyBytesMax)
     })
   }
 }

@@ -1,6 +1,5 @@
 /** Entry point of this folder: serves queries from the response cache, or computes them in worker threads from QuestDB. */
 
-import { createLocalTime } from '../analytics/time/local-time.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../store/thread-limits.ts'
@@ -15,6 +14,7 @@ import { type AskFleetRows, createFleetRows } from './fleet-rows-query.ts'
 import { createInsights } from './insights.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
+import { createLocalTimes } from './local-times.ts'
 import { createPool } from './pool.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import { createRunQuery } from './run-query.ts'
@@ -27,6 +27,8 @@ export interface QueryOptions {
   readonly now: () => number
   /** Increases whenever new rows of the device become visible to queries. */
   readonly revision: (deviceNumber: number) => number
+  /** The same of points of a series of a station. Without it, no point is ever new. */
+  readonly pointsRevision?: (series: number) => number
   /** Without it all hours are computed from raw readings. */
   readonly hourSources?: () => HourSources
   /** Whether QuestDB answered the last probe; checked before each query. Without it every query is sent. */
@@ -62,11 +64,12 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
   const { light, analysis } = createPools(questdb, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
   const serve = createResponseCache({ cache, now, limits, log })
-  const local = createLocalTime(timeZone)
+  const localTimes = createLocalTimes()
+  const local = localTimes(timeZone)
   const logAvailability = createAvailabilityLog(log)
   const questdbAnswers = options.questdbAnswers ?? (() => true)
-  const runQuery = createRunQuery({ pool: light, logAvailability, local, questdbAnswers })
-  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, local, questdbAnswers })
+  const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, questdbAnswers })
+  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, questdbAnswers })
   const hourSources = options.hourSources ?? (() => allFromReadings)
   const fleetText = createFleetText()
   const setKey = createSetKey()
@@ -80,6 +83,7 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     serve,
     now,
     revision,
+    pointsRevision: options.pointsRevision ?? (() => 0),
     hourSources,
     limits,
   })

@@ -1,11 +1,11 @@
 /** From a query to a body, made by a thread of a pool. */
 
-import type { LocalTime } from '../analytics/time/local-time.ts'
 import { statsDynamicPart } from './answers/stats-dynamic-part.ts'
 import type { AvailabilityLog } from './availability-log.ts'
 import { bodyOf } from './cache/body.ts'
 import type { Built } from './cache/response-cache.ts'
 import { dynamicBodyOf } from './cache/response-template.ts'
+import type { LocalTimes } from './local-times.ts'
 import type { Pool, QueriesOf } from './pool.ts'
 import type { Encoded } from './task.ts'
 
@@ -20,7 +20,7 @@ export type RunQuery<Queries extends QueriesOf<Queries>> = <Name extends keyof Q
 export interface RunQueryOptions<Queries extends QueriesOf<Queries>> {
   readonly pool: Pool<Queries>
   readonly logAvailability: AvailabilityLog
-  readonly local: LocalTime
+  readonly localTimes: LocalTimes
   /** Whether QuestDB answers a probe, so that nobody waits for one that is known not to. */
   readonly questdbAnswers: () => boolean | Promise<boolean>
 }
@@ -30,11 +30,11 @@ const unavailable = { ok: false, code: 'DATABASE_AWAY', reason: 'it does not ans
 export function createRunQuery<Queries extends QueriesOf<Queries>>(
   options: RunQueryOptions<Queries>,
 ): RunQuery<Queries> {
-  const { pool, logAvailability, local, questdbAnswers } = options
+  const { pool, logAvailability, localTimes, questdbAnswers } = options
 
   function cacheableBody(encoded: Encoded) {
     if (!('live' in encoded)) return bodyOf(encoded)
-    return dynamicBodyOf(encoded, (live, nowMs) => statsDynamicPart(live, nowMs, local))
+    return dynamicBodyOf(encoded, (live, nowMs) => statsDynamicPart(live, nowMs, localTimes(live.timeZone)))
   }
 
   return async (name, query, signal, sinceMs = performance.now()) => {

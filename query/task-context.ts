@@ -1,13 +1,27 @@
 /** What a thread uses for every query that it fetches readings for. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
+import type { FurtherMetric } from './further-metric.ts'
 import type { MeasurementsSource } from './questdb/measurements-source.ts'
 import type { ReadingsSource } from './questdb/readings-source.ts'
 
 export interface TaskContext {
   readonly source: ReadingsSource
   readonly measurements: MeasurementsSource
+  /** Metrics in the units that their values are read in; of a station those with points, with what is left out of these ranges. */
+  readonly inUnits: InUnits
   readonly local: LocalTime
   readonly rowsMax: number
   readonly signal: AbortSignal
+}
+
+export type InUnits = (
+  further: readonly FurtherMetric[],
+  ranges: readonly UsRange[],
+) => Promise<readonly FurtherMetric[]>
+
+export interface UsRange {
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
 }

@@ -7,6 +7,7 @@ import type { ComparePreset } from './answers/compare-answer.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FurtherMetric } from './further-metric.ts'
+import type { Station } from './points/station.ts'
 import type { FailureCode } from './query-failed.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { StatsLive } from './stats/live.ts'
@@ -95,6 +96,21 @@ export interface PastQuery {
   readonly nowMs: number
 }
 
+export interface StationLatestQuery {
+  readonly device: AnalysedDevice
+  readonly further: readonly FurtherMetric[]
+  readonly nowMs: number
+  /** As above. */
+  readonly newestUs: number
+}
+
+export interface StationUnitsQuery {
+  readonly station: Station
+  readonly fromUs: number
+  /** Not included. */
+  readonly toUs: number
+}
+
 export interface InsightsQuery {
   /** The fleet as `encodeFleet` wrote it. */
   readonly fleet: string
@@ -151,6 +167,8 @@ export interface LightQueries extends FleetQueries {
   readonly detail: DetailQuery
   readonly daily: DailyQuery
   readonly past: PastQuery
+  readonly stationLatest: StationLatestQuery
+  readonly stationUnits: StationUnitsQuery
 }
 
 /** The same for the analysis pool; days are asked of it when they are many. */

@@ -69,7 +69,7 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
 }
 
 function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamily {
-  const { clockMs, ingest, devices, metrics, query, rangeReads, live, retention, claims, accounts } = parts
+  const { clockMs, ingest, devices, metrics, query, rangeReads, live, retention, claims, accounts, stations } = parts
   const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
   const { findPrincipal } = accounts
@@ -99,6 +99,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       metrics,
       readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
     },
+    stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
     events: eventsOptions(config, log, parts, ingress),
   })
 }

@@ -13,6 +13,7 @@ import type { Clock } from './clock.ts'
 interface QueryParts {
   store: Store
   ingest: Ingest
+  pointsIngest: PointsIngest
   retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
   clockMs: Clock
 }
@@ -25,7 +26,7 @@ export interface ServiceQueries {
   rangeReads: ReadingsExport
 }
 
-export function openServiceQueries(config: Config, log: Log, parts: QueryParts & PointsParts): ServiceQueries {
+export function openServiceQueries(config: Config, log: Log, parts: QueryParts): ServiceQueries {
   return {
     query: openServiceQuery(config, log, parts),
     points: openServicePoints(config, log, parts),
@@ -34,12 +35,14 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts &
   }
 }
 
-function openServiceQuery(config: Config, log: Log, { store, ingest, retention, clockMs }: QueryParts): Query {
+function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
+  const { store, ingest, pointsIngest, retention, clockMs } = parts
   return createQuery({
     questdb: store.questdb.address,
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
+    pointsRevision: pointsIngest.revision,
     hourSources: () => ({ rawFromUs: rawFromUs(store, ingest), expiredBeforeUs: retention.expiredBeforeUs() }),
     // As long as it is not known which days have expired, their hours would be missing.
     questdbAnswers: () => retention.isKnown() && store.questdb.answers(),
@@ -62,12 +65,11 @@ function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
   return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
 }
 
-interface PointsParts {
-  store: Store
-  pointsIngest: PointsIngest
-}
-
-function openServicePoints(config: Config, log: Log, { store, pointsIngest }: PointsParts): Points {
+function openServicePoints(
+  config: Config,
+  log: Log,
+  { store, pointsIngest }: Pick<QueryParts, 'store' | 'pointsIngest'>,
+): Points {
   const { questdb } = store
   return createPoints({
     revision: pointsIngest.revision,

@@ -8,7 +8,7 @@ import { pointColumnTypes } from '../../query/points/point-columns.ts'
 import type { PointList } from '../../query/points/point-plan.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { PointsFailure } from '../../query/points/points-run.ts'
-import type { Station as PointStation } from '../../query/points/station.ts'
+import { pointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
@@ -101,11 +101,6 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
 function pointListOf(station: Station, { conditions, order, limit }: ListQuery, bound: number | undefined): PointList {
   const bounded = bound === undefined ? conditions : [...conditions, below(bound)]
   return { station: pointStation(station), conditions: bounded, order, limit }
-}
-
-/** As the queries know it. */
-function pointStation({ sn, timezone, series }: Station): PointStation {
-  return { sn, timeZone: timezone, series: [...series].map(([parameter, number]) => ({ number, parameter })) }
 }
 
 /** The largest id that a walk sees; what is none does not count. */

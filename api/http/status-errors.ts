@@ -41,6 +41,7 @@ export const loggerErrors = {
   DEVICES_INVALID: { status: 400, text: `devices must name 1 to ${devicesMax} devices` },
   DATE_INVALID: { status: 400, text: 'date must be a day of the calendar, as 2026-01-31' },
   DEVICE_UNKNOWN: commonErrors.DEVICE_UNKNOWN,
+  STATION_UNKNOWN: commonErrors.STATION_UNKNOWN,
   HTTP_VERSION: commonErrors.HTTP_VERSION,
   TOO_LARGE: { status: 413, text: tooLarge },
   TOO_MANY_DAYS: { status: 413, text: `${tooLarge}: ask for fewer days with ?days=` },

@@ -18,7 +18,7 @@ export interface WriteOperation extends Handled {
 /** A read that did not say what it is about would be open to everybody who may read anything. */
 export interface ReadOperation extends Handled {
   method: 'GET'
-  subject: { readonly of: 'device' | 'devices' | 'fleet' }
+  subject: { readonly of: 'device' | 'devices' | 'fleet' | 'station' }
   /** Answers OPTIONS. */
   preflight: RouteHandlerMethod
 }

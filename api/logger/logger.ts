@@ -11,9 +11,11 @@ import { type LoggerOperation, loggerRules } from '../http/status-operations.ts'
 import { type AnalysesOptions, analysesGroup } from '../read/analyses.ts'
 import { type EventsOptions, eventsGroup } from '../read/events/events.ts'
 import { type FleetOptions, fleetGroup } from '../read/fleet/fleet.ts'
+import { createRangeSender } from '../read/range-sender.ts'
 import type { ReadAccess } from '../read/read-access.ts'
 import { type ReadingsOptions, readingsGroup } from '../read/readings.ts'
 import { type ReadsOptions, readsGroup } from '../read/reads.ts'
+import { type StationReadsOptions, stationsGroup } from '../read/stations/stations.ts'
 import { type BatchOptions, batchGroup } from '../write/batch.ts'
 import { type LogOptions, logGroup } from '../write/log.ts'
 
@@ -23,6 +25,7 @@ export interface LoggerOptions {
   ingest: LogOptions
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
+  stations: StationReadsOptions
   live: FleetOptions
   events: EventsOptions
 }
@@ -35,9 +38,11 @@ export function loggerFamily({
   ingest,
   batch,
   reads,
+  stations,
   live,
   events,
 }: LoggerOptions): PublishedFamily<LoggerOperation> {
+  const sendRange = createRangeSender(access, reads.readings)
   return createFamily<LoggerOperation>({
     prefix: '/api',
     tag: { name: 'logger', description: `${description}${access.isOpen ? openReads : privateReads}` },
@@ -47,7 +52,8 @@ export function loggerFamily({
       batchGroup(batch),
       readsGroup(access, reads),
       analysesGroup(access, reads),
-      readingsGroup(access, reads.readings),
+      readingsGroup(access, reads.readings, sendRange),
+      stationsGroup(access, stations, sendRange),
       fleetGroup(access, live),
       eventsGroup(access, events),
     ],

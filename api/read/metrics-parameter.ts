@@ -23,7 +23,7 @@ export function chooseMetrics(text: unknown, device: Device, registry: DeviceMet
     return { ok: true, chosen: { metrics: builtInMetrics, series: seriesEmpty } }
   }
   const there: ExportMetric[] = [...builtInMetrics, ...further]
-  const metrics = text === undefined ? there : named(text, there)
+  const metrics = namedMetrics(text, there)
   if (typeof metrics === 'string') return { ok: false, status: metrics }
   const entries = metrics.flatMap(({ name }, place) => {
     const metric = further.find(one => one.name === name)
@@ -35,8 +35,9 @@ export function chooseMetrics(text: unknown, device: Device, registry: DeviceMet
 /** Longer than the names of all metrics of a device. */
 const textLengthMax = 4000
 
-/** Or what is wrong. */
-function named(text: unknown, there: readonly ExportMetric[]): readonly ExportMetric[] | string {
+/** All that are there without the parameter; or what is wrong. */
+export function namedMetrics<One extends ExportMetric>(text: unknown, there: readonly One[]): readonly One[] | string {
+  if (text === undefined) return there
   const names = typeof text === 'string' && text.length <= textLengthMax ? text.split(',') : []
   const metrics = names.flatMap(name => there.find(metric => metric.name === name) ?? [])
   const isEachOnce = names.length > 0 && metrics.length === names.length && new Set(names).size === names.length

@@ -102,10 +102,7 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
     isOpen: false,
     guard(scope) {
       scope.addHook('onRequest', check)
-      scope.addHook('onSend', (request, reply, _payload, done) => {
-        if (isRead(request)) markAsPrivate(reply)
-        done()
-      })
+      markReadsAsPrivate(scope)
     },
     readerOf: request => knownIn(request).reader,
     credentialOf: request => knownIn(request).credential,
@@ -117,6 +114,13 @@ function isRead({ method }: FastifyRequest): boolean {
 }
 
 /** No cache gives the answer of one reader to another, not even that of a browser in which one signs in after the other. */
+export function markReadsAsPrivate(scope: Scope): void {
+  scope.addHook('onSend', (request, reply, _payload, done) => {
+    if (isRead(request)) markAsPrivate(reply)
+    done()
+  })
+}
+
 function markAsPrivate(reply: FastifyReply): void {
   const directives = listed(reply.getHeader('cache-control')).filter(one => one !== 'public' && one !== 'private')
   reply.header('cache-control', ['private', ...directives].join(', '))

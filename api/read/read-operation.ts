@@ -10,7 +10,7 @@ import type { ReadOperation } from '../http/status-operations.ts'
 import { unknownParameter } from '../http/unknown-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, type Sent } from './read-answers.ts'
-import type { Subject } from './read-subjects.ts'
+import type { AwaitedSubject, Resolved, Subject } from './read-subjects.ts'
 
 type Declared = Pick<
   ReadOperation,
@@ -18,7 +18,7 @@ type Declared = Pick<
 >
 
 export interface Read<About> extends Declared {
-  subject: Subject<About>
+  subject: Subject<About> | AwaitedSubject<About>
   /** The query string has those of the subject among its members. */
   parameters?: { path?: z.ZodType; query?: z.ZodObject; header?: z.ZodType }
   /** A read of the interface as given: while everybody may read, it ignores parameters that it does not know. */
@@ -46,8 +46,11 @@ export function readOperation<About>(access: ReadAccess, read: Read<About>): Rea
     handler(request, reply) {
       const unknown = isStrict ? unknownParameter(request.query as object, names) : undefined
       if (unknown !== undefined) return refuse(reply, 'PARAMETER_INVALID', unknown)
+      const send = (resolved: Resolved<About>) =>
+        resolved.ok ? answer(resolved.about, request, reply) : refuse(reply, resolved.code, resolved.text)
       const resolved = subject.resolve(request, access.readerOf(request))
-      return resolved.ok ? answer(resolved.about, request, reply) : refuse(reply, resolved.code, resolved.text)
+      // Of a device from memory, within this turn.
+      return resolved instanceof Promise ? resolved.then(send) : send(resolved)
     },
   }
 }

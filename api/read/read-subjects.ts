@@ -6,15 +6,20 @@ import { readDevices } from '../http/devices-parameter.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { type Fleet, namedFleet, type Reader } from './readers.ts'
 
-export interface Subject<About> {
-  readonly of: 'device' | 'devices' | 'fleet'
+interface SubjectWith<Resolution> {
+  readonly of: 'device' | 'devices' | 'fleet' | 'station'
   /** Parameters of the query string that name devices. */
   readonly parameters: readonly string[]
   /** What a request is about, of what its reader may read. */
-  resolve(request: FastifyRequest, reader: Reader): Resolved<About>
+  resolve(request: FastifyRequest, reader: Reader): Resolution
 }
 
-type Resolved<About> =
+/** From memory. */
+export type Subject<About> = SubjectWith<Resolved<About>>
+/** What a registry that is not in memory may have to be asked for. */
+export type AwaitedSubject<About> = SubjectWith<Promise<Resolved<About>>>
+
+export type Resolved<About> =
   | { readonly ok: true; readonly about: About }
   /** `text` says what is wrong with a parameter. */
   | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }

@@ -6,7 +6,7 @@ import { readZonedTimeText, timeUsMax } from '../../ingest/formats/time-text.ts'
 import type { Layout } from '../../query/export/export-queries.ts'
 import { momentForm } from '../http/time-forms.ts'
 
-interface ReadingsParameters {
+export interface ReadingsParameters {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number

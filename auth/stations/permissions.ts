@@ -2,7 +2,7 @@
 
 import type { Account } from '../accounts/account.ts'
 import type { Scope } from '../keys/key.ts'
-import type { Principal } from '../policy.ts'
+import { authorize, type Principal, readScopeOf } from '../policy.ts'
 import type { Station } from './station.ts'
 
 export type KeyPrincipal = Extract<Principal, { kind: 'key' }>
@@ -40,6 +40,21 @@ export function mayUse(operation: StationOperation, key: KeyPrincipal, station?:
 export function mayAdminister(operation: StationOperation, principal: Principal): boolean {
   if (principal.kind === 'admin-token') return true
   return 'account' in principal && isAmong(rules[operation].who, principal.account, undefined)
+}
+
+/**
+ * The same by the reads of this service, which are open to everybody or have let in who asks; undefined for nobody who is
+ * known. Somebody may have registered with an address that is not theirs, and be given a station by it.
+ */
+export function mayRead(principal: Principal | undefined, station: Owned): boolean {
+  if (!station.private) return true
+  if (principal === undefined || authorize('readings.read', principal) !== 'allowed') return false
+  if (principal.kind === 'admin-token') return true
+  return (
+    'account' in principal &&
+    readScopeOf(principal) !== 'EMAIL_UNVERIFIED' &&
+    isAmong(rules.read.who, principal.account, station)
+  )
 }
 
 function isAmong(who: Rule['who'], { role, id }: Pick<Account, 'role' | 'id'>, station: Owned | undefined): boolean {

@@ -9,7 +9,10 @@ import type { CompareQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 import { buildCompare, type CompareWindow, compareWindow } from './compare-answer.ts'
 
-export async function answerCompare(query: CompareQuery, context: TaskContext): Promise<string> {
+/** Stations are not compared. */
+type CompareContext = Omit<TaskContext, 'inUnits'>
+
+export async function answerCompare(query: CompareQuery, context: CompareContext): Promise<string> {
   const { a, b, preset, withTimes, nowMs, newestUs, hourSources } = query
   const { source, local, signal } = context
   const devices = a.symbol === b.symbol ? [a] : [a, b]
@@ -46,7 +49,7 @@ async function readFurther(
   which: 'a' | 'b',
   { startMs, endMs }: CompareWindow,
   hourly: HourlySeries,
-  context: TaskContext,
+  context: CompareContext,
 ): Promise<ComparedSamples[]> {
   const metrics = query.further.map(metric => metric[which])
   const { expiredBeforeUs } = query.hourSources

@@ -17,6 +17,7 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
     earlierTimes(device, firstUs - 1, context),
   ])
   const range = { afterUs: firstUs - 1, throughUs: nowMs * 1000 }
-  const further = await furtherSamples(query.further, range, series, context)
+  const metrics = await context.inUnits(query.further, [{ fromUs: beforeUs + 1, toUs: range.throughUs + 1 }])
+  const further = await furtherSamples(metrics, range, series, context)
   return buildDaily({ device, series, earlierMs, further, days, nowMs, local })
 }

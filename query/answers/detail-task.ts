@@ -25,11 +25,12 @@ export async function answerDetail(query: DetailQuery, context: TaskContext): Pr
 
 /** Hours of gauges come from QuestDB; those of other kinds are made of the month's values. */
 async function readFurther(query: DetailQuery, context: TaskContext): Promise<DetailedMetric[]> {
-  const { further, nowMs, hourSources } = query
+  const { nowMs, hourSources } = query
   const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
   const { expiredBeforeUs } = hourSources
   const fromUs = fromMs * 1000
   const throughUs = throughMs * 1000
+  const further = await context.inUnits(query.further, [{ fromUs, toUs: throughUs + 1 }])
   const gauges = further.filter(({ kind }) => kind === 'gauge')
   const others = further.filter(({ kind }) => kind !== 'gauge')
   const { measurements, signal } = context

@@ -1,9 +1,9 @@
 /** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
 
 import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
-import { hourlyColumns, hourlyView, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
-import { furtherWhereSql } from '../questdb/further-values.ts'
+import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
 import { whole } from '../questdb/sql-literals.ts'
+import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
 import type { FleetFurtherQuery, FleetHourQuery, FleetLastQuery } from '../task.ts'
 import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 
@@ -72,7 +72,7 @@ export async function readFleetFurther(
 ): Promise<PackedRows> {
   const rows = new RowList(furtherRow.width)
   const columns = 'SELECT series, cast(ts AS LONG), value'
-  const text = `${columns} FROM ${measurementsTable} ${furtherWhereSql(range)} LATEST ON ts PARTITION BY series`
+  const text = `${columns} FROM ${valuesFromSql(measurementValues, range)} LATEST ON ts PARTITION BY series`
   await connection.read({ text, values: [] }, signal, ([series, timeUs, value]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()

@@ -6,10 +6,13 @@ import type { TaskContext } from '../task-context.ts'
 import { earlierTimes } from './device-cadence.ts'
 import { buildPast, type PastInput, pastDays } from './past-answer.ts'
 
-export async function answerPast({ device, further, nowMs }: PastQuery, context: TaskContext): Promise<string> {
+export async function answerPast({ device, nowMs, ...query }: PastQuery, context: TaskContext): Promise<string> {
   const { source, local, signal, rowsMax } = context
+  const asked = pastDays(local, nowMs)
+  const ranges = asked.map(({ startMs, endMs }) => ({ fromUs: startMs * 1000, toUs: endMs * 1000 }))
+  const further = await context.inUnits(query.further, ranges)
   const days: PastInput['days'][number][] = []
-  for (const day of pastDays(local, nowMs)) {
+  for (const day of asked) {
     const [afterUs, endUs] = [day.startMs * 1000 - 1, day.endMs * 1000]
     const series = await source.series({ symbol: device.symbol, afterUs, throughUs: endUs - 1, rowsMax }, signal)
     // An amount that is dated with the end of the day belongs to it.

@@ -11,7 +11,7 @@ import type { StatsQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 
 export async function answerStats(
-  { device, days, stepSeconds, further: metrics, nowMs, newestUs }: StatsQuery,
+  { device, days, stepSeconds, nowMs, newestUs, ...query }: StatsQuery,
   context: TaskContext,
 ): Promise<ResponseTemplate<StatsLive>> {
   const { source, local, signal, rowsMax } = context
@@ -19,6 +19,7 @@ export async function answerStats(
   const lastUs = await source.newestUs(symbol, newestUs, signal)
   const throughUs = lastUs ?? newestUs
   const afterUs = Math.round(statsAfterMs(throughUs / 1000, nowMs, days) * 1000)
+  const metrics = await context.inUnits(query.further, [{ fromUs: afterUs + 1, toUs: throughUs + 1 }])
   const [series, beforeUs] = await Promise.all([
     source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
     lastUs === undefined ? undefined : source.newestUs(symbol, afterUs, signal),

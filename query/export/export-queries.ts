@@ -1,6 +1,7 @@
 /** What crosses between the main thread and a thread of the exports. */
 
 import type { LowerPriority } from '../../store/thread-priority.ts'
+import type { PointUnit } from '../stations/point-units.ts'
 import type { WorkerSettings } from '../task.ts'
 import type { ExportMetric } from './export-columns.ts'
 import type { SeriesTable } from './series-table.ts'
@@ -24,6 +25,15 @@ export interface ExportRange {
   readonly toUs: number
   /** Of which devices; undefined for all that there are. */
   readonly symbols: readonly string[] | undefined
+  /** Its points instead of readings; undefined for those of devices. */
+  readonly station: ExportStation | undefined
+}
+
+export interface ExportStation {
+  /** In the registry of stations. */
+  readonly id: number
+  /** The unit in which each of its series with points is told. */
+  readonly units: readonly (readonly [series: number, unit: PointUnit])[]
 }
 
 /** What is in the columns of an export. */

@@ -6,6 +6,9 @@ import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
+import { measurementValues, type ValuesTable } from '../questdb/values-table.ts'
+import { pointValues } from '../stations/point-units.ts'
+import { timesFromSql } from '../stations/station-times.ts'
 import { columnsOf, isBuiltIn } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
 import { fillFurtherBuckets } from './further-buckets.ts'
@@ -32,7 +35,13 @@ export interface ReadPiece {
 /** As many devices as a registry may have. */
 const rowsOfOneTimeMax = 1_000_000
 /** A symbol ends with the number of its device. */
-const keySql = `cast(ts AS DOUBLE) time, cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE) number`
+function keySql({ station }: ExportRange): string {
+  const number =
+    station === undefined
+      ? `cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE)`
+      : `cast(${whole(station.id)} AS DOUBLE)`
+  return `cast(ts AS DOUBLE) time, ${number} number`
+}
 
 /** Some columns of the table of readings of some of them. */
 interface RangeOfColumns extends ExportRange {
@@ -50,7 +59,7 @@ export async function readPiece(
   const { metrics, series } = asked
   const columns = metrics.filter(isBuiltIn).map(({ name }) => name)
   const { rows, ...piece } = await readReadings(reader, { ...asked, columns }, rowsMax, signal)
-  return { ...piece, rows: await withFurther(reader, rows, metrics, series, signal) }
+  return { ...piece, rows: await withFurther(reader, rows, metrics, series, valuesTableOf(asked), signal) }
 }
 
 /**
@@ -101,10 +110,10 @@ async function readBuckets(
   const columns = columnsOf(stepUs, range.metrics)
   const ofReadings = columns.filter(({ sql }) => sql !== undefined)
   const aggregates = ['count() readings', ...ofReadings.map(({ sql }) => sql)].join(', ')
-  const buckets = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates}
-    FROM ${readingsTable} ${whereSql({ ...range, toUs })} GROUP BY bucket`
+  const bucketsSql = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates}
+    FROM ${rowsFromSql({ ...range, toUs })} GROUP BY bucket`
   const names = ['bucket', 'readings', ...ofReadings.map(({ name }) => name)]
-  const sql = `SELECT ${names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')} FROM (${buckets}) ORDER BY bucket`
+  const sql = `SELECT ${names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')} FROM (${bucketsSql}) ORDER BY bucket`
   const columnCount = names.length
   const [timesUs, readings, ...figures] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
   if (timesUs === undefined || readings === undefined) throw bug(`${columnCount} columns came without the first two`)
@@ -113,7 +122,8 @@ async function readBuckets(
     const index = ofReadings.indexOf(column)
     return index < 0 ? new Float64Array(timesUs.length).fill(Number.NaN) : (figures[index] as Float64Array)
   })
-  await fillFurtherBuckets(reader, { ...range, toUs, stepUs }, columns, { timesUs, values }, signal)
+  const buckets = { ...range, toUs, stepUs, table: valuesTableOf(range) }
+  await fillFurtherBuckets(reader, buckets, columns, { timesUs, values }, signal)
   const rows = {
     timesUs,
     values,
@@ -129,15 +139,16 @@ function withoutZeros(counts: Float64Array | undefined): void {
   for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
 }
 
-/** The number of the one device that the range is of. */
-export function onlyDevice({ symbols }: Pick<ExportRange, 'symbols'>): number {
+/** The number of the one device or station that the range is of. */
+export function onlyDevice({ symbols, station }: Pick<ExportRange, 'symbols' | 'station'>): number {
+  if (station !== undefined) return station.id
   if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
   return Number(symbols[0]?.split('-').at(-1))
 }
 
 export async function countRows(connection: PgConnection, range: ExportRange, signal: AbortSignal): Promise<number> {
   let count = 0
-  const text = `SELECT count() FROM ${readingsTable} ${whereSql(range)}`
+  const text = `SELECT count() FROM ${rowsFromSql(range)}`
   await connection.read({ text, values: [] }, signal, ([rows]) => {
     count = Number(rows)
   })
@@ -150,19 +161,30 @@ async function readColumns(
   limit: number,
   signal: AbortSignal,
 ): Promise<[Float64Array, ...Float64Array[]]> {
-  const columnsSql = [keySql, ...range.columns].join(', ')
-  const sql = `SELECT ${columnsSql} FROM ${readingsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
+  const columnsSql = [keySql(range), ...range.columns].join(', ')
+  const sql = `SELECT ${columnsSql} FROM ${rowsFromSql(range)} LIMIT ${whole(limit)}`
   return await reader.read({ sql, columnCount: 2 + range.columns.length, rowsMax: limit }, signal)
 }
 
 /** For QuestDB's own text of the first rows. */
 export function textSql({ columns, ...range }: RangeOfColumns, limit: number): string {
-  return `SELECT ${['ts', ...columns].join(', ')} FROM ${readingsTable} ${whereSql(range)} LIMIT ${whole(limit)}`
+  return `SELECT ${['ts', ...columns].join(', ')} FROM ${rowsFromSql(range)} LIMIT ${whole(limit)}`
 }
 
-function whereSql({ fromUs, toUs, symbols }: ExportRange): string {
-  const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
-  return symbols === undefined ? time : `${time} AND device IN (${symbols.map(quoted).join(', ')})`
+/** To stand behind FROM: readings, or the times of points, by time. */
+function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): string {
+  if (station !== undefined) {
+    const series = station.units.map(([number]) => number)
+    return `(SELECT ts FROM ${timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })} ORDER BY ts)`
+  }
+  const where = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
+  const ofDevices = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`
+  return `${readingsTable} ${where}${ofDevices}`
+}
+
+/** Of values that have no column in the table of readings. */
+function valuesTableOf({ station }: Pick<ExportRange, 'station'>): ValuesTable {
+  return station === undefined ? measurementValues : pointValues(new Map(station.units))
 }
 
 /** The first so many rows. QuestDB gives those of one time in any order. */

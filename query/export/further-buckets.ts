@@ -1,10 +1,9 @@
 /** Figures, by buckets of time, of metrics that have no column in the table of readings. */
 
 import { directionOf } from '../../analytics/direction/degrees.ts'
-import { measurementsTable } from '../../store/tables.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
-import { furtherWhereSql } from '../questdb/further-values.ts'
 import { whole } from '../questdb/sql-literals.ts'
+import { type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
 import type { ExportColumn, ExportMetric } from './export-columns.ts'
 import { metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
@@ -16,6 +15,7 @@ interface BucketsAsked {
   readonly metrics: readonly ExportMetric[]
   /** Of one device. */
   readonly series: SeriesTable
+  readonly table: ValuesTable
 }
 
 /** The order in which QuestDB gives them, behind bucket and series. */
@@ -96,10 +96,10 @@ function countersIn({ metrics, series }: BucketsAsked): number[] {
   })
 }
 
-function figuresSql({ fromUs, toUs, stepUs, series }: BucketsAsked): string {
+function figuresSql({ fromUs, toUs, stepUs, series, table }: BucketsAsked): string {
   const named = aggregateNames.map(name => `${aggregates[name]} ${name}`)
-  const where = furtherWhereSql({ fromUs, toUs, series: seriesToName(series) })
-  const buckets = `SELECT ${bucketSql(stepUs)}, series, ${named.join(', ')} FROM ${measurementsTable} ${where} GROUP BY bucket, series`
+  const values = valuesFromSql(table, { fromUs, toUs, series: seriesToName(series) })
+  const buckets = `SELECT ${bucketSql(stepUs)}, series, ${named.join(', ')} FROM ${values} GROUP BY bucket, series`
   const columns = aggregateNames.map(name => `cast(${name} AS DOUBLE) ${name}`)
   return `SELECT ${keySql}, ${columns.join(', ')} FROM (${buckets}) ORDER BY bucket`
 }
@@ -108,9 +108,9 @@ function figuresSql({ fromUs, toUs, stepUs, series }: BucketsAsked): string {
  * What a total has grown by since the value before counts for the bucket of the later one; one that is lower than that
  * value has started again from 0.
  */
-function increasesSql({ fromUs, toUs, stepUs }: BucketsAsked, counters: readonly number[]): string {
-  const where = furtherWhereSql({ fromUs: Math.max(0, fromUs - lookbackUs), toUs, series: counters })
-  const pairs = `SELECT ts, series, value, lag(value) OVER (PARTITION BY series ORDER BY ts) before FROM ${measurementsTable} ${where}`
+function increasesSql({ fromUs, toUs, stepUs, table }: BucketsAsked, counters: readonly number[]): string {
+  const values = valuesFromSql(table, { fromUs: Math.max(0, fromUs - lookbackUs), toUs, series: counters })
+  const pairs = `SELECT ts, series, value, lag(value) OVER (PARTITION BY series ORDER BY ts) before FROM ${values}`
   const increase = 'sum(CASE WHEN value >= before THEN value - before ELSE value END) increase'
   const buckets = `SELECT ${bucketSql(stepUs)}, series, ${increase} FROM (${pairs}) WHERE before IS NOT NULL AND ts >= ${whole(fromUs)} GROUP BY bucket, series`
   return `SELECT ${keySql}, increase FROM (${buckets}) ORDER BY bucket`

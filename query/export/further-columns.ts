@@ -2,6 +2,7 @@
 
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { eachFurtherValue } from '../questdb/further-values.ts'
+import type { ValuesTable } from '../questdb/values-table.ts'
 import { type ExportMetric, isBuiltIn } from './export-columns.ts'
 import { deviceAt, metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
@@ -23,6 +24,7 @@ export async function withFurther(
   { values: ofBuiltIn, ...rows }: RowsWithValues,
   metrics: readonly ExportMetric[],
   series: SeriesTable,
+  table: ValuesTable,
   signal: AbortSignal,
 ): Promise<RowsWithValues> {
   const { timesUs, order } = rows
@@ -40,7 +42,7 @@ export async function withFurther(
     const row = rowOf(timeUs, deviceAt(series, place))
     if (row >= 0) (values[metricAt(series, place)] as Float64Array)[row] = value
   }
-  await eachFurtherValue(reader, { fromUs, toUs, series: seriesToName(series) }, take, signal)
+  await eachFurtherValue(reader, { fromUs, toUs, series: seriesToName(series), table }, take, signal)
   return { ...rows, values }
 }
 

@@ -21,6 +21,7 @@ import {
   type ExportRange,
   type ExportResult,
   type ExportSettings,
+  type ExportStation,
   encodeNames,
   type Footer,
   type Layout,
@@ -56,10 +57,12 @@ export interface ExportRequest {
   /** Microseconds; `toUs` is not included. */
   readonly fromUs: number
   readonly toUs: number
-  /** Those whose readings may be in it. */
+  /** Those whose readings may be in it, or the one station. */
   readonly devices: readonly (NamedDevice & { readonly symbol: string })[]
   /** Whether these are a part of all devices, so that QuestDB should read only theirs. */
   readonly isNarrowed: boolean
+  /** The points of a station instead of readings. */
+  readonly station?: ExportStation | undefined
   /** In the order of the columns; without it the built-in ones. */
   readonly metrics?: readonly ExportMetric[]
   /** Of those among them that are not built in. */
@@ -142,7 +145,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
 
   async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
     const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
-    const range = { fromUs, toUs, symbols: symbolsOf(asked) }
+    const range = { fromUs, toUs, symbols: symbolsOf(asked), station: asked.station }
     const countBefore = await count(range, client)
     const rowGroups: Uint8Array[] = []
     const { header, separator, footer } = frameOf(asked)

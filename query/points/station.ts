@@ -5,3 +5,13 @@ export interface Station {
   readonly timeZone: string
   readonly series: readonly { readonly number: number; readonly parameter: string }[]
 }
+
+/** Of the record of the registry. */
+export function pointStation(record: {
+  readonly sn: string
+  readonly timezone: string
+  readonly series: ReadonlyMap<string, number>
+}): Station {
+  const { sn, timezone, series } = record
+  return { sn, timeZone: timezone, series: Array.from(series, ([parameter, number]) => ({ number, parameter })) }
+}

@@ -4,17 +4,14 @@
  */
 
 import { bug } from '../../limits/bug.ts'
-import { measurementsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from './columns-reader.ts'
 import { whole } from './sql-literals.ts'
+import { measurementValues, type ValuesRange, type ValuesTable, valuesFromSql } from './values-table.ts'
 
-export interface FurtherRange {
-  /** Microseconds; `toUs` is not included. */
-  readonly fromUs: number
-  readonly toUs: number
-  /** Numbers of series in the registry; undefined for all that there are. */
-  readonly series: readonly number[] | undefined
+export interface FurtherRange extends ValuesRange {
+  /** Without it, that of measurements. */
+  readonly table?: ValuesTable
 }
 
 /** Told of each value; those of one time come in any order. */
@@ -28,16 +25,16 @@ const rowsOfOneTimeMax = 6_400_000
 /** All values of a range, each once, ascending by time; some at a time, however many there are. Rejects with a QuestdbError. */
 export async function eachFurtherValue(
   reader: Pick<ColumnsReader, 'read'>,
-  { fromUs, toUs, series }: FurtherRange,
+  { fromUs, ...range }: FurtherRange,
   take: TakeFurther,
   signal: AbortSignal,
   rowsMax = chunkRows,
 ): Promise<void> {
-  if (series?.length === 0) return
+  if (range.series?.length === 0) return
   let nextUs = fromUs
   let limit = rowsMax
   for (;;) {
-    const rows = await readRows(reader, { fromUs: nextUs, toUs, series }, limit, signal)
+    const rows = await readRows(reader, { ...range, fromUs: nextUs }, limit, signal)
     const [timesUs] = rows
     if (timesUs.length < limit) return takeRows(rows, timesUs.length, take)
     const lastUs = timesUs.at(-1) as number
@@ -77,13 +74,7 @@ function takeRows([timesUs, series, values]: Rows, end: number, take: TakeFurthe
 }
 
 /** Three columns of doubles: time in microseconds, number of the series, value. By time. */
-export function furtherValuesSql(range: FurtherRange, limit: number): string {
+export function furtherValuesSql({ table = measurementValues, ...range }: FurtherRange, limit: number): string {
   const columns = 'cast(ts AS DOUBLE) time, cast(series AS DOUBLE) series, value'
-  return `SELECT ${columns} FROM ${measurementsTable} ${furtherWhereSql(range)} LIMIT ${whole(limit)}`
-}
-
-/** A row without a value says that the reading which replaced another one has none. */
-export function furtherWhereSql({ fromUs, toUs, series }: FurtherRange): string {
-  const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND value IS NOT NULL`
-  return series === undefined ? time : `${time} AND series IN (${series.map(whole).join(', ')})`
+  return `SELECT ${columns} FROM ${valuesFromSql(table, range)} LIMIT ${whole(limit)}`
 }

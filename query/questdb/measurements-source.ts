@@ -3,15 +3,16 @@
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../limits/bug.ts'
 import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
-import { measurementsTable, type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
+import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
-import { createColumnsReader } from './columns-reader.ts'
+import { type ColumnsReader, createColumnsReader } from './columns-reader.ts'
 import { furtherValuesSql } from './further-values.ts'
 import { hoursMax } from './hourly-sql.ts'
 import { keptHoursSql, type SeriesHoursRequest, seriesHoursSql } from './series-hours-sql.ts'
 import { whole } from './sql-literals.ts'
+import { measurementValues, type ValuesTable } from './values-table.ts'
 
 interface SamplesRequest {
   readonly series: readonly number[]
@@ -56,13 +57,29 @@ export interface MeasurementsSource {
   newest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
   /** The same of the oldest one. */
   oldest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
-  close(): void
 }
 
 type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
 
-export function createMeasurementsSource(settings: Settings, connection: PgConnection): MeasurementsSource {
+/** Close it. */
+export function createMeasurementsSource(
+  settings: Settings,
+  connection: PgConnection,
+): MeasurementsSource & Pick<ColumnsReader, 'close'> {
   const reader = createColumnsReader(settings, connection)
+  return { ...createValuesSource(reader, connection, measurementValues), close: reader.close }
+}
+
+/** The same of another table. */
+export function createValuesSource(
+  reader: Pick<ColumnsReader, 'read'>,
+  connection: Pick<PgConnection, 'read'>,
+  table: ValuesTable,
+): MeasurementsSource {
+  // Of another table the text depends on what a value is.
+  const nameOf = (end: string) => (table === measurementValues ? { name: `${end}-value` } : {})
+  const valuesSql = () => `SELECT cast(ts AS LONG), ${table.value} FROM ${table.name}
+    WHERE series = $1 AND ts > $2 AND ts <= $3 AND ${table.isThere} ORDER BY ts`
 
   async function readOne(
     statement: Omit<Statement, 'values'>,
@@ -84,7 +101,7 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
       if (series.length === 0) return new Map()
       // One more than there may be shows that there are too many.
       const limit = rowsMax + 1
-      const sql = furtherValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series }, limit)
+      const sql = furtherValuesSql({ fromUs: afterUs + 1, toUs: throughUs + 1, series, table }, limit)
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 3, rowsMax: limit }, signal)
       if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are more than ${rowsMax} values`)
       const parts = bySeries(timesUs, others)
@@ -93,7 +110,7 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
     async hours({ series, fromUs, toUs, expiredBeforeUs }, signal) {
       if (series.length === 0 || fromUs >= toUs) return new Map()
       const rowsMax = series.length * hoursMax({ fromUs, toUs })
-      const sql = seriesHoursSql({ series, fromUs, toUs, expiredBeforeUs })
+      const sql = seriesHoursSql(table, { series, fromUs, toUs, expiredBeforeUs })
       const [timesUs, ...others] = await reader.read({ sql, columnCount: 7, rowsMax }, signal)
       return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => {
         const [count, mean, std, min, max] = columns as [
@@ -115,14 +132,10 @@ export function createMeasurementsSource(settings: Settings, connection: PgConne
       const [timesUs, ...others] = await reader.read({ sql, columnCount, rowsMax }, signal)
       return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => ({ startsMs, columns: named(columns) }))
     },
-    newest: (asked, signal) => readOne({ name: 'newest-value', text: `${valuesSql} DESC LIMIT 1` }, asked, signal),
-    oldest: (asked, signal) => readOne({ name: 'oldest-value', text: `${valuesSql} ASC LIMIT 1` }, asked, signal),
-    close: reader.close,
+    newest: (asked, signal) => readOne({ ...nameOf('newest'), text: `${valuesSql()} DESC LIMIT 1` }, asked, signal),
+    oldest: (asked, signal) => readOne({ ...nameOf('oldest'), text: `${valuesSql()} ASC LIMIT 1` }, asked, signal),
   }
 }
-
-const valuesSql = `SELECT cast(ts AS LONG), value FROM ${measurementsTable}
-  WHERE series = $1 AND ts > $2 AND ts <= $3 AND value IS NOT NULL ORDER BY ts`
 
 function named(columns: readonly Float64Array[]): KeptHours['columns'] {
   const pairs = seriesHourColumns.map(({ name }, index) => [name, columns[index] as Float64Array] as const)

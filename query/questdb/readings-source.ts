@@ -13,7 +13,7 @@ import {
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
 import type { WorkerSettings } from '../task.ts'
-import { createColumnsReader } from './columns-reader.ts'
+import { type ColumnsReader, createColumnsReader } from './columns-reader.ts'
 import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
 import type { ColumnsRequest } from './questdb-export.ts'
 import { quoted, whole } from './sql-literals.ts'
@@ -38,7 +38,6 @@ export interface ReadingsSource {
   newestExpiredHourUs(symbol: string, beforeUs: number, signal: AbortSignal): Promise<number | undefined>
   /** The times of the newest readings in (afterUs, throughUs], at most so many; milliseconds, ascending. */
   newestTimes(asked: TimesAsked, signal: AbortSignal): Promise<Float64Array>
-  close(): void
 }
 
 interface TimesAsked {
@@ -50,7 +49,11 @@ interface TimesAsked {
 
 type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
 
-export function createReadingsSource(settings: Settings, connection: PgConnection): ReadingsSource {
+/** Close it. */
+export function createReadingsSource(
+  settings: Settings,
+  connection: PgConnection,
+): ReadingsSource & Pick<ColumnsReader, 'close'> {
   const reader = createColumnsReader(settings, connection)
 
   /** The first column is a time in microseconds, and comes back in milliseconds. */

@@ -15,6 +15,10 @@ export const MetricDescription = z
     unit: z.string().nullable(),
     /** Shown behind the point. */
     decimals: Count,
+    left_out: Count.positive().exactOptional().meta({
+      description:
+        'Of a station: points of the time that the answer is about, in a unit that cannot be converted to this one.',
+    }),
   })
   .meta({ id: 'MetricDescription' })
 export type MetricDescription = z.infer<typeof MetricDescription>

@@ -9,6 +9,8 @@ import { reliabilityPart } from './reliability.ts'
 
 /** Some kilobytes of plain data that can be posted between threads. */
 export interface StatsLive {
+  /** Of the answer. */
+  readonly timeZone: string
   readonly freshness: LastSeen
   readonly reliability: ReliabilityRecord
 }
@@ -17,7 +19,11 @@ export interface StatsLive {
  * `"freshness":{…},"reliability":{…}` at a moment not before that of the build. See `reliabilityAt` for what drifts when
  * the build is long ago.
  */
-export function liveText({ freshness, reliability }: StatsLive, nowMs: number, local: LocalTime): string {
+export function liveText(
+  { freshness, reliability }: Omit<StatsLive, 'timeZone'>,
+  nowMs: number,
+  local: LocalTime,
+): string {
   return jsonMembers({
     freshness: freshnessPart(freshness, nowMs, local),
     reliability: reliabilityPart(reliability, nowMs, local),

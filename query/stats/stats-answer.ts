@@ -74,6 +74,7 @@ export function buildStats(input: StatsInput): StatsAnswer {
   const { timesMs } = series
   const metrics = { ...series.values, ...gauges, ...alignedOf(input, 'counter', 'direction', 'rate') }
   const live = {
+    timeZone: local.timeZone,
     freshness: lastSeenOf(series, further, cadence, device.log_switch),
     reliability: recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local }),
   }

@@ -24,6 +24,7 @@ test('the log tells what went wrong, and where', async t => {
     ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
     batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
     reads: { query: { latestAll: fail }, readings: {} } as never,
+    stations: { query: {} } as LoggerOptions['stations'],
     live: {} as LoggerOptions['live'],
     events,
   })
@@ -44,6 +45,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
     access,
     ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
     batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
+    stations: { query: {} } as LoggerOptions['stations'],
     live: {} as LoggerOptions['live'],
     reads: {
       query: {
@@ -81,6 +83,7 @@ test('an API key that cannot be looked up is worth another try, and a fault of o
     } as never,
     batch: { ingest: {}, ranges: defaultRanges } as never,
     live: {} as never,
+    stations: {} as never,
     reads: { readings: {} } as never,
   })
   app.register(async scope => register(scope), { prefix })

@@ -38,6 +38,7 @@ export function publishedLogger(access: ReadAccess) {
     batch: { ingest: {}, ranges: defaultRanges },
     live: {},
     reads: { query: {}, readings: {} },
+    stations: { query: {} },
     // It looks for clients that take nothing, of which there are none.
     events: { ingest: { onStored: () => undefined }, nowMs: () => performance.now(), windowMs: 1, windowBytes: 1024 },
   } as never)

@@ -24,6 +24,7 @@ const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
 const context = {
   source: openReadingsSource(t, address),
   measurements: openMeasurementsSource(t, address),
+  inUnits: async (further: readonly FurtherMetric[]) => further,
   local: createLocalTime('UTC'),
   rowsMax: 1e6,
   signal: new AbortController().signal,

@@ -1,0 +1,144 @@
+/** The analyses of a device or of a station, each an operation: what the two differ in is handed in. */
+
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { AnalysedDevice } from '../../query/analysed-device.ts'
+import { airMetrics } from '../../query/answers/units.ts'
+import type { Answer } from '../../query/cache/body.ts'
+import type { FurtherMetric } from '../../query/further-metric.ts'
+import type { Query } from '../../query/query.ts'
+import { DailySummary } from '../../query/shapes/daily.ts'
+import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { PastDays } from '../../query/shapes/past.ts'
+import { Stats } from '../../query/shapes/stats.ts'
+import { metrics as columns } from '../../store/tables.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { checkPart } from '../http/operation.ts'
+import type { ReadOperation } from '../http/status-operations.ts'
+import { DailyParameters, DetailParameters, PastParameters, StatsParameters } from './analysis-parameters.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse, sendAnswer } from './read-answers.ts'
+import { jsonRead, type Read } from './read-operation.ts'
+
+/** What is analysed, and what is known of it. */
+export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
+  /** Of the path. */
+  readonly pathShape: z.ZodObject
+  /** What the interface as given does with parameters that it does not know. */
+  readonly ignoresUnknown: boolean
+  readonly unknown: 'DEVICE_UNKNOWN' | 'STATION_UNKNOWN'
+  /** The first name that it has no metric of. */
+  absent(about: About, names: readonly string[] | undefined): string | undefined
+}
+
+/** With what the four analyses of one need. */
+export interface AnalysedOne<About> extends Analysed<About> {
+  /** Of an analysis by its name, such as `detail_data`. */
+  pathOf(analysis: string): string
+  /** Of the function in clients, by what it reads. */
+  nameOf(what: string): string
+  readonly noun: 'device' | 'station'
+  device(about: About): AnalysedDevice
+  /** `always`: what the answer has anyway. */
+  further(about: About, always: readonly string[], names: readonly string[] | undefined): readonly FurtherMetric[]
+}
+
+/** Of every query string. */
+interface Named {
+  metrics?: readonly string[] | undefined
+}
+
+export type Analysis<About, Parameters> = Pick<Read<About>, 'path' | 'name' | 'summary' | 'description'> & {
+  query?: z.ZodObject & z.ZodType<Parameters>
+  answer: z.ZodType
+  ask(about: About, parameters: Parameters, client: AbortSignal): Answer | Promise<Answer>
+  /** Refuses what would be too large. */
+  tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
+}
+
+/** Makes the operation of an analysis. */
+export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'>, analysed: Analysed<About>) {
+  const { subject, pathShape, ignoresUnknown, unknown, absent } = analysed
+  return function analysis<Parameters>({
+    query: shape,
+    ask,
+    tooLarge = 'TOO_LARGE',
+    ...read
+  }: Analysis<About, Parameters>): ReadOperation {
+    return jsonRead<About>(access, {
+      ...read,
+      subject,
+      parameters: {
+        ...(read.path.includes(':') ? { path: pathShape } : {}),
+        ...(shape === undefined ? {} : { query: shape }),
+      },
+      ignoresUnknown,
+      refusals: [unknown, tooLarge],
+      handle(about, request: FastifyRequest, reply) {
+        const checked = checkPart<Parameters>(shape, request.query)
+        if (!checked.success) return refuse(reply, 'PARAMETER_INVALID', checked.error.issues[0]?.message)
+        const name = absent(about, (checked.data as Named | undefined)?.metrics)
+        if (name !== undefined) return refuse(reply, 'PARAMETER_INVALID', `there is no metric ${name} here`)
+        const asked = ask(about, checked.data as Parameters, disconnectSignalOf(reply))
+        return sendAnswer(request, reply, asked, query.coded, tooLarge)
+      },
+    })
+  }
+}
+
+export type AnalysesQuery = Pick<Query, 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
+
+/** The four analyses that are about one device, or one station. */
+export function analysesOfOne<About>(
+  access: ReadAccess,
+  query: AnalysesQuery,
+  of: AnalysedOne<About>,
+): readonly ReadOperation[] {
+  const analysis = analysisOf(access, query, of)
+  const { device, further, noun, pathOf, nameOf } = of
+  return [
+    analysis({
+      path: pathOf('detail_data'),
+      name: nameOf('detail'),
+      summary: 'The readings of the last 24 hours and the hours of 30 days',
+      query: DetailParameters,
+      answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
+      ask(about, { points, t, flags, metrics: names }, client) {
+        const how = { points, withTimes: t, withFlags: flags, further: further(about, columns, names) }
+        return query.detail(device(about), how, client)
+      },
+    }),
+    analysis({
+      path: pathOf('stats_data'),
+      name: nameOf('statistics'),
+      summary: `The statistics of a ${noun}`,
+      description: 'Their definitions are at /docs/statistics.',
+      query: StatsParameters,
+      answer: Stats.meta({ id: 'Statistics' }),
+      tooLarge: 'TOO_MANY_DAYS',
+      ask(about, { days, step, metrics: names }, client) {
+        const how = { days, stepSeconds: step, further: further(about, columns, names) }
+        return query.stats(device(about), how, client)
+      },
+    }),
+    analysis({
+      path: pathOf('daily_summary'),
+      name: nameOf('daily_summary'),
+      summary: `A ${noun}, day by day`,
+      query: DailyParameters,
+      answer: DailySummary.meta({ id: 'DailySummary' }),
+      tooLarge: 'TOO_MANY_DAYS',
+      ask: (about, { days, metrics: names }, client) =>
+        query.daily(device(about), { days, further: further(about, airMetrics, names) }, client),
+    }),
+    analysis({
+      path: pathOf('past_window_data'),
+      name: nameOf('past_days'),
+      summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
+      query: PastParameters,
+      answer: PastDays.meta({ id: 'PastDays' }),
+      ask: (about, { metrics: names }, client) =>
+        query.past(device(about), { further: further(about, airMetrics, names) }, client),
+    }),
+  ]
+}

@@ -1,0 +1,85 @@
+/** Sends the readings of a range, or their figures by buckets of time, as a stream; of a device or of a station. */
+
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/export/readings-export.ts'
+import type { Log } from '../../store/log.ts'
+import { acceptedForms } from '../http/accept-encoding.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
+import type { LoggerErrorCode } from '../http/status-errors.ts'
+import { createStreamSlots } from '../http/stream-slots.ts'
+import type { ReadAccess } from './read-access.ts'
+import { refuse } from './read-answers.ts'
+import { type ReadingsParameters, readReadingsParameters } from './readings-parameters.ts'
+
+export interface RangeSenderOptions {
+  rangeReads: Pick<ReadingsExport, 'pieces'>
+  nowMs: () => number
+  log: Log
+}
+
+export type RangeRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
+
+/** What of a range is told; or why nothing is. */
+export type RangeContent =
+  | { readonly ok: true; readonly content: Content }
+  | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }
+
+interface Content extends Pick<ExportRequest, 'fromUs' | 'toUs' | 'devices' | 'metrics' | 'series' | 'station'> {
+  /** Of the answer, beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type SendRange = (
+  request: RangeRequest,
+  reply: FastifyReply,
+  contentOf: (asked: ReadingsParameters, client: AbortSignal) => RangeContent | Promise<RangeContent>,
+) => Promise<FastifyReply>
+
+/** Each holds two pieces of some 2 MB in memory. */
+const slotsMax = 16
+const slotsOfOneMax = 8
+
+export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }: RangeSenderOptions): SendRange {
+  const slots = createStreamSlots({ slotsMax, slotsOfOneMax, nowMs: () => performance.now() })
+
+  return async (request, reply, contentOf) => {
+    const { headers } = request
+    const parameters = readReadingsParameters(request.query, headers.accept, nowMs() * 1000)
+    if (!parameters.ok) return refuse(reply, 'PARAMETER_INVALID', parameters.status)
+    const { format, stepUs } = parameters.asked
+    const client = disconnectSignalOf(reply)
+    const found = await contentOf(parameters.asked, client)
+    if (!found.ok) return refuse(reply, found.code, found.text)
+    // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
+    if (request.raw.httpVersion === '1.0') return refuse(reply, 'HTTP_VERSION')
+    const { headers: more = {}, ...content } = found.content
+    if (request.method === 'HEAD') return describe(reply.headers(more), format).send(Readable.from([]))
+    const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
+    if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
+    const asked = { ...content, layout: format.layout, stepUs, isNarrowed: true }
+    const answer = await rangeReads.pieces(asked, client)
+    if (!answer.ok) return refuse(reply, codeOf(answer.code))
+    return sendPieces(describe(reply.headers(more), format), answer.pieces, {
+      // Parquet has a compression of its own.
+      form: format.layout === 'parquet' ? 'identity' : streamFormOf(acceptedForms(headers['accept-encoding'])),
+      onWait: slot.wait,
+      onFailed: error => log.warn({ err: error }, 'read of a range failed, response cut off'),
+    })
+  }
+}
+
+function describe(reply: FastifyReply, format: { mediaType: string; fileName?: string }): FastifyReply {
+  reply.header('content-type', format.mediaType).header('vary', 'accept, accept-encoding')
+  reply.header('cache-control', 'no-cache')
+  if (format.fileName !== undefined) {
+    reply.header('content-disposition', `attachment; filename="${format.fileName}"`)
+  }
+  return reply
+}
+
+/** That QuestDB gave fewer readings than it has looks to a client as if it did not answer. */
+function codeOf(failure: ExportFailure): LoggerErrorCode {
+  return failure === 'INCOMPLETE' ? 'DATABASE_AWAY' : failure
+}

@@ -1,0 +1,65 @@
+/** What the reads of a station answer, beside the analyses that devices have too. */
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Station } from '../../../auth/stations/station.ts'
+import { type AnalysedStation, analysedStation } from '../../../query/analysed-device.ts'
+import { bodyOf } from '../../../query/cache/body.ts'
+import { encodeBody } from '../../../query/cache/encode-body.ts'
+import { pointStation } from '../../../query/points/station.ts'
+import type { Query } from '../../../query/query.ts'
+import { disconnectSignalOf } from '../../http/disconnect-signal.ts'
+import { sendBody } from '../../http/send-body.ts'
+import type { RangeRequest, SendRange } from '../range-sender.ts'
+import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
+import { readReadingsParameters } from '../readings-parameters.ts'
+import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
+import { stationRange } from './station-range.ts'
+import type { PublicStation } from './station-shape.ts'
+
+export interface StationAnswersOptions {
+  metrics: DescribedMetrics
+  query: Pick<Query, 'stationLatest' | 'stationUnits' | 'coded'>
+  nowMs: () => number
+}
+
+/** What a station is changes seldom. */
+const stationMaxAgeSeconds = 10
+
+export function analysed(station: Station): AnalysedStation {
+  return analysedStation(station.id, pointStation(station))
+}
+
+export function createStationAnswers(options: StationAnswersOptions, sendRange: SendRange) {
+  const { metrics, query, nowMs } = options
+
+  function describe(station: Station, request: FastifyRequest, reply: FastifyReply): Sent {
+    const { sn, model, city, country, location, latitude, longitude, outdoors, timezone } = station
+    const place = { city, country, location, latitude, longitude, outdoors, timezone }
+    const text = JSON.stringify({ sn, model, ...place, private: station.private } satisfies PublicStation)
+    const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
+    return sendBody(request, reply, body, stationMaxAgeSeconds, query.coded)
+  }
+
+  function latest(station: Station, request: FastifyRequest, reply: FastifyReply): Sent {
+    const further = stationMetrics(metrics, station, undefined)
+    const asked = query.stationLatest(analysed(station), { further }, disconnectSignalOf(reply))
+    return sendAnswer(request, reply, asked, query.coded)
+  }
+
+  function units(station: Station, request: RangeRequest, reply: FastifyReply): Sent {
+    const { start, end } = request.query
+    const read = readReadingsParameters({ start, end }, undefined, nowMs() * 1000)
+    if (!read.ok) return refuse(reply, 'PARAMETER_INVALID', read.status)
+    const { fromUs, toUs } = read.asked
+    const asked = query.stationUnits(analysed(station), { fromUs, toUs }, disconnectSignalOf(reply))
+    return sendAnswer(request, reply, asked, query.coded)
+  }
+
+  function range(station: Station, request: RangeRequest, reply: FastifyReply): Sent {
+    return sendRange(request, reply, ({ fromUs, toUs }, client) => {
+      return stationRange(options, station, { fromUs, toUs, names: request.query['metrics'] }, client)
+    })
+  }
+
+  return { describe, latest, units, range }
+}

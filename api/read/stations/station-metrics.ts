@@ -1,0 +1,40 @@
+/** The parameters of a station as metrics: described by the registry, or where that has none of the name by the catalogue. */
+
+import { type Parameter, parameters, type Station } from '../../../auth/stations/station.ts'
+import { catalogueEntry } from '../../../metrics/catalogue.ts'
+import type { Metric } from '../../../metrics/metric.ts'
+import { descriptionOf } from '../../../metrics/metric-description.ts'
+import type { FurtherMetric } from '../../../query/further-metric.ts'
+
+/** What is asked of the registry. */
+export interface DescribedMetrics {
+  get(name: string): Metric | undefined
+}
+
+/** In the order of the interface, or as they are named. */
+export function stationMetrics(
+  metrics: DescribedMetrics,
+  { series }: Station,
+  names: readonly string[] | undefined,
+): FurtherMetric[] {
+  const all = parameters.filter(parameter => series.has(parameter))
+  const wanted = names?.flatMap(name => all.find(parameter => parameter === name) ?? []) ?? all
+  return wanted.map(parameter => metricOf(metrics, parameter, series.get(parameter)))
+}
+
+export function absentParameter({ series }: Station, names: readonly string[] = []): string | undefined {
+  return names.find(name => !series.has(name as Parameter))
+}
+
+function metricOf(metrics: DescribedMetrics, name: Parameter, series: number | undefined): FurtherMetric {
+  const registered = metrics.get(name)
+  const described = registered ?? catalogueEntry(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 1 }
+  return {
+    name,
+    ...descriptionOf(described),
+    quality: registered?.quality ?? null,
+    series,
+    column: undefined,
+    speed: undefined,
+  }
+}

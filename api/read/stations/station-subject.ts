@@ -1,0 +1,51 @@
+/** The station that a read is about. One that its reader may not read looks as if there were none. */
+
+import type { FastifyRequest } from 'fastify'
+import { isPassing } from '../../../auth/passing-errors.ts'
+import { mayRead } from '../../../auth/stations/permissions.ts'
+import type { Station } from '../../../auth/stations/station.ts'
+import type { Stations } from '../../../auth/stations/stations.ts'
+import type { FindPrincipal } from '../../credentials/find-principal.ts'
+import type { AuthRateLimit } from '../../http/auth-rate-limit.ts'
+import type { LoggerErrorCode } from '../../http/status-errors.ts'
+import type { AwaitedSubject } from '../read-subjects.ts'
+import type { Reader } from '../readers.ts'
+
+export interface StationSubjectOptions {
+  stations: Pick<Stations, 'find'>
+  findPrincipal: FindPrincipal
+  authRateLimit: AuthRateLimit
+}
+
+/** Named in the path. */
+export function stationInPath(options: StationSubjectOptions): AwaitedSubject<Station> {
+  const { stations, findPrincipal, authRateLimit } = options
+
+  async function find(request: FastifyRequest, reader: Reader): Promise<Station | LoggerErrorCode> {
+    // A device, which reads about itself alone.
+    if (reader.fleet === undefined) return reader.refusal
+    const station = await stations.find((request.params as { sn: string }).sn)
+    if (station?.private === false) return station
+    // Also where there is none, so that nobody finds out by what becomes of a credential which private ones there are.
+    const principal = await findPrincipal(request.raw)
+    if (station !== undefined && mayRead(principal, station)) return station
+    const isGuess = principal === undefined && hasCredential(request)
+    return isGuess && authRateLimit.isExceeded(request.ip) ? 'TOO_MANY_ATTEMPTS' : 'STATION_UNKNOWN'
+  }
+
+  return {
+    of: 'station',
+    parameters: [],
+    async resolve(request, reader) {
+      const found = await find(request, reader).catch((error: unknown) => {
+        if (isPassing(error)) return 'DATABASE_AWAY' as const
+        throw error
+      })
+      return typeof found === 'string' ? { ok: false, code: found } : { ok: true, about: found }
+    },
+  }
+}
+
+function hasCredential({ headers }: FastifyRequest): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined
+}

@@ -1,0 +1,113 @@
+/** The reads of air-quality stations: what a station is, and of its points all that devices have of their readings. */
+
+import { z } from 'zod'
+import type { Station } from '../../../auth/stations/station.ts'
+import { StationLatest, StationUnits } from '../../../query/shapes/station.ts'
+import type { OperationGroup } from '../../http/register-operations.ts'
+import type { ReadOperation } from '../../http/status-operations.ts'
+import { type AnalysedOne, type AnalysesQuery, analysesOfOne } from '../analysis-operations.ts'
+import type { SendRange } from '../range-sender.ts'
+import { markReadsAsPrivate, type ReadAccess } from '../read-access.ts'
+import { jsonRead, ofReads, readGroup, readOperation } from '../read-operation.ts'
+import { rangeSuccess } from '../readings.ts'
+import { RangeParameters } from '../readings-parameters.ts'
+import { analysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
+import { absentParameter, stationMetrics } from './station-metrics.ts'
+import { leftOutHeader } from './station-range.ts'
+import { PublicStation } from './station-shape.ts'
+import { type StationSubjectOptions, stationInPath } from './station-subject.ts'
+
+export interface StationReadsOptions extends StationSubjectOptions, StationAnswersOptions {
+  query: AnalysesQuery & StationAnswersOptions['query']
+}
+
+const StationPath = z.object({ sn: z.string().meta({ description: 'The serial number of a station' }) })
+const UnitsParameters = RangeParameters.pick({ start: true, end: true })
+
+export function stationsGroup(
+  access: ReadAccess,
+  options: StationReadsOptions,
+  sendRange: SendRange,
+): OperationGroup<ReadOperation> {
+  const group = readGroup(
+    ...ownOperations(access, options, sendRange),
+    ...analysesOfOne(access, options.query, analysedOne(options)),
+  )
+  return {
+    ...group,
+    tag: { name: 'stations', description },
+    prepare(scope) {
+      group.prepare?.(scope)
+      // With private reads, all of them are.
+      if (access.isOpen) markReadsAsPrivate(scope)
+    },
+  }
+}
+
+function analysedOne(options: StationReadsOptions): AnalysedOne<Station> {
+  return {
+    subject: stationInPath(options),
+    pathShape: StationPath,
+    ignoresUnknown: false,
+    unknown: 'STATION_UNKNOWN',
+    pathOf: analysis => `/stations/:sn/${analysis}`,
+    nameOf: what => `read_station_${what}`,
+    noun: 'station',
+    device: analysed,
+    absent: absentParameter,
+    further: (station, _always, names) => stationMetrics(options.metrics, station, names),
+  }
+}
+
+function ownOperations(access: ReadAccess, options: StationReadsOptions, sendRange: SendRange): ReadOperation[] {
+  const { describe, latest, units, range } = createStationAnswers(options, sendRange)
+  const subject = stationInPath(options)
+  const common = { subject, parameters: { path: StationPath }, refusals: ['STATION_UNKNOWN'] } as const
+  return [
+    jsonRead(access, {
+      ...common,
+      path: '/stations/:sn',
+      name: 'read_station',
+      summary: 'What a station is',
+      answer: PublicStation.meta({ id: 'PublicStation' }),
+      handle: describe,
+    }),
+    jsonRead(access, {
+      ...common,
+      path: '/stations/:sn/latest',
+      name: 'read_station_latest',
+      summary: 'The newest point of each parameter of a station',
+      answer: StationLatest.meta({ id: 'StationLatest' }),
+      handle: latest,
+    }),
+    jsonRead(access, {
+      ...common,
+      path: '/stations/:sn/units',
+      name: 'read_station_units',
+      summary: 'In which units the points of a range are',
+      parameters: { path: StationPath, query: UnitsParameters },
+      answer: StationUnits.meta({ id: 'StationUnits' }),
+      handle: units,
+    }),
+    readOperation(access, {
+      ...common,
+      path: '/stations/:sn/readings',
+      name: 'read_station_range',
+      summary: 'The points of a range, those of one time in one row',
+      description: 'Streamed, oldest first. An error in the middle breaks the connection.',
+      parameters: { path: StationPath, query: RangeParameters },
+      success: { ...rangeSuccess, headers: { [leftOutHeader]: leftOut } },
+      refusals: [...ofReads, 'STATION_UNKNOWN', 'HTTP_VERSION', 'TIMED_OUT'],
+      handle: range,
+    }),
+  ]
+}
+
+const leftOut = {
+  description: 'Points that are left out for their unit, by parameter; absent where there are none.',
+  schema: { type: 'string' },
+}
+
+const description =
+  'Pages of air-quality stations: their points as the readings of a device. Public stations are for everybody who may read' +
+  ' here, private ones for their owner and administrators; for others there is no such station.'

@@ -1,0 +1,40 @@
+/** Where values of series are in QuestDB: a table with `ts`, `series` and what a value is made of. */
+
+import { measurementsTable } from '../../store/tables.ts'
+import { whole } from './sql-literals.ts'
+
+export interface ValuesTable {
+  readonly name: string
+  /** SQL of a value, by the columns of the table. */
+  readonly value: string
+  /** SQL: whether a row has a value. */
+  readonly isThere: string
+}
+
+/** A row without a value says that the reading which replaced another one has none. */
+export const measurementValues: ValuesTable = {
+  name: measurementsTable,
+  value: 'value',
+  isThere: 'value IS NOT NULL',
+}
+
+export interface ValuesRange {
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+  /** Numbers of series in the registry; undefined for all that there are. */
+  readonly series: readonly number[] | undefined
+}
+
+export function valuesWhereSql(table: ValuesTable, { fromUs, toUs, series }: ValuesRange): string {
+  const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${table.isThere}`
+  if (series === undefined) return time
+  return series.length === 0 ? `${time} AND false` : `${time} AND series IN (${series.map(whole).join(', ')})`
+}
+
+/** To stand behind FROM: rows of `ts`, `series` and `value`, by time. */
+export function valuesFromSql(table: ValuesTable, range: ValuesRange): string {
+  const where = valuesWhereSql(table, range)
+  if (table.value === 'value') return `${table.name} ${where}`
+  return `(SELECT ts, series, ${table.value} value FROM ${table.name} ${where})`
+}

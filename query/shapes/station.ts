@@ -1,0 +1,37 @@
+/** What the reads of a station answer that are not those of a device. */
+
+import { z } from 'zod'
+import { pointUnits } from '../../store/tables.ts'
+import { furtherMetrics } from './kinds.ts'
+import { Count } from './parts.ts'
+
+/** As devices have them. */
+const StationState = z.enum(['silent', 'late', 'never', 'fresh', 'off'])
+export type StationState = z.infer<typeof StationState>
+
+export const StationLatest = z.strictObject({
+  device: z.string(),
+  time_zone: z.string(),
+  state: StationState,
+  last_seen: z.int().nullable().meta({ description: 'Milliseconds since 1970' }),
+  /** By parameter. */
+  values: z.record(z.string(), z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })),
+  ...furtherMetrics,
+})
+export type StationLatest = z.infer<typeof StationLatest>
+
+const PointUnit = z.enum(pointUnits)
+
+export const StationUnits = z.strictObject({
+  device: z.string(),
+  /** By parameter. */
+  units: z.record(
+    z.string(),
+    z.strictObject({
+      unit: PointUnit.meta({ description: 'That of the newest point: what answers show, as points are sent.' }),
+      counts: z.partialRecord(PointUnit, Count).meta({ description: 'Points of the range in each unit.' }),
+      left_out: Count.meta({ description: 'Those of the range in a unit that cannot be converted to it.' }),
+    }),
+  ),
+})
+export type StationUnits = z.infer<typeof StationUnits>

@@ -1,0 +1,43 @@
+/** The newest point of each parameter of a station, and whether the station still reports. */
+
+import { freshnessOf } from '../../analytics/reliability/freshness.ts'
+import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'
+import { descriptionsOf } from '../further-metric.ts'
+import type { StationLatest, StationState } from '../shapes/station.ts'
+import type { StationLatestQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
+
+const stateNames = {
+  never: 'never',
+  fresh: 'fresh',
+  late: 'late',
+  stale: 'silent',
+  offline: 'silent',
+  paused: 'off',
+} as const satisfies Record<ReturnType<typeof freshnessOf>['state'], StationState>
+
+export async function answerStationLatest(
+  { device, nowMs, newestUs, ...query }: StationLatestQuery,
+  context: TaskContext,
+): Promise<string> {
+  const { measurements, signal } = context
+  const further = await context.inUnits(query.further, [])
+  const values: StationLatest['values'] = {}
+  for (const { name, series, unit } of further) {
+    if (series === undefined) continue
+    const { timesMs, values: found } = await measurements.newest({ series, afterUs: 0, throughUs: newestUs }, signal)
+    const [ts, v] = [timesMs[0], found[0]]
+    if (ts !== undefined && v !== undefined) values[name] = { v, ts, unit: unit ?? '' }
+  }
+  const lastMs = Object.values(values).reduce<number | null>((last, { ts }) => Math.max(last ?? ts, ts), null)
+  const cadence = deviceCadence(device, new Float64Array(0), await earlierTimes(device, newestUs, context))
+  const { state } = freshnessOf({ lastMs, nowMs, enabled: device.log_switch, cadence })
+  return JSON.stringify({
+    device: device.name,
+    time_zone: context.local.timeZone,
+    state: stateNames[state],
+    last_seen: lastMs,
+    values,
+    metrics: descriptionsOf(further.filter(({ name }) => values[name] !== undefined)),
+  } satisfies StationLatest)
+}

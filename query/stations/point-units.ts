@@ -1,0 +1,85 @@
+/**
+ * The units of points: each is stored as it was sent. A series is shown in the unit of its newest point; points in another
+ * one are converted where both are shares of the air, and left out where not: a mass becomes a share only by the
+ * temperature and the pressure that it was measured at.
+ */
+
+import { pointsTable, pointUnits } from '../../store/tables.ts'
+import type { FurtherMetric } from '../further-metric.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import type { ValuesTable } from '../questdb/values-table.ts'
+
+export type PointUnit = (typeof pointUnits)[number]
+
+/** Points of each series by their units. */
+export type UnitCounts = ReadonlyMap<number, Partial<Record<PointUnit, number>>>
+
+interface UnitKind {
+  /** As people read it. */
+  readonly sign: string
+  /** Of a share of the air: in billionths. */
+  readonly billionths: number | undefined
+  /** Digits behind the point that ppb has more than it. */
+  readonly digits: number
+}
+
+const kinds: Record<PointUnit, UnitKind> = {
+  ppb: { sign: 'ppb', billionths: 1, digits: 0 },
+  ppm: { sign: 'ppm', billionths: 1000, digits: 3 },
+  ugm3: { sign: 'µg/m³', billionths: undefined, digits: 0 },
+}
+
+export function pointUnitOf(text: unknown): PointUnit | undefined {
+  return pointUnits.find(unit => unit === text)
+}
+
+function isConverted(from: PointUnit, to: PointUnit): boolean {
+  return from === to || (kinds[from].billionths !== undefined && kinds[to].billionths !== undefined)
+}
+
+export function leftOutOf(counts: UnitCounts, series: number, shown: PointUnit): number {
+  const ofSeries = counts.get(series) ?? {}
+  return pointUnits.reduce((sum, unit) => sum + (isConverted(unit, shown) ? 0 : (ofSeries[unit] ?? 0)), 0)
+}
+
+/** The points of these series, each in the unit that it is shown in. */
+export function pointValues(shown: ReadonlyMap<number, PointUnit>): ValuesTable {
+  const seriesOf = (unit: PointUnit) => [...shown].filter(([, one]) => one === unit).map(([series]) => series)
+  const cases: string[] = []
+  const conditions: string[] = []
+  for (const to of pointUnits) {
+    const series = seriesOf(to)
+    if (series.length === 0) continue
+    const ofThese = seriesSql(series)
+    const from = pointUnits.filter(unit => isConverted(unit, to))
+    conditions.push(`(${ofThese} AND unit IN (${from.map(unit => `'${unit}'`).join(', ')}))`)
+    for (const unit of from) {
+      const factor = (kinds[unit].billionths ?? 1) / (kinds[to].billionths ?? 1)
+      // A quotient of round numbers has no digits that the computation has made.
+      const changed = factor < 1 ? `value / ${1 / factor}.0` : `value * ${factor}.0`
+      if (factor !== 1) cases.push(`WHEN unit = '${unit}' AND ${ofThese} THEN ${changed}`)
+    }
+  }
+  return {
+    name: pointsTable,
+    value: cases.length === 0 ? 'value' : `CASE ${cases.join(' ')} ELSE value END`,
+    isThere: conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`,
+  }
+}
+
+/** Of some. QuestDB compiles comparisons to machine code, but no IN. */
+export function seriesSql(series: readonly number[]): string {
+  return `(${series.map(number => `series = ${whole(number)}`).join(' OR ')})`
+}
+
+/** As the registry describes it, but for the unit and what follows from that. */
+export function inShownUnit(metric: FurtherMetric, shown: PointUnit, leftOut: number): FurtherMetric {
+  const { sign, digits } = kinds[shown]
+  const left_out = leftOut === 0 ? {} : { left_out: leftOut }
+  if (metric.unit === sign) return { ...metric, ...left_out }
+  const registered = pointUnits.find(unit => kinds[unit].sign === metric.unit)
+  const isScaled = registered !== undefined && isConverted(registered, shown)
+  const decimals = isScaled ? metric.decimals + digits - kinds[registered].digits : metric.decimals
+  // Its limits are in the unit of the registry.
+  return { ...metric, unit: sign, decimals: Math.max(0, decimals), quality: null, ...left_out }
+}

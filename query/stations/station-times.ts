@@ -1,0 +1,73 @@
+/**
+ * The points of a station in the place of a device's readings: those of one time are a reading, which has none of the five
+ * metrics.
+ */
+
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { hourlyAggregates, metrics } from '../../store/tables.ts'
+import { mapColumns } from '../map-columns.ts'
+import { QueryFailed } from '../query-failed.ts'
+import type { ColumnsReader } from '../questdb/columns-reader.ts'
+import type { ReadingsSource } from '../questdb/readings-source.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import { type ValuesRange, type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
+
+/** To stand behind FROM: rows of `ts`, each time once, in no order. */
+export function timesFromSql(table: ValuesTable, range: ValuesRange): string {
+  return `(SELECT ts FROM ${valuesFromSql(table, range)} GROUP BY ts)`
+}
+
+export function createStationTimes(
+  reader: Pick<ColumnsReader, 'read'>,
+  connection: Pick<PgConnection, 'read'>,
+  table: ValuesTable,
+  series: readonly number[],
+): ReadingsSource {
+  const none = new Float64Array(0)
+
+  /** Microseconds. */
+  async function readTimes(text: string, signal: AbortSignal): Promise<number[]> {
+    const times: number[] = []
+    if (series.length > 0) {
+      await connection.read({ text, values: [] }, signal, ([timeUs]) => times.push(Number(timeUs)))
+    }
+    return times
+  }
+
+  return {
+    async series({ afterUs, throughUs, rowsMax }, signal) {
+      const timesUs = series.length === 0 ? none : await readColumn({ afterUs, throughUs, rowsMax }, signal)
+      if (timesUs.length > rowsMax) throw new QueryFailed('TOO_LARGE', `there are points of more than ${rowsMax} times`)
+      const values = new Float64Array(timesUs.length).fill(Number.NaN)
+      return { timesMs: timesUs.map(timeUs => timeUs / 1000), values: mapColumns(metrics, () => values.slice()) }
+    },
+    async hourly() {
+      return { startsMs: none, metrics: mapColumns(metrics, () => mapColumns(hourlyAggregates, () => none)) }
+    },
+    async newestUs(_symbol, throughUs, signal) {
+      const from = valuesFromSql(table, { fromUs: 0, toUs: throughUs + 1, series })
+      const [timeUs] = await readTimes(`SELECT cast(ts AS LONG) FROM ${from} ORDER BY ts DESC LIMIT 1`, signal)
+      return timeUs
+    },
+    async newestExpiredHourUs() {
+      return undefined
+    },
+    async newestTimes({ afterUs, throughUs, countMax }, signal) {
+      const from = timesFromSql(table, { fromUs: afterUs + 1, toUs: throughUs + 1, series })
+      const sql = `SELECT cast(ts AS LONG) FROM ${from} ORDER BY ts DESC LIMIT ${whole(countMax)}`
+      const timesUs = await readTimes(sql, signal)
+      return Float64Array.from(timesUs.reverse(), timeUs => timeUs / 1000)
+    },
+  }
+
+  /** One more than there may be shows that there are too many. */
+  async function readColumn(
+    { afterUs, throughUs, rowsMax }: { afterUs: number; throughUs: number; rowsMax: number },
+    signal: AbortSignal,
+  ): Promise<Float64Array> {
+    const from = timesFromSql(table, { fromUs: afterUs + 1, toUs: throughUs + 1, series })
+    const sql = `SELECT cast(ts AS DOUBLE) time FROM (SELECT ts FROM ${from} ORDER BY ts LIMIT ${whole(rowsMax) + 1})`
+    const [timesUs] = await reader.read({ sql, columnCount: 1, rowsMax: rowsMax + 1 }, signal)
+    return timesUs
+  }
+}

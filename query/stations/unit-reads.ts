@@ -1,0 +1,104 @@
+/**
+ * Which units the points of a station are in. A station has a series for each parameter of the interface, whether it measures that or
+ * not, so the newest point of each is looked for within a bound: of one that never came, all points of all stations would be read.
+ */
+
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { pointsTable } from '../../store/tables.ts'
+import { whole } from '../questdb/sql-literals.ts'
+import type { ValuesTable } from '../questdb/values-table.ts'
+import type { UsRange } from '../task-context.ts'
+import { type PointUnit, pointUnitOf, pointValues, seriesSql, type UnitCounts } from './point-units.ts'
+
+type Connection = Pick<PgConnection, 'read'>
+
+interface SeenUnits {
+  readonly counts: Partial<Record<PointUnit, number>>
+  /** That of the newest point. */
+  readonly unit: PointUnit
+  readonly newestUs: number
+}
+
+export interface StationUnits {
+  /** The unit that each series is shown in: that of its newest point, of the days before the newest of all, or of a range that was counted. */
+  readonly shown: ReadonlyMap<number, PointUnit>
+  /** The points in these units, as they are known when it is read. */
+  readonly table: ValuesTable
+  countIn(ranges: readonly UsRange[]): Promise<UnitCounts>
+}
+
+/** As far back as a month's answer is about, with a day more. */
+const lookbackUs = 31 * 86_400_000_000
+
+export async function readStationUnits(
+  connection: Connection,
+  series: readonly number[],
+  signal: AbortSignal,
+): Promise<StationUnits> {
+  const shown = new Map<number, PointUnit>()
+  let table = pointValues(shown)
+
+  async function look(ranges: readonly UsRange[]): Promise<UnitCounts> {
+    const seen = await readUnits(connection, series, ranges, signal)
+    for (const [number, { unit }] of seen) if (!shown.has(number)) shown.set(number, unit)
+    table = pointValues(shown)
+    return new Map(Array.from(seen, ([number, { counts }]) => [number, counts]))
+  }
+
+  const newestUs = await readNewestUs(connection, series, signal)
+  if (newestUs !== undefined) await look([{ fromUs: newestUs - lookbackUs, toUs: newestUs + 1 }])
+  return {
+    shown,
+    table: {
+      name: pointsTable,
+      get value() {
+        return table.value
+      },
+      get isThere() {
+        return table.isThere
+      },
+    },
+    countIn: look,
+  }
+}
+
+async function readNewestUs(
+  connection: Connection,
+  series: readonly number[],
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let newestUs: number | undefined
+  if (series.length === 0) return undefined
+  const text = `SELECT cast(ts AS LONG) FROM ${pointsTable} WHERE ${seriesSql(series)} ORDER BY ts DESC LIMIT 1`
+  await connection.read({ text, values: [] }, signal, ([timeUs]) => {
+    newestUs = Number(timeUs)
+  })
+  return newestUs
+}
+
+async function readUnits(
+  connection: Connection,
+  series: readonly number[],
+  ranges: readonly UsRange[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, SeenUnits>> {
+  const seen = new Map<number, SeenUnits>()
+  for (const { fromUs, toUs } of ranges) {
+    if (fromUs >= toUs || series.length === 0) continue
+    const where = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${seriesSql(series)}`
+    const groups = `SELECT series, unit, count() points, max(ts) newest FROM ${pointsTable} WHERE ${where} GROUP BY series, unit`
+    const text = `SELECT series, unit, points, cast(newest AS LONG) FROM (${groups})`
+    await connection.read({ text, values: [] }, signal, ([number, name, points, newest]) => {
+      const unit = pointUnitOf(name)
+      if (unit !== undefined) add(seen, Number(number), unit, Number(points), Number(newest))
+    })
+  }
+  return seen
+}
+
+function add(seen: Map<number, SeenUnits>, series: number, unit: PointUnit, points: number, newestUs: number): void {
+  const before = seen.get(series)
+  const counts = { ...before?.counts, [unit]: (before?.counts[unit] ?? 0) + points }
+  const isNewer = before === undefined || newestUs > before.newestUs
+  seen.set(series, isNewer ? { counts, unit, newestUs } : { ...before, counts })
+}

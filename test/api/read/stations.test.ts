@@ -1,0 +1,362 @@
+/** The reads of air-quality stations, of points in a real QuestDB: against a plain computation, and for whom they are. */
+
+import type { AddressInfo } from 'node:net'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { type AuthRateLimit, createAuthRateLimit } from '../../../api/http/auth-rate-limit.ts'
+import { registerGroup } from '../../../api/http/register-operations.ts'
+import { loggerRules } from '../../../api/http/status-operations.ts'
+import { createRangeSender } from '../../../api/read/range-sender.ts'
+import { privateReads } from '../../../api/read/read-access.ts'
+import { PublicStation } from '../../../api/read/stations/station-shape.ts'
+import { stationsGroup } from '../../../api/read/stations/stations.ts'
+import type { Parameter, Station } from '../../../auth/stations/station.ts'
+import { createReadingsExport } from '../../../query/export/readings-export.ts'
+import type { QueryLimits } from '../../../query/limits.ts'
+import { DailySummary } from '../../../query/shapes/daily.ts'
+import { DeviceDetail } from '../../../query/shapes/detail.ts'
+import { PastDays } from '../../../query/shapes/past.ts'
+import { StationLatest, StationUnits } from '../../../query/shapes/station.ts'
+import { Stats } from '../../../query/shapes/stats.ts'
+import { queryAt } from '../../query/query-at.ts'
+import { startAirQuality } from '../../support/air-quality.ts'
+import { validated } from '../../support/answer-shapes.ts'
+import { silentLog } from '../../support/databases.ts'
+import { openReadsOf } from '../../support/open-reads.ts'
+import { startPointsQuestdb, type TestPoint } from '../../support/questdb-points.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const stepMs = 10 * minuteMs
+const nowMs = Date.parse('2026-03-10T12:00:30Z')
+const firstMs = Date.parse('2026-03-08T00:00:00Z')
+const lastMs = Date.parse('2026-03-10T12:00:00Z')
+
+const { address, write } = await startPointsQuestdb(t)
+const { people, person, keyOf, addStation } = await startAirQuality(t, 60, { questdb: address })
+const ownerId = await person('owner@example.com')
+const owner = await keyOf(ownerId)
+const stranger = await keyOf(await person('stranger@example.com'))
+const administrator = await keyOf(await person('administrator@example.com', 'administrator'))
+const withoutRead = await keyOf(ownerId, ['ingest'])
+const unverifiedId = await people.person('unverified@example.com', { isUnverified: true })
+const { cookie: unverified } = await people.cookieOf(unverifiedId)
+
+const place = {
+  city: 'Delhi',
+  country: 'IN',
+  timezone: 'Asia/Kolkata',
+  outdoors: true,
+  latitude: 28.6,
+  longitude: 77.2,
+}
+const open = await addStation('DEL-1', place)
+const closed = await addStation('DEL-2', { private: true }, ownerId)
+await addStation('DEL-3', { private: true }, unverifiedId)
+await addStation('EMPTY-1')
+
+const times = Array.from({ length: (lastMs - firstMs) / stepMs + 1 }, (_, step) => firstMs + step * stepMs)
+const pm25At = (timeMs: number) => 40 + ((timeMs / stepMs) % 36)
+/** In ppm up to noon of the 9th, then in ppb: the same quantity. */
+const ppbFromMs = Date.parse('2026-03-09T12:00:00Z')
+const no2PpbAt = (timeMs: number) => 20 + ((timeMs / stepMs) % 5)
+/** In µg/m³ for an hour of the 10th, which is no share of the air. */
+const ugFromMs = Date.parse('2026-03-10T02:00:00Z')
+const isUg = (timeMs: number) => timeMs >= ugFromMs && timeMs < ugFromMs + hourMs
+const o3At = (timeMs: number) => 30 + ((timeMs / stepMs) % 7)
+
+function numberOf({ series }: Station, parameter: Parameter): number {
+  const number = series.get(parameter)
+  if (number === undefined) throw new Error('a station has every parameter')
+  return number
+}
+
+function pointsAt(station: Station, timeMs: number): TestPoint[] {
+  const at = (parameter: Parameter, value: number, unit: string) => {
+    return { timeUs: timeMs * 1000, storedUs: timeMs * 1000, series: numberOf(station, parameter), value, unit }
+  }
+  return [
+    at('pm25', pm25At(timeMs), 'ugm3'),
+    timeMs < ppbFromMs ? at('no2', no2PpbAt(timeMs) / 1000, 'ppm') : at('no2', no2PpbAt(timeMs), 'ppb'),
+    isUg(timeMs) ? at('o3', 2 * o3At(timeMs), 'ugm3') : at('o3', o3At(timeMs), 'ppb'),
+  ]
+}
+
+await write(times.flatMap(timeMs => [...pointsAt(open, timeMs), ...pointsAt(closed, timeMs)]))
+
+const unlimited: AuthRateLimit = { isExceeded: () => false }
+const rangeReads = createReadingsExport({ questdb: address, log: silentLog })
+t.teardown(() => rangeReads.close())
+
+async function startReads(
+  access: ReturnType<typeof openReadsOf>,
+  { limits = {}, authRateLimit = unlimited }: { limits?: Partial<QueryLimits>; authRateLimit?: AuthRateLimit } = {},
+) {
+  const query = queryAt(t, address.pg, new Date(nowMs).toISOString(), { http: address.http, timeZone: 'UTC', limits })
+  const { stations, findPrincipal } = people
+  const options = {
+    stations,
+    findPrincipal,
+    authRateLimit,
+    query,
+    metrics: { get: () => undefined },
+    nowMs: () => nowMs,
+  }
+  const sendRange = createRangeSender(access, { rangeReads, nowMs: () => nowMs, log: silentLog })
+  const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
+  app.register(
+    async scope => {
+      access.guard(scope)
+      registerGroup(scope, stationsGroup(access, options, sendRange), loggerRules)
+    },
+    { prefix: '/api' },
+  )
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const { port } = app.server.address() as AddressInfo
+  return (path: string, headers: Record<string, string> = {}) => {
+    return fetch(`http://127.0.0.1:${port}/api/stations/${path}`, { headers })
+  }
+}
+
+const ask = await startReads(openReadsOf([]))
+const withKey = (key: string) => ({ 'x-api-key': key })
+
+async function json(t: Test, path: string): Promise<unknown> {
+  const response = await ask(path)
+  t.equal(response.status, 200, path)
+  return response.json()
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+const isNear = (value: unknown, expected: number) => typeof value === 'number' && Math.abs(value - expected) < 1e-9
+const within = (fromMs: number, toMs: number) => times.filter(timeMs => timeMs > fromMs && timeMs <= toMs)
+
+t.test('what a station is, and its newest points in the unit of each', async t => {
+  t.strictSame(validated(PublicStation, await json(t, 'DEL-1')), {
+    sn: 'DEL-1',
+    model: 'M1',
+    city: 'Delhi',
+    country: 'IN',
+    location: null,
+    latitude: 28.6,
+    longitude: 77.2,
+    outdoors: true,
+    timezone: 'Asia/Kolkata',
+    private: false,
+  })
+  const { state, last_seen, values, metrics, time_zone } = validated(StationLatest, await json(t, 'DEL-1/latest'))
+  t.equal(time_zone, 'Asia/Kolkata')
+  t.equal(state, 'fresh')
+  t.equal(last_seen, lastMs)
+  t.strictSame(values, {
+    o3: { v: o3At(lastMs), ts: lastMs, unit: 'ppb' },
+    no2: { v: no2PpbAt(lastMs), ts: lastMs, unit: 'ppb' },
+    pm25: { v: pm25At(lastMs), ts: lastMs, unit: 'µg/m³' },
+  })
+  t.strictSame(metrics?.['pm25'], { title: 'PM2.5', kind: 'gauge', unit: 'µg/m³', decimals: 1 })
+})
+
+t.test('a station without points is one that never reported', async t => {
+  const latest = validated(StationLatest, await json(t, 'EMPTY-1/latest'))
+  t.match(latest, { state: 'never', last_seen: null, values: {} })
+  const detail = validated(DeviceDetail, await json(t, 'EMPTY-1/detail_data'))
+  t.equal(detail.metrics, undefined)
+  const stats = validated(Stats, await json(t, 'EMPTY-1/stats_data'))
+  t.equal(stats.n_samples, 0)
+  t.strictSame(await json(t, `EMPTY-1/readings?start=${firstMs}`), [])
+  const units = validated(StationUnits, await json(t, `EMPTY-1/units?start=${firstMs}`))
+  t.strictSame(units.units, {})
+  validated(DailySummary, await json(t, 'EMPTY-1/daily_summary?days=3'))
+  validated(PastDays, await json(t, 'EMPTY-1/past_window_data'))
+})
+
+t.test('the day has every point in one unit, and the hours of the month their means', async t => {
+  const answer = validated(DeviceDetail, await json(t, 'DEL-1/detail_data?t=1'))
+  t.equal(answer.time_zone, 'Asia/Kolkata')
+  const points = (name: string) => answer.last_24h[name as 'temperature'] as unknown as { t: number; v: number }[]
+  const day = within(lastMs - dayMs, lastMs)
+  t.strictSame(
+    points('pm25').map(({ t: timeMs, v }) => [timeMs, v]),
+    day.map(timeMs => [timeMs, pm25At(timeMs)]),
+  )
+  t.strictSame(
+    points('o3').map(({ t: timeMs, v }) => [timeMs, v]),
+    day.filter(timeMs => !isUg(timeMs)).map(timeMs => [timeMs, o3At(timeMs)]),
+  )
+  t.strictSame(answer.last_24h.temperature, [])
+  const hours = answer.last_30d_hourly['no2' as 'temperature'] as unknown as {
+    t: number
+    mean: number
+    count: number
+  }[]
+  t.equal(hours.length, (lastMs - firstMs) / hourMs + 1)
+  for (const { t: startMs, mean: found, count } of hours) {
+    const ofHour = times.filter(timeMs => timeMs >= startMs && timeMs < startMs + hourMs)
+    t.equal(count, ofHour.length)
+    t.ok(isNear(found, mean(ofHour.map(no2PpbAt))), `the mean of ${new Date(startMs).toISOString()} is ${found}`)
+  }
+  t.strictSame(Object.keys(answer.metrics ?? {}), ['o3', 'no2', 'pm25'])
+  t.equal(answer.metrics?.['o3']?.left_out, 6)
+  t.equal(answer.metrics?.['no2']?.left_out, undefined)
+  t.match(answer.metrics?.['no2'], { unit: 'ppb', decimals: 0 })
+})
+
+t.test('days are those of the zone of the station', async t => {
+  const { days } = validated(DailySummary, await json(t, 'DEL-1/daily_summary?days=2&metrics=pm25,o3'))
+  const midnightMs = Date.parse('2026-03-09T00:00+05:30')
+  const ofDay = times.filter(timeMs => timeMs >= midnightMs && timeMs < midnightMs + dayMs)
+  const [yesterday] = days as unknown as { date: string; pm25: { mean: number; count: number; max_at: string } }[]
+  t.equal(yesterday?.date, '2026-03-09')
+  t.equal(yesterday?.pm25.count, ofDay.length)
+  t.ok(isNear(yesterday?.pm25.mean, mean(ofDay.map(pm25At))))
+  const { today } = validated(PastDays, await json(t, 'DEL-1/past_window_data'))
+  t.equal(today.date, '2026-03-10')
+  t.equal(today.hours[0]?.d, '2026-03-10 00:00')
+})
+
+t.test('statistics of the points, with the time of the station in what goes on changing', async t => {
+  const stats = validated(Stats, await json(t, 'DEL-1/stats_data'))
+  t.equal(stats.n_samples, times.length)
+  t.match(stats.freshness, { state: 'fresh', last_seen: '2026-03-10 17:30', expected_interval_seconds: 600 })
+  const aggregate = stats.aggregates['pm25' as 'temperature'] as unknown as { count: number; mean: number; max: number }
+  t.equal(aggregate.max, Math.max(...times.map(pm25At)))
+  t.ok(stats.correlations.pairs.some(({ a, b }) => [a, b].includes('pm25' as never) && [a, b].includes('no2' as never)))
+  t.equal(stats.metrics?.['o3']?.left_out, 6)
+})
+
+t.test('a range has the points of one time in a row, and says what is left out of it', async t => {
+  const response = await ask(`DEL-1/readings?start=${ugFromMs - hourMs}&end=${ugFromMs + 2 * hourMs}`)
+  t.equal(response.headers.get('points-left-out'), 'o3=6')
+  const ofRange = times.filter(timeMs => timeMs >= ugFromMs - hourMs && timeMs < ugFromMs + 2 * hourMs)
+  t.strictSame(
+    await response.json(),
+    ofRange.map(ts => ({
+      ts,
+      ...(isUg(ts) ? {} : { o3: o3At(ts) }),
+      no2: no2PpbAt(ts),
+      pm25: pm25At(ts),
+    })),
+  )
+  const csv = await (await ask(`DEL-1/readings?start=${lastMs}&metrics=pm25,so2&format=csv`)).text()
+  t.equal(csv, `timestamp,device,pm25,so2\r\n2026-03-10T12:00:00.000000Z,DEL-1,${pm25At(lastMs)},\r\n`)
+  const parquet = await ask(`DEL-1/readings?start=${firstMs}&format=parquet`)
+  t.equal(
+    Buffer.from(await parquet.arrayBuffer())
+      .subarray(0, 4)
+      .toString(),
+    'PAR1',
+  )
+})
+
+interface BucketRow {
+  ts: number
+  no2_count: number
+  no2_mean: number
+}
+
+t.test('buckets of a range, over the change of a unit', async t => {
+  const [fromMs, toMs] = [ppbFromMs - hourMs, ppbFromMs + hourMs]
+  const rows = (await (
+    await ask(`DEL-1/readings?start=${fromMs}&end=${toMs}&step=7200&metrics=no2`)
+  ).json()) as BucketRow[]
+  const starts = [...new Set([fromMs, ppbFromMs].map(timeMs => Math.floor(timeMs / 7_200_000) * 7_200_000))]
+  t.equal(rows.length, starts.length)
+  for (const row of rows) {
+    const ofBucket = times.filter(ms => ms >= fromMs && ms < toMs && ms >= row.ts && ms < row.ts + 7_200_000)
+    t.equal(row.no2_count, ofBucket.length)
+    t.ok(isNear(row.no2_mean, mean(ofBucket.map(no2PpbAt))))
+  }
+})
+
+t.test('the units of a range are counted', async t => {
+  const { units } = validated(StationUnits, await json(t, `DEL-1/units?start=${firstMs}&end=${lastMs + 1}`))
+  const ppm = times.filter(timeMs => timeMs < ppbFromMs).length
+  t.strictSame(units, {
+    o3: { unit: 'ppb', counts: { ppb: times.length - 6, ugm3: 6 }, left_out: 6 },
+    no2: { unit: 'ppb', counts: { ppb: times.length - ppm, ppm }, left_out: 0 },
+    pm25: { unit: 'ugm3', counts: { ugm3: times.length }, left_out: 0 },
+  })
+})
+
+t.test('what is asked for is bounded, and refused in words', async t => {
+  const refused: [string, number, RegExp][] = [
+    [`DEL-1/readings?start=${firstMs - 400 * dayMs}`, 400, /366 days/],
+    [`DEL-1/units?start=${firstMs - 400 * dayMs}`, 400, /366 days/],
+    ['DEL-1/units', 400, /start/],
+    ['DEL-1/daily_summary?days=367', 400, /366/],
+    ['DEL-1/stats_data?metrics=temperature', 400, /no metric temperature/],
+    [`DEL-1/readings?start=${firstMs}&metrics=co2`, 400, /metrics must name/],
+    ['DEL-1/latest?day=1', 400, /day/],
+    ['NO-1', 404, /station unknown/],
+    ['NO-1/latest', 404, /station unknown/],
+  ]
+  for (const [path, status, word] of refused) {
+    const response = await ask(path)
+    t.equal(response.status, status, path)
+    t.match(await response.json(), { status: word }, path)
+  }
+  const bounded = await startReads(openReadsOf([]), { limits: { lightRowsMax: 50, analysisRowsMax: 60 } })
+  t.equal((await bounded('DEL-1/detail_data')).status, 413)
+  const days = await bounded('DEL-1/stats_data')
+  t.equal(days.status, 413)
+  t.match(await days.json(), { status: /fewer days/ })
+})
+
+const reads = ['', '/latest', '/detail_data', '/stats_data', '/daily_summary', '/past_window_data'].concat([
+  `/units?start=${firstMs}`,
+  `/readings?start=${firstMs}`,
+])
+
+t.test('a private station is there for its owner and administrators, and for nobody else', async t => {
+  for (const read of reads) {
+    const unknown = await ask(`NO-1${read}`)
+    const expected = [unknown.status, await unknown.text(), [...unknown.headers].filter(([name]) => name !== 'date')]
+    for (const headers of [{}, withKey(stranger), withKey(withoutRead), withKey('no-such-key')]) {
+      const response = await ask(`DEL-2${read}`, headers)
+      const found = [response.status, await response.text(), [...response.headers].filter(([name]) => name !== 'date')]
+      t.strictSame(found, expected, `DEL-2${read} ${JSON.stringify(headers)}`)
+    }
+    for (const key of [owner, administrator]) {
+      const response = await ask(`DEL-2${read}`, withKey(key))
+      t.equal(response.status, 200, `DEL-2${read}`)
+      t.match(response.headers.get('cache-control'), /private/)
+      t.match(response.headers.get('vary'), /x-api-key/)
+      await response.arrayBuffer()
+    }
+  }
+  t.equal((await ask('DEL-3', { cookie: unverified })).status, 404, 'an address that nobody has confirmed is no owner')
+  const { cookie } = await people.cookieOf(ownerId)
+  t.equal((await ask('DEL-2', { cookie })).status, 200)
+})
+
+t.test('with private reads, public stations are for all who may read', async t => {
+  const devices = { get: () => undefined, all: () => [], active: () => [] }
+  const device = { number: 1 } as never
+  const access = privateReads({
+    findPrincipal: people.findPrincipal,
+    devices: { ...devices, authenticate: () => device },
+    authRateLimit: unlimited,
+  })
+  const asked = await startReads(access)
+  const statusOf = async (sn: string, headers: Record<string, string>) => (await asked(`${sn}/latest`, headers)).status
+  t.equal(await statusOf('DEL-1', {}), 401)
+  t.equal(await statusOf('DEL-1', { authorization: 'Basic YTpi' }), 403, 'a device reads itself')
+  t.equal(await statusOf('DEL-1', withKey(withoutRead)), 403)
+  t.equal(await statusOf('DEL-1', { cookie: unverified }), 403)
+  t.equal(await statusOf('DEL-1', withKey(stranger)), 200)
+  t.equal(await statusOf('DEL-2', withKey(stranger)), 404)
+  t.equal(await statusOf('DEL-2', withKey(owner)), 200)
+  t.equal(await statusOf('DEL-2', withKey(administrator)), 200)
+})
+
+t.test('who guesses keys is slowed down, whether there is a private station or none', async t => {
+  for (const sn of ['DEL-2', 'NO-1']) {
+    const asked = await startReads(openReadsOf([]), { authRateLimit: createAuthRateLimit(2, () => nowMs) })
+    const statuses: number[] = []
+    for (let attempt = 0; attempt < 4; attempt++) statuses.push((await asked(sn, withKey(`guess-${attempt}`))).status)
+    t.strictSame(statuses, [404, 404, 429, 429], sn)
+    t.equal((await asked('DEL-1', withKey('guess'))).status, 200)
+  }
+})
