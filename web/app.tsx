@@ -13,6 +13,7 @@ import { preferences } from './text/preferences.ts'
 const pages = {
   fleet: lazy('page', () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage)),
   device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
+  station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
   compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
   admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
 } satisfies Record<Route['page'], ComponentType<never>>
@@ -67,8 +68,9 @@ export function App() {
   )
 }
 
-/** Two devices are two pages; what follows `/admin/` is for that page to look at. */
+/** Two devices are two pages, as are two stations; what follows `/admin/` is for that page to look at. */
 function keyOf(route: Route): string {
+  if (route.page === 'station') return `station ${route.sn}`
   return route.page === 'device' ? `device ${route.name}` : route.page
 }
 

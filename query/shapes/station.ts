@@ -30,7 +30,9 @@ export const StationUnits = z.strictObject({
     z.strictObject({
       unit: PointUnit.meta({ description: 'That of the newest point: what answers show, as points are sent.' }),
       counts: z.partialRecord(PointUnit, Count).meta({ description: 'Points of the range in each unit.' }),
-      left_out: Count.meta({ description: 'Those of the range in a unit that cannot be converted to it.' }),
+      left_out: z
+        .partialRecord(PointUnit, Count.positive())
+        .meta({ description: 'Those among them whose unit cannot be converted to it.' }),
     }),
   ),
 })

@@ -37,9 +37,14 @@ function isConverted(from: PointUnit, to: PointUnit): boolean {
   return from === to || (kinds[from].billionths !== undefined && kinds[to].billionths !== undefined)
 }
 
-export function leftOutOf(counts: UnitCounts, series: number, shown: PointUnit): number {
-  const ofSeries = counts.get(series) ?? {}
-  return pointUnits.reduce((sum, unit) => sum + (isConverted(unit, shown) ? 0 : (ofSeries[unit] ?? 0)), 0)
+/** Of a series, those that cannot be shown. */
+export function leftOutOf(counts: UnitCounts, series: number, shown: PointUnit): Partial<Record<PointUnit, number>> {
+  const others = Object.entries(counts.get(series) ?? {}).filter(([unit]) => !isConverted(unit as PointUnit, shown))
+  return Object.fromEntries(others)
+}
+
+export function sumOf(counts: Partial<Record<PointUnit, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
 /** The points of these series, each in the unit that it is shown in. */

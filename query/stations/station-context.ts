@@ -6,7 +6,7 @@ import type { Station } from '../points/station.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { createValuesSource } from '../questdb/measurements-source.ts'
 import type { InUnits, TaskContext } from '../task-context.ts'
-import { inShownUnit, leftOutOf } from './point-units.ts'
+import { inShownUnit, leftOutOf, sumOf } from './point-units.ts'
 import { createStationTimes } from './station-times.ts'
 import { readStationUnits } from './unit-reads.ts'
 
@@ -32,7 +32,7 @@ export async function createStationContext(
       const unit = series === undefined ? undefined : shown.get(series)
       // A parameter that it does not measure is none of its metrics.
       if (series === undefined || unit === undefined) return []
-      return [inShownUnit(metric, unit, leftOutOf(counts, series, unit))]
+      return [inShownUnit(metric, unit, sumOf(leftOutOf(counts, series, unit)))]
     })
   }
 

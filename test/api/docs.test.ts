@@ -136,6 +136,7 @@ t.test('it has the parts of all families', async t => {
     document.tags.map(({ name }: { name: string }) => name),
     [
       'logger',
+      'stations',
       'accounts',
       'device authorization',
       'drive',

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { type Failure, type Outcome, readJson } from '../../web/client/read-json.ts'
 import { nextState, type ResourceState, retryDelayMs } from '../../web/client/resource-state.ts'
-import { devicePath, routeOf } from '../../web/client/routes.ts'
+import { devicePath, routeOf, stationPath } from '../../web/client/routes.ts'
 
 t.test('an address shows one page, and the server answers for all others', async t => {
   t.strictSame(routeOf('/'), { page: 'fleet' })
@@ -12,7 +12,17 @@ t.test('an address shows one page, and the server answers for all others', async
   t.strictSame(routeOf('/admin'), { page: 'admin', rest: '' })
   t.strictSame(routeOf('/admin/devices/porch'), { page: 'admin', rest: 'devices/porch' })
   t.strictSame(routeOf('/device/porch'), { page: 'device', name: 'porch' })
-  for (const path of ['/device', '/device/', '/device/a/b', '/account', '/compare/a', '/device/%ff']) {
+  t.strictSame(routeOf('/station/IN-1'), { page: 'station', sn: 'IN-1' })
+  for (const path of [
+    '/device',
+    '/device/',
+    '/device/a/b',
+    '/station',
+    '/station/a/b',
+    '/account',
+    '/compare/a',
+    '/device/%ff',
+  ]) {
     t.equal(routeOf(path), undefined, path)
   }
 })
@@ -20,6 +30,7 @@ t.test('an address shows one page, and the server answers for all others', async
 t.test('a name of any characters comes back from its address', async t => {
   for (const name of ['porch', 'Küche 2', '100%', 'a/b', '<script>', '?&#']) {
     t.strictSame(routeOf(devicePath(name)), { page: 'device', name })
+    t.strictSame(routeOf(stationPath(name)), { page: 'station', sn: name })
   }
 })
 

@@ -11,6 +11,7 @@ import { amountOfDay, daysAmountText } from '../../web/pages/device/day-amounts.
 import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-sentences.ts'
 import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
 import { kindTables } from '../../web/pages/device/kind-tables.ts'
+import { measuredDevice } from '../../web/pages/device/measured.ts'
 import { nowNotes, stateSpanMs } from '../../web/pages/device/now-notes.ts'
 import { numberedStates } from '../../web/pages/device/numbered-states.ts'
 import { panelOf } from '../../web/pages/device/panels.ts'
@@ -124,7 +125,15 @@ t.test('an answer is asked for what its metrics are, and states from as far back
   const plan = (spanMs: number, endMs: number, of: readonly (typeof metrics)[number][] = metrics) => {
     const window = { fromMs: endMs - spanMs, toMs: endMs }
     const { metrics: described } = detailWith({})
-    return planOf({ device: 'a b', range: window, window, nowMs, expectedSeconds: 60, metrics: of, described })
+    return planOf({
+      of: measuredDevice('a b'),
+      range: window,
+      window,
+      nowMs,
+      expectedSeconds: 60,
+      metrics: of,
+      described,
+    })
   }
   const endMs = nowMs - 100 * dayMs
   const old = plan(2 * hourMs, endMs)
@@ -364,7 +373,15 @@ t.test('a range has its kinds in the order of the metrics, and nothing of what i
     { door: [{ t: nowMs - 1, v: 1, d }] },
   )
   const range = { preset: '24h' } as const
-  const plan = planOf({ device: 'a', range, window, nowMs, expectedSeconds: 60, metrics, described: detail.metrics })
+  const plan = planOf({
+    of: measuredDevice('a'),
+    range,
+    window,
+    nowMs,
+    expectedSeconds: 60,
+    metrics,
+    described: detail.metrics,
+  })
   const none = { gauges: 'unneeded', steps: 'unneeded', states: 'unneeded', days: 'unneeded' } as const
   const of = { plan, detail, parts: none, live: [], metrics, window, zone: utc }
   t.strictSame(

@@ -69,7 +69,15 @@ t.test('the document has no script, style or handler of its own', async t => {
 t.test('each page has the document, with the same files, however deep its address is', async t => {
   const files = loadedBy(page.body, '/')
   t.ok(files.length >= 2)
-  for (const path of ['/compare', '/admin', '/admin/devices/porch', '/device/porch', '/device/a%2Fb', '/compare/']) {
+  for (const path of [
+    '/compare',
+    '/admin',
+    '/admin/devices/porch',
+    '/device/porch',
+    '/device/a%2Fb',
+    '/station/IN-1',
+    '/compare/',
+  ]) {
     const answer = await get(`${path}?a=1`)
     t.equal(answer.statusCode, 200, path)
     t.strictSame(loadedBy(answer.body, path), files, path)
@@ -77,7 +85,16 @@ t.test('each page has the document, with the same files, however deep its addres
 })
 
 t.test('other addresses are answered as before', async t => {
-  for (const path of ['/devices', '/device', '/device/a/b', '/compare/a', '/assets/none.js', '/assets/../index.html']) {
+  for (const path of [
+    '/devices',
+    '/device',
+    '/device/a/b',
+    '/station',
+    '/station/a/b',
+    '/compare/a',
+    '/assets/none.js',
+    '/assets/../index.html',
+  ]) {
     const { statusCode, body } = await get(path)
     t.strictSame([statusCode, body], [404, '{"status":"not found"}'], path)
   }

@@ -3,6 +3,7 @@
 export type Route =
   | { page: 'fleet' }
   | { page: 'device'; name: string }
+  | { page: 'station'; sn: string }
   | { page: 'compare' }
   /** `rest`: what follows `/admin/`, perhaps nothing. */
   | { page: 'admin'; rest: string }
@@ -14,13 +15,15 @@ export function routeOf(path: string): Route | undefined {
   if (rest.length === 0 && first === '') return { page: 'fleet' }
   if (rest.length === 0 && first === 'compare') return { page: 'compare' }
   // `/device` alone is the page on which a program is approved.
-  if (rest.length === 1 && first === 'device') return deviceRoute(rest[0] ?? '')
-  return undefined
+  const name = rest.length === 1 ? decoded(rest[0] ?? '') : undefined
+  if (name === undefined) return undefined
+  if (first === 'device') return { page: 'device', name }
+  return first === 'station' ? { page: 'station', sn: name } : undefined
 }
 
-function deviceRoute(text: string): Route | undefined {
+function decoded(text: string): string | undefined {
   try {
-    return { page: 'device', name: decodeURIComponent(text) }
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }
@@ -28,4 +31,8 @@ function deviceRoute(text: string): Route | undefined {
 
 export function devicePath(name: string): string {
   return `/device/${encodeURIComponent(name)}`
+}
+
+export function stationPath(sn: string): string {
+  return `/station/${encodeURIComponent(sn)}`
 }

@@ -1,13 +1,14 @@
-/** Says which times are in which zone, where a person sees them in another one than that of the service. */
+/** Says which times are in which zone, where a person sees them in another one than that of the answers. */
 
 import { shownZone } from '../text/preferences.ts'
 
-export function ZoneNote({ serviceZone }: { serviceZone: string }) {
-  const shown = shownZone(serviceZone)
-  return shown === serviceZone ? null : (
+/** `of`: whose zone that is. */
+export function ZoneNote({ zone, of }: { zone: string; of: 'service' | 'station' }) {
+  const shown = shownZone(zone)
+  return shown === zone ? null : (
     <p class="zone-note">
-      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {serviceZone}, the zone
-      of the service.
+      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {zone}, the zone of the
+      {of}.
     </p>
   )
 }

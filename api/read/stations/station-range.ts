@@ -6,6 +6,7 @@ import { seriesTable } from '../../../query/export/series-table.ts'
 import { pointStation } from '../../../query/points/station.ts'
 import type { Query } from '../../../query/query.ts'
 import { StationUnits } from '../../../query/shapes/station.ts'
+import { sumOf } from '../../../query/stations/point-units.ts'
 import { namedMetrics } from '../metrics-parameter.ts'
 import type { RangeContent } from '../range-sender.ts'
 import type { ReadingsParameters } from '../readings-parameters.ts'
@@ -36,7 +37,8 @@ export async function stationRange(
     const told = units[name]
     return told === undefined || series === undefined ? [] : [{ name, series, place, ...told }]
   })
-  const leftOut = found.filter(({ left_out }) => left_out > 0).map(({ name, left_out }) => `${name}=${left_out}`)
+  const sums = found.map(({ name, left_out }) => [name, sumOf(left_out)] as const)
+  const leftOut = sums.filter(([, sum]) => sum > 0).map(([name, sum]) => `${name}=${sum}`)
   return {
     ok: true,
     content: {

@@ -274,9 +274,9 @@ t.test('the units of a range are counted', async t => {
   const { units } = validated(StationUnits, await json(t, `DEL-1/units?start=${firstMs}&end=${lastMs + 1}`))
   const ppm = times.filter(timeMs => timeMs < ppbFromMs).length
   t.strictSame(units, {
-    o3: { unit: 'ppb', counts: { ppb: times.length - 6, ugm3: 6 }, left_out: 6 },
-    no2: { unit: 'ppb', counts: { ppb: times.length - ppm, ppm }, left_out: 0 },
-    pm25: { unit: 'ugm3', counts: { ugm3: times.length }, left_out: 0 },
+    o3: { unit: 'ppb', counts: { ppb: times.length - 6, ugm3: 6 }, left_out: { ugm3: 6 } },
+    no2: { unit: 'ppb', counts: { ppb: times.length - ppm, ppm }, left_out: {} },
+    pm25: { unit: 'ugm3', counts: { ugm3: times.length }, left_out: {} },
   })
 })
 

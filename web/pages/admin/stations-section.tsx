@@ -3,6 +3,7 @@
 import type { AccountDetails } from '../../../auth/accounts/account-details.ts'
 import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
 import { addressOf } from '../../client/address.ts'
+import { stationPath } from '../../client/routes.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField } from './add-form.tsx'
 import { ConfirmedButton } from './confirmed-button.tsx'
@@ -69,7 +70,7 @@ function StationRow({ station, actions, mayRemove }: RowProps) {
   const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
   const done = `${sn} is ${isPrivate ? 'public' : 'private'}.`
   return (
-    <Record name={sn} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
+    <Record name={sn} href={addressOf(stationPath(sn))} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
       <RowButton
         name={sn}
         text={isPrivate ? 'Make public' : 'Make private'}

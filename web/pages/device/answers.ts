@@ -12,6 +12,8 @@ import type { Timed } from '../../client/timed.ts'
 
 export type Detail = Timed<DeviceDetail>
 export type LastValues = LatestOfDevice['values']
+/** What a device and a station have in common now. */
+export type Latest = Pick<LatestOfDevice, 'state' | 'values' | 'metrics'>
 
 type Point = Detail['last_24h']['temperature'][number]
 type GaugeHour = Detail['last_30d_hourly']['temperature'][number]

@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { useRange } from '../../charts/use-range.ts'
@@ -12,7 +11,8 @@ import { shownZone } from '../../text/preferences.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import type { Detail, LastValues } from './answers.ts'
+import type { Detail, LastValues, Latest } from './answers.ts'
+import type { Measured } from './measured.ts'
 import { Now } from './now.tsx'
 import { nowNotes } from './now-notes.ts'
 import { Readings, readingPresets } from './readings.tsx'
@@ -23,11 +23,11 @@ import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
 
 export interface LiveReadingsProps {
-  readonly device: string
+  readonly of: Measured
   readonly timeZone: string
   /** Of all other answers of the page. */
   readonly states: readonly ResourceState<unknown>[]
-  readonly latest: LatestOfDevice | undefined
+  readonly latest: Latest | undefined
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined
@@ -38,16 +38,16 @@ export interface LiveReadingsProps {
 }
 
 export function LiveReadings(props: LiveReadingsProps) {
-  const { device, timeZone, states, latest, detail, stats, past, quantities, metrics, children } = props
+  const { of, timeZone, states, latest, detail, stats, past, quantities, metrics, children } = props
   const zone = useMemo(() => createZone(timeZone), [timeZone])
   const clock = shownZone(timeZone)
   const shownClock = useMemo(() => createZone(clock), [clock])
   const times = useMemo(() => createTimes(clock), [clock])
-  const live = useLiveReadings(device)
+  const live = useLiveReadings(of)
   const shown = useRange(readingPresets)
   const expectedSeconds = stats?.freshness.expected_interval_seconds ?? null
   const lastKnown = latest?.values
-  const ofRange = { device, shown, detail, live, lastValues: lastKnown, expectedSeconds, metrics, zone }
+  const ofRange = { of, shown, detail, live, lastValues: lastKnown, expectedSeconds, metrics, zone }
   const { state, series } = useRangeSeries(ofRange)
   const { window, nowMs } = shown
   const suspects = useMemo(() => {
@@ -65,7 +65,7 @@ export function LiveReadings(props: LiveReadingsProps) {
       {latest === undefined ? null : (
         <Now {...{ values, metrics, notes, quantities, expectedSeconds }} exact={times.exact} />
       )}
-      <Readings {...{ device, shown, data: series, quantities, suspects, times }} zone={shownClock}>
+      <Readings {...{ of, shown, data: series, quantities, suspects, times }} zone={shownClock}>
         {children}
       </Readings>
     </>

@@ -7,6 +7,7 @@ import { isPreset, type Range, stepOf, type TimeWindow } from '../../charts/rang
 import { isBuiltIn } from '../../text/quantities.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Detail } from './answers.ts'
+import type { Measured } from './measured.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 /** Of gauges. `stepSeconds` undefined: every reading. */
@@ -74,7 +75,7 @@ function whole({ fromMs, toMs }: TimeWindow, stepMs: number): TimeWindow {
   return { fromMs: Math.floor(fromMs / stepMs) * stepMs, toMs: Math.ceil(toMs / stepMs) * stepMs }
 }
 
-/** The query string of `/api/readings/<device>`. `metrics` undefined: all. */
+/** The query string of a read of readings. `metrics` undefined: all. */
 export function readingsQuery(
   { fromMs, toMs }: TimeWindow,
   stepSeconds: number | undefined,
@@ -98,7 +99,7 @@ export interface RangePlan {
 }
 
 interface PlanOptions {
-  readonly device: string
+  readonly of: Measured
   readonly range: Range
   readonly window: TimeWindow
   readonly nowMs: number
@@ -109,8 +110,7 @@ interface PlanOptions {
 }
 
 export function planOf(options: PlanOptions): RangePlan {
-  const { device, range, window, nowMs, expectedSeconds, metrics, described = {} } = options
-  const name = encodeURIComponent(device)
+  const { of, range, window, nowMs, expectedSeconds, metrics, described = {} } = options
   const gauges = sourceOf(range, window, expectedSeconds)
   const amounts = amountSourceOf(window, nowMs, expectedSeconds)
   const points = pointSourceOf(window, nowMs, expectedSeconds)
@@ -118,7 +118,7 @@ export function planOf(options: PlanOptions): RangePlan {
     metrics.filter(({ kind }) => kinds.includes(kind)).map(metric => metric.name)
   const readings = (source: Source | KindSource, only: readonly string[] | undefined) =>
     (source.kind === 'readings' || source.kind === 'steps') && only?.length !== 0
-      ? `readings/${name}?${readingsQuery(source.window, source.stepSeconds, 'json', only)}`
+      ? of.pathOf('readings', readingsQuery(source.window, source.stepSeconds, 'json', only))
       : undefined
   // Without others, readings have no more than is asked for.
   const hasFurther = Object.keys(described).length > 0 || metrics.some(({ name }) => !isBuiltIn(name))
@@ -141,7 +141,7 @@ export function planOf(options: PlanOptions): RangePlan {
     gaugePath: readings(gauges, hasFurther ? named('gauge') : undefined),
     stepsPath: readings(amounts, ofSteps),
     statesPath: readings(held(points, Math.max(0, ...holdsSeconds)), named('state')),
-    daysPath: ofDays.length === 0 ? undefined : `daily_summary/${name}?days=${days}&metrics=${ofDays.join(',')}`,
+    daysPath: ofDays.length === 0 ? undefined : of.pathOf('daily_summary', `days=${days}&metrics=${ofDays.join(',')}`),
   }
 }
 

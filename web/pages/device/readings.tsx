@@ -1,4 +1,4 @@
-/** The charts of a device's readings over a range, and the ways to change it. */
+/** The charts of readings over a range, and the ways to change it. */
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
@@ -12,6 +12,7 @@ import { FileNote } from '../../parts/file-note.tsx'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
+import type { Measured } from './measured.ts'
 import { panelOf } from './panels.ts'
 import { readingsQuery } from './range-plan.ts'
 import { readingsTables } from './readings-tables.ts'
@@ -19,7 +20,7 @@ import type { RangeSeries } from './series.ts'
 import type { Suspects } from './suspects.ts'
 
 export interface ReadingsProps {
-  readonly device: string
+  readonly of: Measured
   readonly shown: ShownRange
   /** Undefined while the first answer is on its way. */
   readonly data: RangeSeries | undefined
@@ -33,7 +34,7 @@ export interface ReadingsProps {
 
 export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 
-export function Readings({ device, shown, data, quantities, suspects, zone, times, children }: ReadingsProps) {
+export function Readings({ of, shown, data, quantities, suspects, zone, times, children }: ReadingsProps) {
   const { window, nowMs, choose, zoomTo } = shown
   const panels = useMemo(
     () =>
@@ -47,7 +48,7 @@ export function Readings({ device, shown, data, quantities, suspects, zone, time
       ),
     [data, quantities, times, suspects],
   )
-  const download = `/api/readings/${encodeURIComponent(device)}?${readingsQuery(window, undefined, 'csv')}`
+  const download = `/api/${of.pathOf('readings', readingsQuery(window, undefined, 'csv'))}`
   return (
     <section class="card" aria-labelledby="readings">
       <div class="section-head">
@@ -60,7 +61,7 @@ export function Readings({ device, shown, data, quantities, suspects, zone, time
       {panels.length === 0 ? null : (
         <ChartStack
           {...{ panels, window, nowMs, zone, times }}
-          label={`Readings of ${device}`}
+          label={`Readings of ${of.name}`}
           onWindow={zoomTo}
           onReset={() => choose('24h')}
         />
@@ -75,12 +76,14 @@ export function Readings({ device, shown, data, quantities, suspects, zone, time
         {data === undefined || panels.length === 0 ? null : (
           <TableTwin name="readings" tables={() => readingsTables(data, suspects, { quantities, window, times })} />
         )}
-        <a class="button quiet" href={addressOf(download)} download={`${device}.csv`}>
+        <a class="button quiet" href={addressOf(download)} download={`${of.name}.csv`}>
           Download as CSV
         </a>
-        <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(device)}`)}>
-          Compare
-        </a>
+        {of.kind === 'station' ? null : (
+          <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(of.name)}`)}>
+            Compare
+          </a>
+        )}
         <FileNote />
       </div>
     </section>

@@ -1,10 +1,9 @@
 /** Which metrics a device has, in which order they are shown, and which of many its analyses are asked for. */
 
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
 import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
-import { type Detail, gaugeHoursOf, type LastValues } from './answers.ts'
+import { type Detail, gaugeHoursOf, type LastValues, type Latest } from './answers.ts'
 
 export interface ShownMetric {
   readonly name: string
@@ -31,7 +30,7 @@ export function metricsToRead(
  * For `metrics=` of an analysis, which has the five anyway; undefined where there are no more than are shown, so that the
  * answer is the one that everybody asks for.
  */
-export function askedMetrics(latest: LatestOfDevice | undefined, chosen: string | null): string | undefined {
+export function askedMetrics(latest: Latest | undefined, chosen: string | null): string | undefined {
   const names = Object.keys(latest?.values ?? {})
   if (names.length <= shownMax) return undefined
   const wanted = chooseMetrics(names, chosen).filter(name => !isBuiltIn(name))

@@ -1,17 +1,16 @@
 /** The metrics of a device as its answers describe them, and those that the page shows; the same while nothing changes. */
 
 import { useMemo } from 'preact/hooks'
-import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { chooseMetrics } from '../../text/chosen-metrics.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
-import type { Detail } from './answers.ts'
+import type { Detail, Latest } from './answers.ts'
 import { numberedStates } from './numbered-states.ts'
 import { metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
 
 interface Answers {
-  readonly latest: LatestOfDevice | undefined
+  readonly latest: Latest | undefined
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined

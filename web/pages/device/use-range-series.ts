@@ -11,13 +11,14 @@ import { useRested } from '../../client/use-rested.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Detail, LastValues } from './answers.ts'
 import { withLastValues } from './chart-series.ts'
+import type { Measured } from './measured.ts'
 import { planOf } from './range-plan.ts'
 import { type Part, rangeSeries } from './range-series.ts'
 import type { LiveReading, RangeSeries } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 interface RangeSeriesOptions {
-  readonly device: string
+  readonly of: Measured
   readonly shown: ShownRange
   readonly detail: Detail | undefined
   readonly live: readonly LiveReading[]
@@ -38,11 +39,11 @@ export interface UsedSeries {
 const everyMs = 60_000
 
 export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
-  const { device, shown, detail, live, lastValues, expectedSeconds, metrics, zone } = options
+  const { of, shown, detail, live, lastValues, expectedSeconds, metrics, zone } = options
   const { range, window, nowMs } = shown
   const plan = useMemo(
-    () => planOf({ device, range, window, nowMs, expectedSeconds, metrics, described: detail?.metrics }),
-    [device, range, window, nowMs, expectedSeconds, metrics, detail?.metrics],
+    () => planOf({ of, range, window, nowMs, expectedSeconds, metrics, described: detail?.metrics }),
+    [of, range, window, nowMs, expectedSeconds, metrics, detail?.metrics],
   )
   const gauges = usePart<RangeReadings>(plan.gaugePath)
   const steps = usePart<RangeReadings>(plan.stepsPath)

@@ -1,0 +1,141 @@
+/** The page of an air-quality station in a browser, on the whole service with its databases. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
+import { buildWeb } from '../../web/build.ts'
+import { becomes } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
+import { startService } from '../support/service.ts'
+import { makeStationKey } from '../support/station-keys.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const stepMs = 10 * minuteMs
+
+await buildWeb()
+const service = await startService(t, { environment: { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) } })
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const { url } = service
+const key = await makeStationKey(url, service.admin)
+
+async function addStation(fields: object): Promise<void> {
+  const { status } = await service.admin('POST', '/stations', { model: 'M4', ...fields })
+  if (status !== 201) throw new Error(`no station was added: ${status}`)
+}
+
+await addStation({
+  sn: 'DEL-1',
+  city: 'Delhi',
+  country: 'IN',
+  location: 'roof of the library',
+  latitude: 28.62571,
+  longitude: -77.209,
+  outdoors: true,
+  timezone: 'Asia/Kolkata',
+})
+await addStation({ sn: 'HID-1', private: true })
+await addStation({ sn: 'NEW-1', timezone: 'Asia/Kolkata' })
+
+const lastMs = Math.floor(Date.now() / stepMs) * stepMs
+const massFromMs = lastMs - 5 * hourMs
+const isMass = (atMs: number) => atMs >= massFromMs && atMs < massFromMs + hourMs
+
+/** Five days: particles of a daily cycle, ozone that is in µg/m³ for an hour, and carbon monoxide in ppm and ppb by turns. */
+function points(): object[] {
+  const all: object[] = []
+  for (let atMs = lastMs - 5 * dayMs; atMs <= lastMs; atMs += stepMs) {
+    const timestamp = new Date(atMs).toISOString().slice(0, 19)
+    const wave = Math.sin((2 * Math.PI * atMs) / dayMs) + Math.sin(atMs) / 10
+    const isEven = (atMs / stepMs) % 2 === 0
+    all.push(
+      { timestamp, parameter: 'pm25', unit: 'ugm3', value: 60 + 20 * wave },
+      { timestamp, parameter: 'o3', unit: isMass(atMs) ? 'ugm3' : 'ppb', value: 30 - 8 * wave },
+      {
+        timestamp,
+        parameter: 'co',
+        unit: isEven || atMs === lastMs ? 'ppm' : 'ppb',
+        value: isEven || atMs === lastMs ? 1.5 : 1400,
+      },
+    )
+  }
+  return all
+}
+
+const headers = {
+  authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}`,
+  'content-type': 'application/json',
+}
+const sent = await fetch(`${url}/api/v1.0/device/DEL-1/data/`, {
+  method: 'POST',
+  headers,
+  body: JSON.stringify(points()),
+})
+if (sent.status !== 201) throw new Error(`the points were answered ${sent.status}`)
+// Before, an answer would be of a part of them, and is kept for a minute.
+await waitFor('the points are applied', async () => {
+  const newest = await fetch(`${url}/api/v1.0/device/DEL-1/latest`, { headers })
+  const { timestamp } = (await newest.json()) as { timestamp?: string }
+  return timestamp === new Date(lastMs).toISOString().slice(0, 19)
+})
+
+async function openStation(page: Page, sn: string, search = ''): Promise<void> {
+  await page.goto(`${url}/station/${sn}${search}`)
+  await page.locator('.device-head .state').waitFor()
+}
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: what a station measures, and what that says`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await openStation(page, 'DEL-1')
+      for (const part of ['Readings', 'Today and earlier days', 'Completeness', 'Seasonality']) {
+        await region(page, part).waitFor()
+      }
+      await becomes(t, () => page.title(), 'DEL-1 – Barograph')
+      await becomes(t, () => textOf(page.locator('.device-head')), /Delhi, India: roof of the library/)
+      const facts = () => textOf(page.locator('.station-facts'))
+      await becomes(t, facts, /M4.*outdoors.*28\.6257° N, 77\.2090° W.*Asia\/Kolkata/s)
+      const now = () => textOf(page.locator('dl.now'))
+      await becomes(t, now, /PM2\.5\s+[\d.]+ µg\/m³/)
+      await becomes(t, now, /Carbon monoxide\s+1\.5 ppm/)
+      await becomes(t, now, /^(?!.*(?:Temperature|Battery|Sulphur))/s)
+      const leftOut = () => textOf(page.locator('.left-out'))
+      await becomes(t, leftOut, /are left out/)
+      await becomes(t, leftOut, /Ozone: 6 points in µg\/m³, while ppb is shown/)
+      await becomes(t, leftOut, /^(?!.*Carbon)/s)
+      await becomes(t, () => textOf(region(page, 'Completeness')), /10 minutes/)
+      await inspect(t, page, `${name}: a station`)
+    })
+  })
+}
+
+t.test('another range is read of the points, and downloaded', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openStation(page, 'DEL-1', '?range=7d')
+    await region(page, 'Readings')
+      .getByRole('button', { name: /Show as table/ })
+      .click()
+    const rows = () => region(page, 'Readings').locator('table').first().locator('thead').innerText()
+    await becomes(t, rows, /Ozone.*PM2\.5/s)
+    const file = page.getByRole('link', { name: 'Download as CSV' })
+    const address = await file.getAttribute('href')
+    const csv = await (await fetch(new URL(address ?? '', url))).text()
+    t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,DEL-1,/)
+  })
+})
+
+t.test('a station without points, one that is not for the reader, and the link of the list', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openStation(page, 'NEW-1')
+    await becomes(t, () => textOf(page.locator('.device-head')), /never/)
+    await becomes(t, () => textOf(page.locator('main')), /There is no reading yet/)
+    for (const sn of ['HID-1', 'NO-1']) {
+      await page.goto(`${url}/station/${sn}`)
+      await becomes(t, () => page.locator('h1').innerText(), 'No such station')
+    }
+  })
+})

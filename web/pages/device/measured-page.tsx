@@ -1,0 +1,119 @@
+/** What a device or a station measures now, what it has measured, and what its readings say. */
+
+import './device.css'
+import type { ComponentChildren } from 'preact'
+import type { PastDays as Past } from '../../../query/shapes/past.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { addressOf, urlArguments } from '../../client/address.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
+import { useKept } from '../../client/use-kept.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { PageFailure } from '../../parts/failure-banner.tsx'
+import { MetricChooser } from '../../parts/metric-chooser.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { ZoneNote } from '../../parts/zone-note.tsx'
+import type { Quantities } from '../../text/quantities.ts'
+import { createTimes } from '../../text/times.ts'
+import type { Detail, Latest } from './answers.ts'
+import { Completeness } from './completeness.tsx'
+import { KindsSection } from './kinds-section.tsx'
+import { LiveReadings } from './live-readings.tsx'
+import type { Measured } from './measured.ts'
+import { Pairs } from './pairs.tsx'
+import { PastDays } from './past-days.tsx'
+import { pointsMax } from './range-plan.ts'
+import { SeasonalitySection } from './seasonality.tsx'
+import { askedMetrics } from './shown-metrics.ts'
+import { useDeviceMetrics } from './use-device-metrics.ts'
+
+const minuteMs = 60_000
+const everyMinute = { everyMs: minuteMs }
+const everyTwoMinutes = { everyMs: 2 * minuteMs }
+
+export interface MeasuredPageProps<Now extends Latest> {
+  /** The same while the page is about the same. */
+  readonly of: Measured
+  /** Of what the page reads besides. */
+  readonly about: ResourceState<unknown>
+  /** With `latest`, once that has come. */
+  head(latest: Now | undefined): ComponentChildren
+  /** Where the service knows nothing of it. */
+  unknown(): ComponentChildren
+  aboveCharts?(quantities: Quantities): ComponentChildren
+}
+
+export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) {
+  const { of, about, head, unknown, aboveCharts } = props
+  const latest = useResource<Now>(addressOf(`/api/${of.pathOf('latest')}`), everyMinute)
+  const latestValue = lastValue(latest)
+  const chosen = urlArguments.value.get('metrics')
+  // The analyses follow the last values, which tell whether there are so many metrics that only some are asked for.
+  const asked = latest.kind === 'loading' ? undefined : (askedMetrics(latestValue, chosen) ?? '')
+  const analyse = <T,>(analysis: string, rest: string[], options: object) => {
+    const query = [...rest, ...(asked ? [`metrics=${asked}`] : [])].join('&')
+    return useResource<T>(asked === undefined ? undefined : addressOf(`/api/${of.pathOf(analysis, query)}`), options)
+  }
+  const detail = analyse<Detail>('detail_data', [`points=${pointsMax}`, 't=1', 'flags=1'], everyMinute)
+  const stats = analyse<Stats>('stats_data', [], everyTwoMinutes)
+  const past = analyse<Past>('past_window_data', [], everyTwoMinutes)
+  const all = [about, latest, detail, stats, past]
+  // Those of other metrics stay until the answers about the chosen ones are there.
+  const detailValue = useKept(detail, of.name)
+  const statsValue = useKept(stats, of.name)
+  const pastValue = useKept(past, of.name)
+  const measured = useDeviceMetrics(
+    { latest: latestValue, detail: detailValue, stats: statsValue, past: pastValue },
+    chosen,
+  )
+  if (all.some(state => isUnknown(state, of))) return <>{unknown()}</>
+  const { quantities, names, shown, toRead } = measured
+  const timeZone = detailValue?.time_zone ?? statsValue?.time_zone ?? pastValue?.time_zone
+  return (
+    <>
+      {head(latestValue)}
+      {timeZone === undefined ? (
+        <>
+          <PageFailure state={worstState(all)} timeText={createTimes('UTC').time} />
+          <Loading all={all} />
+        </>
+      ) : (
+        <>
+          <ZoneNote zone={timeZone} of={of.kind === 'device' ? 'service' : 'station'} />
+          <LiveReadings
+            of={of}
+            timeZone={timeZone}
+            states={all}
+            latest={latestValue}
+            detail={detailValue}
+            stats={statsValue}
+            past={pastValue}
+            quantities={quantities}
+            metrics={toRead}
+          >
+            <MetricChooser {...{ names, shown, quantities }} />
+            {aboveCharts?.(quantities)}
+          </LiveReadings>
+        </>
+      )}
+      {pastValue === undefined ? null : <PastDays past={pastValue} metrics={toRead} quantities={quantities} />}
+      {statsValue === undefined ? null : (
+        <>
+          <Completeness stats={statsValue} />
+          <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={quantities} />
+          <SeasonalitySection stats={statsValue} metrics={toRead} quantities={quantities} />
+          <Pairs stats={statsValue} metrics={toRead} quantities={quantities} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Bars only while something may still come. */
+function Loading({ all }: { all: readonly ResourceState<unknown>[] }) {
+  return all.some(({ kind }) => kind === 'loading') ? <Skeleton name="The readings are loading" rows={8} /> : null
+}
+
+/** Another 404 is that of a path. */
+function isUnknown(state: ResourceState<unknown>, { kind }: Measured): boolean {
+  return state.kind === 'failed' && state.failure.kind === 'missing' && state.failure.sentence === `${kind} unknown`
+}
