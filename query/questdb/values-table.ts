@@ -26,7 +26,7 @@ export interface ValuesRange {
   readonly series: readonly number[] | undefined
 }
 
-export function valuesWhereSql(table: ValuesTable, { fromUs, toUs, series }: ValuesRange): string {
+function valuesWhereSql(table: ValuesTable, { fromUs, toUs, series }: ValuesRange): string {
   const time = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)} AND ${table.isThere}`
   if (series === undefined) return time
   return series.length === 0 ? `${time} AND false` : `${time} AND series IN (${series.map(whole).join(', ')})`

@@ -62,6 +62,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const statsValue = useKept(stats, of.name)
   const pastValue = useKept(past, of.name)
   const measured = useDeviceMetrics(
+    of,
     { latest: latestValue, detail: detailValue, stats: statsValue, past: pastValue },
     chosen,
   )

@@ -4,6 +4,7 @@ import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import { chooseMetrics, shownMax } from '../../text/chosen-metrics.ts'
 import { builtInNames, type Descriptions, isBuiltIn, type Quantities } from '../../text/quantities.ts'
 import { type Detail, gaugeHoursOf, type LastValues, type Latest } from './answers.ts'
+import type { Measured } from './measured.ts'
 
 export interface ShownMetric {
   readonly name: string
@@ -16,13 +17,14 @@ export function metricsOfDevice(values: LastValues, detail: Detail | undefined, 
   return [...new Set([...Object.keys(values), ...before, ...Object.keys(further)])]
 }
 
-/** Those that are shown, and what each device may have had long ago, as no answer tells. */
+/** Those that are shown, and what each device, but no station, may have had long ago, as no answer tells. */
 export function metricsToRead(
+  { kind }: Pick<Measured, 'kind'>,
   names: readonly string[],
   shown: readonly string[],
   quantities: Quantities,
 ): ShownMetric[] {
-  const perhaps = builtInNames.filter(name => !names.includes(name))
+  const perhaps = kind === 'station' ? [] : builtInNames.filter(name => !names.includes(name))
   return [...shown, ...perhaps].map(name => ({ name, kind: quantities.of(name).kind }))
 }
 

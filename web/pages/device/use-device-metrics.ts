@@ -6,6 +6,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import { chooseMetrics } from '../../text/chosen-metrics.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import type { Detail, Latest } from './answers.ts'
+import type { Measured } from './measured.ts'
 import { numberedStates } from './numbered-states.ts'
 import { metricsOfDevice, metricsToRead, type ShownMetric } from './shown-metrics.ts'
 
@@ -24,7 +25,11 @@ export interface DeviceMetrics {
   readonly toRead: readonly ShownMetric[]
 }
 
-export function useDeviceMetrics({ latest, detail, stats, past }: Answers, chosen: string | null): DeviceMetrics {
+export function useDeviceMetrics(
+  of: Measured,
+  { latest, detail, stats, past }: Answers,
+  chosen: string | null,
+): DeviceMetrics {
   const described: Descriptions = { ...past?.metrics, ...stats?.metrics, ...latest?.metrics, ...detail?.metrics }
   const values = latest?.values ?? {}
   const names = metricsOfDevice(values, detail, described)
@@ -34,6 +39,6 @@ export function useDeviceMetrics({ latest, detail, stats, past }: Answers, chose
   return useMemo(() => {
     const quantities = withNumbered(quantitiesOf(described), numbered)
     const shown = chooseMetrics(names, chosen)
-    return { quantities, names, shown, toRead: metricsToRead(names, shown, quantities) }
-  }, [same, chosen])
+    return { quantities, names, shown, toRead: metricsToRead(of, names, shown, quantities) }
+  }, [of, same, chosen])
 }
