@@ -7,7 +7,7 @@ import t from 'tap'
 import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 
 const run = promisify(execFile)
@@ -172,6 +172,10 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await press(page, 'Make private DEL-9')
     await record(page, 'Mark 1 · private').waitFor()
     await becomes(t, () => page.getByRole('button', { name: 'Remove DEL-9' }).count(), 0, 'an administrator may not')
+    await page.getByRole('link', { name: 'DEL-9' }).click()
+    await becomes(t, () => textOf(page.locator('.device-head')), /DEL-9.*never/s, 'its page, for an administrator')
+    await becomes(t, () => textOf(page.locator('.station-facts')), /its owner and administrators/)
+    await page.goBack()
     await page.getByRole('link', { name: 'Tenants' }).click()
     await press(page, 'Add a tenant')
     await page.getByLabel('Short name').fill('acme')

@@ -128,7 +128,7 @@ t.test('another range is read of the points, and downloaded', async t => {
   })
 })
 
-t.test('a station without points, one that is not for the reader, and the link of the list', async t => {
+t.test('a station without points, one that is not for the reader, and one that is none', async t => {
   await inBrowser(t, browser, desk, async page => {
     await openStation(page, 'NEW-1')
     await becomes(t, () => textOf(page.locator('.device-head')), /never/)
