@@ -173,7 +173,7 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await record(page, 'Mark 1 · private').waitFor()
     await becomes(t, () => page.getByRole('button', { name: 'Remove DEL-9' }).count(), 0, 'an administrator may not')
     await page.getByRole('link', { name: 'DEL-9' }).click()
-    await becomes(t, () => textOf(page.locator('.device-head')), /DEL-9.*never/s, 'its page, for an administrator')
+    await becomes(t, () => textOf(page.locator('.device-head')), 'DEL-9', 'its page, for an administrator')
     await becomes(t, () => textOf(page.locator('.station-facts')), /its owner and administrators/)
     await page.goBack()
     await page.getByRole('link', { name: 'Tenants' }).click()

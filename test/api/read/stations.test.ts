@@ -18,6 +18,7 @@ import { DeviceDetail } from '../../../query/shapes/detail.ts'
 import { PastDays } from '../../../query/shapes/past.ts'
 import { StationLatest, StationUnits } from '../../../query/shapes/station.ts'
 import { Stats } from '../../../query/shapes/stats.ts'
+import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
 import { queryAt } from '../../query/query-at.ts'
 import { startAirQuality } from '../../support/air-quality.ts'
 import { validated } from '../../support/answer-shapes.ts'
@@ -91,9 +92,11 @@ t.teardown(() => rangeReads.close())
 
 async function startReads(
   access: ReturnType<typeof openReadsOf>,
-  { limits = {}, authRateLimit = unlimited }: { limits?: Partial<QueryLimits>; authRateLimit?: AuthRateLimit } = {},
+  more: { limits?: Partial<QueryLimits>; authRateLimit?: AuthRateLimit; http?: QuestdbHttp | undefined } = {},
 ) {
-  const query = queryAt(t, address.pg, new Date(nowMs).toISOString(), { http: address.http, timeZone: 'UTC', limits })
+  const { limits = {}, authRateLimit = unlimited, http } = { http: address.http, ...more }
+  const over = http === undefined ? {} : { http }
+  const query = queryAt(t, address.pg, new Date(nowMs).toISOString(), { timeZone: 'UTC', limits, ...over })
   const { stations, findPrincipal } = people
   const options = {
     stations,
@@ -248,6 +251,13 @@ t.test('a range has the points of one time in a row, and says what is left out o
       .toString(),
     'PAR1',
   )
+})
+
+t.test('the answers are the same without an export of QuestDB', async t => {
+  const overPg = await startReads(openReadsOf([]), { http: undefined })
+  for (const path of ['DEL-1/detail_data?t=1&flags=1', 'DEL-1/daily_summary?days=3', 'DEL-1/past_window_data']) {
+    t.equal(await (await overPg(path)).text(), await (await ask(path)).text(), path)
+  }
 })
 
 interface BucketRow {
