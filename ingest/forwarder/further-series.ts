@@ -20,6 +20,8 @@ interface Known {
 
 export class FurtherSeries {
   readonly #known = new Map<number, Known>()
+  /** Of the record at hand: a new one for each would be most of what this thread allocates. */
+  readonly #given: number[] = []
   /** What the table has from before this process is no later. */
   #storedUntilUs = Number.POSITIVE_INFINITY
 
@@ -58,7 +60,8 @@ export class FurtherSeries {
     if (count === 0 && !this.#known.has(series)) return noneAbsent
     const known = this.#of(series)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
-    const given = givenAt(view, furtherAt(view, offset, count), count)
+    const given = this.#given
+    putGiven(view, furtherAt(view, offset, count), count, given)
     const absent = this.#absentAmong(known, given, timeUs)
     for (const number of given) note(known, number, timeUs)
     return absent
@@ -96,12 +99,11 @@ function add({ numbers, latestUs }: Known, number: number): number {
 }
 
 /** Numbers of the further series that a record has a value of; one that was erased has none, and is not learned again. */
-function givenAt(view: DataView, firstAt: number, count: number): number[] {
-  const given: number[] = []
+function putGiven(view: DataView, firstAt: number, count: number, given: number[]): void {
+  given.length = 0
   for (let index = 0; index < count; index++) {
     const at = firstAt + index * offsetInFurther.next
     if (Number.isNaN(view.getFloat64(at + offsetInFurther.value, true))) continue
     given.push(view.getUint32(at + offsetInFurther.series, true))
   }
-  return given
 }
