@@ -247,10 +247,8 @@ function processorTimes(slopes: readonly ReturnType<typeof slopeOf>[]): object {
   const medians = (of: (slope: ReturnType<typeof slopeOf>, name: string) => number) =>
     Object.fromEntries(names.map(name => [name, round(median(slopes.map(slope => of(slope, name))))]))
   return {
-    readingUs: {
-      ...medians(({ perRow }, name) => 1e6 * (perRow[name] ?? 0)),
-      all: spread(slopes.map(({ perRow }) => 1e6 * sumOf(perRow))),
-    },
+    readingUs: medians(({ perRow }, name) => 1e6 * (perRow[name] ?? 0)),
+    allUs: spread(slopes.map(({ perRow }) => 1e6 * sumOf(perRow))),
     runMs: spread(slopes.map(({ fixed }) => 1e3 * sumOf(fixed))),
   }
 }

@@ -28,6 +28,14 @@ const Line = z.union([
     .transform(({ property, rate, ...limits }) => ({ [property]: { ratio: rate, ...limits } })),
 ])
 
+/** Of bulk bodies, by their format. */
+const Processor = z.object({
+  processor: z.record(
+    z.string(),
+    z.object({ readingUs: z.record(z.string(), z.number()), allUs: Spread, runMs: Spread }),
+  ),
+})
+
 /** What one benchmark printed; `skipped` says why it did not run. */
 export interface BenchResult {
   name: string
@@ -63,15 +71,37 @@ export function pageOf(surroundings: Surroundings, results: readonly BenchResult
 Written by \`npm run bench\` on ${date.slice(0, 10)}: ${hardware}, QuestDB ${questdb}, PostgreSQL ${postgres}, commit
 ${commit.slice(0, 10)}${changed ? ' with changes' : ''}, ${Math.round(seconds / 60)} min, load before it ${load}. [Benchmarks](benches.md) says what each of them measures, and against what.
 
-${tableOf(results)}`
+${tableOf(results)}${processorText(results)}`
+}
+
+function processorText(results: readonly BenchResult[]): string {
+  const found = results.flatMap(({ lines }) =>
+    lines.flatMap(line => Object.entries(Processor.safeParse(line).data?.processor ?? {})),
+  )
+  const [first] = found
+  if (first === undefined) return ''
+  const threads = Object.keys(first[1].readingUs)
+  const rows = found.map(([format, { readingUs, allUs, runMs }]) => {
+    const all = `${allUs.median} (${allUs.min} … ${allUs.max})`
+    return [format, ...threads.map(thread => String(readingUs[thread] ?? 0)), all, String(runMs.median)]
+  })
+  return `
+## Processor time of bulk bodies
+
+Of the service, without the databases, in microseconds for each reading by thread; and what each run costs, in milliseconds.
+
+${textOf([['body', ...threads, 'all', 'run'], ...rows])}`
 }
 
 const header = ['benchmark', 'figure', 'ratio', 'from … to', 'limit', '']
 
-/** A Markdown table, padded so that it is readable as text too. */
 export function tableOf(results: readonly BenchResult[]): string {
-  const rows = [header, ...results.flatMap(rowsOf)]
-  const widths = header.map((_, column) => Math.max(3, ...rows.map(row => row[column]?.length ?? 0)))
+  return textOf([header, ...results.flatMap(rowsOf)])
+}
+
+/** A Markdown table, padded so that it is readable as text too; its first row is its header. */
+function textOf(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(3, ...rows.map(row => row[column]?.length ?? 0)))
   const [head = '', ...body] = rows.map(row => lineOf(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))))
   return `${[head, lineOf(widths.map(width => '-'.repeat(width))), ...body].join('\n')}\n`
 }
