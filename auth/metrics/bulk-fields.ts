@@ -23,11 +23,12 @@ const fieldsPerTurn = 1000
 const fieldsPerCall = 5000
 
 export function createBulkFields(metrics: Pick<Metrics, 'find' | 'series' | 'refusalOf' | 'ensure'>): BulkFields {
-  const { find, missing } = createDeviceFields(metrics)
+  const { find, missingOne } = createDeviceFields(metrics)
 
   async function resolveSome(sent: readonly SentField[], by: string): Promise<(DeviceField | undefined)[] | 'later'> {
-    const lacking = await inTurns(sent, ({ device, field }) => missing(device, [field]))
-    if ((await metrics.ensure(lacking.flat(), by)) === 'later') return 'later'
+    const missing = await inTurns(sent, ({ device, field }) => missingOne(device, field))
+    const lacking = missing.filter(sighting => sighting !== undefined)
+    if ((await metrics.ensure(lacking, by)) === 'later') return 'later'
     return await inTurns(sent, ({ device, field }) => find(device, field))
   }
 

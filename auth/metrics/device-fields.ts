@@ -25,14 +25,18 @@ export interface DeviceFields {
    * is room. From memory.
    */
   missing(device: FieldDevice, fields: readonly string[]): Sighting[]
+  /** The same of one field; undefined where nothing is missing. */
+  missingOne(device: FieldDevice, field: string): Sighting | undefined
 }
 
 export function createDeviceFields(metrics: Pick<Metrics, 'find' | 'series' | 'refusalOf'>): DeviceFields {
-  function isMissing(device: FieldDevice, field: string): boolean {
+  function missingOne(device: FieldDevice, field: string): Sighting | undefined {
     const metric = metrics.find(field)
-    if (metric !== undefined && (metric.built_in || metrics.series(device.number, metric) !== undefined)) return false
-    if (!isTaken(device, metric?.name)) return false
-    return metrics.refusalOf(sightingOf(device, field)) === undefined
+    if (metric !== undefined && (metric.built_in || metrics.series(device.number, metric) !== undefined))
+      return undefined
+    if (!isTaken(device, metric?.name)) return undefined
+    const sighting = sightingOf(device, field)
+    return metrics.refusalOf(sighting) === undefined ? sighting : undefined
   }
 
   return {
@@ -44,8 +48,9 @@ export function createDeviceFields(metrics: Pick<Metrics, 'find' | 'series' | 'r
       return { series, min: metric.min ?? Number.NEGATIVE_INFINITY, max: metric.max ?? Number.POSITIVE_INFINITY }
     },
     missing(device, fields) {
-      return fields.filter(field => isMissing(device, field)).map(field => sightingOf(device, field))
+      return fields.map(field => missingOne(device, field)).filter(sighting => sighting !== undefined)
     },
+    missingOne,
   }
 }
 

@@ -37,20 +37,38 @@ export async function resolveFields(
     return { device: devices[name] as Series, field: sightings.fields[field] as string }
   })
   const found = (await resolver?.resolve(sent)) ?? []
-  const stored = pairs.flatMap(({ name, field }, index) => {
-    const as = found[index]
-    return as === undefined ? [] : [{ name, field, ...as }]
-  })
   return {
     isDevice: Uint8Array.from(devices, device => ('number' in device ? 1 : 0)),
     lists,
     names: sightings.fields,
     metrics: lists.size === 0 ? [] : ((await resolver?.metricsOf(sightings.fields)) ?? []),
-    pairs: Uint32Array.from(stored.flatMap(({ name, field }) => [name, field])),
-    series: Uint32Array.from(stored, ({ series }) => series),
-    min: Float64Array.from(stored, ({ min }) => min),
-    max: Float64Array.from(stored, ({ max }) => max),
+    ...packed(pairs, found),
   }
+}
+
+/** Of the pairs that are stored. */
+function packed(
+  pairs: readonly Pair[],
+  found: readonly (FurtherField | undefined)[],
+): Pick<PackedFields, 'pairs' | 'series' | 'min' | 'max'> {
+  const count = found.reduce((sum, field) => (field === undefined ? sum : sum + 1), 0)
+  const fields = {
+    pairs: new Uint32Array(2 * count),
+    series: new Uint32Array(count),
+    min: new Float64Array(count),
+    max: new Float64Array(count),
+  }
+  let at = 0
+  for (const [index, as] of found.entries()) {
+    if (as === undefined) continue
+    const { name, field } = pairs[index] as Pair
+    fields.pairs[2 * at] = name
+    fields.pairs[2 * at + 1] = field
+    fields.series[at] = as.series
+    fields.min[at] = as.min
+    fields.max[at++] = as.max
+  }
+  return fields
 }
 
 function listsOf(devices: Found): Map<number, readonly string[]> {
@@ -72,12 +90,14 @@ function storablePairs(
   { taken, refused }: FieldSightings,
   lists: ReadonlyMap<number, readonly string[]>,
 ): Pair[] {
-  const isDevice = ({ name }: Pair) => 'number' in (devices[name] as Series | Unresolved)
-  return [...pairsOf(taken).filter(isDevice), ...pairsOf(refused).filter(({ name }) => lists.has(name))]
-}
-
-function pairsOf(numbers: Uint32Array): Pair[] {
-  return Array.from({ length: numbers.length / 2 }, (_, index) => {
-    return { name: numbers[2 * index] as number, field: numbers[2 * index + 1] as number }
-  })
+  const pairs: Pair[] = []
+  const addAll = (numbers: Uint32Array, isStorable: (name: number) => boolean) => {
+    for (let at = 0; at < numbers.length; at += 2) {
+      const name = numbers[at] as number
+      if (isStorable(name)) pairs.push({ name, field: numbers[at + 1] as number })
+    }
+  }
+  addAll(taken, name => 'number' in (devices[name] as Series | Unresolved))
+  addAll(refused, name => lists.has(name))
+  return pairs
 }
