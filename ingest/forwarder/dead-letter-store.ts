@@ -6,7 +6,14 @@ import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 import type { Batch } from './batch.ts'
-import { deadLettersMax, eraseFromLetter, letterNames, nameOf, writeDeadLetter } from './dead-letters.ts'
+import {
+  deadLettersMax,
+  eraseFromLetter,
+  letterNames,
+  nameOf,
+  removeUnfinished,
+  writeDeadLetter,
+} from './dead-letters.ts'
 import type { FileRetry } from './file-retry.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
 
@@ -25,6 +32,7 @@ export class DeadLetterStore {
 
   constructor(options: DeadLetterStoreOptions) {
     this.#options = options
+    removeUnfinished(options.disk)
     this.#count = letterNames(options.disk).length
   }
 

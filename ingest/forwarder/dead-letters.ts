@@ -45,6 +45,7 @@ export const deadLettersMax = 10_000
 const filesAtOnce = 100
 
 const letterName = /^dead-\d{16}\.json$/
+const unfinishedName = /^dead-\d{16}\.json\.new$/
 export const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
 
 /** Writes one record, durably. */
@@ -149,17 +150,32 @@ export function letterNames(disk: Disk): string[] {
   return disk.list().filter(name => letterName.test(name))
 }
 
-/** The oldest dead letters by position, at most `limit`, behind the one with id `after`. */
+/** Removes what a process has left that died while it wrote a letter: an erase would not find it. */
+export function removeUnfinished(disk: Disk): void {
+  for (const name of disk.list()) if (unfinishedName.test(name)) disk.remove(name)
+}
+
+/** The oldest dead letters by position, at most `limit`, behind the one with id `after`. One that goes meanwhile is left out. */
 export async function listDeadLetters(directory: string, after: number, limit: number): Promise<DeadLetter[]> {
   const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
   const letters: DeadLetter[] = []
   // In slices: ten thousand files at once are more than a process may open.
   for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
     const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
-    const texts = await Promise.all(slice.map(name => readFile(join(directory, name), 'utf8')))
-    letters.push(...texts.map(readLetter))
+    const texts = await Promise.all(slice.map(name => textIn(join(directory, name))))
+    letters.push(...texts.filter(text => text !== undefined).map(readLetter))
   }
   return letters
+}
+
+/** Undefined when it is gone. */
+async function textIn(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function readLetter(text: string): DeadLetter {

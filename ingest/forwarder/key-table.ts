@@ -3,6 +3,7 @@
  * journal position is sent.
  */
 
+import { bug } from '../../limits/bug.ts'
 import { offsetOf } from '../journal/record.ts'
 
 export class KeyTable {
@@ -25,7 +26,8 @@ export class KeyTable {
     const series = view.getUint32(offset + offsetOf.series, true)
     const timeUs = view.getFloat64(offset + offsetOf.timeUs, true)
     let slot = hash(series, timeUs) & this.#mask
-    for (;;) {
+    for (let step = 0; ; step++) {
+      if (step > this.#mask) throw bug(`row ${index} finds no place among ${this.#mask + 1}`)
       const other = this.#slots[slot] as number
       if (other === -1) break
       const otherOffset = offsets[other] as number

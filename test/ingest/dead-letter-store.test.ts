@@ -146,3 +146,24 @@ t.test('wherever the power is cut, what was erased is gone when the erase has en
     t.strictSame(has(next.restart(random, 'power cut')), [])
   }
 })
+
+t.test('what a process left that died while it wrote a letter is removed', t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  write(disk, 1, 5, [])
+  const unfinished = join(folder, `${letterNames(disk)[0]}.new`)
+  writeFileSync(unfinished, '{"id":1')
+  const { store } = storeOn(disk)
+  t.equal(store.count, 1)
+  t.notOk(existsSync(unfinished))
+  t.end()
+})
+
+t.test('a letter that goes while they are listed is left out', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  for (let id = 1; id <= 300; id++) write(disk, id, 5, [])
+  const listed = listDeadLetters(folder, -1, 300)
+  for (let id = 150; id <= 300; id++) disk.remove(letterNames(disk).at(-1) as string)
+  t.ok((await listed).length >= 149)
+})
