@@ -1,6 +1,7 @@
 /** Texts that come again and again in a body, such as names: equal bytes give the string that is already there. */
 
-const slotCount = 256
+/** A chunk has rows of some thousand devices, one after the other: with fewer slots each would find its place taken. */
+const slotCount = 4096
 const textBytesMax = 64
 
 interface Slot {
