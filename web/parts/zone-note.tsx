@@ -7,7 +7,7 @@ export function ZoneNote({ zone, of }: { zone: string; of: 'service' | 'station'
   const shown = shownZone(zone)
   return shown === zone ? null : (
     <p class="zone-note">
-      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {zone}, the zone of the
+      Readings are shown in the zone {shown}. What analyses say, days, hours and “today” are in {zone}, the zone of the{' '}
       {of}.
     </p>
   )
