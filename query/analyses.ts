@@ -1,11 +1,12 @@
 /** The analyses of devices: which thread makes each, what its answer depends on, and how long that is good. */
 
-import { type AnalysedDevice, type AnalysedStation, analysedDevice } from './analysed-device.ts'
+import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
-import type { Answer } from './cache/body.ts'
+import { type Answer, answerOf } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import type { FurtherMetric } from './further-metric.ts'
 import type { QueryLimits } from './limits.ts'
+import type { Station } from './points/station.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
 import type { AnalysisQueries, ComparedFurther, LightQueries } from './task.ts'
@@ -27,8 +28,8 @@ export interface Analyses {
   past(device: AnalysedDevice, how: PastHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station. */
   stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
-  /** In which units the points of a range are. */
-  stationUnits(station: AnalysedStation, range: UsRange, client: AbortSignal): Served
+  /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
+  stationUnits(station: Station, range: UsRange, client: AbortSignal): Promise<Answer>
 }
 
 interface FurtherHow {
@@ -160,10 +161,9 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
         runQuery('stationLatest', { device, ...how, nowMs, newestUs: newestUs() }, signal)
       return analyse({ name: 'stationLatest', devices: [device], how, build, client })
     },
-    stationUnits(one, how, client) {
-      const { station } = one
-      const build = (_nowMs: number, signal: AbortSignal) => runQuery('stationUnits', { station, ...how }, signal)
-      return analyse({ name: 'stationUnits', devices: [analysedDevice(one)], how, build, client })
+    async stationUnits(station, { fromUs, toUs }, client) {
+      const built = await runQuery('stationUnits', { station, fromUs, toUs }, client)
+      return built.ok ? answerOf(built, 0, now()) : built
     },
   }
 }

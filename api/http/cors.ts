@@ -5,6 +5,8 @@ import type { Scope } from './scope.ts'
 
 /** How long a browser remembers that it may ask. */
 const preflightMaxAgeSeconds = '86400'
+/** Of an answer, what a page may see besides its type and length. The last two are of the points of stations. */
+const exposedHeaders = 'etag, retry-after, points-left-out, point-units'
 
 /** Marks every answer of this scope. */
 export function addCorsHeaders(app: Scope): void {
@@ -17,7 +19,7 @@ export function addCorsHeaders(app: Scope): void {
 /** Browsers send no cookies along with requests that are answered so. */
 export function letAnyOriginRead(reply: FastifyReply): void {
   reply.header('access-control-allow-origin', '*')
-  reply.header('access-control-expose-headers', 'etag, retry-after')
+  reply.header('access-control-expose-headers', exposedHeaders)
 }
 
 /** A browser asks beforehand (OPTIONS) when a page sends headers of its own. */

@@ -21,7 +21,7 @@ export interface RangeSenderOptions {
 
 export type RangeRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
-/** What of a range is told; or why nothing is. */
+/** What a read of a range sends; or why nothing. */
 export type RangeContent =
   | { readonly ok: true; readonly content: Content }
   | { readonly ok: false; readonly code: LoggerErrorCode; readonly text?: string }

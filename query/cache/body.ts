@@ -45,7 +45,7 @@ export interface CacheEntry {
   readonly retryAtMs?: number
 }
 
-export function answerOf({ body }: CacheEntry, maxAgeSeconds: number, nowMs: number): Answer {
+export function answerOf({ body }: Pick<CacheEntry, 'body'>, maxAgeSeconds: number, nowMs: number): Answer {
   if (body === 'TOO_LARGE') return { ok: false, code: 'TOO_LARGE' }
   return { ok: true, body: 'at' in body ? body.at(nowMs) : body, maxAgeSeconds }
 }

@@ -32,7 +32,7 @@ export interface ExportRange {
 export interface ExportStation {
   /** In the registry of stations. */
   readonly id: number
-  /** The unit in which each of its series with points is told. */
+  /** The unit in which each of its series with points is written. */
   readonly units: readonly (readonly [series: number, unit: PointUnit])[]
 }
 

@@ -38,7 +38,9 @@ const lineEnds = { csv: '\n', rfc4180: '\r\n' }
 export function frameOf(layout: TextLayout, columns: Columns): TextFrame {
   if (layout === 'array') return { header: '[', separator: ',', footer: '\n]\n' }
   const isTable = layout === 'csv' || layout === 'rfc4180'
-  const header = isTable ? `timestamp,device,${columns.map(({ name }) => name).join()}${lineEnds[layout]}` : ''
+  const header = isTable
+    ? `${['timestamp', 'device', ...columns.map(({ name }) => name)].join()}${lineEnds[layout]}`
+    : ''
   return { header, separator: '', footer: '' }
 }
 

@@ -11,8 +11,8 @@ import type { ValuesTable } from '../questdb/values-table.ts'
 
 export type PointUnit = (typeof pointUnits)[number]
 
-/** Points of each series by their units. */
-export type UnitCounts = ReadonlyMap<number, Partial<Record<PointUnit, number>>>
+/** Points by their units. */
+export type UnitCounts = Partial<Record<PointUnit, number>>
 
 interface UnitKind {
   /** As people read it. */
@@ -37,13 +37,12 @@ function isConverted(from: PointUnit, to: PointUnit): boolean {
   return from === to || (kinds[from].billionths !== undefined && kinds[to].billionths !== undefined)
 }
 
-/** Of a series, those that cannot be shown. */
-export function leftOutOf(counts: UnitCounts, series: number, shown: PointUnit): Partial<Record<PointUnit, number>> {
-  const others = Object.entries(counts.get(series) ?? {}).filter(([unit]) => !isConverted(unit as PointUnit, shown))
-  return Object.fromEntries(others)
+/** Those that cannot be shown. */
+export function leftOutOf(counts: UnitCounts, shown: PointUnit): UnitCounts {
+  return Object.fromEntries(Object.entries(counts).filter(([unit]) => !isConverted(unit as PointUnit, shown)))
 }
 
-export function sumOf(counts: Partial<Record<PointUnit, number>>): number {
+export function sumOf(counts: UnitCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 

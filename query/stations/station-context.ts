@@ -32,7 +32,7 @@ export async function createStationContext(
       const unit = series === undefined ? undefined : shown.get(series)
       // A parameter that it does not measure is none of its metrics.
       if (series === undefined || unit === undefined) return []
-      return [inShownUnit(metric, unit, sumOf(leftOutOf(counts, series, unit)))]
+      return [inShownUnit(metric, unit, sumOf(leftOutOf(counts.get(series) ?? {}, unit)))]
     })
   }
 

@@ -12,8 +12,8 @@ import { type PointUnit, pointUnitOf, pointValues, seriesSql, type UnitCounts } 
 
 type Connection = Pick<PgConnection, 'read'>
 
-interface SeenUnits {
-  readonly counts: Partial<Record<PointUnit, number>>
+export interface SeenUnits {
+  readonly counts: UnitCounts
   /** That of the newest point. */
   readonly unit: PointUnit
   readonly newestUs: number
@@ -24,7 +24,8 @@ export interface StationUnits {
   readonly shown: ReadonlyMap<number, PointUnit>
   /** The points in these units, as they are known when it is read. */
   readonly table: ValuesTable
-  countIn(ranges: readonly UsRange[]): Promise<UnitCounts>
+  /** By series. */
+  countIn(ranges: readonly UsRange[]): Promise<ReadonlyMap<number, UnitCounts>>
 }
 
 /** As far back as a month's answer is about, with a day more. */
@@ -38,7 +39,7 @@ export async function readStationUnits(
   const shown = new Map<number, PointUnit>()
   let table = pointValues(shown)
 
-  async function look(ranges: readonly UsRange[]): Promise<UnitCounts> {
+  async function look(ranges: readonly UsRange[]): Promise<ReadonlyMap<number, UnitCounts>> {
     const seen = await readUnits(connection, series, ranges, signal)
     for (const [number, { unit }] of seen) if (!shown.has(number)) shown.set(number, unit)
     table = pointValues(shown)
@@ -76,7 +77,8 @@ async function readNewestUs(
   return newestUs
 }
 
-async function readUnits(
+/** By series; one without points in the ranges has no entry. */
+export async function readUnits(
   connection: Connection,
   series: readonly number[],
   ranges: readonly UsRange[],

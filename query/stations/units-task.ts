@@ -1,23 +1,24 @@
-/** In which units a station has sent its points of a range, and which of them answers show. */
+/** In which units a station has sent its points of a range, and which of them a read of that range shows. */
 
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import type { StationUnits } from '../shapes/station.ts'
 import type { StationUnitsQuery } from '../task.ts'
 import { leftOutOf } from './point-units.ts'
-import { readStationUnits } from './unit-reads.ts'
+import { readUnits } from './unit-reads.ts'
 
+/** By the points of the range alone, so that what is read of a range that has passed stays the same. */
 export async function answerStationUnits(
   { station, fromUs, toUs }: StationUnitsQuery,
   { connection, signal }: { connection: Pick<PgConnection, 'read'>; signal: AbortSignal },
 ): Promise<string> {
   const numbers = station.series.map(({ number }) => number)
-  const { shown, countIn } = await readStationUnits(connection, numbers, signal)
-  const counts = await countIn([{ fromUs, toUs }])
+  const seen = await readUnits(connection, numbers, [{ fromUs, toUs }], signal)
   const units: StationUnits['units'] = {}
   for (const { number, parameter } of station.series) {
-    const unit = shown.get(number)
-    if (unit === undefined) continue
-    units[parameter] = { unit, counts: counts.get(number) ?? {}, left_out: leftOutOf(counts, number, unit) }
+    const found = seen.get(number)
+    if (found === undefined) continue
+    const { unit, counts } = found
+    units[parameter] = { unit, counts, left_out: leftOutOf(counts, unit) }
   }
   return JSON.stringify({ device: station.sn, units } satisfies StationUnits)
 }

@@ -51,7 +51,7 @@ export function createStationAnswers(options: StationAnswersOptions, sendRange: 
     const read = readReadingsParameters({ start, end }, undefined, nowMs() * 1000)
     if (!read.ok) return refuse(reply, 'PARAMETER_INVALID', read.status)
     const { fromUs, toUs } = read.asked
-    const asked = query.stationUnits(analysed(station), { fromUs, toUs }, disconnectSignalOf(reply))
+    const asked = query.stationUnits(pointStation(station), { fromUs, toUs }, disconnectSignalOf(reply))
     return sendAnswer(request, reply, asked, query.coded)
   }
 

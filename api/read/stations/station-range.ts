@@ -1,7 +1,6 @@
-/** What is told of a station's points of a range: each parameter in one unit, and how many points are left out for theirs. */
+/** What a read of a range of a station sends: each parameter in one unit, with how many points are left out for theirs. */
 
 import type { Station } from '../../../auth/stations/station.ts'
-import { analysedStation } from '../../../query/analysed-device.ts'
 import { seriesTable } from '../../../query/export/series-table.ts'
 import { pointStation } from '../../../query/points/station.ts'
 import type { Query } from '../../../query/query.ts'
@@ -13,6 +12,7 @@ import type { ReadingsParameters } from '../readings-parameters.ts'
 import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
 
 export const leftOutHeader = 'points-left-out'
+export const unitsHeader = 'point-units'
 
 interface RangeAsked extends Pick<ReadingsParameters, 'fromUs' | 'toUs'> {
   /** The parameter `metrics` as it came. */
@@ -27,18 +27,17 @@ export async function stationRange(
 ): Promise<RangeContent> {
   const named = namedMetrics(names, stationMetrics(metrics, station, undefined))
   if (typeof named === 'string') return { ok: false, code: 'PARAMETER_INVALID', text: named }
-  const answer = await query.stationUnits(analysedStation(station.id, pointStation(station)), { fromUs, toUs }, client)
+  const answer = await query.stationUnits(pointStation(station), { fromUs, toUs }, client)
   if (!answer.ok) return { ok: false, code: answer.code }
   const { units } = StationUnits.parse(JSON.parse(Buffer.from(answer.body.bytes).toString()))
   const { id, sn } = station
-  // A parameter that it does not measure has a column for who asks for it.
+  // A parameter without points in the range has a column for who asks for it.
   const chosen = names === undefined ? named.filter(({ name }) => units[name] !== undefined) : named
   const found = chosen.flatMap(({ name, series }, place) => {
-    const told = units[name]
-    return told === undefined || series === undefined ? [] : [{ name, series, place, ...told }]
+    const ofRange = units[name]
+    return ofRange === undefined || series === undefined ? [] : [{ name, series, place, ...ofRange }]
   })
-  const sums = found.map(({ name, left_out }) => [name, sumOf(left_out)] as const)
-  const leftOut = sums.filter(([, sum]) => sum > 0).map(([name, sum]) => `${name}=${sum}`)
+  const leftOut = found.map(({ name, left_out }) => [name, sumOf(left_out)] as const).filter(([, sum]) => sum > 0)
   return {
     ok: true,
     content: {
@@ -48,7 +47,18 @@ export async function stationRange(
       metrics: chosen,
       series: seriesTable(found.flatMap(({ series, place }) => [series, id, place])),
       station: { id, units: found.map(({ series, unit }) => [series, unit] as const) },
-      headers: leftOut.length === 0 ? {} : { [leftOutHeader]: leftOut.join(', ') },
+      headers: {
+        ...listHeader(
+          unitsHeader,
+          found.map(({ name, unit }) => [name, unit]),
+        ),
+        ...listHeader(leftOutHeader, leftOut),
+      },
     },
   }
+}
+
+/** `no2=ppb, pm25=ugm3`; no header where there is nothing to say. */
+function listHeader(name: string, entries: readonly (readonly [string, string | number])[]): Record<string, string> {
+  return entries.length === 0 ? {} : { [name]: entries.map(entry => entry.join('=')).join(', ') }
 }

@@ -13,7 +13,7 @@ import { rangeSuccess } from '../readings.ts'
 import { RangeParameters } from '../readings-parameters.ts'
 import { analysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
 import { absentParameter, stationMetrics } from './station-metrics.ts'
-import { leftOutHeader } from './station-range.ts'
+import { leftOutHeader, unitsHeader } from './station-range.ts'
 import { PublicStation } from './station-shape.ts'
 import { type StationSubjectOptions, stationInPath } from './station-subject.ts'
 
@@ -96,15 +96,21 @@ function ownOperations(access: ReadAccess, options: StationReadsOptions, sendRan
       summary: 'The points of a range, those of one time in one row',
       description: 'Streamed, oldest first. An error in the middle breaks the connection.',
       parameters: { path: StationPath, query: RangeParameters },
-      success: { ...rangeSuccess, headers: { [leftOutHeader]: leftOut } },
+      success: { ...rangeSuccess, headers: { [unitsHeader]: shownUnits, [leftOutHeader]: leftOut } },
       refusals: [...ofReads, 'STATION_UNKNOWN', 'HTTP_VERSION', 'TIMED_OUT'],
       handle: range,
     }),
   ]
 }
 
+const shownUnits = {
+  description:
+    'The unit of each parameter with points in the range, as `no2=ppb, pm25=ugm3`; absent where there are none.',
+  schema: { type: 'string' },
+}
+
 const leftOut = {
-  description: 'Points that are left out for their unit, by parameter; absent where there are none.',
+  description: 'Points that are left out for their unit, as `o3=6`; absent where there are none.',
   schema: { type: 'string' },
 }
 

@@ -169,6 +169,9 @@ t.test('a station without points is one that never reported', async t => {
   const stats = validated(Stats, await json(t, 'EMPTY-1/stats_data'))
   t.equal(stats.n_samples, 0)
   t.strictSame(await json(t, `EMPTY-1/readings?start=${firstMs}`), [])
+  const csv = await ask(`EMPTY-1/readings?start=${firstMs}&format=csv`)
+  t.equal(await csv.text(), 'timestamp,device\r\n')
+  t.equal(csv.headers.get('point-units'), null)
   const units = validated(StationUnits, await json(t, `EMPTY-1/units?start=${firstMs}`))
   t.strictSame(units.units, {})
   validated(DailySummary, await json(t, 'EMPTY-1/daily_summary?days=3'))
@@ -232,6 +235,8 @@ t.test('statistics of the points, with the time of the station in what goes on c
 t.test('a range has the points of one time in a row, and says what is left out of it', async t => {
   const response = await ask(`DEL-1/readings?start=${ugFromMs - hourMs}&end=${ugFromMs + 2 * hourMs}`)
   t.equal(response.headers.get('points-left-out'), 'o3=6')
+  t.equal(response.headers.get('point-units'), 'o3=ppb, no2=ppb, pm25=ugm3')
+  t.match(response.headers.get('access-control-expose-headers'), /points-left-out, point-units/)
   const ofRange = times.filter(timeMs => timeMs >= ugFromMs - hourMs && timeMs < ugFromMs + 2 * hourMs)
   t.strictSame(
     await response.json(),
@@ -251,6 +256,38 @@ t.test('a range has the points of one time in a row, and says what is left out o
       .toString(),
     'PAR1',
   )
+})
+
+t.test('a range that has passed is in the units of its own points', async t => {
+  const [fromMs, toMs] = [ppbFromMs - hourMs, ppbFromMs]
+  const range = `start=${fromMs}&end=${toMs}`
+  const response = await ask(`DEL-1/readings?${range}&metrics=no2,so2&format=csv`)
+  t.equal(response.headers.get('point-units'), 'no2=ppm')
+  const rows = times.filter(timeMs => timeMs >= fromMs && timeMs < toMs).map(timeMs => no2PpbAt(timeMs) / 1000)
+  const [head, ...lines] = (await response.text()).trim().split('\r\n')
+  t.equal(head, 'timestamp,device,no2,so2')
+  t.strictSame(
+    lines.map(line => Number(line.split(',')[2])),
+    rows,
+  )
+  const { units } = validated(StationUnits, await json(t, `DEL-1/units?${range}`))
+  t.match(units, { no2: { unit: 'ppm', counts: { ppm: 6 }, left_out: {} } })
+})
+
+t.test('a range has the parameters and units of points that have just come', async t => {
+  const station = await addStation('SOON-1')
+  const at = (parameter: Parameter, value: number, unit: string, timeMs: number) => {
+    return { timeUs: timeMs * 1000, storedUs: timeMs * 1000, series: numberOf(station, parameter), value, unit }
+  }
+  await write([at('pm25', 1, 'ugm3', firstMs), at('o3', 30, 'ppb', firstMs)])
+  const path = `SOON-1/readings?start=${firstMs}&end=${lastMs}&format=csv`
+  const first = await ask(path)
+  t.equal(await first.text(), 'timestamp,device,o3,pm25\r\n2026-03-08T00:00:00.000000Z,SOON-1,30,1\r\n')
+  await write([at('so2', 5, 'ppb', firstMs + 1000), at('o3', 60, 'ugm3', firstMs + 1000)])
+  const second = await ask(path)
+  t.equal(second.headers.get('points-left-out'), 'o3=1')
+  t.equal(second.headers.get('point-units'), 'so2=ppb, o3=ugm3, pm25=ugm3')
+  t.match(await second.text(), /^timestamp,device,so2,o3,pm25\r\n.*,,,1\r\n.*,5,60,\r\n$/)
 })
 
 t.test('the answers are the same without an export of QuestDB', async t => {
