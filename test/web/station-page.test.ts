@@ -39,6 +39,7 @@ await addStation({
   timezone: 'Asia/Kolkata',
 })
 await addStation({ sn: 'HID-1', private: true })
+await addStation({ sn: 'PPM-1' })
 await addStation({ sn: 'NEW-1', timezone: 'Asia/Kolkata' })
 
 const lastMs = Math.floor(Date.now() / stepMs) * stepMs
@@ -66,22 +67,37 @@ function points(): object[] {
   return all
 }
 
+/** Of a station that sent ppm until a day in the past, and ppb since. */
+const changedMs = Math.floor(lastMs / dayMs) * dayMs - 39 * dayMs
+function changedPoints(): object[] {
+  const all: object[] = []
+  for (let atMs = changedMs - dayMs; atMs < changedMs; atMs += hourMs) all.push(no2At(atMs, 'ppm', 0.021))
+  for (let atMs = lastMs - dayMs; atMs <= lastMs; atMs += hourMs) all.push(no2At(atMs, 'ppb', 35))
+  return all
+}
+
+function no2At(atMs: number, unit: string, value: number): object {
+  return { timestamp: new Date(atMs).toISOString().slice(0, 19), parameter: 'no2', unit, value }
+}
+
 const headers = {
   authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}`,
   'content-type': 'application/json',
 }
-const sent = await fetch(`${url}/api/v1.0/device/DEL-1/data/`, {
-  method: 'POST',
-  headers,
-  body: JSON.stringify(points()),
-})
-if (sent.status !== 201) throw new Error(`the points were answered ${sent.status}`)
-// Before, an answer would be of a part of them, and is kept for a minute.
-await waitFor('the points are applied', async () => {
-  const newest = await fetch(`${url}/api/v1.0/device/DEL-1/latest`, { headers })
-  const { timestamp } = (await newest.json()) as { timestamp?: string }
-  return timestamp === new Date(lastMs).toISOString().slice(0, 19)
-})
+async function send(sn: string, points: readonly object[], newestMs: number): Promise<void> {
+  const body = JSON.stringify(points)
+  const { status } = await fetch(`${url}/api/v1.0/device/${sn}/data/`, { method: 'POST', headers, body })
+  if (status !== 201) throw new Error(`the points were answered ${status}`)
+  // Before, an answer would be of a part of them, and is kept for a minute.
+  await waitFor('the points are applied', async () => {
+    const newest = await fetch(`${url}/api/v1.0/device/${sn}/latest`, { headers })
+    const { timestamp } = (await newest.json()) as { timestamp?: string }
+    return timestamp === new Date(newestMs).toISOString().slice(0, 19)
+  })
+}
+
+await send('DEL-1', points(), lastMs)
+await send('PPM-1', changedPoints(), lastMs)
 
 async function openStation(page: Page, sn: string, search = ''): Promise<void> {
   await page.goto(`${url}/station/${sn}${search}`)
@@ -125,6 +141,34 @@ t.test('another range is read of the points, and downloaded', async t => {
     const address = await file.getAttribute('href')
     const csv = await (await fetch(new URL(address ?? '', url))).text()
     t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,DEL-1,/)
+  })
+})
+
+t.test('a unit stands beside numbers of the same answer, whatever others are in', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
+    await openStation(page, 'PPM-1', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
+    const readings = region(page, 'Readings')
+    await readings.getByRole('button', { name: /Show as table/ }).click()
+    const table = readings.locator('table').first()
+    await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
+    await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.021/)
+    await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
+
+    // The newest value has come in ppb, and the analysis is from before.
+    await page.route('**/api/stations/PPM-1/detail_data?*', async route => {
+      const response = await route.fetch()
+      const detail = (await response.json()) as { metrics: { no2: object }; last_24h: { no2: { v: number }[] } }
+      Object.assign(detail.metrics.no2, { unit: 'ppm', decimals: 3 })
+      for (const point of detail.last_24h.no2) point.v /= 1000
+      await route.fulfill({ response, json: detail })
+    })
+    await openStation(page, 'PPM-1')
+    await readings.getByRole('button', { name: /Show as table/ }).click()
+    await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
+    await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.035/)
+    await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
+    await becomes(t, () => textOf(region(page, 'Today and earlier days')), /Nitrogen dioxide, ppb/)
   })
 })
 

@@ -7,7 +7,15 @@ import { conversion, signOf } from '../../metrics/units.ts'
 import type { MetricDescription } from '../../query/shapes/kinds.ts'
 import { readStored, writeStored } from '../../web/client/preferences-storage.ts'
 import { noPreferences, type Preferences, preferences, shownZone } from '../../web/text/preferences.ts'
-import { builtInQuantities, measure, measureDifference, quantitiesOf, shownValue } from '../../web/text/quantities.ts'
+import {
+  builtInQuantities,
+  describedBy,
+  inUnits,
+  measure,
+  measureDifference,
+  quantitiesOf,
+  shownValue,
+} from '../../web/text/quantities.ts'
 import { shownUnit, unitChoices, unitPreferences } from '../../web/text/units.ts'
 
 t.afterEach(() => {
@@ -158,4 +166,15 @@ t.test('the browser gives back what it was given, and nothing of what it cannot 
     }),
     { numRuns: 2000 },
   )
+})
+
+t.test('values of an answer are in its own unit, whatever others of the same metric are in', async t => {
+  const no2 = (unit: string, decimals: number) => ({ no2: { title: 'NO₂', kind: 'gauge', unit, decimals } as const })
+  const known = quantitiesOf(no2('ppb', 0))
+  t.equal(plain(measure(0.021, describedBy(known, no2('ppm', 3)).of('no2'))), '0.021 ppm')
+  t.equal(plain(measure(21, describedBy(known, {}).of('no2'))), '21 ppb')
+  t.equal(plain(measure(0.021, inUnits(known, { no2: 'ppm' }).of('no2'))), '0.021 ppm')
+  t.equal(plain(measure(21, inUnits(known, { no2: 'ppb', o3: 'ppm' }).of('no2'))), '21 ppb')
+  t.equal(plain(measure(21, inUnits(quantitiesOf(no2('ppm', 3)), { no2: 'ppb' }).of('no2'))), '21 ppb')
+  t.equal(plain(measure(12, inUnits(known, { no2: 'ugm3' }).of('no2'))), '12 µg/m³')
 })

@@ -15,14 +15,15 @@ export interface Resource<T> {
   close(): void
 }
 
-export interface ResourceOptions {
+export interface ResourceOptions<T> {
   /** From one answer to the next read; without it, the value is read again only on `refresh` and after failures. */
   everyMs?: number
-  read?: <T>(url: string, options: ReadOptions) => Promise<Outcome<T>>
+  /** Without it, an answer is JSON. */
+  read?: (url: string, options: ReadOptions) => Promise<Outcome<T>>
 }
 
 /** Reads `url` at once; `addressOf` makes one of a path. Close it. */
-export function openResource<T>(url: string, { everyMs, read = readJson }: ResourceOptions = {}): Resource<T> {
+export function openResource<T>(url: string, { everyMs, read = readJson<T> }: ResourceOptions<T> = {}): Resource<T> {
   const state = signal<ResourceState<T>>({ kind: 'loading' })
   const closing = new AbortController()
   let etag: string | undefined
@@ -33,7 +34,7 @@ export function openResource<T>(url: string, { everyMs, read = readJson }: Resou
 
   async function readOnce(): Promise<void> {
     clearTimeout(timer)
-    const outcome = await read<T>(url, { etag, signal: closing.signal })
+    const outcome = await read(url, { etag, signal: closing.signal })
     if (outcome.kind === 'answer') etag = outcome.etag
     failures = outcome.kind === 'failure' ? failures + 1 : 0
     state.value = nextState(state.value, outcome, Date.now())

@@ -5,14 +5,14 @@ import { openResource, type Resource, type ResourceOptions } from './resource.ts
 import type { ResourceState } from './resource-state.ts'
 
 /** `url` undefined: nothing is read. A new `url` begins anew, with `loading`. */
-export function useResource<T>(url: string | undefined, options: ResourceOptions = {}): ResourceState<T> {
+export function useResource<T>(url: string | undefined, options: ResourceOptions<T> = {}): ResourceState<T> {
   return useRefreshed<T>(url, options).state
 }
 
 /** The same with a function that reads again, after a change. */
 export function useRefreshed<T>(
   url: string | undefined,
-  { everyMs, read }: ResourceOptions = {},
+  { everyMs, read }: ResourceOptions<T> = {},
 ): { state: ResourceState<T>; refresh: () => void } {
   const [state, setState] = useState<{ url: string | undefined; state: ResourceState<T> }>()
   const current = useRef<Resource<T> | undefined>(undefined)

@@ -7,7 +7,7 @@ import type { BuiltInMetric } from '../../live/fleet-shape.ts'
 import type { MetricDescription, MetricKind } from '../../query/shapes/kinds.ts'
 import { decimalText, noValue } from './numbers.ts'
 import { preferences } from './preferences.ts'
-import { type ShownUnit, shownUnit } from './units.ts'
+import { type ShownUnit, shownUnit, unitNamed } from './units.ts'
 
 export interface Quantity extends ShownUnit {
   /** As a sentence begins with it. */
@@ -55,6 +55,28 @@ export function quantitiesOf(...described: readonly (Descriptions | undefined)[]
     for (const [name, description] of Object.entries(descriptions ?? {})) known.set(name, description)
   }
   return { of: name => quantityOf(known.get(name) ?? { title: name, kind: 'gauge', unit: null, decimals: 2 }) }
+}
+
+/** As one answer describes them; others as before. */
+export function describedBy(quantities: Quantities, descriptions: Descriptions = {}): Quantities {
+  return {
+    of(name) {
+      const before = quantities.of(name)
+      const description = Object.hasOwn(descriptions, name) ? descriptions[name] : undefined
+      return description === undefined ? before : { ...quantityOf(description), isNumbered: before.isNumbered }
+    },
+  }
+}
+
+/** With the units that an answer names without further description: codes by name. */
+export function inUnits(quantities: Quantities, codes: Readonly<Record<string, string>> = {}): Quantities {
+  return {
+    of(name) {
+      const before = quantities.of(name)
+      const code = Object.hasOwn(codes, name) ? codes[name] : undefined
+      return code === undefined ? before : { ...before, ...unitNamed(before, code) }
+    },
+  }
 }
 
 /** `names`: of the states that have been other than 0 and 1. */

@@ -51,6 +51,14 @@ export function shownUnit(description: Omit<MetricDescription, 'title'>, chosen:
   }
 }
 
+/** Of values that are in the unit of this code, with digits as those of another unit have them. */
+export function unitNamed({ unit, decimals }: Pick<ShownUnit, 'unit' | 'decimals'>, code: string): ShownUnit {
+  const [from, to] = [unitOf(unit), unitOf(code)]
+  const isScaled = from !== undefined && from.dimension === to?.dimension
+  const digits = isScaled ? decimals + Math.round(Math.log10(to.factor / from.factor)) : decimals
+  return { unit: to?.sign ?? code, decimals: Math.max(0, digits), factor: 1, offset: 0 }
+}
+
 /** The unit of a ratio is written nowhere, and directions are degrees, even without a unit. */
 function signShown({ kind, unit }: Omit<MetricDescription, 'title'>): string {
   if (kind === 'direction') return '°'

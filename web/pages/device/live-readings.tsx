@@ -8,7 +8,7 @@ import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { shownZone } from '../../text/preferences.ts'
-import type { Quantities } from '../../text/quantities.ts'
+import { describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest } from './answers.ts'
@@ -50,10 +50,17 @@ export function LiveReadings(props: LiveReadingsProps) {
   const ofRange = { of, shown, detail, live, lastValues: lastKnown, expectedSeconds, metrics, zone }
   const { state, series } = useRangeSeries(ofRange)
   const { window, nowMs } = shown
+  const charted = useMemo(
+    () => inUnits(describedBy(quantities, series?.described), series?.units),
+    [quantities, series],
+  )
   const suspects = useMemo(() => {
-    const gauges = metrics.filter(({ kind }) => kind === 'gauge').map(({ name }) => name)
+    const ofDetail = describedBy(quantities, detail?.metrics)
+    const isComparable = (name: string) => ofDetail.of(name).unit === charted.of(name).unit
+    const gauges = metrics.filter(({ kind, name }) => kind === 'gauge' && isComparable(name)).map(({ name }) => name)
     return suspectsIn(detail, gauges, window, nowMs)
-  }, [detail, metrics, window, nowMs])
+  }, [detail, metrics, quantities, charted, window, nowMs])
+  const ofLatest = useMemo(() => describedBy(quantities, latest?.metrics), [quantities, latest?.metrics])
   const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
   const notes = useMemo(
     () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, quantities, zone }),
@@ -63,9 +70,9 @@ export function LiveReadings(props: LiveReadingsProps) {
     <>
       <PageFailure state={worstState([...states, state])} timeText={times.time} />
       {latest === undefined ? null : (
-        <Now {...{ values, metrics, notes, quantities, expectedSeconds }} exact={times.exact} />
+        <Now {...{ values, metrics, notes, expectedSeconds }} quantities={ofLatest} exact={times.exact} />
       )}
-      <Readings {...{ of, shown, data: series, quantities, suspects, times }} zone={shownClock}>
+      <Readings {...{ of, shown, data: series, suspects, times }} quantities={charted} zone={shownClock}>
         {children}
       </Readings>
     </>

@@ -12,7 +12,7 @@ import { PageFailure } from '../../parts/failure-banner.tsx'
 import { MetricChooser } from '../../parts/metric-chooser.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { ZoneNote } from '../../parts/zone-note.tsx'
-import type { Quantities } from '../../text/quantities.ts'
+import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import type { Detail, Latest } from './answers.ts'
 import { Completeness } from './completeness.tsx'
@@ -68,6 +68,9 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   )
   if (all.some(state => isUnknown(state, of))) return <>{unknown()}</>
   const { quantities, names, shown, toRead } = measured
+  // A station may change the unit of a parameter between two answers, which then are in different ones.
+  const ofStats = describedBy(quantities, statsValue?.metrics)
+  const ofPast = describedBy(quantities, pastValue?.metrics)
   const timeZone = detailValue?.time_zone ?? statsValue?.time_zone ?? pastValue?.time_zone
   return (
     <>
@@ -96,13 +99,13 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
           </LiveReadings>
         </>
       )}
-      {pastValue === undefined ? null : <PastDays past={pastValue} metrics={toRead} quantities={quantities} />}
+      {pastValue === undefined ? null : <PastDays past={pastValue} metrics={toRead} quantities={ofPast} />}
       {statsValue === undefined ? null : (
         <>
           <Completeness stats={statsValue} />
-          <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={quantities} />
-          <SeasonalitySection stats={statsValue} metrics={toRead} quantities={quantities} />
-          <Pairs stats={statsValue} metrics={toRead} quantities={quantities} />
+          <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={ofStats} />
+          <SeasonalitySection stats={statsValue} metrics={toRead} quantities={ofStats} />
+          <Pairs stats={statsValue} metrics={toRead} quantities={ofStats} />
         </>
       )}
     </>

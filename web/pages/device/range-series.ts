@@ -40,6 +40,8 @@ export interface RangeParts {
     readonly states: Part<RangeReadings>
     readonly days: Part<DailySummary>
   }
+  /** That readings name: codes by metric. */
+  readonly units?: Readonly<Record<string, string>>
   /** Ascending. */
   readonly live: readonly LiveReading[]
   readonly metrics: readonly ShownMetric[]
@@ -64,7 +66,8 @@ export function rangeSeries(of: RangeParts): RangeSeries | undefined {
     if (found === undefined) return []
     return found.kind === 'gauge' ? [found] : within(found, of.window)
   })
-  return { series, stepMs: stepMsOf(plan) }
+  const described = { ...detail?.metrics, ...answerOf(parts.days)?.metrics }
+  return { series, stepMs: stepMsOf(plan), described, units: of.units }
 }
 
 function stepMsOf({ gauges }: RangePlan): number | undefined {

@@ -2,6 +2,7 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ReadingEvent } from '../../../live/events/event-shape.ts'
+import type { Descriptions } from '../../text/quantities.ts'
 
 export interface GaugeSeries {
   readonly kind: 'gauge'
@@ -68,6 +69,10 @@ export interface RangeSeries {
   readonly series: readonly MetricSeries[]
   /** Of what each value of a gauge is the mean; undefined for readings as they came. */
   readonly stepMs?: number | undefined
+  /** What the answers that the series are of say of their metrics. */
+  readonly described?: Descriptions | undefined
+  /** The units that those without descriptions name: codes by metric. */
+  readonly units?: Readonly<Record<string, string>> | undefined
 }
 
 /** A reading that has just come. */

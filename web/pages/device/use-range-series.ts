@@ -1,10 +1,10 @@
 /** The series of the range that is shown; while those of another one are on their way, the last ones stay. */
 
 import { useMemo, useRef } from 'preact/hooks'
-import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { addressOf } from '../../client/address.ts'
+import type { ResourceOptions } from '../../client/resource.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useRested } from '../../client/use-rested.ts'
@@ -14,6 +14,7 @@ import { withLastValues } from './chart-series.ts'
 import type { Measured } from './measured.ts'
 import { planOf } from './range-plan.ts'
 import { type Part, rangeSeries } from './range-series.ts'
+import { type ReadReadings, readReadings } from './read-readings.ts'
 import type { LiveReading, RangeSeries } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
@@ -37,6 +38,7 @@ export interface UsedSeries {
 }
 
 const everyMs = 60_000
+const ofReadings = { everyMs, read: readReadings }
 
 export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
   const { of, shown, detail, live, lastValues, expectedSeconds, metrics, zone } = options
@@ -45,18 +47,26 @@ export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
     () => planOf({ of, range, window, nowMs, expectedSeconds, metrics, described: detail?.metrics }),
     [of, range, window, nowMs, expectedSeconds, metrics, detail?.metrics],
   )
-  const gauges = usePart<RangeReadings>(plan.gaugePath)
-  const steps = usePart<RangeReadings>(plan.stepsPath)
-  const states = usePart<RangeReadings>(plan.statesPath)
-  const days = usePart<DailySummary>(plan.daysPath)
+  const gauges = usePart(plan.gaugePath, ofReadings)
+  const steps = usePart(plan.stepsPath, ofReadings)
+  const states = usePart(plan.statesPath, ofReadings)
+  const days = usePart<DailySummary>(plan.daysPath, { everyMs })
   const isLive = plan.gauges.kind === 'day' || plan.points.kind === 'points'
-  const coming = useMemo(() => withLastValues(live, lastValues ?? {}, window), [live, lastValues, window])
+  const coming = useMemo(() => {
+    return withLastValues(live, inUnitsOf(lastValues ?? {}, detail?.metrics), window)
+  }, [live, lastValues, detail?.metrics, window])
   const series = useMemo(
     () =>
       rangeSeries({
         plan,
         detail,
-        parts: { gauges: gauges.part, steps: steps.part, states: states.part, days: days.part },
+        parts: {
+          gauges: rowsOf(gauges.part),
+          steps: rowsOf(steps.part),
+          states: rowsOf(states.part),
+          days: days.part,
+        },
+        units: Object.assign({}, ...[gauges.part, steps.part, states.part].map(unitsOf)),
         live: coming,
         metrics,
         window,
@@ -69,10 +79,27 @@ export function useRangeSeries(options: RangeSeriesOptions): UsedSeries {
   return { state: worstState([gauges, steps, states, days].map(({ state }) => state)), series: series ?? last.current }
 }
 
+/** Without those that have come in another unit than that of the other answer: a station may change it between two reads. */
+function inUnitsOf(values: LastValues, described: Detail['metrics'] = {}): LastValues {
+  const isSame = ([metric, { unit }]: [string, LastValues[string]]) => (described[metric]?.unit ?? unit) === unit
+  return Object.fromEntries(Object.entries(values).filter(isSame))
+}
+
+function rowsOf(part: Part<ReadReadings>): Part<ReadReadings['rows']> {
+  return part === undefined || part === 'unneeded' ? part : part.rows
+}
+
+function unitsOf(part: Part<ReadReadings>): ReadReadings['units'] {
+  return part === undefined || part === 'unneeded' ? {} : part.units
+}
+
 /** Of a path behind `/api/`. */
-function usePart<Answer>(path: string | undefined): { state: ResourceState<Answer>; part: Part<Answer> } {
+function usePart<Answer>(
+  path: string | undefined,
+  options: ResourceOptions<Answer>,
+): { state: ResourceState<Answer>; part: Part<Answer> } {
   const rested = useRested(path)
-  const state = useResource<Answer>(rested === undefined ? undefined : addressOf(`/api/${rested}`), { everyMs })
+  const state = useResource<Answer>(rested === undefined ? undefined : addressOf(`/api/${rested}`), options)
   if (path === undefined) return { state, part: 'unneeded' }
   // While a range is moved, the answer is that of the range before.
   return { state, part: path === rested ? lastValue(state) : undefined }
