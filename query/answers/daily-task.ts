@@ -11,13 +11,14 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const beforeUs = dailyStartMs(local, nowMs, days) * 1000 - 1
+  const throughUs = nowMs * 1000
+  // First, for what is read of a station afterwards has also those of its parameters that are only in these days.
+  const metrics = await context.inUnits(query.further, [{ fromUs: beforeUs + 1, toUs: throughUs + 1 }])
   const firstUs = (await source.newestUs(symbol, beforeUs, signal)) ?? beforeUs + 1
   const [series, earlierMs] = await Promise.all([
-    source.series({ symbol, afterUs: firstUs - 1, throughUs: nowMs * 1000, rowsMax }, signal),
+    source.series({ symbol, afterUs: firstUs - 1, throughUs, rowsMax }, signal),
     earlierTimes(device, firstUs - 1, context),
   ])
-  const range = { afterUs: firstUs - 1, throughUs: nowMs * 1000 }
-  const metrics = await context.inUnits(query.further, [{ fromUs: beforeUs + 1, toUs: range.throughUs + 1 }])
-  const further = await furtherSamples(metrics, range, series, context)
+  const further = await furtherSamples(metrics, { afterUs: firstUs - 1, throughUs }, series, context)
   return buildDaily({ device, series, earlierMs, further, days, nowMs, local })
 }

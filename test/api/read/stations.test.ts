@@ -222,6 +222,26 @@ t.test('days are those of the zone of the station', async t => {
   t.equal(today.hours[0]?.d, '2026-03-10 00:00')
 })
 
+t.test('the first day is the same in a longer answer, also of a parameter that has stopped since', async t => {
+  const station = await addStation('STOP-1')
+  const pointsOf = (parameter: Parameter, fromMs: number, toMs: number) => {
+    const series = numberOf(station, parameter)
+    return Array.from({ length: (toMs - fromMs) / hourMs }, (_, hour) => {
+      const timeUs = (fromMs + (hour + 0.5) * hourMs) * 1000
+      return { timeUs, storedUs: timeUs, series, value: (hour * hour) % 50, unit: 'ugm3' }
+    })
+  }
+  const stoppedMs = Date.parse('2026-01-20T00:00:00Z')
+  await write([...pointsOf('pm10', stoppedMs - 5 * dayMs, stoppedMs), ...pointsOf('pm25', firstMs, lastMs)])
+  const dayOf = async (days: number) => {
+    const answer = validated(DailySummary, await json(t, `STOP-1/daily_summary?days=${days}`))
+    return answer.days.find(({ date }) => date === '2026-01-18') as unknown as { pm10: { count: number } }
+  }
+  const [first, later] = [await dayOf(52), await dayOf(90)]
+  t.equal(first.pm10.count, 24)
+  t.strictSame(first.pm10, later.pm10)
+})
+
 t.test('statistics of the points, with the time of the station in what goes on changing', async t => {
   const stats = validated(Stats, await json(t, 'DEL-1/stats_data'))
   t.equal(stats.n_samples, times.length)
