@@ -144,6 +144,30 @@ t.test('another range is read of the points, and downloaded', async t => {
   })
 })
 
+t.test('what is left out stays while the next minute is read, and a failure of that is shown', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.clock.install()
+    await openStation(page, 'DEL-1')
+    const leftOut = page.locator('.left-out')
+    await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
+    let asked = 0
+    const answers = Promise.withResolvers<void>()
+    await page.route('**/api/stations/DEL-1/units?*', async route => {
+      asked++
+      await answers.promise
+      await route.fulfill({ status: 503, json: { status: 'the database is away' } })
+    })
+    await page.clock.fastForward(minuteMs)
+    await becomes(t, async () => asked > 0, true, 'the next minute is asked for')
+    t.match(await textOf(leftOut), /Ozone: 6 points/)
+    answers.resolve()
+    await becomes(t, () => textOf(page.locator('main')), /cannot read its data at the moment \(the database is away\)/)
+    await page.unroute('**/api/stations/DEL-1/units?*')
+    await page.clock.fastForward(2 * minuteMs)
+    await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
+  })
+})
+
 t.test('a unit stands beside numbers of the same answer, whatever others are in', async t => {
   await inBrowser(t, browser, desk, async page => {
     const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`

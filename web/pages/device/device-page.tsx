@@ -18,7 +18,7 @@ export function DevicePage({ name }: { name: string }) {
   return (
     <MeasuredPage<LatestOfDevice>
       of={of}
-      about={about}
+      others={[about]}
       head={latest => <Head name={name} latest={latest} description={lastValue(about)?.location_desc ?? ''} />}
       unknown={() => <UnknownDevice name={name} />}
     />

@@ -34,7 +34,7 @@ export interface MeasuredPageProps<Now extends Latest> {
   /** The same while the page is about the same. */
   readonly of: Measured
   /** Of what the page reads besides. */
-  readonly about: ResourceState<unknown>
+  readonly others: readonly ResourceState<unknown>[]
   /** With `latest`, once that has come. */
   head(latest: Now | undefined): ComponentChildren
   /** Where the service knows nothing of it. */
@@ -43,7 +43,7 @@ export interface MeasuredPageProps<Now extends Latest> {
 }
 
 export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) {
-  const { of, about, head, unknown, aboveCharts } = props
+  const { of, others, head, unknown, aboveCharts } = props
   const latest = useResource<Now>(addressOf(`/api/${of.pathOf('latest')}`), everyMinute)
   const latestValue = lastValue(latest)
   const chosen = urlArguments.value.get('metrics')
@@ -56,7 +56,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const detail = analyse<Detail>('detail_data', [`points=${pointsMax}`, 't=1', 'flags=1'], everyMinute)
   const stats = analyse<Stats>('stats_data', [], everyTwoMinutes)
   const past = analyse<Past>('past_window_data', [], everyTwoMinutes)
-  const all = [about, latest, detail, stats, past]
+  const all = [...others, latest, detail, stats, past]
   // Those of other metrics stay until the answers about the chosen ones are there.
   const detailValue = useKept(detail, of.name)
   const statsValue = useKept(stats, of.name)

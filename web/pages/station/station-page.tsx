@@ -13,18 +13,20 @@ import { measuredStation } from '../device/measured.ts'
 import { MeasuredPage } from '../device/measured-page.tsx'
 import { LeftOut } from './left-out.tsx'
 import { stationFacts, stationPlace } from './station-facts.ts'
+import { useRangeUnits } from './use-range-units.ts'
 
 export function StationPage({ sn }: { sn: string }) {
   useTitle(sn)
   const of = useMemo(() => measuredStation(sn), [sn])
   const about = useResource<PublicStation>(addressOf(`/api/stations/${encodeURIComponent(sn)}`))
+  const { state, units } = useRangeUnits(of)
   return (
     <MeasuredPage<StationLatest>
       of={of}
-      about={about}
+      others={[about, state]}
       head={latest => <Head sn={sn} latest={latest} about={lastValue(about)} />}
       unknown={() => <UnknownStation sn={sn} />}
-      aboveCharts={quantities => <LeftOut of={of} quantities={quantities} />}
+      aboveCharts={quantities => <LeftOut {...{ units, quantities }} />}
     />
   )
 }
