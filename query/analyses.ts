@@ -26,7 +26,7 @@ export interface Analyses {
   daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Served
   /** Today, and four days like it. */
   past(device: AnalysedDevice, how: PastHow, client: AbortSignal): Served
-  /** The newest point of each parameter of a station. */
+  /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
   stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
   stationUnits(station: Station, range: UsRange, client: AbortSignal): Promise<Answer>

@@ -46,7 +46,7 @@ export function mayAdminister(operation: StationOperation, principal: Principal)
  * The same by the reads of this service, which are open to everybody or have let in who asks; undefined for nobody who is
  * known. Somebody may have registered with an address that is not theirs, and be given a station by it.
  */
-export function mayRead(principal: Principal | undefined, station: Owned): boolean {
+export function mayReadStation(principal: Principal | undefined, station: Owned): boolean {
   if (!station.private) return true
   if (principal === undefined || authorize('readings.read', principal) !== 'allowed') return false
   if (principal.kind === 'admin-token') return true

@@ -1,4 +1,4 @@
-/** The newest point of each parameter of a station, and whether the station still reports. */
+/** The newest point of each parameter of a station, of the month up to the newest of all, and whether the station still reports. */
 
 import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'

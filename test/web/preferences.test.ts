@@ -54,7 +54,7 @@ t.test('a choice changes the page at once, and stays in the browser', async t =>
       await openMenu(page)
       await becomes(t, () => chosenIn(page, 'Times'), 'Asia/Tokyo')
       await choose(page, 'Temperature', 'As measured')
-      await choose(page, 'Times', 'In the zone of the service')
+      await choose(page, 'Times', 'In the zone of the page')
       await closeMenu(page)
       await page.getByText('Times: Europe/Berlin').waitFor()
       await becomes(t, () => cell(page, 'temperature').innerText(), '20.0\u202f°C')

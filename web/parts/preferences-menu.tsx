@@ -48,13 +48,14 @@ function PreferencesDialog({ onClose }: { onClose: () => void }) {
       <Choice
         label="Times"
         chosen={chosen.time_zone}
-        usual="In the zone of the service"
+        usual="In the zone of the page"
         options={zonesWith(chosen.time_zone)}
         onChoose={zone => change({ time_zone: zone })}
       />
       <p class="note">
         This changes what the pages show. Files of CSV and the API have the units as measured and times in UTC. Days,
-        hours and statistics of analyses stay those of the zone of the service.
+        hours and statistics of analyses stay in the zone of the page: that of the station where it is about one, else
+        that of the service.
       </p>
       {failure === undefined ? (
         <p class="note">

@@ -5,7 +5,7 @@ import type { Preferences } from '../../auth/accounts/preference-values.ts'
 
 export type { Preferences }
 
-/** The units of the metrics, and the zone of the service. */
+/** The units of the metrics, and the zone of the page: of the service, or of a station. */
 export const noPreferences: Preferences = {
   temperature_unit: null,
   pressure_unit: null,

@@ -1,4 +1,4 @@
-/** Times as people read them: in the zone of the service, or in one that they have chosen; every text names it, or the page says it once. */
+/** Times as people read them: in the zone of the page, or in one that they have chosen; every text names it, or the page says it once. */
 
 export interface Times {
   zone: string

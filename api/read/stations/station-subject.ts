@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { isPassing } from '../../../auth/passing-errors.ts'
-import { mayRead } from '../../../auth/stations/permissions.ts'
+import { mayReadStation } from '../../../auth/stations/permissions.ts'
 import type { Station } from '../../../auth/stations/station.ts'
 import type { Stations } from '../../../auth/stations/stations.ts'
 import type { FindPrincipal } from '../../credentials/find-principal.ts'
@@ -28,7 +28,7 @@ export function stationInPath(options: StationSubjectOptions): AwaitedSubject<St
     if (station?.private === false) return station
     // Also where there is none, so that nobody finds out by what becomes of a credential which private ones there are.
     const principal = await findPrincipal(request.raw)
-    if (station !== undefined && mayRead(principal, station)) return station
+    if (station !== undefined && mayReadStation(principal, station)) return station
     const isGuess = principal === undefined && hasCredential(request)
     return isGuess && authRateLimit.isExceeded(request.ip) ? 'TOO_MANY_ATTEMPTS' : 'STATION_UNKNOWN'
   }

@@ -77,6 +77,7 @@ function ownOperations(access: ReadAccess, options: StationReadsOptions, sendRan
       path: '/stations/:sn/latest',
       name: 'read_station_latest',
       summary: 'The newest point of each parameter of a station',
+      description: 'Of those that came in the 31 days up to the newest point of the station; the others are not in it.',
       answer: StationLatest.meta({ id: 'StationLatest' }),
       handle: latest,
     }),
