@@ -11,7 +11,8 @@ export interface SeenRecord {
 }
 
 export interface LastSeen<Seen extends SeenRecord> {
-  seen(record: Seen, timeMs: number): void
+  /** `withinMs`: how soon that is saved, where it must be sooner than usual. */
+  seen(record: Seen, timeMs: number, withinMs?: number): void
   /** Saves what is not yet saved, then stops. What a frozen PostgreSQL does not take is lost. */
   close(): Promise<void>
 }
@@ -34,22 +35,34 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
   let unsaved: Seen[] = []
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
+  /** Of the next timer. */
+  let waitMs = flushMs
   let closed = false
 
-  function seen(record: Seen, timeMs: number): void {
+  function seen(record: Seen, timeMs: number, withinMs = flushMs): void {
     if (timeMs <= record.lastSeenMs) return
     record.lastSeenMs = timeMs
     if (record.seenUnsaved || unsaved.length >= unsavedMax) return
     record.seenUnsaved = true
     unsaved.push(record)
-    if (timer === undefined && !closed) timer = setTimeout(flush, flushMs).unref()
+    schedule(withinMs)
+  }
+
+  function schedule(withinMs: number): void {
+    if (closed || (timer !== undefined && withinMs >= waitMs)) return
+    waitMs = Math.min(waitMs, withinMs)
+    // After a save that is under way, the next one is scheduled.
+    if (running !== undefined) return
+    clearTimeout(timer)
+    timer = setTimeout(flush, waitMs).unref()
   }
 
   function flush(): void {
     timer = undefined
+    waitMs = flushMs
     running ??= saveAll().finally(() => {
       running = undefined
-      if (unsaved.length > 0 && !closed) timer ??= setTimeout(flush, flushMs).unref()
+      if (unsaved.length > 0) schedule(waitMs)
     })
   }
 

@@ -52,8 +52,8 @@ export interface Stations {
     by: string,
     write?: (transaction: Transaction) => Promise<void>,
   ): Promise<StationChanged<undefined>>
-  /** Updates the time in memory; PostgreSQL is updated later in a batch. */
-  noteData(station: Pick<Station, 'id'>, timeMs: number): void
+  /** Updates the time in memory; PostgreSQL is updated later in a batch, soon where these are the first data. */
+  noteData(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
   /** When its newest data came. */
   lastDataMs(station: Station): number | null
   /** Runs a change that may hand stations over, for the removal of an account. */
@@ -75,6 +75,8 @@ export interface StationsOptions {
 
 /** With more, reading all of them after each change would take too long. */
 const stationsMaxUsual = 10_000
+/** That a station has data decides whether reads look for points at all, so a crash soon afterwards must not forget it. */
+const firstFlushMs = 50
 const everything = 'all'
 const unknownStation = { ok: false, code: 'STATION_UNKNOWN' } as const
 /** `sequence_generator_limit_exceeded`: no number of a series is left. */
@@ -96,10 +98,7 @@ export function openStations(options: StationsOptions): Stations {
   })
   const dataTimes = new Map<number, DataTime>()
   const lastData = createLastSeen<DataTime>({
-    save: (times, timesMs) => {
-      const ids = times.map(({ id }) => id)
-      return saveLastData(pool, ids, timesMs)
-    },
+    save: (times, timesMs) => saveLastData(pool, idsOf(times), timesMs),
     failed: error => log.warn({ err: error }, 'could not save when data of stations came, retrying'),
     flushMs,
     batchMax: 5_000,
@@ -156,10 +155,11 @@ export function openStations(options: StationsOptions): Stations {
       return { ok: true, value: undefined }
     },
 
-    noteData({ id }, timeMs) {
-      const time = dataTimes.get(id) ?? { id, lastSeenMs: 0, seenUnsaved: false }
+    noteData({ id, savedLastDataMs }, timeMs) {
+      const known = dataTimes.get(id)
+      const time = known ?? { id, lastSeenMs: 0, seenUnsaved: false }
       dataTimes.set(id, time)
-      lastData.seen(time, timeMs)
+      lastData.seen(time, timeMs, known === undefined && savedLastDataMs === null ? firstFlushMs : flushMs)
     },
 
     lastDataMs({ id, savedLastDataMs }) {
@@ -171,6 +171,8 @@ export function openStations(options: StationsOptions): Stations {
     close: lastData.close,
   }
 }
+
+const idsOf = (records: readonly { readonly id: number }[]) => records.map(({ id }) => id)
 
 function refusalOf(error: unknown): StationRefusal {
   if (isUniqueViolation(error, 'stations_sn')) return { ok: false, code: 'SN_TAKEN' }

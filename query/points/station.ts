@@ -6,6 +6,11 @@ export interface Station {
   readonly series: readonly { readonly number: number; readonly parameter: string }[]
 }
 
+/** Of the record of the registry, as one that has sent nothing: no points are looked for among those of all stations. */
+export function silentStation(record: Pick<Parameters<typeof pointStation>[0], 'sn' | 'timezone'>): Station {
+  return pointStation({ ...record, series: new Map() })
+}
+
 /** Of the record of the registry. */
 export function pointStation(record: {
   readonly sn: string

@@ -162,6 +162,19 @@ t.test('when data came is known at once, saved later, and never goes back', asyn
   await reopened.close()
 })
 
+t.test('the first data of a station are saved soon', async t => {
+  const slow = openStations({ pool, nowMs: () => clock.ms, log: silentLog, flushMs: 3_600_000 })
+  t.teardown(() => slow.close())
+  const [first, second] = [await add('D-2'), await add('D-3')]
+  for (const station of [first, second]) slow.noteData(station, 2_000)
+  await waitFor('both are saved', async () => {
+    const { rows } = await pool.query('SELECT 1 FROM stations WHERE sn = ANY($1) AND last_data_at IS NOT NULL', [
+      ['D-2', 'D-3'],
+    ])
+    return rows.length === 2
+  })
+})
+
 /** Stations on the same PostgreSQL, by way of a gate. */
 async function openBehindGate(t: Test, log: Log) {
   const { host = '', port = 0, user = '', password, database = '' } = pool.options

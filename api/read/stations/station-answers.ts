@@ -2,10 +2,11 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Station } from '../../../auth/stations/station.ts'
+import type { Stations } from '../../../auth/stations/stations.ts'
 import { type AnalysedStation, analysedStation } from '../../../query/analysed-device.ts'
 import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
-import { pointStation } from '../../../query/points/station.ts'
+import { pointStation, silentStation } from '../../../query/points/station.ts'
 import type { Query } from '../../../query/query.ts'
 import { disconnectSignalOf } from '../../http/disconnect-signal.ts'
 import { sendBody } from '../../http/send-body.ts'
@@ -17,6 +18,7 @@ import { stationRange } from './station-range.ts'
 import type { PublicStation } from './station-shape.ts'
 
 export interface StationAnswersOptions {
+  stations: Pick<Stations, 'lastDataMs'>
   metrics: DescribedMetrics
   query: Pick<Query, 'stationLatest' | 'stationUnits' | 'coded'>
   nowMs: () => number
@@ -25,12 +27,17 @@ export interface StationAnswersOptions {
 /** What a station is changes seldom. */
 const stationMaxAgeSeconds = 10
 
-export function analysed(station: Station): AnalysedStation {
-  return analysedStation(station.id, pointStation(station))
+/** To be analysed. */
+export function createAnalysed(stations: StationAnswersOptions['stations']) {
+  return (station: Station): AnalysedStation => {
+    const hasPoints = stations.lastDataMs(station) !== null
+    return analysedStation(station.id, hasPoints ? pointStation(station) : silentStation(station))
+  }
 }
 
 export function createStationAnswers(options: StationAnswersOptions, sendRange: SendRange) {
   const { metrics, query, nowMs } = options
+  const analysed = createAnalysed(options.stations)
 
   function describe(station: Station, request: FastifyRequest, reply: FastifyReply): Sent {
     const { sn, model, city, country, location, latitude, longitude, outdoors, timezone } = station
@@ -51,13 +58,14 @@ export function createStationAnswers(options: StationAnswersOptions, sendRange: 
     const read = readReadingsParameters({ start, end }, undefined, nowMs() * 1000)
     if (!read.ok) return refuse(reply, 'PARAMETER_INVALID', read.status)
     const { fromUs, toUs } = read.asked
-    const asked = query.stationUnits(pointStation(station), { fromUs, toUs }, disconnectSignalOf(reply))
+    const asked = query.stationUnits(analysed(station).station, { fromUs, toUs }, disconnectSignalOf(reply))
     return sendAnswer(request, reply, asked, query.coded)
   }
 
   function range(station: Station, request: RangeRequest, reply: FastifyReply): Sent {
     return sendRange(request, reply, ({ fromUs, toUs }, client) => {
-      return stationRange(options, station, { fromUs, toUs, names: request.query['metrics'] }, client)
+      const asked = { fromUs, toUs, names: request.query['metrics'] }
+      return stationRange({ ...options, analysed }, station, asked, client)
     })
   }
 

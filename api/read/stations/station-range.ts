@@ -1,8 +1,8 @@
 /** What a read of a range of a station sends: each parameter in one unit, with how many points are left out for theirs. */
 
 import type { Station } from '../../../auth/stations/station.ts'
+import type { AnalysedStation } from '../../../query/analysed-device.ts'
 import { seriesTable } from '../../../query/export/series-table.ts'
-import { pointStation } from '../../../query/points/station.ts'
 import type { Query } from '../../../query/query.ts'
 import { StationUnits } from '../../../query/shapes/station.ts'
 import { sumOf } from '../../../query/stations/point-units.ts'
@@ -14,20 +14,26 @@ import { type DescribedMetrics, stationMetrics } from './station-metrics.ts'
 export const leftOutHeader = 'points-left-out'
 export const unitsHeader = 'point-units'
 
+interface StationRangeOptions {
+  query: Pick<Query, 'stationUnits'>
+  metrics: DescribedMetrics
+  analysed: (station: Station) => AnalysedStation
+}
+
 interface RangeAsked extends Pick<ReadingsParameters, 'fromUs' | 'toUs'> {
   /** The parameter `metrics` as it came. */
   readonly names: unknown
 }
 
 export async function stationRange(
-  { query, metrics }: { query: Pick<Query, 'stationUnits'>; metrics: DescribedMetrics },
+  { query, metrics, analysed }: StationRangeOptions,
   station: Station,
   { fromUs, toUs, names }: RangeAsked,
   client: AbortSignal,
 ): Promise<RangeContent> {
   const named = namedMetrics(names, stationMetrics(metrics, station, undefined))
   if (typeof named === 'string') return { ok: false, code: 'PARAMETER_INVALID', text: named }
-  const answer = await query.stationUnits(pointStation(station), { fromUs, toUs }, client)
+  const answer = await query.stationUnits(analysed(station).station, { fromUs, toUs }, client)
   if (!answer.ok) return { ok: false, code: answer.code }
   const { units } = StationUnits.parse(JSON.parse(Buffer.from(answer.body.bytes).toString()))
   const { id, sn } = station

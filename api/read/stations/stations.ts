@@ -11,13 +11,14 @@ import { markReadsAsPrivate, type ReadAccess } from '../read-access.ts'
 import { jsonRead, ofReads, readGroup, readOperation } from '../read-operation.ts'
 import { rangeSuccess } from '../readings.ts'
 import { RangeParameters } from '../readings-parameters.ts'
-import { analysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
+import { createAnalysed, createStationAnswers, type StationAnswersOptions } from './station-answers.ts'
 import { absentParameter, stationMetrics } from './station-metrics.ts'
 import { leftOutHeader, unitsHeader } from './station-range.ts'
 import { PublicStation } from './station-shape.ts'
 import { type StationSubjectOptions, stationInPath } from './station-subject.ts'
 
 export interface StationReadsOptions extends StationSubjectOptions, StationAnswersOptions {
+  stations: StationSubjectOptions['stations'] & StationAnswersOptions['stations']
   query: AnalysesQuery & StationAnswersOptions['query']
 }
 
@@ -53,7 +54,7 @@ function analysedOne(options: StationReadsOptions): AnalysedOne<Station> {
     pathOf: analysis => `/stations/:sn/${analysis}`,
     nameOf: what => `read_station_${what}`,
     noun: 'station',
-    device: analysed,
+    device: createAnalysed(options.stations),
     absent: absentParameter,
     further: (station, _always, names) => stationMetrics(options.metrics, station, names),
   }

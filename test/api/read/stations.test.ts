@@ -34,7 +34,7 @@ const nowMs = Date.parse('2026-03-10T12:00:30Z')
 const firstMs = Date.parse('2026-03-08T00:00:00Z')
 const lastMs = Date.parse('2026-03-10T12:00:00Z')
 
-const { address, write } = await startPointsQuestdb(t)
+const { address, write: writePoints } = await startPointsQuestdb(t)
 const { people, person, keyOf, addStation } = await startAirQuality(t, 60, { questdb: address })
 const ownerId = await person('owner@example.com')
 const owner = await keyOf(ownerId)
@@ -85,6 +85,15 @@ function pointsAt(station: Station, timeMs: number): TestPoint[] {
 }
 
 await write(times.flatMap(timeMs => [...pointsAt(open, timeMs), ...pointsAt(closed, timeMs)]))
+
+/** As the ingest does: of a station without data, no points are looked for. */
+async function write(points: readonly TestPoint[]): Promise<void> {
+  const { all } = await people.stations.registry()
+  const series = new Set(points.map(point => point.series))
+  for (const station of all)
+    if (station.series.values().some(one => series.has(one))) people.stations.noteData(station, nowMs)
+  await writePoints(points)
+}
 
 const unlimited: AuthRateLimit = { isExceeded: () => false }
 const rangeReads = createReadingsExport({ questdb: address, log: silentLog })
@@ -176,6 +185,16 @@ t.test('a station without points is one that never reported', async t => {
   t.strictSame(units.units, {})
   validated(DailySummary, await json(t, 'EMPTY-1/daily_summary?days=3'))
   validated(PastDays, await json(t, 'EMPTY-1/past_window_data'))
+})
+
+t.test('of a station that has never sent, no points are looked for', async t => {
+  const station = await addStation('MUTE-1')
+  await writePoints(pointsAt(station, lastMs))
+  t.match(await json(t, 'MUTE-1/latest'), { state: 'never', values: {} })
+  t.match(await json(t, `MUTE-1/units?start=${firstMs}`), { units: {} })
+  t.strictSame(await json(t, `MUTE-1/readings?start=${firstMs}`), [])
+  people.stations.noteData(station, nowMs)
+  t.match(await json(t, 'MUTE-1/latest'), { state: 'fresh' })
 })
 
 t.test('the day has every point in one unit, and the hours of the month their means', async t => {
