@@ -139,8 +139,7 @@ function withoutZeros(counts: Float64Array | undefined): void {
   for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
 }
 
-/** The number of the one device or station that the range is of. */
-export function onlyDevice({ symbols, station }: Pick<ExportRange, 'symbols' | 'station'>): number {
+function onlyDevice({ symbols, station }: ExportRange): number {
   if (station !== undefined) return station.id
   if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
   return Number(symbols[0]?.split('-').at(-1))
@@ -164,11 +163,6 @@ async function readColumns(
   const columnsSql = [keySql(range), ...range.columns].join(', ')
   const sql = `SELECT ${columnsSql} FROM ${rowsFromSql(range)} LIMIT ${whole(limit)}`
   return await reader.read({ sql, columnCount: 2 + range.columns.length, rowsMax: limit }, signal)
-}
-
-/** For QuestDB's own text of the first rows. */
-export function textSql({ columns, ...range }: RangeOfColumns, limit: number): string {
-  return `SELECT ${['ts', ...columns].join(', ')} FROM ${rowsFromSql(range)} LIMIT ${whole(limit)}`
 }
 
 /** To stand behind FROM: readings, or the times of points, by time. */

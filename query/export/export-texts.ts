@@ -4,7 +4,6 @@ import type { ExportColumn } from './export-columns.ts'
 import type { Layout } from './export-queries.ts'
 import type { ExportRows } from './export-rows.ts'
 import { fieldBytesMax, RowBytes } from './row-bytes.ts'
-import type { LineParts } from './text-rows.ts'
 
 type TextLayout = Exclude<Layout, 'parquet'>
 type Columns = readonly Pick<ExportColumn, 'name' | 'metric'>[]
@@ -54,12 +53,6 @@ function table(columns: Columns, end: string): RowFormat {
     end,
     device: name => `Z,${cell(name)}`,
   }
-}
-
-/** What stands in each line of a table behind its time and its values. */
-export function linePartsOf(layout: 'csv' | 'rfc4180', name: string): LineParts {
-  const { device, end } = table([], lineEnds[layout])
-  return { device: Buffer.from(device(name)), end: Buffer.from(end) }
 }
 
 /** The import asks for these, if only as null; and for those that a device lists. */

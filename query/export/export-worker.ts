@@ -4,7 +4,6 @@ import { workerData } from 'piscina'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { createColumnsReader } from '../questdb/columns-reader.ts'
-import { createQuestdbText } from '../questdb/questdb-text.ts'
 import { runTask } from '../run-task.ts'
 import type { Task, TaskResult } from '../task.ts'
 import { columnsOf } from './export-columns.ts'
@@ -20,23 +19,19 @@ import { countRows, readPiece } from './export-rows.ts'
 import { writeTexts } from './export-texts.ts'
 import { parquetFooter, writeRowGroups } from './parquet-file.ts'
 import { metricsByDevice } from './series-table.ts'
-import { readTextPiece } from './text-piece.ts'
 
 const settings: ExportSettings = workerData
 lowerThreadPriority(settings.priority)
 const connection = createPgConnection(settings.questdb.pg, settings)
 const reader = createColumnsReader(settings, connection)
-const text = createQuestdbText(settings)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
   const { layout, stepUs, metrics, series, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
-    const names = readNames(task.names)
-    const copied = await readTextPiece(text, task, names, signal)
-    if (copied !== undefined) return copied
     const { rows, readingsRead, nextUs } = await readPiece(reader, task, stepUs, rowsMax, signal)
     const columns = columnsOf(stepUs, metrics)
+    const names = readNames(task.names)
     const written =
       layout === 'parquet'
         ? await writeRowGroups(columns, rows, names, fileOffset)
