@@ -6,7 +6,7 @@ import { answerBrokenRequest } from './broken-requests.ts'
 import type { Certificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { createDeadlines } from './deadlines.ts'
-import { tellEndOfEmptyBody } from './empty-bodies.ts'
+import { emitEndOfEmptyBody } from './empty-bodies.ts'
 import { createLingeringClose } from './lingering-close.ts'
 import { messageErrorOf, refuseMessage } from './message-error.ts'
 import { queueRequests } from './request-queue.ts'
@@ -55,7 +55,7 @@ export function createHttpServers({ tls, connections }: HttpServerOptions): Http
         refuseMessage(response, error)
         return
       }
-      tellEndOfEmptyBody(request)
+      emitEndOfEmptyBody(request)
       handle(request, response)
     }
   }
