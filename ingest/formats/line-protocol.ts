@@ -125,9 +125,9 @@ class BodyReader {
   }
 
   #isTooLong(): boolean {
-    const areRowsLeft = this.#rows.count >= rowsMax && this.#at < this.#bytes.length
-    if (areRowsLeft || this.#series.deviceNames.length > devicesMax) return true
-    return this.#rows.furtherCount > furtherValuesMax || this.#options.sightings?.isFull() === true
+    if (this.#series.deviceNames.length > devicesMax || this.#rows.furtherCount > furtherValuesMax) return true
+    const isFull = this.#rows.count >= rowsMax || this.#options.sightings?.isFull() === true
+    return isFull && this.#at < this.#bytes.length
   }
 
   /** A function of its own: what V8 compiles for a loop in progress it throws away where something else follows. */

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { ByteKeys } from '../../ingest/formats/byte-keys.ts'
+import { SightingsReader } from '../../ingest/formats/field-sightings.ts'
 import { type LineProtocolOptions, readLineProtocol, receiptTimeMs } from '../../ingest/formats/line-protocol.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { type Precision, readTimestamp, unitOf } from '../../ingest/formats/line-protocol-time.ts'
@@ -342,6 +343,14 @@ t.test('a body names so many devices and no more', async t => {
   t.match(read(linesOf(10_001)), { isTooLong: true })
   const again = linesOf(10_000).replaceAll('room=a', 'room=b')
   t.match(read(linesOf(10_000) + again), { isTooLong: false }, 'in whatever series')
+})
+
+t.test('a body that reaches the bound on its fields with its last line is read whole', async t => {
+  const limits = { pairsMax: 6, fieldsMax: 100 }
+  const bodyOf = (devices: number) =>
+    Array.from({ length: devices }, (_, index) => `w,device=k${index} co2=1,wind=2 ${ns}\n`).join('')
+  t.match(read(bodyOf(3), { sightings: new SightingsReader(limits) }), { isTooLong: false, points: 3 })
+  t.match(read(bodyOf(4), { sightings: new SightingsReader(limits) }), { isTooLong: true })
 })
 
 t.test('any body gives what the plain reader finds, cut at every byte', async t => {
