@@ -24,6 +24,7 @@ import { openDisk } from './journal/disk.ts'
 import { bulkBytesMax, Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
 import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
+import { openSegmentsMedium } from './journal/segments-medium.ts'
 import type { StoredListener } from './journal/stored-records.ts'
 import type { WallClock } from './journal/wall-clock.ts'
 import type { TableDescription } from './table.ts'
@@ -117,18 +118,11 @@ export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,
 ): WritePath<Series, Values> {
   const { table, writer, directory, reserveBytes, keepMs, clock, log, onFatal } = options
-  const journal = new Journal({
-    writer,
-    directory,
-    bytesMax: options.journalBytesMax,
-    reserveBytes,
-    liveWindowUs,
-    nowUs: clock.nowUs,
-    log,
-    onFatal,
-  })
+  const { nowUs } = clock
+  const medium = openSegmentsMedium({ directory, bytesMax: options.journalBytesMax, reserveBytes, nowUs, log })
+  const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
-  let forwarderStatus = statusAtStart(openDisk(directory), journal.recoveredEnd, journal.recoveredOrdinal)
+  let forwarderStatus = statusAtStart(openDisk(directory), medium.end)
   const sent = openSentPort()
   let closing: Promise<void> | undefined
 
@@ -136,7 +130,7 @@ export function openWritePath<Series, Values extends Timed>(
     table,
     directory,
     durableEnd: journal.shared.durableEnd,
-    end: { position: journal.recoveredEnd, ordinal: journal.recoveredOrdinal },
+    end: medium.end,
     revisions,
     sentPort: sent.port,
     ...requests,

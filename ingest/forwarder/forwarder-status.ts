@@ -3,6 +3,7 @@
 import { readCheckpoint } from '../journal/checkpoint.ts'
 import type { Disk } from '../journal/disk.ts'
 import { oldestReceiptUs } from '../journal/group.ts'
+import type { JournalMedium } from '../journal/medium.ts'
 import { SegmentReader } from '../journal/segment-reader.ts'
 import { listSegments } from '../journal/segments.ts'
 import { letterNames } from './dead-letters.ts'
@@ -32,18 +33,19 @@ export interface ForwarderStatus {
 }
 
 /** What can be said before QuestDB is there. */
-export function statusAtStart(disk: Disk, end: number, endOrdinal: number): ForwarderStatus {
-  const applied = readCheckpoint(disk, end)
+export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderStatus {
+  const { position } = end
+  const applied = readCheckpoint(disk, position)
   const reader = new SegmentReader(disk)
-  const { groups } = reader.read(applied, end)
+  const { groups } = reader.read(applied, position)
   reader.close()
   return {
     rows: 0,
     live: applied,
     backfill: applied,
     applied,
-    start: listSegments(disk)[0] ?? end,
-    appliedOrdinal: groups[0]?.firstOrdinal ?? endOrdinal,
+    start: listSegments(disk)[0] ?? position,
+    appliedOrdinal: groups[0]?.firstOrdinal ?? end.ordinal,
     pendingSinceUs: oldestReceiptUs(groups),
     deadLetters: letterNames(disk).length,
     suspended: false,

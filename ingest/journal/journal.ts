@@ -1,54 +1,42 @@
 /**
  * The journal as the main thread sees it: records are collected in one shared slot while the journal's thread syncs the
  * other. No timer holds a lone reading back; under load the groups grow by themselves, to everything that came in while
- * the last sync ran.
- *
- * This is the form on local disks. Nothing above it knows: another form has the same few methods.
+ * the last sync ran. What they are written to is the medium: segments on the local disk, or a topic.
  */
 
 import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
-import { type Disk, openDisk } from './disk.ts'
 import { EndedSeries } from './ended-series.ts'
 import { groupBodyMax, groupHeaderLength } from './group.ts'
 import {
   controlAt,
   createJournalShared,
   type JournalShared,
-  type JournalThreadData,
   type JournalThreadMessage,
   slotBytes,
   timesAt,
 } from './journal-shared.ts'
-import { type JournalThread, startJournalThread } from './journal-worker.ts'
+import type { JournalThread } from './journal-worker.ts'
+import type { JournalMedium } from './medium.ts'
 import type { Outcome, Settle } from './outcome.ts'
 import { chooseLanes, type RecordWriter, type Timed } from './record.ts'
-import { recoverJournal } from './recovery.ts'
-import { segmentBytesMax } from './segments.ts'
 import { createSlot, emptySlot, type Slot } from './slot.ts'
 import type { Stamper } from './stamp.ts'
-import { openStamper } from './stamp-file.ts'
 import { createStoredListeners, type StoredListener, type StoredListeners } from './stored-records.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 export interface JournalOptions<Series, Values extends Timed> {
   /** Of the table whose records are in the journal. */
   writer: RecordWriter<Series, Values>
-  directory: string
-  /** The journal takes nothing more when it holds this many bytes. */
-  bytesMax: number
-  /** Free space on the file system that the journal leaves to others. */
-  reserveBytes: number
+  medium: JournalMedium
   /** A client's time that lies further back than this goes to the backfill lane. */
   liveWindowUs: number
   nowUs: () => number
   log: Log
   /** Called when the journal's thread has died: nothing can be acknowledged any more. */
   onFatal: (error: Error) => void
-  /** Instead of the directory, a thread of its own and the system's time. */
-  disk?: Disk
-  startThread?: typeof startJournalThread
+  /** Instead of the system's time. */
   after?: Timing['after']
 }
 
@@ -77,7 +65,6 @@ interface StoredGroup {
 }
 
 const probeMs = 1000
-const segmentsMin = 8
 
 /**
  * Of a group, what bulk data may take, and of bulk data, what is stored or refused as a whole: some 14,000 records, which the
@@ -88,14 +75,12 @@ export const bulkBytesMax = groupBodyMax / 4
 
 export class Journal<Series, Values extends Timed> {
   readonly shared: JournalShared
-  readonly recoveredEnd: number
-  readonly recoveredOrdinal: number
   readonly #options: JournalOptions<Series, Values>
   readonly #writer: RecordWriter<Series, Values>
+  readonly #medium: JournalMedium
   readonly #stamper: Stamper
   readonly #thread: JournalThread
   readonly #after: Timing['after']
-  readonly #tornBytes: number
   #filling: Slot
   #syncing: Slot
   #receiptUs = 0
@@ -110,7 +95,6 @@ export class Journal<Series, Values extends Timed> {
   /** A group on the disk that the listeners have not been notified of; its bytes stay until its slot is filled anew. */
   #pending: StoredGroup | undefined
   #rollsNext = false
-  #start: number
   #end: number
   #ordinal: number
   #groups = 0
@@ -118,44 +102,27 @@ export class Journal<Series, Values extends Timed> {
   #lastReason: string | undefined
   #cancelProbe: (() => void) | undefined
 
-  /** Cuts a torn tail off and starts the thread. Records can be appended at once. */
+  /** Starts the thread. Records can be appended at once. */
   constructor(options: JournalOptions<Series, Values>) {
-    const disk = options.disk ?? openDisk(options.directory)
-    const recovered = recoverJournal(disk)
-    const { position, ordinal, lastStampUs } = recovered.end
-    if (recovered.tornBytes > 0) {
-      options.log.warn({ bytes: recovered.tornBytes }, 'journal ended in an incomplete write; moved to quarantine')
-    }
+    const { medium, onFatal } = options
     this.#options = options
     this.#writer = options.writer
+    this.#medium = medium
+    this.#stamper = medium.stamper
     this.#stored = createStoredListeners(options.log)
-    this.#tornBytes = recovered.tornBytes
-    this.#start = recovered.start
-    this.#end = position
-    this.#ordinal = ordinal
-    this.recoveredEnd = position
-    this.recoveredOrdinal = ordinal
-    const { nowUs, log } = options
-    this.#stamper = openStamper({ disk, lastStampUs, nowUs, log })
-    this.shared = createJournalShared(position)
+    this.#end = medium.end.position
+    this.#ordinal = medium.end.ordinal
+    this.shared = createJournalShared(this.#end)
     this.#filling = createSlot(this.shared.slots[0])
     this.#syncing = createSlot(this.shared.slots[1])
-    const workerData: JournalThreadData = {
-      directory: options.directory,
-      end: recovered.end,
-      reserveBytes: options.reserveBytes,
-      // Whole segments are what trimming removes, so a small journal needs small ones to recover when it was full.
-      segmentBytes: Math.min(segmentBytesMax, Math.floor(options.bytesMax / segmentsMin)),
-      shared: this.shared,
-    }
     this.#after = options.after ?? systemTiming.after
-    this.#thread = (options.startThread ?? startJournalThread)(workerData, {
+    this.#thread = medium.startThread(this.shared, {
       onMessage: message => {
         if (message.kind === 'committed') this.#committed(message)
       },
       onError: error => {
         this.#hasFailed = true
-        options.onFatal(error)
+        onFatal(error)
       },
     })
   }
@@ -297,18 +264,18 @@ export class Journal<Series, Values extends Timed> {
 
   /** The forwarder has removed everything before this position. */
   trimmed(start: number): void {
-    this.#start = start
+    this.#medium.trimmed(start)
   }
 
   status(): JournalStatus {
     return {
-      bytes: this.#end - this.#start,
-      bytesMax: this.#options.bytesMax,
+      bytes: this.#medium.bytesUpTo(this.#end),
+      bytesMax: this.#medium.bytesMax,
       end: this.#end,
       ordinal: this.#ordinal,
       groups: this.#groups,
       records: this.#records,
-      tornBytes: this.#tornBytes,
+      tornBytes: this.#medium.tornBytes,
       highestStampUs: this.#stamper.highestUs(),
       issue: this.#issue(),
     }
@@ -330,13 +297,14 @@ export class Journal<Series, Values extends Timed> {
   #issue(): string | undefined {
     if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
     return this.#refusal() === 'full'
-      ? `the journal has reached its limit of ${this.#options.bytesMax} bytes`
+      ? `the journal has reached its limit of ${this.#medium.bytesMax} bytes`
       : undefined
   }
 
   #refusal(): Outcome | undefined {
     if (this.#closing !== undefined) return 'closing'
-    return this.#end - this.#start + this.#filling.used > this.#options.bytesMax ? 'full' : undefined
+    const { bytesMax } = this.#medium
+    return this.#medium.bytesUpTo(this.#end) + this.#filling.used > bytesMax ? 'full' : undefined
   }
 
   /** Hands the group over after the current turn of the event loop, so that all requests of the turn share a sync. */
@@ -395,8 +363,8 @@ export class Journal<Series, Values extends Timed> {
     const { waiting, recordCount, used } = this.#syncing
     if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
     if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
-    if (outcome === 'stored' && end < this.#end + used) {
-      throw bug(`a group of ${used} bytes is stored, and the journal ends at ${end} after ${this.#end}`)
+    if (outcome === 'stored' && end === this.#end) {
+      throw bug(`a group of ${used} bytes is stored, and the journal still ends at ${end}`)
     }
     if (this.#pending !== undefined) throw bug(`${this.#pending.count} stored records were reported to nobody`)
     this.#report(outcome, reason)

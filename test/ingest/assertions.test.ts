@@ -6,6 +6,7 @@ import { ApplyTracker } from '../../ingest/forwarder/apply-tracker.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import type { JournalThreadMessage } from '../../ingest/journal/journal-shared.ts'
+import { openSegmentsMedium } from '../../ingest/journal/segments-medium.ts'
 import { readingWriter } from '../../ingest/readings-table.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 
@@ -18,19 +19,23 @@ test('less is sent than is applied', t => {
 
 test('a group is committed that was not handed over', async t => {
   let tell: (message: JournalThreadMessage) => void = () => undefined
-  const journal = new Journal({
-    writer: readingWriter,
+  const common = { nowUs: () => Date.now() * 1000, log: silentLog }
+  const medium = openSegmentsMedium({
+    ...common,
     directory: temporaryFolder(t),
     bytesMax: 1e9,
     reserveBytes: 0,
-    liveWindowUs: 1,
-    nowUs: () => Date.now() * 1000,
-    log: silentLog,
-    onFatal: () => undefined,
     startThread: (_data, { onMessage }) => {
       tell = onMessage
       return { commit: () => undefined, stop: () => Promise.resolve() }
     },
+  })
+  const journal = new Journal({
+    ...common,
+    medium,
+    writer: readingWriter,
+    liveWindowUs: 1,
+    onFatal: () => undefined,
   })
   const message = { kind: 'committed', outcome: 'stored', end: 77, reason: undefined } as const
   t.throws(() => tell(message), { message: 'BUG: a group that ends at 77 is committed, and none was handed over' })

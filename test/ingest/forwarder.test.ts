@@ -440,7 +440,11 @@ test('readings wait since they were received, also the first of a segment', asyn
   const rig = createRig(t, 400)
   rig.questdb.holdsApply = true
   rig.add(entriesOf(3, 1), 5_000_000)
-  t.equal(statusAtStart(openDisk(rig.folder), 1_000_000, 3).pendingSinceUs, 5_000_000, 'before QuestDB is there')
+  t.equal(
+    statusAtStart(openDisk(rig.folder), { position: 1_000_000, ordinal: 3 }).pendingSinceUs,
+    5_000_000,
+    'before QuestDB is there',
+  )
   const forwarder = rig.start()
   await rig.until(() => rig.status()?.pendingSinceUs !== undefined)
   t.equal(rig.status()?.pendingSinceUs, 5_000_000)

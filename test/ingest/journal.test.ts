@@ -3,19 +3,21 @@ import { openDisk } from '../../ingest/journal/disk.ts'
 import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
+import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { piecesOf } from '../../ingest/write-path.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, readReading, records } from '../support/journal-parts.ts'
 
-type Options = JournalOptions<DeviceRef, Reading>
+type Options = Omit<JournalOptions<DeviceRef, Reading>, 'medium'> &
+  Omit<SegmentsMediumOptions, 'directory' | 'nowUs' | 'log'>
 type ReadingJournal = Journal<DeviceRef, Reading>
 
 const hourUs = 3_600_000_000
 
 function openJournal(t: TestHooks, directory: string, options: Partial<Options> = {}): ReadingJournal {
-  const journal = new Journal({
+  const all = {
     writer: readingWriter,
     directory,
     bytesMax: 1024 ** 3,
@@ -23,11 +25,12 @@ function openJournal(t: TestHooks, directory: string, options: Partial<Options> 
     liveWindowUs: 300_000_000,
     nowUs: () => Date.now() * 1000,
     log: silentLog,
-    onFatal: error => {
+    onFatal: (error: Error) => {
       throw error
     },
     ...options,
-  })
+  }
+  const journal = new Journal({ ...all, medium: openSegmentsMedium(all) })
   t.teardown(() => journal.close())
   return journal
 }

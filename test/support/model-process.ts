@@ -12,6 +12,7 @@ import { createCommitter } from '../../ingest/journal/journal-committer.ts'
 import type { JournalThreadData } from '../../ingest/journal/journal-shared.ts'
 import type { JournalThread, JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
+import { openSegmentsMedium } from '../../ingest/journal/segments-medium.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readings, readingWriter } from '../../ingest/readings-table.ts'
 import type { Timing } from '../../ingest/timing.ts'
@@ -44,12 +45,18 @@ const liveWindowUs = 20_000_000
 export function startProcess(options: ModelProcessOptions): ModelProcess {
   const { disk, connect, keepMs, nowUs, time, random, furtherSeries } = options
   const after: Timing['after'] = (ms, work) => time.after(ms, () => process.isAlive && work())
-  const journal = new Journal({
-    writer: readingWriter,
+  const medium = openSegmentsMedium({
     disk,
     directory: '',
     bytesMax: journalBytesMax,
     reserveBytes: 0,
+    nowUs,
+    log: silentLog,
+    startThread: (data, hooks) => simulateThread(disk, data, hooks, work => after(random.below(50), work)),
+  })
+  const journal = new Journal({
+    writer: readingWriter,
+    medium,
     liveWindowUs,
     nowUs,
     log: silentLog,
@@ -57,10 +64,9 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
       throw error
     },
     after,
-    startThread: (data, hooks) => simulateThread(disk, data, hooks, work => after(random.below(50), work)),
   })
   const process: Omit<ModelProcess, 'forwarder'> = { isAlive: true, journal, status: undefined }
-  const { recoveredEnd } = journal
+  const { position, ordinal } = medium.end
   const nowMs = () => nowUs() / 1000
   const timing: Timing = { monotonicMs: time.nowMs, after, random: random.next }
   const forwarder = new Forwarder({
@@ -69,8 +75,8 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,
     durableEnd: () => Number(journal.shared.durableEnd[0]),
-    from: keepMs > 0 ? replayStart({ disk, timing, keepMs }, recoveredEnd) : readCheckpoint(disk, recoveredEnd),
-    endOrdinal: journal.recoveredOrdinal,
+    from: keepMs > 0 ? replayStart({ disk, timing, keepMs }, position) : readCheckpoint(disk, position),
+    endOrdinal: ordinal,
     paceMs: 500,
     quiesceMs: 3000,
     isSynced: keepMs === 0,
