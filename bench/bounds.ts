@@ -22,6 +22,8 @@ export function createBounds(): Bounds {
 
   function note(name: string, ok: boolean, figure: object): void {
     figures[name] = { ...figure, ok }
+    // A bench that fails later has told what it found before.
+    process.stderr.write(`${name}: ${JSON.stringify(figures[name])}\n`)
     if (!ok) missed.push(name)
   }
 
