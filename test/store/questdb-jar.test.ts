@@ -1,47 +1,18 @@
 /** The fetch of QuestDB: once, checked, and safe against a second one at the same time. */
 
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { tryKernelLock } from '../../store/kernel-lock.ts'
-import { findProgram } from '../../store/process/find-program.ts'
-import { reportFetch } from '../../store/questdb/fetch-progress.ts'
-import { type JarOptions, questdbJar, questdbVersion } from '../../store/questdb/questdb-jar.ts'
+import { reportFetch } from '../../store/maven/fetch-progress.ts'
+import type { JarOptions } from '../../store/maven/maven-fetch.ts'
+import { questdbJar, questdbVersion } from '../../store/questdb/questdb-jar.ts'
 import { testCacheDirectory } from '../support/cache-directory.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { withMaven as startWithMaven } from '../support/maven.ts'
 import { until } from '../support/processes.ts'
 
-/** A cache that is empty, and a Maven that does what the script says; `$folder` is where the jar belongs. */
-function withMaven(t: TestHooks, script: string | undefined): JarOptions & { folder: string } {
-  const base = temporaryFolder(t)
-  const programs = join(base, 'bin')
-  mkdirSync(programs)
-  for (const name of ['cp', 'cut', 'mkdir', 'sleep'])
-    symlinkSync(findProgram(name, process.env) ?? '', join(programs, name))
-  if (script !== undefined) {
-    const findFolder =
-      'for word; do case $word in -DoutputDirectory=*) folder=$(echo "$word" | cut -d= -f2);; esac; done'
-    writeFileSync(join(programs, 'mvn'), `#!/bin/sh\n${findFolder}\n${script}\n`)
-    chmodSync(join(programs, 'mvn'), 0o755)
-  }
-  const cacheDirectory = join(base, 'cache')
-  return {
-    cacheDirectory,
-    folder: join(cacheDirectory, 'questdb', questdbVersion),
-    environment: { PATH: programs },
-    log: silentLog,
-  }
-}
+const withMaven = (t: TestHooks, script: string | undefined) => startWithMaven(t, `questdb/${questdbVersion}`, script)
 
 function realJar(): Promise<string> {
   return questdbJar({ cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog })
@@ -104,7 +75,7 @@ test('the jar that grows in the local repository of Maven counts', async t => {
   const jarFolder = temporaryFolder(t)
   writeFileSync(join(jarFolder, 'questdb-9.3.4.jar.part'), Buffer.alloc(2_000_000))
   writeFileSync(join(jarFolder, 'questdb-9.3.4.jar.part.lock'), '')
-  const progress = reportFetch({ log, intervalMs: 20, jarFolder })
+  const progress = reportFetch({ name: 'QuestDB', log, intervalMs: 20, jarFolder })
   progress.onOutput('[INFO] Downloaded from central: https://repo.example/(a).pom (500 kB at 1 MB/s)\nno size\n')
   await until('it is logged', () => messages.length > 0)
   progress.stop()

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import type { Log } from '../log.ts'
 
 export interface FetchProgressOptions {
+  /** Of what is fetched, for people. */
+  name: string
   log: Log
   intervalMs: number
   /** Where Maven keeps the jar while it is being fetched. */
@@ -22,12 +24,12 @@ const unitBytes: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }
 const lineLengthMax = 4096
 
 /** Maven's default; where its settings name another folder, the jar counts when it is complete. */
-export function mavenJarFolder(version: string): string {
-  return join(userInfo().homedir, '.m2', 'repository', 'org', 'questdb', 'questdb', version)
+export function mavenJarFolder(...names: readonly string[]): string {
+  return join(userInfo().homedir, '.m2', 'repository', ...names)
 }
 
 /** Logs at once, and then every few seconds until it is stopped. */
-export function reportFetch({ log, intervalMs, jarFolder }: FetchProgressOptions): FetchProgress {
+export function reportFetch({ name, log, intervalMs, jarFolder }: FetchProgressOptions): FetchProgress {
   const startedMs = performance.now()
   let files = 0
   let bytesComplete = 0
@@ -36,7 +38,7 @@ export function reportFetch({ log, intervalMs, jarFolder }: FetchProgressOptions
   function report(): void {
     const seconds = Math.round((performance.now() - startedMs) / 1000)
     const bytes = bytesComplete + bytesIncomplete(jarFolder)
-    log.info({ files, bytes, seconds }, `downloading QuestDB: ${megabytes(bytes)} MB, ${seconds} s`)
+    log.info({ files, bytes, seconds }, `downloading ${name}: ${megabytes(bytes)} MB, ${seconds} s`)
   }
 
   const timer = setInterval(report, intervalMs)

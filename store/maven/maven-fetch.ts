@@ -1,0 +1,153 @@
+/** Programs in Java that we start ourselves: pinned jars, fetched once by Maven into a cache that all data directories share. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { tryKernelLock } from '../kernel-lock.ts'
+import type { Log } from '../log.ts'
+import { type Environment, findProgram, runProgram } from '../process/find-program.ts'
+import { StartError } from '../start-error.ts'
+import { mavenJarFolder, reportFetch } from './fetch-progress.ts'
+import { digestOf, isVerified, recordVerified } from './verified-jars.ts'
+
+const fetchTimeoutMs = 10 * 60_000
+const lockPollMs = 100
+const progressMs = 3000
+const fetchPrefix = '.fetch-'
+
+export interface JarOptions {
+  cacheDirectory: string
+  environment: Environment
+  log: Log
+  signal?: AbortSignal | undefined
+  /** How often it is logged how far a fetch has come. */
+  progressIntervalMs?: number
+}
+
+export interface MavenJars {
+  /** For people. */
+  name: string
+  version: string
+  /** Names the jars, and the plugin that fetches them. */
+  pomPath: string
+  /** Of the folder in the cache; the jars are in one for their version. */
+  folderName: string
+  /** The jar in it, where there is one; else all are in `lib`. */
+  jarName?: string
+  /** As `digestOf` computes it. */
+  sha256: string
+  goalOptions: readonly string[]
+  megabytes: number
+  /** Where Maven keeps the largest jar, below its local repository. */
+  mavenFolder: readonly string[]
+  /** What to do where there is no way to fetch it, behind "install it,". */
+  giveInstead: string | undefined
+}
+
+/** The path of the jar, or of the folder with the jars, after a fetch when they are not there yet. */
+export async function fetchJars(jars: MavenJars, options: JarOptions): Promise<string> {
+  const folder = join(options.cacheDirectory, jars.folderName, jars.version)
+  const path = join(folder, jars.jarName ?? 'lib')
+  if (await isVerified(path, jars.sha256)) return path
+  // Two that fetch at once would meet in Maven's own store, which is not made for it.
+  const release = await lockFetch(folder, jars, options)
+  const fetchFolder = join(folder, `${fetchPrefix}${randomBytes(8).toString('hex')}`)
+  try {
+    if (await isVerified(path, jars.sha256)) return path
+    removeStrays(folder)
+    const fetched = jars.jarName === undefined ? fetchFolder : join(fetchFolder, jars.jarName)
+    await runMaven(fetchFolder, jars, options)
+    await assertPinned(fetched, jars)
+    rmSync(path, { recursive: true, force: true })
+    renameSync(fetched, path)
+    recordVerified(path, jars.sha256)
+    options.log.info({ version: jars.version }, `${jars.name} downloaded`)
+    return path
+  } finally {
+    rmSync(fetchFolder, { recursive: true, force: true })
+    release()
+  }
+}
+
+async function lockFetch(
+  folder: string,
+  jars: MavenJars,
+  { log, signal, progressIntervalMs = progressMs }: JarOptions,
+): Promise<() => void> {
+  const startedMs = performance.now()
+  let reportMs = startedMs
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (;;) {
+      signal?.throwIfAborted()
+      const release = tryKernelLock(join(folder, 'fetch.lock'))
+      if (release !== undefined) return release
+      const nowMs = performance.now()
+      if (nowMs > startedMs + fetchTimeoutMs)
+        throw new Error(`another process has been fetching for ${fetchTimeoutMs / 1000} s`)
+      if (nowMs >= reportMs) {
+        const seconds = Math.round((nowMs - startedMs) / 1000)
+        log.info({ seconds }, `waiting for another process to download ${jars.name}`)
+        reportMs = nowMs + progressIntervalMs
+      }
+      await sleep(lockPollMs)
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    const reason = error instanceof Error ? error.message : String(error)
+    const remedy = remedyOf(jars, 'set XDG_CACHE_HOME to a writable directory')
+    throw new StartError(`The cache ${folder} for ${jars.name} cannot be used (${reason}): ${remedy}`)
+  }
+}
+
+async function runMaven(folder: string, jars: MavenJars, options: JarOptions): Promise<void> {
+  const { environment, log, signal, progressIntervalMs = progressMs } = options
+  const called = `${jars.name} ${jars.version}`
+  const maven = findProgram('mvn', environment)
+  if (maven === undefined) {
+    const remedy = remedyOf(jars, 'install it (on Debian: apt-get install maven)')
+    throw new StartError(`${called} is downloaded with Maven, but there is no "mvn" on PATH: ${remedy}`)
+  }
+  const { version, megabytes } = jars
+  log.info({ version }, `downloading ${called} with Maven, about ${megabytes} MB (first start only)`)
+  const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, ...jars.goalOptions]
+  const jarFolder = mavenJarFolder(...jars.mavenFolder)
+  const progress = reportFetch({ name: jars.name, log, intervalMs: progressIntervalMs, jarFolder })
+  const result = await runProgram(maven, ['--batch-mode', '--strict-checksums', '--file', jars.pomPath, ...goal], {
+    environment,
+    timeoutMs: fetchTimeoutMs,
+    signal,
+    onOutput: progress.onOutput,
+  }).finally(progress.stop)
+  if (!result.ok) {
+    const remedy = remedyOf(jars, "check the network and Maven's settings")
+    throw new StartError(`Maven could not download ${called} (${firstError(result.output)}): ${remedy}`)
+  }
+}
+
+async function assertPinned(path: string, jars: MavenJars): Promise<void> {
+  const sha256 = await digestOf(path)
+  if (sha256 === jars.sha256) return
+  const remedy = remedyOf(jars, "empty Maven's local repository and check its mirror")
+  throw new StartError(
+    `The downloaded ${jars.name} has the SHA-256 ${sha256}, not ${jars.sha256}, and was discarded: ${remedy}`,
+  )
+}
+
+function remedyOf({ giveInstead }: MavenJars, remedy: string): string {
+  return giveInstead === undefined ? `${remedy}.` : `${remedy}, ${giveInstead}.`
+}
+
+/** What fetches that were killed have left; we hold the lock, so nobody is at work there. */
+function removeStrays(folder: string): void {
+  for (const name of readdirSync(folder).filter(entry => entry.startsWith(fetchPrefix))) {
+    rmSync(join(folder, name), { recursive: true, force: true })
+  }
+}
+
+function firstError(output: string): string {
+  const lines = output.split('\n').filter(line => line.trim() !== '')
+  const line = lines.find(text => text.includes('[ERROR]')) ?? lines.at(-1) ?? 'no output'
+  return line.replace(/^.*?\[ERROR\]\s*/, '').slice(0, 300)
+}
