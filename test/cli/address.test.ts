@@ -1,12 +1,12 @@
 /** Where the command line looks for the server: by the options, else by the settings of the server. */
 
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
 import t from 'tap'
 import { findServer, findUrl } from '../../cli/find-server.ts'
 import { readConfig } from '../../settings/config.ts'
+import { makeCertificate } from '../support/certificate.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 
@@ -33,10 +33,7 @@ t.test('the settings of the server say where it is', async t => {
 })
 
 t.test('a server with a certificate of its own is reached without more ado', async t => {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const names = ['-subj', '/CN=sensors', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1']
-  execFileSync('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  const { key, cert } = makeCertificate(folder)
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
     response.end(request.headers.authorization === 'Bearer secret' ? '{"dead_letters":[],"next":null}' : '{}')
   })

@@ -8,6 +8,7 @@ import { connect, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { connectAsync } from 'mqtt'
 import { test } from 'tap'
+import { makeCertificate } from '../support/certificate.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
@@ -176,29 +177,7 @@ test('nothing is logged for a reading', async t => {
 })
 
 test('with a certificate the service speaks HTTPS, and MQTT over TLS', async t => {
-  const folder = temporaryFolder(t)
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-days',
-      '1',
-      ...subject,
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ],
-    { stdio: 'ignore' },
-  )
+  const { key, cert } = makeCertificate(temporaryFolder(t))
   const environment = { ...withoutQuestdb, TLS_CERT: cert, TLS_KEY: key, MQTT_PORT: '0' }
   const service = await startService(t, { environment })
   t.match(service.url, /^https:/)
