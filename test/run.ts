@@ -3,9 +3,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { prepareKafka } from '../demo/cluster/kafka-cluster.ts'
 import { watchParent } from '../service/parent.ts'
 import { testCacheDirectory } from './support/cache-directory.ts'
 import { classArchiveOptions } from './support/class-archive.ts'
+import { silentLog } from './support/databases.ts'
 import { runTestFiles } from './test-files.ts'
 
 /**
@@ -38,6 +40,8 @@ if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s',
   process.exitCode = 1
 } else {
   environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
+  // So that no test waits for a download.
+  await prepareKafka({ cacheDirectory: testCacheDirectory(), environment, log: silentLog })
   const { pass, fail } = await runTestFiles(process.argv.slice(2), environment)
   process.stdout.write(`${pass} passed, ${fail} failed\n`)
   process.exitCode = fail === 0 && pass > 0 ? 0 : 1

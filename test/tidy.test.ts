@@ -83,7 +83,7 @@ const arrows: Record<string, string[]> = {
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'sign-in', ...domains],
   cli: ['api/admin', ...domains],
-  demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts'],
+  demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts', 'store'],
 }
 
 /** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */

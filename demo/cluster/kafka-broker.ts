@@ -1,0 +1,95 @@
+/** A broker as a child process, which can be killed, frozen, and started again on the same data and port. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runProgram } from '../../store/process/find-program.ts'
+import { logSize, logTail } from '../../store/process/server-log.ts'
+import { launch, type ServerProcess } from '../../store/process/server-process.ts'
+import type { KafkaJava } from './kafka-java.ts'
+
+export interface KafkaBroker {
+  /** `host:port`, for its clients. */
+  address: string
+  /** Resolves when it takes requests. It must not run. */
+  start(): Promise<void>
+  /** By SIGKILL; resolves when it has ended. */
+  kill(): Promise<void>
+  freeze(): void
+  thaw(): void
+  /** By SIGTERM; resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+export interface BrokerOptions {
+  java: KafkaJava
+  folder: string
+  clusterId: string
+  settings: string
+  address: string
+}
+
+const stopSteps = [
+  { signal: 'SIGTERM', waitMs: 10_000 },
+  { signal: 'SIGKILL', waitMs: 1000 },
+] as const
+const formatTimeoutMs = 120_000
+const startTimeoutMs = 120_000
+const pollMs = 50
+
+/** Makes its files; `start` starts it. */
+export async function createKafkaBroker({
+  java,
+  folder,
+  clusterId,
+  settings,
+  address,
+}: BrokerOptions): Promise<KafkaBroker> {
+  const settingsPath = join(folder, 'server.properties')
+  const logPath = join(folder, 'kafka.log')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(settingsPath, settings)
+  const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '--config', settingsPath]
+  const { ok, output } = await runProgram(java.command, [...java.args, ...format, '--ignore-formatted'], {
+    environment: java.environment,
+    timeoutMs: formatTimeoutMs,
+  })
+  if (!ok) throw new Error(`the folder of a broker cannot be made: ${output}`)
+  let running: ServerProcess | undefined
+
+  function signal(name: NodeJS.Signals): void {
+    if (running !== undefined && running.ended() === undefined) process.kill(running.pid, name)
+  }
+
+  return {
+    address,
+    async start() {
+      const from = logSize(logPath)
+      const { command, args, environment } = java
+      running = launch({
+        command,
+        args: [...args, 'kafka.Kafka', settingsPath],
+        recordPath: join(folder, 'process'),
+        logPath,
+        environment,
+        stopSteps,
+      })
+      const deadlineMs = performance.now() + startTimeoutMs
+      while (!logTail(logPath, from).includes('Kafka Server started')) {
+        if (running.ended() !== undefined || performance.now() > deadlineMs) {
+          throw new Error(`a broker did not start (${running.ended() ?? 'too slow'}): ${logTail(logPath, from)}`)
+        }
+        await sleep(pollMs)
+      }
+    },
+    async kill() {
+      signal('SIGKILL')
+      await running?.waitForEnd()
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async stop() {
+      await running?.stop()
+    },
+  }
+}
