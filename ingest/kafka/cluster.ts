@@ -1,0 +1,114 @@
+/** The cluster: which brokers there are, and requests that any of them answers, such as who leads a partition. */
+
+import type { Connection } from '@platformatic/kafka'
+import { createMutex } from '../../limits/mutex.ts'
+import {
+  type Broker,
+  type ConnectionSettings,
+  createBrokerConnection,
+  isSame,
+  type Library,
+} from './broker-connection.ts'
+import { KafkaAway, messageOf, Refused } from './kafka-errors.ts'
+
+export interface Topic {
+  /** Another one when the topic was deleted and made again. */
+  id: string
+  partitions: Partition[]
+}
+
+export interface Partition {
+  /** Undefined while there is none. */
+  leader: Broker | undefined
+  /** Numbers of brokers. */
+  replicas: number[]
+  inSync: number[]
+}
+
+export interface Cluster {
+  /** What the first broker answers that does; asks `avoided`, which has just failed, last. Throws `KafkaAway` and `Refused`. */
+  ask<Answer>(send: (to: Connection) => Promise<Answer>, avoided?: Broker): Promise<Answer>
+  /** Undefined when there is no such topic. */
+  topic(name: string, avoided?: Broker): Promise<Topic | undefined>
+  close(): void
+}
+
+export interface ClusterOptions {
+  library: Library
+  settings: ConnectionSettings
+  /** At least one. */
+  bootstrap: readonly Broker[]
+  requestTimeoutMs: number
+}
+
+/** Of those that a broker has named; more are not needed to find one that answers. */
+const discoveredMax = 50
+const reasonsMax = 3
+
+export function createCluster({ library, settings, bootstrap, requestTimeoutMs }: ClusterOptions): Cluster {
+  const connection = createBrokerConnection(library, settings)
+  const mutex = createMutex()
+  let discovered: readonly Broker[] = []
+  let last: Broker | undefined
+
+  /** That which answered the last time first, as there is a connection to it. */
+  function inOrder(avoided: Broker | undefined): Broker[] {
+    const all = [...(last === undefined ? [] : [last]), ...bootstrap, ...discovered]
+    const distinct = all.filter((broker, i) => all.findIndex(other => isSame(broker, other)) === i)
+    return [
+      ...distinct.filter(broker => !isSame(broker, avoided)),
+      ...distinct.filter(broker => isSame(broker, avoided)),
+    ]
+  }
+
+  const ask: Cluster['ask'] = (send, avoided) =>
+    mutex.run(async () => {
+      const reasons: string[] = []
+      for (const broker of inOrder(avoided)) {
+        try {
+          const answer = await connection.request(broker, requestTimeoutMs, send)
+          last = broker
+          return answer
+        } catch (error) {
+          if (error instanceof Refused) throw error
+          last = undefined
+          reasons.push(messageOf(error))
+        }
+      }
+      throw new KafkaAway(`no broker answers: ${reasons.slice(0, reasonsMax).join('; ')}`)
+    })
+
+  return {
+    ask,
+    async topic(name, avoided) {
+      const { brokers, topics } = await ask(to => metadataOf(library, to, name), avoided)
+      discovered = brokers.slice(0, discoveredMax).map(({ host, port }) => ({ host, port }))
+      const [topic] = topics
+      const code = library.protocolErrorsCodesById[topic?.errorCode ?? 3] ?? `error ${topic?.errorCode}`
+      if (topic === undefined || code === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined
+      if (topic.errorCode !== 0) throw new Refused(code, `metadata of ${name}`)
+      const addresses = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]))
+      const partitions = topic.partitions
+        .toSorted((one, other) => one.partitionIndex - other.partitionIndex)
+        .map(({ leaderId, replicaNodes, isrNodes }) => ({
+          leader: addresses.get(leaderId),
+          replicas: replicaNodes,
+          inSync: isrNodes,
+        }))
+      return { id: topic.topicId, partitions }
+    },
+    close: () => connection.close(),
+  }
+}
+
+/** With the errors in it: a topic without a leader is described like another one. */
+async function metadataOf(library: Library, to: Connection, name: string) {
+  try {
+    return await library.metadataV12.api.async(to, [name], false)
+  } catch (error) {
+    if (error instanceof library.ResponseError) return error['response'] as MetadataResponse
+    throw error
+  }
+}
+
+type MetadataResponse = Awaited<ReturnType<Library['metadataV12']['api']['async']>>

@@ -1,0 +1,132 @@
+/** Reads a partition: records that all replicas in sync have, and from which offset to which there are some. */
+
+import { bug } from '../../limits/bug.ts'
+import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
+import { type FetchedRecords, recordsFrom } from './fetched-records.ts'
+import { KafkaAway, messageOf, OffsetOutOfRange, Refused, TopicMissing, Unanswered } from './kafka-errors.ts'
+import { offsetOf } from './offset.ts'
+import type { PartitionLeader } from './partition-leader.ts'
+
+export interface Fetched extends FetchedRecords {
+  /** What stands before it is read; the end of the topic as readers know it. */
+  highWatermark: number
+  /** What stood before it is gone, by the topic's retention. */
+  logStart: number
+}
+
+export interface FetcherOptions {
+  library: Library
+  /** Not that of an append, which would wait while this one waits for records. */
+  connection: BrokerConnection
+  leader: PartitionLeader
+  requestTimeoutMs: number
+}
+
+export interface Offsets {
+  start: number
+  end: number
+}
+
+const bytesLimit = 64 * 1024 * 1024
+const waitLimitMs = 60_000
+/** Of what was appended without a transaction, and of others: all that is replicated. */
+const readUncommitted = 0
+const anyEpoch = -1
+const noReplica = -1
+const earliest = -2n
+const latest = -1n
+
+export class Fetcher {
+  readonly #options: FetcherOptions
+
+  constructor(options: FetcherOptions) {
+    this.#options = options
+  }
+
+  /** Throws `KafkaAway`, `TopicMissing` and `OffsetOutOfRange`. */
+  async fetch(offset: number, bytesMax: number, waitMs: number): Promise<Fetched> {
+    if (!(bytesMax > 0 && bytesMax <= bytesLimit)) throw bug(`${bytesMax} bytes to fetch`)
+    if (!(waitMs >= 0 && waitMs <= waitLimitMs)) throw bug(`${waitMs} ms to wait for records`)
+    try {
+      for (let from = offset; ; ) {
+        const fetched = await this.#fetchOnce(from, bytesMax, waitMs)
+        // Only what is no record of ours: the next one is behind it.
+        if (fetched.records.length > 0 || fetched.nextOffset === from) return fetched
+        from = fetched.nextOffset
+      }
+    } catch (error) {
+      if (!isOutOfRange(error)) throw error
+      throw new OffsetOutOfRange(this.#options.leader.topic, offset, await this.offsets())
+    }
+  }
+
+  /** The first offset that is there, and the one behind the last. Throws `KafkaAway` and `TopicMissing`. */
+  async offsets(): Promise<Offsets> {
+    // The later one last, so that it is not before the other one.
+    const start = await this.#offsetAt(earliest)
+    return { start, end: await this.#offsetAt(latest) }
+  }
+
+  close(): void {
+    this.#options.connection.close()
+  }
+
+  async #fetchOnce(offset: number, bytesMax: number, waitMs: number): Promise<Fetched> {
+    const { library, leader } = this.#options
+    const partition = {
+      partition: 0,
+      currentLeaderEpoch: anyEpoch,
+      fetchOffset: BigInt(offset),
+      lastFetchedEpoch: anyEpoch,
+      partitionMaxBytes: bytesMax,
+    }
+    const topics = [{ topicId: leader.topicId, partitions: [partition] }]
+    return await this.#ask(waitMs, async (connection, broker, timeoutMs) => {
+      const answer = await connection.request(broker, timeoutMs, to =>
+        library.fetchV13.api.async(to, waitMs, 1, bytesMax, readUncommitted, 0, anyEpoch, topics, [], ''),
+      )
+      const found = answer.responses[0]?.partitions[0]
+      if (found === undefined) throw new Unanswered('an answer without the partition')
+      return {
+        ...recordsFrom(found.records ?? [], offset),
+        highWatermark: offsetOf(found.highWatermark),
+        logStart: offsetOf(found.logStartOffset),
+      }
+    })
+  }
+
+  async #offsetAt(timestamp: bigint): Promise<number> {
+    const { library, leader } = this.#options
+    const partitions = [{ partitionIndex: 0, currentLeaderEpoch: anyEpoch, timestamp }]
+    return await this.#ask(0, async (connection, broker, timeoutMs) => {
+      const answer = await connection.request(broker, timeoutMs, to =>
+        library.listOffsetsV7.api.async(to, noReplica, readUncommitted, [{ name: leader.topic, partitions }]),
+      )
+      const found = answer.topics[0]?.partitions[0]
+      if (found === undefined) throw new Unanswered('an answer without the partition')
+      return offsetOf(found.offset)
+    })
+  }
+
+  /** Asks the leader; when that fails, who leads is asked before the next time. */
+  async #ask<Answer>(
+    waitMs: number,
+    work: (connection: BrokerConnection, broker: Broker, timeoutMs: number) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { connection, leader, requestTimeoutMs } = this.#options
+    let broker: Broker | undefined
+    try {
+      broker = await leader.find()
+      return await work(connection, broker, waitMs + requestTimeoutMs)
+    } catch (error) {
+      if (isOutOfRange(error)) throw error
+      if (broker !== undefined) leader.forget(broker)
+      if (error instanceof TopicMissing) throw error
+      throw new KafkaAway(`${leader.topic} cannot be read: ${messageOf(error)}`)
+    }
+  }
+}
+
+function isOutOfRange(error: unknown): boolean {
+  return error instanceof Refused && error.code === 'OFFSET_OUT_OF_RANGE'
+}

@@ -1,0 +1,50 @@
+/** The requests of a producer, to the broker that leads the partition. */
+
+import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
+import { Unanswered } from './kafka-errors.ts'
+import { offsetOf } from './offset.ts'
+import type { Producer } from './producer-state.ts'
+
+export interface ProducerRequests {
+  /** A number that no producer has had, with its first epoch. Throws as `BrokerConnection` does. */
+  init(broker: Broker): Promise<Producer>
+  /** Appends one record; resolves with its offset when all replicas in sync have it. Throws as `BrokerConnection` does. */
+  produce(broker: Broker, topic: string, value: Buffer, producer: Producer): Promise<number>
+  close(): void
+}
+
+const allInSync = -1
+/** The broker answers that the replicas are late before we give it up, so that the connection stays. */
+const brokerShare = 0.8
+
+export function createProducerRequests(
+  library: Library,
+  connection: BrokerConnection,
+  timeoutMs: number,
+): ProducerRequests {
+  return {
+    async init(broker) {
+      const { producerId, producerEpoch } = await connection.request(broker, timeoutMs, to =>
+        library.initProducerIdV4.api.async(to, null, timeoutMs),
+      )
+      return { id: producerId, epoch: producerEpoch, sequence: 0 }
+    },
+    async produce(broker, topic, value, producer) {
+      const options = {
+        compression: 'none' as const,
+        producerId: producer.id,
+        producerEpoch: producer.epoch,
+        sequences: new library.NumericMap([[`${topic}:0`, producer.sequence]]),
+        partitionLeaderEpoch: 0,
+      }
+      const brokerTimeoutMs = Math.ceil(timeoutMs * brokerShare)
+      const answer = await connection.request(broker, timeoutMs, to =>
+        library.produceV9.api.async(to, allInSync, brokerTimeoutMs, [{ topic, partition: 0, value }], options),
+      )
+      const partition = typeof answer === 'boolean' ? undefined : answer.responses[0]?.partitionResponses[0]
+      if (partition === undefined) throw new Unanswered('an answer without the partition')
+      return offsetOf(partition.baseOffset)
+    },
+    close: () => connection.close(),
+  }
+}

@@ -1,0 +1,145 @@
+/** Appends against a model of a broker, over a network that does everything that one can do. */
+
+import fc from 'fast-check'
+import { test } from 'tap'
+import { Appender, type AppendOutcome } from '../../ingest/kafka/appender.ts'
+import { NotSent, Refused, Unanswered } from '../../ingest/kafka/kafka-errors.ts'
+import type { PartitionLeader } from '../../ingest/kafka/partition-leader.ts'
+import type { ProducerRequests } from '../../ingest/kafka/producer-requests.ts'
+import { epochMax, type Producer } from '../../ingest/kafka/producer-state.ts'
+
+/** A partition as Kafka has it: UnifiedLog and ProducerAppendInfo of its storage module. */
+class ModelPartition {
+  readonly log: string[] = []
+  readonly #producers = new Map<bigint, { epoch: number; batches: { sequence: number; offset: number }[] }>()
+
+  append(text: string, { id, epoch, sequence }: Producer): number {
+    const known = this.#producers.get(id)
+    const before = known?.epoch === epoch ? known.batches : []
+    const duplicate = before.find(batch => batch.sequence === sequence)
+    if (duplicate !== undefined) return duplicate.offset
+    if (known !== undefined) {
+      if (epoch < known.epoch) throw new Refused('INVALID_PRODUCER_EPOCH', null)
+      if (sequence !== (before.at(-1)?.sequence ?? -1) + 1) throw new Refused('OUT_OF_ORDER_SEQUENCE_NUMBER', null)
+    }
+    const offset = this.log.push(text) - 1
+    this.#producers.set(id, { epoch, batches: [...before, { sequence, offset }].slice(-5) })
+    return offset
+  }
+}
+
+/** What happens to a request; a number: it arrives behind so many later ones, and its sender has given it up. */
+const event = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('answered' as const) },
+  fc.constantFrom(
+    'answer lost',
+    'never arrives',
+    'not sent',
+    'NOT_ENOUGH_REPLICAS',
+    'MESSAGE_TOO_LARGE',
+    'NOT_LEADER_OR_FOLLOWER',
+    'appended, then NOT_LEADER_OR_FOLLOWER',
+    'appended, then NOT_ENOUGH_REPLICAS_AFTER_APPEND',
+  ),
+  fc.integer({ min: 1, max: 12 }),
+)
+type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never
+
+const requestMs = 3000
+
+function createModel(events: readonly Event[], firstEpoch: number) {
+  const partition = new ModelPartition()
+  const queue = [...events]
+  let late: { after: number; arrive: () => void }[] = []
+  let nowMs = 0
+  let ids = 0n
+
+  function arriveLate(requests: number): void {
+    for (const request of late) request.after -= requests
+    const due = late.filter(({ after }) => after <= 0)
+    late = late.filter(({ after }) => after > 0)
+    for (const { arrive } of due) arrive()
+  }
+
+  const requests: ProducerRequests = {
+    init: async () => ({ id: ids++, epoch: firstEpoch, sequence: 0 }),
+    async produce(_broker, _topic, value, producer) {
+      const text = value.toString()
+      const next = queue.shift() ?? 'answered'
+      arriveLate(1)
+      if (next === 'answered') return partition.append(text, producer)
+      if (next === 'not sent') throw new NotSent(next)
+      nowMs += requestMs
+      if (typeof next === 'number') {
+        const arrive = () => ignoring(() => partition.append(text, producer))
+        late.push({ after: next, arrive })
+        throw new Unanswered('late')
+      }
+      if (next === 'answer lost') ignoring(() => partition.append(text, producer))
+      if (next === 'answer lost' || next === 'never arrives') throw new Unanswered(next)
+      if (next.startsWith('appended')) partition.append(text, producer)
+      throw new Refused(next.split(' ').at(-1) ?? '', null)
+    },
+    close: () => undefined,
+  }
+  const timing = {
+    monotonicMs: () => nowMs,
+    after(ms: number, work: () => void) {
+      nowMs += ms
+      queueMicrotask(work)
+      return () => undefined
+    },
+    random: Math.random,
+  }
+  const broker = { host: 'broker', port: 1 }
+  const leader: PartitionLeader = { topic: 'topic', topicId: '', find: async () => broker, forget: () => undefined }
+  const appender = new Appender({ leader, requests, timing, deadlineMs: 4 * requestMs })
+  return { partition, appender, arriveAll: () => arriveLate(Number.POSITIVE_INFINITY) }
+}
+
+function ignoring(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // Nobody hears the answer.
+  }
+}
+
+const events = fc.array(event, { maxLength: 80 })
+const firstEpoch = fc.constantFrom(0, 0x3ffe, epochMax - 5)
+
+test('whatever the network does, groups are stored once, in their order, and as their outcomes say', async t => {
+  const property = fc.asyncProperty(events, firstEpoch, async (happens, epoch) => {
+    const { partition, appender, arriveAll } = createModel(happens, epoch)
+    const outcomes: [text: string, AppendOutcome][] = []
+    for (let i = 100; i < 130; i++) outcomes.push([`${i}`, await appender.append(Buffer.from(`${i}`))])
+    arriveAll()
+    const { log } = partition
+    if (log.some((text, i) => i > 0 && text <= (log[i - 1] ?? ''))) return false
+    return outcomes.every(([text, outcome]) => {
+      if (outcome.outcome === 'stored') return log[outcome.offset] === text
+      return outcome.outcome === 'unknown' || !log.includes(text)
+    })
+  })
+  await fc.assert(property, { numRuns: 1000 })
+  t.pass()
+})
+
+test('when the network works again, the next group is stored', async t => {
+  const property = fc.asyncProperty(events, async happens => {
+    const { appender } = createModel(happens, 0)
+    let outcome: AppendOutcome | undefined
+    for (let i = 100; i < 200; i++) outcome = await appender.append(Buffer.from(`${i}`))
+    return outcome?.outcome === 'stored'
+  })
+  await fc.assert(property, { numRuns: 300 })
+  t.pass()
+})
+
+test('without an epoch left, nothing is stored and the reason is told', async t => {
+  const unknown = Array.from({ length: 50 }, (): Event => 'never arrives')
+  const { partition, appender } = createModel(unknown, epochMax)
+  t.match(await appender.append(Buffer.from('a')), { outcome: 'unknown' })
+  t.match(await appender.append(Buffer.from('b')), { outcome: 'full', reason: /restart this node/ })
+  t.strictSame(partition.log, [])
+})

@@ -1,0 +1,51 @@
+/** What becomes of appends while the network fails: nothing twice, and nothing older behind something newer. */
+
+import t from 'tap'
+import { appendText, startKafka, textsOf } from '../support/kafka.ts'
+import { startKafkaProxy } from '../support/kafka-proxy.ts'
+import { until } from '../support/processes.ts'
+
+const proxy = await startKafkaProxy(t)
+const kafka = await startKafka(t, {
+  settings: (_id, port) => {
+    proxy.targetPort = port
+    return { 'advertised.listeners': `CLIENT://127.0.0.1:${proxy.port}` }
+  },
+})
+const brokers = [`127.0.0.1:${proxy.port}`]
+
+t.test('a group of which the answer is lost is stored once, and reported as stored', async t => {
+  const client = await kafka.connect({ brokers, requestTimeoutMs: 500, appendDeadlineMs: 10 * 60_000 })
+  const partition = await client.partition(await kafka.makeTopic('swallowed'))
+  t.match(await appendText(partition, 'a'), { outcome: 'stored', offset: 0 })
+  proxy.swallowed = 0
+  proxy.swallowsAnswers = true
+  const appended = appendText(partition, 'b')
+  await until('an answer is lost', () => proxy.swallowed > 0)
+  proxy.swallowsAnswers = false
+  t.match(await appended, { outcome: 'stored', offset: 1 })
+  t.match(await appendText(partition, 'c'), { outcome: 'stored', offset: 2 })
+  t.strictSame(await textsOf(partition), ['a', 'b', 'c'])
+})
+
+for (const isLate of [true, false]) {
+  const name = isLate ? 'behind a newer group is not stored' : 'in front of a newer group is stored, and so is that one'
+  t.test(`a request that arrives after its deadline ${name}`, async t => {
+    const client = await kafka.connect({ brokers, requestTimeoutMs: 2000, appendDeadlineMs: 2000 })
+    const partition = await client.partition(await kafka.makeTopic(`held-${isLate}`))
+    t.match(await appendText(partition, 'a'), { outcome: 'stored', offset: 0 })
+    const held = proxy.hold()
+    t.match(await appendText(partition, 'old'), { outcome: 'unknown' })
+    t.ok(held.bytes() > 0)
+    held.pass()
+    const deliver = async () => {
+      held.deliver()
+      await until('the broker has answered', () => held.areAnswered())
+    }
+    if (!isLate) await deliver()
+    t.match(await appendText(partition, 'new'), { outcome: 'stored' })
+    if (isLate) await deliver()
+    t.match(await appendText(partition, 'newest'), { outcome: 'stored' })
+    t.strictSame(await textsOf(partition), ['a', ...(isLate ? [] : ['old']), 'new', 'newest'])
+  })
+}

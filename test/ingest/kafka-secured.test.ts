@@ -1,0 +1,74 @@
+/** A broker that asks for TLS and a password. */
+
+import { pbkdf2Sync, randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { alterUserScramCredentialsV0, Connection } from '@platformatic/kafka'
+import t from 'tap'
+import { makeCertificate } from '../support/certificate.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { appendText, startKafka, textsOf } from '../support/kafka.ts'
+
+const folder = temporaryFolder(t)
+const { key, cert } = makeCertificate(folder)
+const keystore = join(folder, 'keystore.pem')
+writeFileSync(keystore, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'))
+
+const module = 'org.apache.kafka.common.security'
+const kafka = await startKafka(t, {
+  settings: () => ({
+    'listener.security.protocol.map': 'CLIENT:SASL_SSL,CONTROLLER:PLAINTEXT',
+    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'ssl.keystore.type': 'PEM',
+    'ssl.keystore.location': keystore,
+    'ssl.truststore.type': 'PEM',
+    'ssl.truststore.location': cert,
+    'listener.name.client.plain.sasl.jaas.config': `${module}.plain.PlainLoginModule required username="node" password="secret" user_node="secret";`,
+    'listener.name.client.scram-sha-256.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,
+    'listener.name.client.scram-sha-512.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,
+  }),
+})
+const tls = { ca: readFileSync(cert, 'utf8') }
+const plain = { mechanism: 'PLAIN', username: 'node', password: 'secret' } as const
+
+t.test('with the authority and the password groups are stored, by any mechanism', async t => {
+  await addScramUser('node', 'secret')
+  const admin = (await kafka.connect({ tls, sasl: plain })).admin
+  await admin.create({ name: 'secured', partitions: 1, replication: 1 })
+  for (const [offset, mechanism] of (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const).entries()) {
+    const partition = await (await kafka.connect({ tls, sasl: { ...plain, mechanism } })).partition('secured')
+    t.strictSame(await appendText(partition, mechanism), { outcome: 'stored', offset }, mechanism)
+    t.equal((await textsOf(partition)).length, offset + 1)
+  }
+})
+
+t.test('without the authority, the password or TLS no broker answers, and the reason is told', async t => {
+  const reason = async (options: Parameters<typeof kafka.connect>[0]) => {
+    const client = await kafka.connect({ requestTimeoutMs: 1000, ...options })
+    return await client.partition('secured').then(
+      () => 'there is one',
+      (error: Error) => `${error.name}: ${error.message}`,
+    )
+  }
+  t.match(await reason({ tls: {}, sasl: plain }), /^KafkaAway: .*self-signed certificate/)
+  t.match(await reason({ tls, sasl: { ...plain, password: 'other' } }), /^KafkaAway: .*[Aa]uthentication/)
+  t.match(await reason({ tls }), /^KafkaAway: /)
+  t.match(await reason({}), /^KafkaAway: /)
+})
+
+/** For both mechanisms, as `kafka-configs --alter --add-config` does it. */
+async function addScramUser(name: string, password: string): Promise<void> {
+  const [host = '', port] = kafka.addresses[0]?.split(':') ?? []
+  const connection = new Connection('test', { tls, sasl: plain })
+  await connection.connect(host, Number(port))
+  const iterations = 4096
+  const users = (['sha256', 'sha512'] as const).map((digest, i) => {
+    const salt = randomBytes(16)
+    const length = digest === 'sha256' ? 32 : 64
+    const saltedPassword = pbkdf2Sync(password, salt, iterations, length, digest)
+    return { name, mechanism: i + 1, iterations, salt, saltedPassword }
+  })
+  await alterUserScramCredentialsV0.api.async(connection, [], users)
+  await connection.close()
+}

@@ -1,0 +1,124 @@
+/** A topic as a journal: what is appended is read in its order, and what cannot be appended is refused. */
+
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { groupBodyMax, groupHeaderLength } from '../../ingest/journal/group.ts'
+import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { startKafka } from '../support/kafka.ts'
+
+/** All that the topic has. */
+async function readAll(partition: TopicPartition, bytesMax = 1024 * 1024): Promise<string[]> {
+  const { start, end } = await partition.offsets()
+  const values: string[] = []
+  for (let offset = start; offset < end; ) {
+    const { records, nextOffset } = await partition.fetch(offset, bytesMax, 1000)
+    values.push(...records.map(({ value }) => value.toString('base64')))
+    offset = nextOffset
+  }
+  return values
+}
+
+const broker = await startKafka(t)
+const kafka = await broker.connect({ appendDeadlineMs: 500 })
+
+t.test('groups of any length are read as they were appended, one after the other', async t => {
+  const partition = await kafka.partition(await broker.makeTopic('lengths'))
+  t.strictSame(await partition.offsets(), { start: 0, end: 0 })
+  const longest = groupHeaderLength + groupBodyMax
+  const groups = [1, 100, longest, 70_000, 1, longest].map(length => randomBytes(length))
+  for (const [offset, group] of groups.entries()) {
+    t.strictSame(await partition.append(group), { outcome: 'stored', offset })
+  }
+  t.strictSame(await partition.offsets(), { start: 0, end: groups.length })
+  const written = groups.map(group => group.toString('base64'))
+  t.ok((await readAll(partition)).join() === written.join(), 'with a bound in bytes')
+  t.ok((await readAll(partition, 1)).join() === written.join(), 'one by one, however long')
+})
+
+t.test('a fetch begins at its offset, tells when records were appended, and waits for the next one', async t => {
+  const partition = await kafka.partition(await broker.makeTopic('offsets'))
+  const beforeMs = Date.now()
+  for (const text of ['a', 'b', 'c']) await partition.append(Buffer.from(text))
+  const fetched = await partition.fetch(1, 1000, 0)
+  t.match(fetched, { nextOffset: 3, highWatermark: 3, logStart: 0 })
+  t.strictSame(
+    fetched.records.map(({ offset, value }) => [offset, value.toString()]),
+    [
+      [1, 'b'],
+      [2, 'c'],
+    ],
+  )
+  const times = fetched.records.map(({ appendedMs }) => appendedMs)
+  t.ok(times.every(time => time >= beforeMs && time <= Date.now()))
+  t.match(await partition.fetch(3, 1000, 0), { records: [], nextOffset: 3 })
+  const waiting = partition.fetch(3, 1000, 60_000)
+  await partition.append(Buffer.from('d'))
+  t.equal((await waiting).records[0]?.value.toString(), 'd')
+  await t.rejects(partition.fetch(5, 1000, 0), { name: 'OffsetOutOfRange', start: 0, end: 4 })
+})
+
+t.test('what two producers append at once is stored once each, in the order of each', async t => {
+  const topic = await broker.makeTopic('two')
+  const partitions = await Promise.all([kafka.partition(topic), kafka.partition(topic)])
+  await Promise.all(
+    partitions.map(async (partition, i) => {
+      for (let n = 0; n < 50; n++) t.match(await partition.append(Buffer.from(`${i}${n}`)), { outcome: 'stored' })
+    }),
+  )
+  const [first] = partitions
+  const values = (await readAll(first as TopicPartition)).map(value => Buffer.from(value, 'base64').toString())
+  for (const i of ['0', '1']) {
+    t.strictSame(
+      values.filter(value => value.startsWith(i)),
+      Array.from({ length: 50 }, (_, n) => `${i}${n}`),
+    )
+  }
+  t.equal(values.length, 100)
+})
+
+t.test('one append at a time, and no longer one than a journal has', async t => {
+  const partition = await kafka.partition(await broker.makeTopic('bounds'))
+  const first = partition.append(Buffer.from('a'))
+  await t.rejects(partition.append(Buffer.from('b')), { message: /^BUG: two appends/ })
+  t.match(await first, { outcome: 'stored' })
+  await t.rejects(partition.append(Buffer.alloc(groupHeaderLength + groupBodyMax + 1)), { message: /^BUG: a record/ })
+})
+
+t.test('a topic that is not there is named', async t => {
+  await t.rejects(kafka.partition('nowhere'), { name: 'TopicMissing', message: 'there is no topic nowhere' })
+  await t.rejects(kafka.admin.settings('nowhere'), { name: 'TopicMissing' })
+  t.equal(await kafka.admin.partitions('nowhere'), undefined)
+})
+
+t.test('a group that the topic does not take is refused at once, and the next one is stored', async t => {
+  const topic = await broker.makeTopic('small', { 'max.message.bytes': '1000' })
+  const partition = await (await broker.connect({ appendDeadlineMs: 10 * 60_000 })).partition(topic)
+  t.match(await partition.append(Buffer.from('a')), { outcome: 'stored', offset: 0 })
+  t.match(await partition.append(randomBytes(5000)), { outcome: 'full', reason: /^MESSAGE_TOO_LARGE/ })
+  t.match(await partition.append(Buffer.from('b')), { outcome: 'stored', offset: 1 })
+})
+
+t.test('a topic is made once, with its settings, and described', async t => {
+  const topic = { name: 'described', partitions: 2, replication: 1, settings: { 'min.insync.replicas': '1' } }
+  t.equal(await kafka.admin.create(topic), true)
+  t.equal(await kafka.admin.create(topic), false)
+  const [leader] = broker.addresses.map(address => ({ host: '127.0.0.1', port: Number(address.split(':')[1]) }))
+  const partition = { leader, replicas: [1], inSync: [1] }
+  t.strictSame(await kafka.admin.partitions('described'), [partition, partition])
+  const settings = await kafka.admin.settings('described')
+  t.equal(settings.get('min.insync.replicas'), '1')
+  t.equal(settings.get('cleanup.policy'), 'delete', 'that of the cluster')
+  await t.rejects(kafka.admin.create({ ...topic, name: 'far', replication: 2 }), {
+    code: 'INVALID_REPLICATION_FACTOR',
+  })
+})
+
+t.test('a client that was closed appends and reads nothing', async t => {
+  const topic = await broker.makeTopic('closed')
+  const client = await broker.connect()
+  const partition = await client.partition(topic)
+  await client.close()
+  t.match(await partition.append(Buffer.from('a')), { outcome: 'full' })
+  await t.rejects(partition.fetch(0, 1000, 0), { name: 'KafkaAway' })
+  await client.close()
+})

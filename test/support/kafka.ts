@@ -1,0 +1,67 @@
+/** A real Kafka for a test, with data of its own, gone again at its end. */
+
+import { type KafkaCluster, startKafkaCluster } from '../../demo/cluster/kafka-cluster.ts'
+import { connectKafka, type Kafka, type KafkaOptions } from '../../ingest/kafka/connect.ts'
+import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { testCacheDirectory } from './cache-directory.ts'
+import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
+
+export interface TestKafka extends KafkaCluster {
+  /** A client, closed at the end of the test. */
+  connect(options?: Partial<KafkaOptions>): Promise<Kafka>
+  /** A topic as the journal has it, with these settings besides. Returns its name. */
+  makeTopic(name: string, settings?: Readonly<Record<string, string>>): Promise<string>
+}
+
+export interface TestKafkaOptions {
+  brokers?: 1 | 3
+  /** Of the broker with this number from 1 on, which listens on this port. */
+  settings?: (id: number, port: number) => Readonly<Record<string, string>>
+}
+
+/** What the journal needs of a topic. */
+const topicSettings = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': `${4.5 * 1024 * 1024}` }
+
+export async function startKafka(t: TestHooks, { brokers = 1, settings }: TestKafkaOptions = {}): Promise<TestKafka> {
+  const cluster = await startKafkaCluster({
+    folder: temporaryFolder(t),
+    brokers,
+    cacheDirectory: testCacheDirectory(),
+    environment: process.env,
+    log: silentLog,
+    ...(settings === undefined ? {} : { settings }),
+  })
+  t.teardown(() => cluster.kill())
+
+  async function connect(options: Partial<KafkaOptions> = {}): Promise<Kafka> {
+    const kafka = await connectKafka({ brokers: cluster.addresses, clientId: 'test', ...options })
+    t.teardown(() => kafka.close())
+    return kafka
+  }
+
+  return {
+    ...cluster,
+    connect,
+    async makeTopic(name, own = {}) {
+      const kafka = await connect()
+      const more = { ...topicSettings, ...(brokers === 1 ? {} : { 'min.insync.replicas': '2' }), ...own }
+      await kafka.admin.create({ name, partitions: 1, replication: brokers, settings: more })
+      await kafka.close()
+      return name
+    },
+  }
+}
+
+export const appendText = (partition: TopicPartition, text: string) => partition.append(Buffer.from(text))
+
+/** All that the topic has. */
+export async function textsOf(partition: TopicPartition): Promise<string[]> {
+  const { start, end } = await partition.offsets()
+  const texts: string[] = []
+  for (let offset = start; offset < end; ) {
+    const { records, nextOffset } = await partition.fetch(offset, 1024 * 1024, 1000)
+    texts.push(...records.map(({ value }) => value.toString()))
+    offset = nextOffset
+  }
+  return texts
+}
