@@ -37,9 +37,13 @@ function placeSettings({ id, port, controllerPort, dataFolder }: BrokerPlace, al
 }
 
 function replicationSettings(brokers: number) {
+  // How long a broker that was killed keeps its number from itself; with several on a busy machine they must last.
+  const sessionMs = brokers === 1 ? 3000 : 9000
   const factor = `${Math.min(brokers, 3)}`
   const inSync = brokers < 3 ? '1' : '2'
   return {
+    'broker.session.timeout.ms': `${sessionMs}`,
+    'broker.heartbeat.interval.ms': `${sessionMs / 6}`,
     'offsets.topic.replication.factor': factor,
     'transaction.state.log.replication.factor': factor,
     'transaction.state.log.min.isr': inSync,

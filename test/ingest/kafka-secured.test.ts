@@ -5,9 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { alterUserScramCredentialsV0, Connection } from '@platformatic/kafka'
 import t from 'tap'
+import type { Kafka } from '../../ingest/kafka/connect.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { appendText, startKafka, textsOf } from '../support/kafka.ts'
+import { until } from '../support/processes.ts'
 
 const folder = temporaryFolder(t)
 const { key, cert } = makeCertificate(folder)
@@ -37,7 +39,10 @@ t.test('with the authority and the password groups are stored, by any mechanism'
   const admin = (await kafka.connect({ tls, sasl: plain })).admin
   await admin.create({ name: 'secured', partitions: 1, replication: 1 })
   for (const [offset, mechanism] of (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const).entries()) {
-    const partition = await (await kafka.connect({ tls, sasl: { ...plain, mechanism } })).partition('secured')
+    const client = await kafka.connect({ tls, sasl: { ...plain, mechanism } })
+    // The broker learns of the user from its controller.
+    await until(`${mechanism} is taken`, async () => await isTaken(client))
+    const partition = await client.partition('secured')
     t.strictSame(await appendText(partition, mechanism), { outcome: 'stored', offset }, mechanism)
     t.equal((await textsOf(partition)).length, offset + 1)
   }
@@ -57,18 +62,27 @@ t.test('without the authority, the password or TLS no broker answers, and the re
   t.match(await reason({}), /^KafkaAway: /)
 })
 
+async function isTaken(client: Kafka): Promise<boolean> {
+  return await client.admin.partitions('secured').then(
+    () => true,
+    () => false,
+  )
+}
+
 /** For both mechanisms, as `kafka-configs --alter --add-config` does it. */
 async function addScramUser(name: string, password: string): Promise<void> {
   const [host = '', port] = kafka.addresses[0]?.split(':') ?? []
   const connection = new Connection('test', { tls, sasl: plain })
   await connection.connect(host, Number(port))
   const iterations = 4096
-  const users = (['sha256', 'sha512'] as const).map((digest, i) => {
+  for (const [mechanism, digest, length] of [
+    [1, 'sha256', 32],
+    [2, 'sha512', 64],
+  ] as const) {
     const salt = randomBytes(16)
-    const length = digest === 'sha256' ? 32 : 64
     const saltedPassword = pbkdf2Sync(password, salt, iterations, length, digest)
-    return { name, mechanism: i + 1, iterations, salt, saltedPassword }
-  })
-  await alterUserScramCredentialsV0.api.async(connection, [], users)
+    const user = { name, mechanism, iterations, salt, saltedPassword }
+    await alterUserScramCredentialsV0.api.async(connection, [], [user])
+  }
   await connection.close()
 }
