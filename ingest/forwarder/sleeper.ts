@@ -1,4 +1,4 @@
-/** Sleeps that end at once when the forwarder stops. */
+/** Sleeps that end at once when their owner stops. */
 
 import type { Timing } from '../timing.ts'
 

@@ -11,7 +11,7 @@ import {
 } from './broker-connection.ts'
 import { KafkaAway, messageOf, Refused } from './kafka-errors.ts'
 
-export interface Topic {
+interface Topic {
   /** Another one when the topic was deleted and made again. */
   id: string
   partitions: Partition[]

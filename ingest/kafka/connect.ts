@@ -31,17 +31,24 @@ export async function connectKafka(options: KafkaOptions): Promise<Kafka> {
   const settings = { clientId, tls, sasl }
   const bootstrap = shuffled(brokers).map(address => library.parseBroker(address))
   const cluster = createCluster({ library, settings, bootstrap, requestTimeoutMs })
-  const partitions: TopicPartition[] = []
+  const partitions = new Set<TopicPartition>()
   return {
     async partition(topic) {
       const opened = { library, settings, cluster, requestTimeoutMs, appendDeadlineMs }
-      const partition = await openTopicPartition(opened, topic)
-      partitions.push(partition)
+      const { close, ...methods } = await openTopicPartition(opened, topic)
+      const partition = {
+        ...methods,
+        async close() {
+          partitions.delete(partition)
+          await close()
+        },
+      }
+      partitions.add(partition)
       return partition
     },
     admin: createTopicAdmin(library, cluster),
     async close() {
-      await Promise.all(partitions.map(partition => partition.close()))
+      for (const partition of partitions) await partition.close()
       cluster.close()
     },
   }

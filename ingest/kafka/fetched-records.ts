@@ -3,7 +3,7 @@
 import type { RecordsBatch } from '@platformatic/kafka'
 import { offsetOf } from './offset.ts'
 
-export interface FetchedRecord {
+interface FetchedRecord {
   offset: number
   /** When the leader appended it, epoch milliseconds, if the topic has `message.timestamp.type=LogAppendTime`; else the sender's. */
   appendedMs: number

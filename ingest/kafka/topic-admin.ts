@@ -5,7 +5,7 @@ import type { Library } from './broker-connection.ts'
 import type { Cluster, Partition } from './cluster.ts'
 import { KafkaAway, Refused, TopicMissing } from './kafka-errors.ts'
 
-export interface NewTopic {
+interface NewTopic {
   name: string
   partitions: number
   replication: number

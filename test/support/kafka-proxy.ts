@@ -16,7 +16,7 @@ export interface KafkaProxy {
   hold(): HeldRequests
 }
 
-export interface HeldRequests {
+interface HeldRequests {
   /** How many bytes are kept. */
   bytes(): number
   /** Requests that come from now on are passed on again; the kept ones are not, and survive the end of their clients. */
