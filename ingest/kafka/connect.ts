@@ -1,4 +1,8 @@
-/** Kafka, as the journal uses it: topics, and for each one its partition. The client library is loaded here, and only here. */
+/**
+ * Kafka, as the journal uses it: topics, and for each one its partition. The client library is loaded here, and only here.
+ *
+ * Requests have versions that brokers from 3.1 on take, so that none has to be asked which ones it knows.
+ */
 
 import { randomInt } from 'node:crypto'
 import type { ConnectionSettings, Library } from './broker-connection.ts'

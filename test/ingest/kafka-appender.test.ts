@@ -18,6 +18,8 @@ class ModelPartition {
     const before = known?.epoch === epoch ? known.batches : []
     const duplicate = before.find(batch => batch.sequence === sequence)
     if (duplicate !== undefined) return duplicate.offset
+    if (sequence > 0x7fff_ffff) throw new Error('no number of 32 bits')
+    // Of one that it does not know a broker takes any number.
     if (known !== undefined) {
       if (epoch < known.epoch) throw new Refused('INVALID_PRODUCER_EPOCH', null)
       if (sequence !== (before.at(-1)?.sequence ?? -1) + 1) throw new Refused('OUT_OF_ORDER_SEQUENCE_NUMBER', null)
@@ -47,7 +49,7 @@ type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never
 
 const requestMs = 3000
 
-function createModel(events: readonly Event[], firstEpoch: number) {
+function createModel(events: readonly Event[], { epoch, sequence }: Omit<Producer, 'id'>) {
   const partition = new ModelPartition()
   const queue = [...events]
   let late: { after: number; arrive: () => void }[] = []
@@ -62,7 +64,7 @@ function createModel(events: readonly Event[], firstEpoch: number) {
   }
 
   const requests: ProducerRequests = {
-    init: async () => ({ id: ids++, epoch: firstEpoch, sequence: 0 }),
+    init: async () => ({ id: ids++, epoch, sequence }),
     async produce(_broker, _topic, value, producer) {
       const text = value.toString()
       const next = queue.shift() ?? 'answered'
@@ -106,11 +108,17 @@ function ignoring(work: () => void): void {
 }
 
 const events = fc.array(event, { maxLength: 80 })
-const firstEpoch = fc.constantFrom(0, 0x3ffe, epochMax - 5)
+/** At the beginning, and near the ends of the numbers. */
+const first = fc.constantFrom(
+  { epoch: 0, sequence: 0 },
+  { epoch: 0, sequence: 0x7fff_fffc },
+  { epoch: 0x3ffe, sequence: 0 },
+  { epoch: epochMax - 5, sequence: 0 },
+)
 
 test('whatever the network does, groups are stored once, in their order, and as their outcomes say', async t => {
-  const property = fc.asyncProperty(events, firstEpoch, async (happens, epoch) => {
-    const { partition, appender, arriveAll } = createModel(happens, epoch)
+  const property = fc.asyncProperty(events, first, async (happens, producer) => {
+    const { partition, appender, arriveAll } = createModel(happens, producer)
     const outcomes: [text: string, AppendOutcome][] = []
     for (let i = 100; i < 130; i++) outcomes.push([`${i}`, await appender.append(Buffer.from(`${i}`))])
     arriveAll()
@@ -127,7 +135,7 @@ test('whatever the network does, groups are stored once, in their order, and as 
 
 test('when the network works again, the next group is stored', async t => {
   const property = fc.asyncProperty(events, async happens => {
-    const { appender } = createModel(happens, 0)
+    const { appender } = createModel(happens, { epoch: 0, sequence: 0 })
     let outcome: AppendOutcome | undefined
     for (let i = 100; i < 200; i++) outcome = await appender.append(Buffer.from(`${i}`))
     return outcome?.outcome === 'stored'
@@ -138,7 +146,7 @@ test('when the network works again, the next group is stored', async t => {
 
 test('without an epoch left, nothing is stored and the reason is told', async t => {
   const unknown = Array.from({ length: 50 }, (): Event => 'never arrives')
-  const { partition, appender } = createModel(unknown, epochMax)
+  const { partition, appender } = createModel(unknown, { epoch: epochMax, sequence: 0 })
   t.match(await appender.append(Buffer.from('a')), { outcome: 'unknown' })
   t.match(await appender.append(Buffer.from('b')), { outcome: 'full', reason: /restart this node/ })
   t.strictSame(partition.log, [])

@@ -2,7 +2,7 @@
 
 import { Admin } from '@platformatic/kafka'
 import t from 'tap'
-import { appendText, startKafka, type TestKafka, textsOf } from '../support/kafka.ts'
+import { appendText, startKafka, storeText, type TestKafka, textsOf } from '../support/kafka.ts'
 import { until } from '../support/processes.ts'
 
 const kafka = await startKafka(t, {
@@ -27,18 +27,19 @@ t.test('appends go on behind a broker that was killed, in between and under way'
 t.test('while no broker listens nothing is stored, and the outcome says so', async t => {
   const client = await kafka.connect({ appendDeadlineMs: 200 })
   const partition = await client.partition(await kafka.makeTopic('away'))
-  t.match(await appendText(partition, 'a'), { outcome: 'stored' })
+  await storeText(partition, 'a')
   await broker.kill()
+  // The first one may be on its way when the connection turns out to be gone.
+  await until('nothing is sent', async () => (await appendText(partition, 'b')).outcome === 'full')
   t.match(await appendText(partition, 'b'), { outcome: 'full', reason: /ECONNREFUSED/ })
   await broker.start()
-  const { end } = await partition.offsets()
-  t.equal(end, 1)
+  t.notOk((await textsOf(partition)).includes('b'))
 })
 
 t.test('a frozen broker is told within the time of a request, and stores nothing old behind something new', async t => {
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 1000 })
   const partition = await client.partition(await kafka.makeTopic('frozen'))
-  t.match(await appendText(partition, 'a'), { outcome: 'stored' })
+  await storeText(partition, 'a')
   broker.freeze()
   t.match(await appendText(partition, 'old'), {
     outcome: 'unknown',
@@ -46,7 +47,7 @@ t.test('a frozen broker is told within the time of a request, and stores nothing
   })
   await t.rejects(partition.fetch(0, 1000, 0), { name: 'KafkaAway' })
   broker.thaw()
-  await until('the new one is stored', async () => (await appendText(partition, 'new')).outcome === 'stored')
+  await storeText(partition, 'new')
   const texts = await textsOf(partition)
   t.equal(texts.at(-1), 'new')
   t.ok(texts.filter(text => text === 'old').length <= 1)
@@ -64,7 +65,7 @@ t.test('a producer that the broker has forgotten goes on', async t => {
 t.test('a topic that was made again is another one', async t => {
   const client = await kafka.connect({ appendDeadlineMs: 500 })
   const partition = await client.partition(await kafka.makeTopic('again'))
-  for (const text of ['a', 'b']) t.match(await appendText(partition, text), { outcome: 'stored' })
+  for (const text of ['a', 'b']) await storeText(partition, text)
   await deleteTopic(kafka, 'again')
   await until(
     'it is made again',

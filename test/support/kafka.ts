@@ -5,6 +5,7 @@ import { connectKafka, type Kafka, type KafkaOptions } from '../../ingest/kafka/
 import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
 import { testCacheDirectory } from './cache-directory.ts'
 import { silentLog, type TestHooks, temporaryFolder } from './databases.ts'
+import { until } from './processes.ts'
 
 export interface TestKafka extends KafkaCluster {
   /** A client, closed at the end of the test. */
@@ -53,6 +54,11 @@ export async function startKafka(t: TestHooks, { brokers = 1, settings }: TestKa
 }
 
 export const appendText = (partition: TopicPartition, text: string) => partition.append(Buffer.from(text))
+
+/** On a slow machine an outcome may be unknown at first, and the text be there more than once. */
+export async function storeText(partition: TopicPartition, text: string): Promise<void> {
+  await until(`${text} is stored`, async () => (await appendText(partition, text)).outcome === 'stored')
+}
 
 /** All that the topic has. */
 export async function textsOf(partition: TopicPartition): Promise<string[]> {
