@@ -21,7 +21,7 @@ export interface KafkaOptions extends ConnectionSettings {
 }
 
 export interface Kafka {
-  /** Partition 0 of the topic. Throws `TopicMissing` and `KafkaAway`. */
+  /** Partition 0 of the topic. Throws `TopicMissing`, `KafkaAway`, and `Refused`, for instance without a permission. */
   partition(topic: string): Promise<TopicPartition>
   admin: TopicAdmin
   /** Closes the partitions too. */

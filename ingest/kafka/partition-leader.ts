@@ -7,7 +7,7 @@ import { KafkaAway, TopicMissing } from './kafka-errors.ts'
 export interface PartitionLeader {
   readonly topic: string
   readonly topicId: string
-  /** Throws `TopicMissing` and `KafkaAway`. */
+  /** Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   find(): Promise<Broker>
   /** That this one has failed: others are asked who leads now. */
   forget(broker: Broker): void

@@ -31,7 +31,7 @@ export interface PartitionOptions {
   appendDeadlineMs: number
 }
 
-/** Throws `TopicMissing` and `KafkaAway`. */
+/** Throws `TopicMissing`, `KafkaAway` and `Refused`. */
 export async function openTopicPartition(options: PartitionOptions, topic: string): Promise<TopicPartition> {
   const { library, settings, cluster, requestTimeoutMs, appendDeadlineMs: deadlineMs } = options
   const found = await cluster.topic(topic)
