@@ -17,8 +17,8 @@ export interface KafkaBroker {
   kill(): Promise<void>
   freeze(): void
   thaw(): void
-  /** By SIGTERM; resolves when it has ended. */
-  stop(): Promise<void>
+  /** By SIGTERM, and by SIGKILL when that takes too long; resolves with how it has ended. */
+  stop(): Promise<string | undefined>
 }
 
 export interface BrokerOptions {
@@ -27,12 +27,10 @@ export interface BrokerOptions {
   clusterId: string
   settings: string
   address: string
+  /** How long a stop may take. */
+  stopTimeoutMs: number
 }
 
-const stopSteps = [
-  { signal: 'SIGTERM', waitMs: 10_000 },
-  { signal: 'SIGKILL', waitMs: 1000 },
-] as const
 const formatTimeoutMs = 120_000
 const startTimeoutMs = 120_000
 const pollMs = 50
@@ -44,6 +42,7 @@ export async function createKafkaBroker({
   clusterId,
   settings,
   address,
+  stopTimeoutMs,
 }: BrokerOptions): Promise<KafkaBroker> {
   const settingsPath = join(folder, 'server.properties')
   const logPath = join(folder, 'kafka.log')
@@ -72,7 +71,10 @@ export async function createKafkaBroker({
         recordPath: join(folder, 'process'),
         logPath,
         environment,
-        stopSteps,
+        stopSteps: [
+          { signal: 'SIGTERM', waitMs: stopTimeoutMs },
+          { signal: 'SIGKILL', waitMs: 1000 },
+        ],
       })
       const deadlineMs = performance.now() + startTimeoutMs
       while (!logTail(logPath, from).includes('Kafka Server started')) {
@@ -90,6 +92,7 @@ export async function createKafkaBroker({
     thaw: () => signal('SIGCONT'),
     async stop() {
       await running?.stop()
+      return running?.ended()
     },
   }
 }

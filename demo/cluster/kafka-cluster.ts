@@ -26,6 +26,9 @@ export interface ClusterOptions extends JarOptions {
   settings?: (id: number, port: number) => Readonly<Record<string, string>>
 }
 
+/** A broker that archives its classes ends later. */
+const archiveTimeoutMs = 120_000
+
 /** Resolves when all brokers take requests. The first start on a machine fetches Kafka by Maven. */
 export async function startKafkaCluster(options: ClusterOptions): Promise<KafkaCluster> {
   return await startBrokers(await prepareKafka(options), options)
@@ -34,21 +37,23 @@ export async function startKafkaCluster(options: ClusterOptions): Promise<KafkaC
 /** Puts into the cache what a start needs. */
 export function prepareKafka(options: JarOptions): Promise<KafkaJava> {
   return prepareKafkaJava(options, async (archiving, folder) => {
-    const { stop } = await startBrokers(archiving, { folder, brokers: 1 })
-    await stop()
+    const { brokers } = await startBrokers(archiving, { folder, brokers: 1 }, archiveTimeoutMs)
+    const ends = await Promise.all(brokers.map(broker => broker.stop()))
+    return !ends.includes('signal SIGKILL')
   })
 }
 
 async function startBrokers(
   java: KafkaJava,
   { folder, brokers: count, settings }: Pick<ClusterOptions, 'folder' | 'brokers' | 'settings'>,
+  stopTimeoutMs = 10_000,
 ): Promise<KafkaCluster> {
   const clusterId = randomBytes(16).toString('base64url')
   const places = await Promise.all(Array.from({ length: count }, (_, i) => placeOf(i + 1, folder)))
   const brokers = await Promise.all(
     places.map(place => {
       const text = brokerSettingsText(place, places, settings?.(place.id, place.port))
-      const broker = { java, folder: join(folder, `${place.id}`), clusterId, settings: text }
+      const broker = { java, folder: join(folder, `${place.id}`), clusterId, settings: text, stopTimeoutMs }
       return createKafkaBroker({ ...broker, address: `127.0.0.1:${place.port}` })
     }),
   )
@@ -61,7 +66,7 @@ async function startBrokers(
     await kill()
     throw error
   }
-  return { brokers, addresses, stop: () => each(broker => broker.stop()), kill }
+  return { brokers, addresses, stop: () => each(async broker => void (await broker.stop())), kill }
 }
 
 async function placeOf(id: number, folder: string): Promise<BrokerPlace> {

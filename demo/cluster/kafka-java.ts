@@ -1,5 +1,6 @@
 /** How a program of Kafka is run: its classes, and an archive of them that halves the time of a start (JEP 350). */
 
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -26,11 +27,12 @@ const logFlags = [
 
 /**
  * Fetches Kafka when it is not in the cache. `makeArchive` runs programs with what it is given until all classes that count
- * are loaded, and ends them by SIGTERM; it is called when there is no archive of this Kafka and this Java.
+ * are loaded, and ends them by SIGTERM; false when one had to be killed. It is called when there is no archive of this Kafka and
+ * this Java.
  */
 export async function prepareKafkaJava(
   options: JarOptions,
-  makeArchive: (java: KafkaJava, folder: string) => Promise<void>,
+  makeArchive: (java: KafkaJava, folder: string) => Promise<boolean>,
 ): Promise<KafkaJava> {
   const { cacheDirectory, environment } = options
   const java = await findJava(environment, cacheDirectory)
@@ -47,12 +49,13 @@ export async function prepareKafkaJava(
   })
   if (!existsSync(archive)) {
     const folder = mkdtempSync(join(tmpdir(), 'barograph-kafka-classes-'))
+    const unfinished = `${archive}-${randomBytes(8).toString('hex')}`
     try {
-      const unfinished = `${archive}-${process.pid}`
-      await makeArchive(run(`-XX:ArchiveClassesAtExit=${unfinished}`), folder)
-      // Another process may have been first.
-      if (existsSync(unfinished)) renameSync(unfinished, archive)
+      const isWhole = await makeArchive(run(`-XX:ArchiveClassesAtExit=${unfinished}`), folder)
+      // Without it a start is slower. Another process may have been first.
+      if (isWhole && existsSync(unfinished)) renameSync(unfinished, archive)
     } finally {
+      rmSync(unfinished, { force: true })
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     }
   }
