@@ -8,13 +8,8 @@ import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../store/thread-limits.ts'
 import { createErasures } from './erasures.ts'
-import {
-  type DeadLetter,
-  deadLettersMax,
-  listDeadLetters,
-  recordOf,
-  removeDeadLetter,
-} from './forwarder/dead-letters.ts'
+import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
+import { listDeadLetters, removeDeadLetter } from './forwarder/dead-letters.ts'
 import { revisionSlots } from './forwarder/dirty-set.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'

@@ -6,14 +6,8 @@ import type { Disk } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 import type { Batch } from './batch.ts'
-import {
-  deadLettersMax,
-  eraseFromLetter,
-  letterNames,
-  nameOf,
-  removeUnfinished,
-  writeDeadLetter,
-} from './dead-letters.ts'
+import { deadLettersMax } from './dead-letter.ts'
+import { eraseFromLetter, letterNames, nameOf, removeUnfinished, writeDeadLetter } from './dead-letters.ts'
 import type { FileRetry } from './file-retry.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
 

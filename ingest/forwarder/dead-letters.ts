@@ -1,47 +1,16 @@
 /**
- * Rows that QuestDB refuses as invalid. Each is a small file beside the journal, with its reason, named after
- * its position in the journal: a replay that meets it again writes the same file again.
+ * The files of dead letters. Each is a small file beside the journal, named after its position in the journal: a replay that
+ * meets it again writes the same file again.
  */
 
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk, DiskFile } from '../journal/disk.ts'
-import {
-  erasedFurther,
-  eraseFurther,
-  type FurtherValue,
-  layoutOf,
-  offsetOf,
-  type RecordFields,
-  readRecord,
-} from '../journal/record.ts'
+import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
+import { type DeadLetter, deadLetterOf, withoutErased } from './dead-letter.ts'
 import { DamagedFile } from './file-retry.ts'
 
-export interface DeadLetter {
-  /** Position of the record in the journal. */
-  id: number
-  /** When it was refused, ISO 8601. */
-  at: string
-  reason: string
-  /** The number of the series: of the device, or of the station's parameter. */
-  series: number
-  /** The symbols of the row, with blanks between them. */
-  symbol: string
-  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
-  time: string
-  values: Record<string, number | null>
-  /** Values that have no column, by the numbers of their series. */
-  further?: FurtherValue[]
-  /** The record as it stood in the journal, base64. */
-  record: string
-}
-
-/** The number of the series stands in the record. */
-type LetterFile = Omit<DeadLetter, 'series'>
-
-/** Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
-export const deadLettersMax = 10_000
 const filesAtOnce = 100
 
 const letterName = /^dead-\d{16}\.json$/
@@ -57,18 +26,7 @@ export function writeDeadLetter(
   reason: string,
   nowMs: number,
 ): void {
-  const fields = readRecord(table, viewOf(record), 0)
-  const letter: LetterFile = {
-    id: position,
-    at: new Date(nowMs).toISOString(),
-    reason,
-    symbol: fields.symbols.join(' '),
-    time: formatTimeUs(fields.timeUs),
-    values: valuesOf(fields),
-    ...furtherOf(fields),
-    record: Buffer.from(record).toString('base64'),
-  }
-  disk.replace(nameOf(position), textOf(letter))
+  disk.replace(nameOf(position), textOf(deadLetterOf(table, position, record, reason, nowMs)))
   disk.syncDirectory()
 }
 
@@ -85,7 +43,7 @@ export function eraseFromLetter(
   erased: ReadonlySet<number>,
 ): boolean {
   const text = readText(disk, name)
-  const left = text === undefined ? 'unchanged' : withoutErased(table, name, text, erased)
+  const left = text === undefined ? 'unchanged' : textWithoutErased(table, name, text, erased)
   if (left === 'unchanged') return false
   if (left === 'nothing') disk.remove(name)
   else disk.replace(name, textOf(left))
@@ -110,40 +68,23 @@ function readText(disk: Disk, name: string): string | undefined {
   }
 }
 
-/** What is left of a letter. */
-function withoutErased(
-  table: TableDescription,
-  name: string,
-  text: string,
-  erased: ReadonlySet<number>,
-): LetterFile | 'unchanged' | 'nothing' {
+function textWithoutErased(table: TableDescription, name: string, text: string, erased: ReadonlySet<number>) {
   try {
-    const letter = readLetter(text)
-    const { further, series, ...rest } = letter
-    if (erased.has(series)) return 'nothing'
-    if (!further?.some(value => erased.has(erasedFurther(value.series)))) return 'unchanged'
-    const record = recordOf(table, letter)
-    const view = viewOf(record)
-    eraseFurther(view, 0, number => erased.has(number))
-    return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+    return withoutErased(table, readLetter(text), erased)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new DamagedFile(`${name} is damaged (${reason}): repair or remove it`)
   }
 }
 
-function textOf(letter: LetterFile): Buffer {
+/** The number of the series stands in the record. */
+function textOf({ series: _, ...letter }: DeadLetter): Buffer {
   return Buffer.from(`${JSON.stringify(letter)}\n`)
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength)
-}
-
-/** Those that were not erased. */
-function furtherOf(fields: RecordFields): Pick<LetterFile, 'further'> {
-  const further = fields.further.filter(({ value }) => !Number.isNaN(value))
-  return further.length === 0 ? {} : { further }
+function readLetter(text: string): DeadLetter {
+  const file: Omit<DeadLetter, 'series'> = JSON.parse(text)
+  return { ...file, series: Buffer.from(file.record, 'base64').readUInt32LE(offsetOf.series) }
 }
 
 export function letterNames(disk: Disk): string[] {
@@ -178,11 +119,6 @@ async function textIn(path: string): Promise<string | undefined> {
   }
 }
 
-function readLetter(text: string): DeadLetter {
-  const file: LetterFile = JSON.parse(text)
-  return { ...file, series: Buffer.from(file.record, 'base64').readUInt32LE(offsetOf.series) }
-}
-
 /** False when there is no such letter. */
 export async function removeDeadLetter(directory: string, id: number): Promise<boolean> {
   try {
@@ -192,25 +128,4 @@ export async function removeDeadLetter(directory: string, id: number): Promise<b
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error
   }
-}
-
-/** The record of a letter, to be appended anew. */
-export function recordOf(table: TableDescription, letter: DeadLetter): Buffer {
-  const record = Buffer.from(letter.record, 'base64')
-  const { kind, lengthMin } = layoutOf(table)
-  const isWhole = record.length >= lengthMin && record.readUInt16LE(offsetOf.length) === record.length
-  if (!isWhole || record[offsetOf.kind] !== kind)
-    throw new Error(`dead letter ${letter.id} holds no record of ${table.name}`)
-  return record
-}
-
-function valuesOf({ values }: RecordFields): Record<string, number | null> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isNaN(value) ? null : value]))
-}
-
-function formatTimeUs(timeUs: number): string {
-  const date = new Date(Math.floor(timeUs / 1000))
-  if (Number.isNaN(date.getTime())) return String(timeUs)
-  const micros = String(((timeUs % 1000) + 1000) % 1000).padStart(3, '0')
-  return date.toISOString().replace('Z', `${micros}Z`)
 }

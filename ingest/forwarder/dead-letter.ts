@@ -1,0 +1,104 @@
+/** A row that QuestDB refuses as invalid: what is kept of it, wherever it is kept. */
+
+import {
+  erasedFurther,
+  eraseFurther,
+  type FurtherValue,
+  layoutOf,
+  offsetOf,
+  type RecordFields,
+  readRecord,
+} from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
+
+export interface DeadLetter {
+  /** Of letters of one table, the order in which their records stand in the journal. */
+  id: number
+  /** When it was refused, ISO 8601. */
+  at: string
+  reason: string
+  /** The number of the series: of the device, or of the station's parameter. */
+  series: number
+  /** The symbols of the row, with blanks between them. */
+  symbol: string
+  /** Time of the row, ISO 8601 with microseconds, or the bare number when it is no date. */
+  time: string
+  values: Record<string, number | null>
+  /** Values that have no column, by the numbers of their series. */
+  further?: FurtherValue[]
+  /** The record as it stood in the journal, base64. */
+  record: string
+}
+
+/** Of one table. Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
+export const deadLettersMax = 10_000
+
+export function deadLetterOf(
+  table: TableDescription,
+  id: number,
+  record: Uint8Array,
+  reason: string,
+  nowMs: number,
+): DeadLetter {
+  const fields = readRecord(table, viewOf(record), 0)
+  return {
+    id,
+    at: new Date(nowMs).toISOString(),
+    reason,
+    series: fields.series,
+    symbol: fields.symbols.join(' '),
+    time: formatTimeUs(fields.timeUs),
+    values: valuesOf(fields),
+    ...furtherOf(fields),
+    record: Buffer.from(record).toString('base64'),
+  }
+}
+
+/**
+ * What is left of a letter without erased series, further ones as `erasedFurther` tells them: nothing when its own series is
+ * erased. Throws when its record is damaged.
+ */
+export function withoutErased(
+  table: TableDescription,
+  letter: DeadLetter,
+  erased: Pick<ReadonlySet<number>, 'has'>,
+): DeadLetter | 'unchanged' | 'nothing' {
+  const { further, ...rest } = letter
+  if (erased.has(letter.series)) return 'nothing'
+  if (!further?.some(({ series }) => erased.has(erasedFurther(series)))) return 'unchanged'
+  const record = recordOf(table, letter)
+  const view = viewOf(record)
+  eraseFurther(view, 0, number => erased.has(number))
+  return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
+}
+
+/** The record of a letter, to be appended anew. */
+export function recordOf(table: TableDescription, letter: DeadLetter): Buffer {
+  const record = Buffer.from(letter.record, 'base64')
+  const { kind, lengthMin } = layoutOf(table)
+  const isWhole = record.length >= lengthMin && record.readUInt16LE(offsetOf.length) === record.length
+  if (!isWhole || record[offsetOf.kind] !== kind)
+    throw new Error(`dead letter ${letter.id} holds no record of ${table.name}`)
+  return record
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
+}
+
+/** Those that were not erased. */
+function furtherOf(fields: RecordFields): Pick<DeadLetter, 'further'> {
+  const further = fields.further.filter(({ value }) => !Number.isNaN(value))
+  return further.length === 0 ? {} : { further }
+}
+
+function valuesOf({ values }: RecordFields): Record<string, number | null> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number.isNaN(value) ? null : value]))
+}
+
+function formatTimeUs(timeUs: number): string {
+  const date = new Date(Math.floor(timeUs / 1000))
+  if (Number.isNaN(date.getTime())) return String(timeUs)
+  const micros = String(((timeUs % 1000) + 1000) % 1000).padStart(3, '0')
+  return date.toISOString().replace('Z', `${micros}Z`)
+}
