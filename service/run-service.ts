@@ -3,6 +3,7 @@
 import { isatty } from 'node:tty'
 import { type Config, ConfigError, readConfig } from '../settings/config.ts'
 import { misspeltSettings, misspeltText } from '../settings/misspelt-settings.ts'
+import { type Role, readStartArguments, UsageError } from '../settings/start-arguments.ts'
 import { startHelp } from '../settings/start-help.ts'
 import { StartError } from '../store/start-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
@@ -26,8 +27,7 @@ export interface RunOptions {
 
 /** Resolves when the service listens; the process goes on until it is stopped. */
 export async function runService({ words, environment, hearSignals }: RunOptions): Promise<void> {
-  readArguments(words)
-  const config = configOrExit(environment)
+  const config = configOrExit(environment, roleOrExit(words))
   const log = await createLog(config, isatty(1))
   for (const misspelt of misspeltSettings(environment)) log.warn(misspelt, misspeltText(misspelt))
   const giveUp = new AbortController()
@@ -80,20 +80,23 @@ function fail(sentence: string, exitStatus = 1): never {
   process.exit(exitStatus)
 }
 
-function configOrExit(environment: RunOptions['environment']): Config {
+function configOrExit(environment: RunOptions['environment'], role: Role): Config {
   try {
-    return readConfig(environment)
+    return readConfig(environment, role)
   } catch (error) {
     if (error instanceof ConfigError) fail(error.message)
     throw error
   }
 }
 
-function readArguments(words: string[]): void {
-  if (words.length === 0) return
-  if (words.includes('--help') || words.includes('-h')) {
-    process.stdout.write(startHelp())
-    process.exit()
+function roleOrExit(words: string[]): Role {
+  try {
+    const { isHelp, role } = readStartArguments(words)
+    if (!isHelp) return role
+  } catch (error) {
+    if (error instanceof UsageError) fail(error.message, exitUsage)
+    throw error
   }
-  fail(`The service takes no arguments such as ${JSON.stringify(words[0])}; --help lists its settings.`, exitUsage)
+  process.stdout.write(startHelp())
+  process.exit()
 }

@@ -4,9 +4,11 @@ import type { z } from 'zod'
 import type { SignUpMode } from '../auth/accounts/sign-up.ts'
 import { cacheDirectoryOf } from './cache-directory.ts'
 import { Settings } from './settings.ts'
+import type { Role } from './start-arguments.ts'
 
 export type Config = z.infer<typeof Settings> & {
   SIGN_UP: SignUpMode
+  role: Role
   cacheDirectory: string
   /** For the programs that are started here; our own settings, with the passwords in them, are no business of theirs. */
   environment: Record<string, string | undefined>
@@ -21,11 +23,16 @@ const setTogether = [
 ] as const
 
 /** Reads the settings; throws a `ConfigError` that names each wrong one and says what it should be. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
+export function readConfig(environment: Record<string, string | undefined>, role: Role = 'all'): Config {
   // An empty variable is one that is not set, as a compose file writes it.
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
+  if (role !== 'all' && given['KAFKA_BROKERS'] === undefined) {
+    throw new ConfigError(
+      `--role ${role} needs KAFKA_BROKERS: only with Kafka as the journal may requests and forwarding be in processes of their own.`,
+    )
+  }
   const parsed = Settings.safeParse(given)
   if (!parsed.success) {
     const faults = parsed.error.issues.map(issue => `${issue.path.join('.')} ${issue.message}`)
@@ -48,6 +55,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ...config,
     // Else whoever signs up would read what is private.
     SIGN_UP: config.SIGN_UP ?? (config.READS === 'private' ? 'invited' : 'open'),
+    role,
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
   }

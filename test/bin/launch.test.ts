@@ -66,6 +66,14 @@ t.test('what the service does not take is told', async t => {
   t.match(run, { status: 2, stdout: '', stderr: 'takes no arguments such as "--port"; --help lists its settings' })
 })
 
+t.test('a role that does not fit the settings is refused', async t => {
+  const start = (...words: string[]) => {
+    return runToEnd('bin/barograph', ['start', ...words], { folder: root, environment: { PATH } })
+  }
+  t.match(await start('--role', 'reader'), { status: 2, stdout: '', stderr: '--role must be all, api or forward.\n' })
+  t.match(await start('--role', 'forward'), { status: 1, stdout: '', stderr: '--role forward needs KAFKA_BROKERS: ' })
+})
+
 t.test('--version and --help load no package but the one that reads arguments', async t => {
   const preload = ['--import', './test/support/list-modules.ts', 'bin/launch.cjs']
   for (const word of ['--version', '--help']) {

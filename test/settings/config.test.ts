@@ -103,6 +103,15 @@ test('a wrong setting is named with what it should be', async t => {
   }
 })
 
+test('a role of its own needs Kafka', async t => {
+  t.equal(readConfig({}).role, 'all')
+  for (const role of ['api', 'forward'] as const) {
+    t.throws(() => readConfig({}, role), { message: `--role ${role} needs KAFKA_BROKERS: ` })
+    t.throws(() => readConfig({ KAFKA_BROKERS: '' }, role), ConfigError)
+    t.equal(readConfig({ KAFKA_BROKERS: 'kafka:9092' }, role).role, role)
+  }
+})
+
 test('the programs that are started get none of our settings', async t => {
   const { environment } = readConfig({ DATABASE_URL: 'postgresql://a:secret@b/c', JAVA_HOME: '/java', PORT: '1' })
   t.strictSame(environment, { JAVA_HOME: '/java' })

@@ -1,0 +1,168 @@
+/** The dead letters of topics in PostgreSQL. */
+
+import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { type DeadLetter, deadLettersMax, withoutErased } from '../forwarder/dead-letter.ts'
+import { erasedFurther } from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
+import { offsetOfLetter } from './letter-id.ts'
+
+/** Ids are those of `letterId`. */
+export interface ShardLetters {
+  /** In the order of ids, behind the id `after`. */
+  list(topic: string, after: number, limit: number): Promise<DeadLetter[]>
+  /** How many of them there were. */
+  remove(topic: string, ids: readonly number[]): Promise<number>
+  /** Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. */
+  erase(topic: string, erased: ReadonlySet<number>): Promise<void>
+}
+
+/** They would be more than a person may look at, and `deadLettersMax` holds for a topic. */
+export class TooManyLetters extends Error {
+  constructor(topic: string) {
+    super(`topic ${topic} has ${deadLettersMax} dead letters; look at them, then replay or remove them`)
+    this.name = 'TooManyLetters'
+  }
+}
+
+interface ShardLettersOptions {
+  query: <Row extends pg.QueryResultRow>(text: string, values: unknown[]) => Promise<Row[]>
+  transact: <Result>(work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
+  tableOf: (topic: string) => TableDescription
+}
+
+/** A record is at most 64 KiB. */
+const lettersPerStatement = 200
+
+export function createShardLetters({ query, transact, tableOf }: ShardLettersOptions): ShardLetters {
+  return {
+    async list(topic, after, limit) {
+      const rows = await query<LetterRow>(`${selectSql} WHERE topic = $1 AND id > $2 ORDER BY id LIMIT $3`, [
+        topic,
+        after,
+        limit,
+      ])
+      return rows.map(letterOf)
+    },
+    async remove(topic, ids) {
+      // Locked in their order, as by an erase: else the two could wait for each other.
+      const rows = await query(
+        `WITH chosen AS (SELECT id FROM shard_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[]) ORDER BY id FOR UPDATE)
+         DELETE FROM shard_dead_letters USING chosen WHERE topic = $1 AND shard_dead_letters.id = chosen.id
+         RETURNING chosen.id`,
+        [topic, ids],
+      )
+      return rows.length
+    },
+    async erase(topic, erased) {
+      let after: number | undefined = -1
+      while (after !== undefined) {
+        const from: number = after
+        after = await transact(transaction => eraseNext(transaction, tableOf(topic), topic, from, erased))
+      }
+    },
+  }
+}
+
+/** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
+async function eraseNext(
+  transaction: Transaction,
+  table: TableDescription,
+  topic: string,
+  after: number,
+  erased: ReadonlySet<number>,
+): Promise<number | undefined> {
+  const { rows } = await transaction.query<LetterRow>(
+    `${selectSql} WHERE topic = $1 AND id > $2 AND (series = ANY($3::bigint[]) OR further IS NOT NULL)
+     ORDER BY id LIMIT ${lettersPerStatement} FOR UPDATE`,
+    [topic, after, [...erased]],
+  )
+  const gone: number[] = []
+  const changed: DeadLetter[] = []
+  for (const letter of rows.map(letterOf)) {
+    const left = withoutErased(table, letter, erased)
+    if (left === 'nothing') gone.push(letter.id)
+    else if (left !== 'unchanged') changed.push(left)
+  }
+  if (gone.length > 0) {
+    await transaction.query('DELETE FROM shard_dead_letters WHERE topic = $1 AND id = ANY($2::bigint[])', [topic, gone])
+  }
+  if (changed.length > 0) await transaction.query(rewriteSql, [topic, textOf(changed)])
+  return rows.length < lettersPerStatement ? undefined : rows.at(-1)?.id
+}
+
+/** Adds those that are not there, without what tombstones erase. The caller has locked the topic. */
+export async function insertLetters(
+  transaction: Transaction,
+  table: TableDescription,
+  topic: string,
+  letters: readonly DeadLetter[],
+): Promise<void> {
+  for (let from = 0; from < letters.length; from += lettersPerStatement) {
+    const slice = letters.slice(from, from + lettersPerStatement)
+    const left = await withoutTombstones(transaction, table, topic, slice)
+    if (left.length > 0) await transaction.query(insertSql, [topic, textOf(left)])
+  }
+  const { rows } = await transaction.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM shard_dead_letters WHERE topic = $1',
+    [topic],
+  )
+  if (Number(rows[0]?.count) > deadLettersMax) throw new TooManyLetters(topic)
+}
+
+async function withoutTombstones(
+  transaction: Transaction,
+  table: TableDescription,
+  topic: string,
+  letters: readonly DeadLetter[],
+): Promise<DeadLetter[]> {
+  const series = letters.flatMap(letter => [letter.series, ...furtherNumbers(letter)])
+  const { rows } = await transaction.query<{ series: number; before: number }>(
+    `SELECT series::float8 AS series, before_offset::float8 AS before FROM shard_tombstones
+     WHERE topic = $1 AND series = ANY($2::bigint[])`,
+    [topic, series],
+  )
+  if (rows.length === 0) return [...letters]
+  const ends = new Map(rows.map(({ series, before }) => [series, before]))
+  return letters.flatMap(letter => {
+    const offset = offsetOfLetter(letter.id)
+    const left = withoutErased(table, letter, { has: series => offset < (ends.get(series) ?? 0) })
+    return left === 'nothing' ? [] : left === 'unchanged' ? [letter] : [left]
+  })
+}
+
+function furtherNumbers({ further = [] }: DeadLetter): number[] {
+  return further.map(({ series }) => erasedFurther(series))
+}
+
+interface LetterRow extends Omit<DeadLetter, 'at' | 'further' | 'record'> {
+  at: Date
+  further: NonNullable<DeadLetter['further']> | null
+  record: Buffer
+}
+
+function letterOf({ at, further, record, ...row }: LetterRow): DeadLetter {
+  const more = further === null ? {} : { further }
+  return { ...row, at: at.toISOString(), ...more, record: record.toString('base64') }
+}
+
+/** PostgreSQL has no text with a zero in it, nor with half a surrogate pair; the bytes of the record stay as they are. */
+function textOf(letters: readonly DeadLetter[]): string {
+  const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
+  return JSON.stringify(
+    letters.map(letter => ({ ...letter, reason: clean(letter.reason), symbol: clean(letter.symbol) })),
+  )
+}
+
+const selectSql = `SELECT id::float8 AS id, at, reason, series::float8 AS series, symbol, time, "values", further, record
+  FROM shard_dead_letters`
+
+const givenSql = `json_to_recordset($2::json) AS given (id bigint, at timestamptz, reason text, series bigint, symbol text,
+  time text, "values" json, further json, record text)`
+
+const insertSql = `INSERT INTO shard_dead_letters (topic, id, at, reason, series, symbol, time, "values", further, record)
+  SELECT $1, id, at, reason, series, symbol, time, "values", further, decode(record, 'base64') FROM ${givenSql}
+  ON CONFLICT (topic, id) DO NOTHING`
+
+const rewriteSql = `UPDATE shard_dead_letters AS known SET further = given.further, record = decode(given.record, 'base64')
+  FROM ${givenSql} WHERE topic = $1 AND known.id = given.id`

@@ -1,0 +1,183 @@
+/**
+ * The state of a shard in PostgreSQL, where every process finds it: up to where its topics are forwarded, which series are
+ * erased, which rows QuestDB refused.
+ *
+ * Each method has a time limit, of each statement, and rejects when it has passed. While PostgreSQL is away that is an error of
+ * which `isUnavailable` tells so: nothing is lost, and the caller tries again. Every change can be made twice, so the caller
+ * also tries again where the outcome is unknown (OutcomeUnknown); what is to be minded is said at `takeRewind`. Nothing is
+ * committed meanwhile: the topics keep what was sent, and whoever forwards next sends it again. The forwarder itself has to
+ * stop in any case, for it loses the shard with its connection (shard-lock.ts).
+ *
+ * Offsets are those of Kafka, below 2^53. That of a topic is the first one that QuestDB may lack.
+ */
+
+import type pg from 'pg'
+import { bug } from '../../limits/bug.ts'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { DeadLetter } from '../forwarder/dead-letter.ts'
+import type { TableDescription } from '../table.ts'
+import { createShardLetters, insertLetters, type ShardLetters } from './shard-letters.ts'
+
+/** Which process forwards a shard, and since when: by each process that takes it over the epoch rises. */
+export interface ShardTenure {
+  shard: string
+  epoch: number
+  /** The name of the process, for people. */
+  holder: string
+}
+
+export interface ShardStateOptions {
+  pool: pg.Pool
+  /** Undefined in a process that does not forward; there `commit` and `takeRewind` reject with LostShard. */
+  tenure: ShardTenure | undefined
+  /** What the records of a topic are, by its name. */
+  tables: ReadonlyMap<string, TableDescription>
+  /** How long PostgreSQL may take for each statement. */
+  stepMs?: number
+}
+
+export interface ShardState {
+  /**
+   * Where to begin, undefined when nothing was ever committed: the committed offset, or the one to which a rewind is asked for
+   * when that is lower. And the tombstones: records of a series before the offset are erased, further series as
+   * `erasedFurther` tells them.
+   */
+  load(topic: string): Promise<{ offset: number | undefined; tombstones: [series: number, beforeOffset: number][] }>
+  /**
+   * QuestDB has all that stands before the offset, but for these letters. In one transaction, so that a record is behind the
+   * committed offset or in a letter; the caller removes its own copy of a letter afterwards. An offset below the committed one
+   * leaves that; a letter that is there stays as it is, and what is erased by tombstones gets into none. Rejects, with nothing
+   * done, with LostShard when another process has taken the shard over, and with TooManyLetters.
+   */
+  commit(topic: string, offset: number, letters: readonly DeadLetter[]): Promise<void>
+  /**
+   * Records of these series before the offset are erased, further series as `erasedFurther` tells them. No letter of them is
+   * committed from now on; those that were are erased by `letters.erase`, afterwards.
+   */
+  addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>
+  /** The topic begins at this offset. */
+  pruneTombstones(topic: string, logStart: number): Promise<void>
+  /**
+   * Asks whoever forwards the shard to send everything again from this offset on: for a process that lost the shard while it
+   * had requests in flight, since an older value that such a request brings late may have replaced a newer one of its successor.
+   * It first destroys its connections to QuestDB. The offset is that of the oldest record in a request which was not answered
+   * when its last successful heartbeat began: until then nobody else can have sent.
+   */
+  requestRewind(topic: string, offset: number): Promise<void>
+  /**
+   * The lowest offset that was asked for since the last call, undefined when there is none; the committed offset is not above
+   * it any more. The caller sends again from there, and commits nothing that it has found applied before. When it rejects, that
+   * may be done, so that the caller begins again from what `load` gives. Rejects with LostShard as `commit` does. Costs one
+   * small query where nothing was asked for.
+   */
+  takeRewind(topic: string): Promise<number | undefined>
+  readonly letters: ShardLetters
+}
+
+/** Another process has taken the shard over: this one must send nothing more for it. */
+export class LostShard extends Error {
+  constructor(tenure: ShardTenure | undefined) {
+    super(
+      tenure === undefined
+        ? 'this process does not forward the shard'
+        : `shard ${tenure.shard} was taken over by another process after epoch ${tenure.epoch}`,
+    )
+    this.name = 'LostShard'
+  }
+}
+
+const stepMsUsual = 4000
+
+export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }: ShardStateOptions): ShardState {
+  const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> => {
+    return (await pool.query<Row>({ text, values, query_timeout: stepMs } as pg.QueryConfig)).rows
+  }
+  const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    inTransaction(pool, { stepMs }, work)
+  const tableOf = (topic: string): TableDescription => {
+    const table = tables.get(topic)
+    if (table === undefined) throw bug(`there is no table of topic ${topic}`)
+    return table
+  }
+
+  return {
+    async load(topic) {
+      const [row] = await query<{ offset: number | null; tombstones: [number, number][] }>(loadSql, [topic])
+      return { offset: row?.offset ?? undefined, tombstones: row?.tombstones ?? [] }
+    },
+    async commit(topic, offset, letters) {
+      assertOffset(offset)
+      await transact(async transaction => {
+        await assertTenure(transaction, tenure)
+        // First, since it locks the topic: a tombstone that comes later is seen by the erase of letters that follows it.
+        await transaction.query(commitSql, [topic, offset, tenure?.holder])
+        if (letters.length > 0) await insertLetters(transaction, tableOf(topic), topic, letters)
+      })
+    },
+    async addTombstones(topic, series, beforeOffset) {
+      assertOffset(beforeOffset)
+      await transact(async transaction => {
+        await transaction.query(lockTopicSql, [topic])
+        await transaction.query(addTombstonesSql, [topic, series, beforeOffset])
+      })
+    },
+    async pruneTombstones(topic, logStart) {
+      await query('DELETE FROM shard_tombstones WHERE topic = $1 AND before_offset <= $2', [topic, logStart])
+    },
+    async requestRewind(topic, offset) {
+      assertOffset(offset)
+      await query(requestRewindSql, [topic, offset])
+    },
+    async takeRewind(topic) {
+      const [asked] = await query('SELECT FROM shard_topics WHERE topic = $1 AND rewind_to IS NOT NULL', [topic])
+      if (asked === undefined) return undefined
+      return await transact(async transaction => {
+        await assertTenure(transaction, tenure)
+        const { rows } = await transaction.query<{ offset: number | null }>(rewindSql, [topic])
+        await transaction.query(takeRewindSql, [topic])
+        return rows[0]?.offset ?? undefined
+      })
+    },
+    letters: createShardLetters({ query, transact, tableOf }),
+  }
+}
+
+/** Until the transaction ends nobody takes the shard over. */
+async function assertTenure(transaction: Transaction, tenure: ShardTenure | undefined): Promise<void> {
+  const { rows } = await transaction.query('SELECT FROM shards WHERE name = $1 AND epoch = $2 FOR SHARE', [
+    tenure?.shard,
+    tenure?.epoch,
+  ])
+  if (rows.length === 0) throw new LostShard(tenure)
+}
+
+function assertOffset(offset: number): void {
+  if (!(Number.isSafeInteger(offset) && offset >= 0)) throw bug(`${offset} is no offset`)
+}
+
+/** `least` would take the one that is there where the other is null. */
+const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
+
+const loadSql = `SELECT
+  (SELECT (${firstOffset})::float8 FROM shard_topics WHERE topic = $1) AS "offset",
+  (SELECT coalesce(json_agg(json_build_array(series, before_offset) ORDER BY series), '[]')
+   FROM shard_tombstones WHERE topic = $1) AS tombstones`
+
+const commitSql = `INSERT INTO shard_topics AS known (topic, committed_offset, committed_by, committed_at)
+  VALUES ($1, $2, $3, now())
+  ON CONFLICT (topic) DO UPDATE SET committed_offset = greatest(known.committed_offset, excluded.committed_offset),
+    committed_by = excluded.committed_by, committed_at = excluded.committed_at`
+
+const lockTopicSql = `INSERT INTO shard_topics (topic) VALUES ($1)
+  ON CONFLICT (topic) DO UPDATE SET topic = excluded.topic`
+
+const addTombstonesSql = `INSERT INTO shard_tombstones AS known (topic, series, before_offset)
+  SELECT DISTINCT $1::text, series, $3::bigint FROM unnest($2::bigint[]) AS series
+  ON CONFLICT (topic, series) DO UPDATE SET before_offset = greatest(known.before_offset, excluded.before_offset)`
+
+const requestRewindSql = `INSERT INTO shard_topics AS known (topic, rewind_to) VALUES ($1, $2)
+  ON CONFLICT (topic) DO UPDATE SET rewind_to = least(known.rewind_to, excluded.rewind_to)`
+
+const rewindSql = 'SELECT rewind_to::float8 AS "offset" FROM shard_topics WHERE topic = $1 FOR UPDATE'
+
+const takeRewindSql = `UPDATE shard_topics SET committed_offset = ${firstOffset}, rewind_to = NULL WHERE topic = $1`
