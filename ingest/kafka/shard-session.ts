@@ -6,7 +6,7 @@ import { bug } from '../../limits/bug.ts'
 import type { ShardTenure } from './shard-state.ts'
 
 /** Of each statement. A heartbeat that takes longer comes too late. */
-export const answerMs = 2000
+const answerMs = 2000
 /** PostgreSQL ends a session that asks nothing for so long. */
 const idleMs = 5000
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
-import type { ShardState } from '../../ingest/kafka/shard-state.ts'
+import { LostShard, type ShardState } from '../../ingest/kafka/shard-state.ts'
 import { nowhere, startDatabases } from '../support/databases.ts'
 import { createTopics, letter, type TestTopic } from '../support/shard-topics.ts'
 
@@ -116,7 +116,7 @@ const anyStep = fc.oneof(
   step('take over', nothing, async world => {
     const { topic, state, open } = world
     world.state = open(await takeOver(topic))
-    await t.rejects(state.commit(topic, 21, [letter(0, 1)]), { name: 'LostShard' })
+    await t.rejects(state.commit(topic, 21, [letter(0, 1)]), LostShard)
   }),
 )
 

@@ -106,8 +106,8 @@ test('a wrong setting is named with what it should be', async t => {
 test('a role of its own needs Kafka', async t => {
   t.equal(readConfig({}).role, 'all')
   for (const role of ['api', 'forward'] as const) {
-    t.throws(() => readConfig({}, role), { message: `--role ${role} needs KAFKA_BROKERS: ` })
-    t.throws(() => readConfig({ KAFKA_BROKERS: '' }, role), ConfigError)
+    t.throws(() => readConfig({}, role), /^--role (api|forward) needs KAFKA_BROKERS: /)
+    t.throws(() => readConfig({ KAFKA_BROKERS: '' }, role), /needs KAFKA_BROKERS/)
     t.equal(readConfig({ KAFKA_BROKERS: 'kafka:9092' }, role).role, role)
   }
 })
