@@ -99,6 +99,7 @@ function rowOf({ table, id, symbol, time, values, reason }: DeadLetter): string[
 }
 
 function collectId(text: string, earlier: number[] = []): number[] {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('An id must be a whole number; see dead-letters list.')
+  if (!(/^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))))
+    throw new InvalidArgumentError('An id must be a whole number; see dead-letters list.')
   return [...earlier, Number(text)]
 }

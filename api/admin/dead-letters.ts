@@ -27,15 +27,15 @@ export interface DeadLettersOptions {
 const lettersPerPage = 100
 const idsMax = 10_000
 const bodyBytesMax = 256 * 1024
-/** As many digits as `after` takes. */
-const afterMax = 999_999_999_999_999
+const afterMax = Number.MAX_SAFE_INTEGER
 
 const ListQuery = z.strictObject({
   table: letterTable.default('readings'),
   after: z
     .string()
-    .regex(/^\d{1,15}$/, 'must be the id of a dead letter')
+    .regex(/^\d{1,16}$/, 'must be the id of a dead letter')
     .transform(Number)
+    .refine(id => id <= afterMax, 'must be the id of a dead letter')
     .default(-1)
     .meta({
       type: 'integer',

@@ -425,7 +425,11 @@ t.test('dead letters are shown page by page and sent again', async t => {
   const second = (await ask('GET', `/dead-letters?after=${next}`)).body as { dead_letters: unknown[]; next: null }
   t.equal(second.dead_letters.length, 50)
   t.equal(second.next, null)
-  t.match(await ask('GET', '/dead-letters?after=x'), problem(400, 'invalid query', { errors: [{ path: 'after' }] }))
+  for (const after of ['x', '9007199254740992', '99999999999999999']) {
+    const refused = problem(400, 'invalid query', { errors: [{ path: 'after' }] })
+    t.match(await ask('GET', `/dead-letters?after=${after}`), refused, after)
+  }
+  t.match(await ask('GET', '/dead-letters?after=9007199254740991'), { status: 200, body: { dead_letters: [] } })
   t.match(
     await ask('POST', '/dead-letters/replay', { ids: [] }),
     problem(422, 'invalid body', { errors: [{ path: 'ids' }] }),
