@@ -2,6 +2,8 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
@@ -9,7 +11,7 @@ import { holdMs } from '../../ingest/kafka/heartbeat.ts'
 import { Hold } from '../../ingest/kafka/hold.ts'
 import { acquireShard, type HeldShard, type ShardLockOptions } from '../../ingest/kafka/shard-lock.ts'
 import { createShardState } from '../../ingest/kafka/shard-state.ts'
-import { nowhere, recordingLog, silentLog, startDatabases } from '../support/databases.ts'
+import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { postgresUrl } from '../support/postgres-url.ts'
 import { messageOf, serverPid, until } from '../support/processes.ts'
@@ -115,15 +117,15 @@ t.test('what waiting does not mend is thrown', async t => {
 })
 
 t.test('a holder that is frozen loses the shard, and sees that first when it goes on', async t => {
-  const child = fork(new URL('../support/hold-shard.ts', import.meta.url), [postgresUrl(store.postgres), 'frozen'])
+  const successor = join(temporaryFolder(t), 'successor')
+  const words = [postgresUrl(store.postgres), 'frozen', successor]
+  const child = fork(new URL('../support/hold-shard.ts', import.meta.url), words)
   t.teardown(() => child.kill('SIGKILL'))
-  t.equal(await messageOf(child), 'held')
-  child.send('?')
   t.equal(await messageOf(child), true)
   child.kill('SIGSTOP')
   const second = await acquire(t, optionsOf('frozen', 'b'))
   t.equal(second.predecessor, 'child')
-  child.send('?')
+  writeFileSync(successor, '')
   child.kill('SIGCONT')
   t.equal(await messageOf(child), false)
   t.equal(second.isHeld(), true)

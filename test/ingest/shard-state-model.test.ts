@@ -78,7 +78,7 @@ function step<Given>(
   }))
 }
 
-const offset = fc.nat({ max: 20 })
+const offset = fc.nat({ max: 6 })
 const device = fc.integer({ min: 1, max: 4 })
 const further = fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 })
 const letters = fc.uniqueArray(fc.tuple(offset, device, further), { maxLength: 3, selector: ([at]) => at })

@@ -120,6 +120,27 @@ t.test('letters lose what is erased, those that are committed later, too', async
   )
 })
 
+t.test('tombstones rise, and go with what they are for', async t => {
+  const { topic, state } = await openTopic()
+  await state.addTombstones(topic, [4, -4, 7, 4], 10)
+  await state.addTombstones(topic, [7], 5)
+  await state.addTombstones(topic, [9, 7], 12)
+  const tombstones = async () => (await state.load(topic)).tombstones
+  t.strictSame(await tombstones(), [
+    [-4, 10],
+    [4, 10],
+    [7, 12],
+    [9, 12],
+  ])
+  await state.pruneTombstones(topic, 9)
+  t.equal((await tombstones()).length, 4)
+  await state.pruneTombstones(topic, 10)
+  t.strictSame(await tombstones(), [
+    [7, 12],
+    [9, 12],
+  ])
+})
+
 t.test('no letter escapes an erase that runs beside a commit', async t => {
   const { topic, state } = await openTopic()
   for (let at = 0; at < 30; at++) {

@@ -1,10 +1,11 @@
-/** A process for tests: takes a shard, and answers each message with whether it may send. */
+/** A process for tests: takes a shard, and says whether it may send, then and as soon as a file says that it has a successor. */
 
+import { existsSync } from 'node:fs'
 import { acquireShard } from '../../ingest/kafka/shard-lock.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { silentLog } from './databases.ts'
 
-const [, , connectionString = '', shard = ''] = process.argv
+const [, , connectionString = '', shard = '', successor = ''] = process.argv
 
 async function connect() {
   const client = makeClient({ connectionString })
@@ -12,7 +13,15 @@ async function connect() {
   return client
 }
 
+/** Blocks until the file is there. No event is handled meanwhile, neither a timer nor what the connection says. */
+function blockUntil(path: string): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  while (!existsSync(path)) Atomics.wait(cell, 0, 0, 10)
+}
+
 const { signal } = new AbortController()
 const held = await acquireShard({ shard, holder: 'child', connect, log: silentLog }, signal)
-process.on('message', () => process.send?.(held.isHeld()))
-process.send?.('held')
+process.send?.(held.isHeld(), () => {
+  blockUntil(successor)
+  process.send?.(held.isHeld())
+})
