@@ -9,6 +9,7 @@ import { backUp } from '../../backup/backup.ts'
 import { restore } from '../../backup/restore.ts'
 import { startBackedUp } from '../support/backed-up.ts'
 import { storeOptions, temporaryFolder } from '../support/databases.ts'
+import { createTopics, letter } from '../support/shard-topics.ts'
 
 const { directory, store, devices, parts, run } = await startBackedUp(t)
 const target = join(temporaryFolder(t), 'backup')
@@ -22,6 +23,9 @@ t.test('the files of an external QuestDB are not here, and the refusal says so',
 t.test('a backup goes into an external PostgreSQL that is empty, and into no other', async t => {
   await devices.add([NewDevice.parse({ name: 'kitchen', location_desc: '"quotes", \\ and ünï' })], 'test')
   await devices.add([NewDevice.parse({ name: 'roof' })], 'test')
+  const { topic, state } = await createTopics(store.postgres).openTopic()
+  await state.commit(topic, 5, [letter(4, 1, [11])])
+  await state.addTombstones(topic, [-7], 3)
   await backUp(target, parts, run)
   await store.postgres.query('CREATE DATABASE elsewhere')
   const { host, port, user, password } = (await store.connectPostgres().then(async client => {
@@ -45,6 +49,12 @@ t.test('a backup goes into an external PostgreSQL that is empty, and into no oth
   const [original, copy] = [await store.postgres.query(text), await client.query(text)]
   t.strictSame(copy.rows, original.rows)
   t.equal(copy.rowCount, 2)
+  for (const table of ['shards', 'shard_topics', 'shard_tombstones', 'shard_dead_letters']) {
+    const rowTexts = `SELECT ${table}::text AS row FROM ${table}`
+    const [original, copy] = [await store.postgres.query(rowTexts), await client.query(rowTexts)]
+    t.equal(copy.rowCount, 1, table)
+    t.strictSame(copy.rows, original.rows, table)
+  }
   const { rows } = await client.query("SELECT nextval(pg_get_serial_sequence('devices', 'number'))::int AS next")
   t.equal(rows[0].next, 3, 'sequences go on')
   await client.end()
