@@ -215,17 +215,13 @@ t.test('without PostgreSQL each method says so, and can be called again', async 
 })
 
 t.test('a PostgreSQL that is frozen fails a call in time, and loses nothing', async t => {
-  const { topic, open } = await openTopic()
-  const state = createShardState({
-    pool: postgres,
-    tenure: { shard: topic, epoch: 1, holder: 'a' },
-    tables: new Map(),
-    stepMs: 500,
-  })
+  const { topic, state, open } = await openTopic()
   await state.commit(topic, 1, [])
+  const tenure = { shard: topic, epoch: 1, holder: 'a' }
+  const impatient = createShardState({ pool: postgres, tenure, tables: new Map(), stepMs: 500 })
   const goOn = freeze(serverPid(directory, 'postgres'))
   t.teardown(goOn)
-  const error = await state.commit(topic, 2, []).catch((error: unknown) => error)
+  const error = await impatient.commit(topic, 2, []).catch((error: unknown) => error)
   goOn()
   t.ok(isUnavailable(error), String(error))
   await open(await takeOver(topic)).commit(topic, 3, [])
