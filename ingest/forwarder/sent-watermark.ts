@@ -3,7 +3,7 @@
  * transaction, such as its hours, has all rows before this time, and may lack some of those behind it.
  */
 
-import { bug } from '../../limits/bug.ts'
+import { OldestRows } from './oldest-rows.ts'
 
 /** Sent by the forwarder before the rows that it is about can be seen in the table. */
 export type SentEvent =
@@ -17,58 +17,24 @@ export type SentEvent =
   /** The table may have lost what it had taken; everything is sent again. */
   | { readonly kind: 'lost'; readonly reason: string }
 
-/** Rows that came into the table up to this transaction. */
-interface SentRange {
-  txn: number
-  oldestUs: number
-  /** How many ranges were merged into this one. */
-  merged: number
-}
-
-/** Beyond this many, neighbours are merged. */
-const rangesMax = 64
-
 export class SentWatermark {
-  /** By ascending transaction, each merged from about as many: a large one would never be passed as a whole. */
-  #ranges: SentRange[] = []
-  #mergedMax = 1
+  /** By transaction. */
+  readonly #sequenced = new OldestRows()
   #unsequencedUs = Number.POSITIVE_INFINITY
 
   apply(event: SentEvent): void {
     if (event.kind === 'lost') {
-      this.#ranges = []
+      this.#sequenced.clear()
       this.#unsequencedUs = Number.POSITIVE_INFINITY
       return
     }
     this.#unsequencedUs = event.unsequencedUs
-    if (event.sequenced !== undefined) this.#add({ ...event.sequenced, merged: 1 })
+    if (event.sequenced !== undefined) this.#sequenced.add(event.sequenced.txn, event.sequenced.oldestUs)
   }
 
-  /** Infinity when all rows came into the table up to this transaction. It never falls, so the ranges before it are removed. */
+  /** Infinity when all rows came into the table up to this transaction. It never falls, so what is before it is forgotten. */
   oldestSince(txn: number): number {
-    this.#ranges = this.#ranges.filter(range => range.txn > txn)
-    if (this.#ranges.length === 0) this.#mergedMax = 1
-    return this.#ranges.reduce((oldestUs, range) => Math.min(oldestUs, range.oldestUs), this.#unsequencedUs)
-  }
-
-  #add(range: SentRange): void {
-    const last = this.#ranges.at(-1)
-    if (last !== undefined && range.txn < last.txn) throw bug(`transaction ${range.txn} comes behind ${last.txn}`)
-    if (last !== undefined && last.merged < this.#mergedMax) this.#ranges.splice(-1, 1, merge(last, range))
-    else this.#ranges.push(range)
-    if (this.#ranges.length <= rangesMax) return
-    this.#mergedMax *= 2
-    const pairs = this.#ranges
-    this.#ranges = []
-    for (const each of pairs) this.#add(each)
-  }
-}
-
-/** Of two neighbours the later transaction and the older row, so that nothing is taken for newer than it is. */
-function merge(range: SentRange, next: SentRange): SentRange {
-  return {
-    txn: next.txn,
-    oldestUs: Math.min(range.oldestUs, next.oldestUs),
-    merged: range.merged + next.merged,
+    this.#sequenced.forgetUpTo(txn)
+    return Math.min(this.#unsequencedUs, this.#sequenced.oldestBehind(txn))
   }
 }

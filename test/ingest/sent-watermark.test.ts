@@ -135,6 +135,23 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
   t.equal(reported[10_000], Number.POSITIVE_INFINITY)
 })
 
+test('after a long pause a view that is refreshed again is told apart as before', async t => {
+  const watermark = new SentWatermark()
+  const send = (txn: number) =>
+    watermark.apply({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs: txn } })
+  for (let txn = 1; txn <= 10_000; txn++) send(txn)
+  for (let txn = 10_001; txn <= 10_100; txn++) {
+    send(txn)
+    watermark.oldestSince(txn - 1)
+  }
+  for (let txn = 10_101; txn <= 10_110; txn++) send(txn)
+  const reported = Array.from({ length: 10 }, (_, index) => watermark.oldestSince(10_100 + index))
+  t.strictSame(
+    reported,
+    reported.map((_, index) => 10_101 + index),
+  )
+})
+
 test('what was lost is forgotten', async t => {
   const watermark = new SentWatermark()
   watermark.apply({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4 } })
