@@ -14,6 +14,7 @@ import { kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByA
 import { NameOrder } from './name-order.ts'
 import { Slots } from './slots.ts'
 import type { StoredFurther } from './stored-further.ts'
+import { UnknownDevices } from './unknown-devices.ts'
 
 /** What the registry says of a device. */
 export interface LiveDevice {
@@ -61,6 +62,7 @@ export class LiveFleet {
   /** What a search looks through, in lower case. */
   readonly #texts: (string | undefined)[] = []
   readonly #listeners: StateListener[] = []
+  readonly #unknown = new UnknownDevices()
   /** Slots of the readings at hand whose state may be another one by them. */
   readonly #touched = new Set<number>()
   readonly order = new NameOrder(slot => this.#columns.get().states[slot] as number)
@@ -79,7 +81,10 @@ export class LiveFleet {
   deviceChanged(device: LiveDevice): void {
     const slot = this.#slots.of(device.number)
     if (slot < 0) {
-      this.order.add(this.#add(device), device.name)
+      const added = this.#add(device)
+      this.order.add(added, device.name)
+      // What was told of it before has reached QuestDB, or will.
+      if (this.#unknown.take(device.number)) this.#want(added)
       return
     }
     this.#devices[slot] = device
@@ -135,6 +140,7 @@ export class LiveFleet {
     while (readings.next()) {
       const slot = this.#slots.of(readings.series)
       if (slot >= 0) this.#takeOne(columns, slot, readings, presentHour)
+      else this.#unknown.add(readings.series)
     }
     for (const slot of this.#touched) this.update(slot)
     this.#touched.clear()

@@ -109,6 +109,31 @@ t.test('a device is looked up when QuestDB has applied what it is looked up for'
   await until('it is looked up', () => looks === 1)
 })
 
+t.test('a device whose readings came before it was registered here is looked up when it is', async t => {
+  const ordinals = { taken: 0, applied: 0 }
+  const looked: unknown[] = []
+  const fleet = await makeFleet(t, [], nowMs, {
+    lookUpEveryMs: 1,
+    ordinals: () => ordinals,
+    ask: async (name, asked, signal) => {
+      if ('devices' in asked) looked.push(...asked.devices.map(({ number }) => number))
+      return await query.fleetRows(name, asked, signal)
+    },
+  })
+  const states: string[] = []
+  fleet.live.onState((device, before, now) => states.push(`${device.name}: ${before}, ${now}`))
+  fleet.take([{ device: 1, timeMs: nowMs, temperature: 1599 }])
+  ordinals.taken = 1
+  // Nothing came of the fourth.
+  for (const number of [1, 4]) fleet.live.deviceChanged(madeDevice(number, { expected_interval_seconds: 60 }))
+  t.equal(fleet.live.stateOf(1), 'never')
+  ordinals.applied = 1
+  await until('it is looked up', () => fleet.live.stateOf(1) === 'fresh')
+  t.match(fleet.live.latest(1), { last_seen: nowMs, values: { temperature: { v: 1599 } } })
+  t.strictSame(states, ['device-1: never, fresh'])
+  t.strictSame(looked, [1])
+})
+
 t.test('what came while it was loaded stays', async t => {
   const taken: (() => void)[] = []
   const fleet = await makeFleet(t, devices, nowMs, {
