@@ -61,9 +61,9 @@ export interface WritePath<Series, Values extends Timed> {
   acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /**
    * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
-   * was in the journal at the start is not reported.
+   * was in the journal at the start is not reported. `onMissed` is called when there were records that the listener was not told.
    */
-  onStored(listener: StoredListener): void
+  onStored(listener: StoredListener, onMissed?: () => void): void
   /** Raised whenever rows of the series became visible. Two series may share one. */
   revision(seriesNumber: number): number
   /**

@@ -47,12 +47,14 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     if (isRemoved) live.deviceRemoved(device.number)
     else live.deviceChanged(device)
   })
-  ingest.onStored(live.take)
-  ingest.onLost(() => {
+  ingest.onStored(live.take, missed)
+  ingest.onLost(missed)
+  let timer: NodeJS.Timeout | undefined
+
+  function missed(): void {
     untoldOrdinal = ingest.status().journal.ordinal
     loadBehind()
-  })
-  let timer: NodeJS.Timeout | undefined
+  }
 
   /** Now, and when all is applied. */
   function loadBehind(): void {

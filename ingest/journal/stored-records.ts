@@ -74,26 +74,43 @@ class StoredRecords {
 export type StoredListener = (records: StoredRecords) => void
 
 export interface StoredListeners {
-  add(listener: StoredListener): void
+  /** `onMissed` is called when there were records that the listener was not told. */
+  add(listener: StoredListener, onMissed?: () => void): void
   /** Whole records stand in the view from `start` to `end`. */
   notify(view: DataView, start: number, end: number, count: number): void
+  /** Records have become durable that nobody is told. */
+  missed(): void
 }
 
 /** What a listener throws is logged, once until it has succeeded again, and concerns nobody else. */
 export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners {
-  const listeners: { readonly call: StoredListener; hasFailed: boolean }[] = []
-  return {
-    add: call => void listeners.push({ call, hasFailed: false }),
-    notify(view, start, end, count) {
-      for (const listener of listeners) {
-        try {
-          listener.call(new StoredRecords(view, start, end, count))
-          listener.hasFailed = false
-        } catch (error) {
-          if (!listener.hasFailed) log.error({ err: error }, 'a listener to stored records failed')
-          listener.hasFailed = true
-        }
+  const listeners: Listener[] = []
+
+  function each(tell: (listener: Listener) => void): void {
+    for (const listener of listeners) {
+      try {
+        tell(listener)
+        listener.hasFailed = false
+      } catch (error) {
+        if (!listener.hasFailed) log.error({ err: error }, 'a listener to stored records failed')
+        listener.hasFailed = true
       }
+    }
+  }
+
+  return {
+    add: (call, missed) => void listeners.push({ call, missed, hasFailed: false }),
+    notify(view, start, end, count) {
+      each(({ call }) => call(new StoredRecords(view, start, end, count)))
+    },
+    missed() {
+      each(({ missed }) => missed?.())
     },
   }
+}
+
+interface Listener {
+  readonly call: StoredListener
+  readonly missed: (() => void) | undefined
+  hasFailed: boolean
 }

@@ -75,6 +75,13 @@ export class EventHub {
     else this.#wake()
   }
 
+  /** Readings were stored that this was not told: every client reads anew. */
+  missed(): void {
+    this.#ring.skip(1)
+    if (this.size === 0) this.#distributed = this.#ring.head
+    else this.#wake()
+  }
+
   stateChanged(device: number, state: string): void {
     const name = this.#options.nameOf(device)
     if (name === undefined) return

@@ -60,7 +60,10 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,
     failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
   })
-  ingest.onStored(readings => hub.store(readings))
+  ingest.onStored(
+    readings => hub.store(readings),
+    () => hub.missed(),
+  )
   onState?.((device, state) => hub.stateChanged(device, state))
 
   async function open(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

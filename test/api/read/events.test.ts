@@ -255,6 +255,20 @@ test('a cursor that is too old, overwritten or of another run gets a reset', asy
   await resets(`${run}-20010`, true)
 })
 
+test('where readings were missed every client gets a reset, and goes on behind it', async t => {
+  const { hub } = open(t)
+  const stays = listen(hub)
+  hub.store(stored(inTurns(numbers(3))))
+  await waitFor('they are told', () => stays.values().length === 3)
+  hub.missed()
+  hub.store(stored(inTurns(numbers(2, 3))))
+  await waitFor('it is reset', () => stays.events().filter(({ event }) => event === 'reset').length === 1)
+  hub.store(stored(inTurns(numbers(2, 5))))
+  await waitFor('it goes on', () => stays.values().at(-1) === 6)
+  const back = listen(hub, { last: `${run}-2` })
+  t.equal(back.events()[0]?.event, 'reset', 'who comes back from before')
+})
+
 test('an owner is told what they own at the moment, by readings and by states, also after a break', async t => {
   const owners = [7, 8, 7]
   const { hub } = open(t, { ownerOf: device => owners[device] })
