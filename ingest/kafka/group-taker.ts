@@ -1,0 +1,74 @@
+/** Checks the groups of a topic and tells their records, in pieces between which others get their turn on the main thread. */
+
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Log } from '../../store/log.ts'
+import { groupHeaderLength, readGroup } from '../journal/group.ts'
+import { offsetOf } from '../journal/record.ts'
+import type { StoredListeners } from '../journal/stored-records.ts'
+import type { TopicVisibility } from './topic-visibility.ts'
+
+export interface GroupTakerOptions {
+  readonly topic: string
+  /** Of groups before this offset listeners are told nothing. */
+  readonly tellFrom: number
+  readonly listeners: Pick<StoredListeners, 'notify'>
+  readonly visibility: Pick<TopicVisibility, 'take'>
+  readonly monotonicMs: () => number
+  readonly log: Pick<Log, 'error'>
+  readonly signal: AbortSignal
+}
+
+/** Records that the listeners are told at a time, which takes them about a millisecond. */
+const recordsPerPiece = 2000
+/** How long the main thread works on records before others get their turn. */
+const sliceMsMax = 2
+
+export class GroupTaker {
+  readonly #options: GroupTakerOptions
+  #damaged = 0
+  #sliceStartMs: number
+
+  constructor(options: GroupTakerOptions) {
+    this.#options = options
+    this.#sliceStartMs = options.monotonicMs()
+  }
+
+  /** Groups that were passed over. */
+  get damaged(): number {
+    return this.#damaged
+  }
+
+  /** Resolves when the listeners were told all of it. */
+  async take(offset: number, value: Buffer): Promise<void> {
+    const { topic, tellFrom, visibility, log } = this.#options
+    const header = readGroup(value, 0, 0)
+    if (header === undefined || groupHeaderLength + header.bodyLength !== value.length) {
+      if (this.#damaged++ === 0) log.error({ topic, offset }, 'a group of a topic is damaged and passed over')
+      return
+    }
+    const group = new DataView(value.buffer, value.byteOffset, value.length)
+    // All of it, before anybody gets a turn: a query may see the rows at any time.
+    visibility.take(offset, group)
+    if (offset >= tellFrom) await this.#tell(group)
+    else await this.#giveWay()
+  }
+
+  async #tell(group: DataView): Promise<void> {
+    const { listeners, signal } = this.#options
+    for (let at = groupHeaderLength; at < group.byteLength && !signal.aborted; ) {
+      const start = at
+      let count = 0
+      for (; at < group.byteLength && count < recordsPerPiece; count++)
+        at += group.getUint16(at + offsetOf.length, true)
+      listeners.notify(group, start, at, count)
+      await this.#giveWay()
+    }
+  }
+
+  async #giveWay(): Promise<void> {
+    const { monotonicMs } = this.#options
+    if (monotonicMs() - this.#sliceStartMs < sliceMsMax) return
+    await turn()
+    this.#sliceStartMs = monotonicMs()
+  }
+}

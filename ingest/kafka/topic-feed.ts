@@ -1,0 +1,129 @@
+/**
+ * What a process learns from a topic, whoever appends to it and whoever forwards it: the records of all processes in their
+ * order, which series have new rows in QuestDB, and how old the rows are that came into its table since a transaction.
+ *
+ * It runs on the main thread, where its listeners are. Measured in groups of 14,000, it takes 0.11 µs of processor time a record there,
+ * of which 0.09 are the client's; the listeners take 0.1. A thread of its own would save less than 2 ms a second at a million devices
+ * a minute.
+ */
+
+import type { Log } from '../../store/log.ts'
+import { createStoredListeners, type StoredListener } from '../journal/stored-records.ts'
+import { GroupTaker } from './group-taker.ts'
+import type { PublishedState } from './published-state.ts'
+import { type ReadPartition, TopicReader } from './topic-reader.ts'
+import { TopicVisibility } from './topic-visibility.ts'
+
+/** Of the state of the topic in PostgreSQL, what is known of it here. */
+interface PublishedSource {
+  /** Calls the listener with each state that is another one than the last, also with the first. */
+  onState(topic: string, listener: (state: PublishedState) => void): void
+  /** How long ago the state was asked for that is known. */
+  ageMs(): number
+}
+
+export interface TopicFeedOptions {
+  readonly topic: string
+  /** Its own, since a fetch waits for records. */
+  readonly partition: ReadPartition & { close(): Promise<void> }
+  /** Where reading begins: at the first offset that QuestDB may lack, the committed one, or else at the start of the topic. */
+  readonly from: number
+  /** The first offset that listeners are told; not before `from`. */
+  readonly tellFrom: number
+  readonly published: PublishedSource
+  readonly log: Log
+  /** Called when an assertion failed: nothing is told any more. */
+  readonly onFatal: (error: Error) => void
+  readonly monotonicMs?: () => number
+  readonly retryMs?: number
+}
+
+interface TopicFeedStatus {
+  /** Offsets: of the next group to be read, and of the end of the topic. */
+  readonly position: number
+  readonly end: number
+  /** QuestDB shows everything before this offset; undefined before the first word of a forwarder. */
+  readonly applied: number | undefined
+  /** Groups that are not read yet. */
+  readonly lagGroups: number
+  /** How long ago everything was read that was in the topic then. */
+  readonly lagSeconds: number
+  readonly damagedGroups: number
+  /** Why nothing can be read at present. */
+  readonly issue: string | undefined
+}
+
+export interface TopicFeed {
+  /**
+   * Calls the listener with the records of each group from `tellFrom` on, in the order of the topic, in one or more pieces; and
+   * `onMissed` when records were stored that it was not told, and will not be.
+   */
+  onStored(listener: StoredListener, onMissed?: () => void): void
+  /** Raised whenever rows of the series became visible. Two series may share one. */
+  revision(seriesNumber: number): number
+  /**
+   * The time of the oldest row that came into QuestDB's table since this transaction, microseconds; Infinity when there is none,
+   * -Infinity when that is not known. Transactions must be passed in ascending order. What was appended within the last two seconds
+   * may not be read yet: the revision of its series is raised when it is, if it shows by then.
+   */
+  oldestSentSince(txn: number): number
+  /** Calls the listener whenever QuestDB may have lost what it had applied, and the topic is sent again. */
+  onLost(listener: (reason: string) => void): void
+  /** Records may be in the topic unread for longer than a moment. */
+  isBehind(): boolean
+  status(): TopicFeedStatus
+  close(): Promise<void>
+}
+
+/**
+ * An older state may be that of a process which another one has replaced: that one waits for 3 s before it sends again what was not
+ * committed. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
+ */
+const stateAgeMsMax = 3000
+
+export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
+  const { topic, partition, from, published, log, onFatal } = options
+  const { monotonicMs = () => performance.now() } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  const listeners = createStoredListeners(log)
+  const visibility = new TopicVisibility(from)
+  const groups = new GroupTaker({ ...options, monotonicMs, listeners, visibility, signal })
+  const reader = new TopicReader({
+    ...options,
+    monotonicMs,
+    take: (offset, value) => groups.take(offset, value),
+    onGap(offset) {
+      visibility.missedBefore(offset)
+      listeners.missed()
+    },
+  })
+  published.onState(topic, state => visibility.published(state))
+  const running = reader.run(signal).catch((error: unknown) => onFatal(error as Error))
+
+  return {
+    onStored: listeners.add,
+    revision: number => visibility.revision(number),
+    oldestSentSince(txn) {
+      const isUnread = reader.isBehind() || reader.position < (visibility.applied ?? 0)
+      const isUnknown = isUnread || published.ageMs() > stateAgeMsMax
+      return isUnknown ? Number.NEGATIVE_INFINITY : visibility.oldestSince(txn)
+    },
+    onLost: listener => visibility.onLost(listener),
+    isBehind: () => reader.isBehind(),
+    status: () => ({
+      position: reader.position,
+      end: reader.end,
+      applied: visibility.applied,
+      lagGroups: reader.end - reader.position,
+      lagSeconds: reader.isBehind() ? reader.ageSeconds() : 0,
+      damagedGroups: groups.damaged,
+      issue: reader.issue,
+    }),
+    async close() {
+      closing.abort()
+      await partition.close()
+      await running
+    },
+  }
+}

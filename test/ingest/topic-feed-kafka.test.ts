@@ -1,0 +1,129 @@
+/** Feeds of one topic of a real Kafka: they see what every other process appends, through the loss of the broker and of records. */
+
+import t from 'tap'
+import type { PublishedState } from '../../ingest/kafka/published-state.ts'
+import { openTopicFeed } from '../../ingest/kafka/topic-feed.ts'
+import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
+import { damaged, groupOf } from '../support/fake-partition.ts'
+import { startKafka } from '../support/kafka.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const kafka = await startKafka(t, {
+  settings: () => ({ 'log.retention.check.interval.ms': '200', 'log.segment.delete.delay.ms': '100' }),
+})
+const [broker] = kafka.brokers
+if (broker === undefined) throw new Error('no broker')
+
+const state: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
+
+async function append(partition: TopicPartition, ids: readonly number[], series = 1): Promise<void> {
+  const group = groupOf(ids.map(id => ({ id, series, timeUs: 1000 + id })))
+  const { outcome } = await partition.append(group)
+  if (outcome !== 'stored') throw new Error(`the group was not stored: ${outcome}`)
+}
+
+async function openFeed(t: TestHooks, topic: string, tellFrom = 0, log = silentLog) {
+  const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 60_000 })
+  let publish: (state: PublishedState) => void = () => undefined
+  const feed = openTopicFeed({
+    topic,
+    partition: await client.partition(topic),
+    from: 0,
+    tellFrom,
+    published: {
+      onState(_topic, listener) {
+        publish = listener
+      },
+      ageMs: () => 0,
+    },
+    log,
+    onFatal: error => {
+      throw error
+    },
+  })
+  t.teardown(() => feed.close())
+  const told: number[] = []
+  const missed = { times: 0 }
+  feed.onStored(
+    stored => {
+      while (stored.next()) told.push(stored.value(0))
+    },
+    () => missed.times++,
+  )
+  return { feed, told, missed, publish: (next: PublishedState) => publish(next) }
+}
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
+
+t.test('two feeds see what two producers append, in one order', async t => {
+  const topic = await kafka.makeTopic('two-feeds')
+  const [one, other] = [await kafka.connect(), await kafka.connect()]
+  const [first, second] = [await one.partition(topic), await other.partition(topic)]
+  await append(first, [-1])
+  const feeds = [await openFeed(t, topic), await openFeed(t, topic, 1)]
+  for (let round = 0; round < 20; round++) {
+    await Promise.all([append(first, numbers(50, round * 1000), 1), append(second, numbers(50, round * 1000 + 500), 2)])
+  }
+  await append(first, numbers(40_000, 100_000))
+  const count = 20 * 100 + 40_000
+  const [all, later] = feeds.map(({ told }) => told)
+  await waitFor('both have all', () => all?.length === count + 1 && later?.length === count)
+  t.equal(all?.slice(1).join(), later?.join())
+  const own = (from: number) => later?.filter(id => id < 100_000 && id % 1000 >= from && id % 1000 < from + 500)
+  for (const from of [0, 500])
+    t.equal(
+      own(from)?.join(),
+      numbers(20)
+        .flatMap(round => numbers(50, round * 1000 + from))
+        .join(),
+    )
+  await waitFor('both know that they are at the end', () => feeds.every(({ feed }) => !feed.isBehind()))
+  const [reader] = feeds
+  if (reader === undefined) throw new Error('no feed')
+  const { feed, publish } = reader
+  t.equal(feed.oldestSentSince(0), 999, 'the row of before')
+  publish({ ...state, committed: 1, applied: 42, sequenced: { txn: 5, offset: 41 } })
+  t.ok(feed.revision(1) > 0 && feed.revision(2) > 0)
+  t.equal(feed.oldestSentSince(5), 101_000, 'the last group alone')
+})
+
+t.test('a broker that is killed and comes again is read on from the same place', async t => {
+  const topic = await kafka.makeTopic('killed')
+  const { log, texts } = recordingLog('warn')
+  const { feed, told } = await openFeed(t, topic, 0, log)
+  const producer = await (await kafka.connect({ appendDeadlineMs: 10 * 60_000 })).partition(topic)
+  await append(producer, [1, 2])
+  await waitFor('they are told', () => told.length === 2)
+  await broker.kill()
+  await waitFor('it is known to be away', () => feed.status().issue !== undefined && feed.isBehind())
+  t.equal(feed.oldestSentSince(0), Number.NEGATIVE_INFINITY)
+  const appended = append(producer, [3])
+  await broker.start()
+  await appended
+  await append(producer, [4])
+  await waitFor('they are told after that', () => told.length === 4)
+  t.strictSame(told, [1, 2, 3, 4])
+  await waitFor('it is at the end', () => !feed.isBehind())
+  t.equal(feed.status().issue, undefined)
+  t.strictSame(texts, ['a topic cannot be read'])
+})
+
+t.test('records that the topic has removed are missed, and what is no group is passed over', async t => {
+  const topic = await kafka.makeTopic('short', { 'retention.bytes': '1', 'segment.bytes': '1048576' })
+  const producer = await (await kafka.connect()).partition(topic)
+  await producer.append(Buffer.from('no group'))
+  await producer.append(damaged(groupOf([{ id: 0, series: 1, timeUs: 1 }])))
+  // A segment ends before a group that does not fit in it.
+  for (let round = 0; round < 4; round++) await append(producer, numbers(12_000, round * 12_000))
+  await waitFor('some are gone', async () => (await producer.offsets()).start >= 3)
+  const { start } = await producer.offsets()
+  const { feed, told, missed } = await openFeed(t, topic)
+  await waitFor('the rest is told', () => feed.status().position === 6)
+  t.equal(missed.times, 1)
+  t.equal(told.join(), numbers(12_000 * (6 - start), 12_000 * (start - 2)).join())
+  await producer.append(Buffer.from('no group'))
+  await append(producer, [7])
+  await waitFor('it goes on', () => told.at(-1) === 7)
+  t.equal(feed.status().damagedGroups, 1)
+})

@@ -1,0 +1,230 @@
+/** A feed of a topic: what it tells, what it passes over, and what it says while it cannot read. */
+
+import { type Test, test } from 'tap'
+import type { PublishedState } from '../../ingest/kafka/published-state.ts'
+import { openTopicFeed, type TopicFeedOptions } from '../../ingest/kafka/topic-feed.ts'
+import { TopicWatermark } from '../../ingest/kafka/topic-watermark.ts'
+import { UnappliedSeries } from '../../ingest/kafka/unapplied-series.ts'
+import { recordingLog, silentLog } from '../support/databases.ts'
+import { damaged, FakePartition, groupOf } from '../support/fake-partition.ts'
+
+const atStart: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
+
+function open(t: Test, options: Partial<TopicFeedOptions> = {}) {
+  const partition = new FakePartition()
+  const clock = { ms: 0, stateAgeMs: 0 }
+  let publish: (state: PublishedState) => void = () => undefined
+  const feed = openTopicFeed({
+    topic: 'readings',
+    partition,
+    from: 0,
+    tellFrom: 0,
+    published: {
+      onState(_topic, listener) {
+        publish = listener
+      },
+      ageMs: () => clock.stateAgeMs,
+    },
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
+    monotonicMs: () => clock.ms,
+    retryMs: 1,
+    ...options,
+  })
+  t.teardown(() => feed.close())
+  const told: number[] = []
+  const pieces: number[] = []
+  let missed = 0
+  feed.onStored(
+    stored => {
+      pieces.push(stored.count)
+      while (stored.next()) told.push(stored.value(0))
+    },
+    () => missed++,
+  )
+  /** One group, with the ids as values. */
+  const append = (ids: readonly number[], timeUs = 1000) =>
+    partition.values.push(groupOf(ids.map(id => ({ id, series: id, timeUs }))))
+  return {
+    feed,
+    partition,
+    clock,
+    told,
+    pieces,
+    append,
+    publish: (state: PublishedState) => publish(state),
+    missed: () => missed,
+  }
+}
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index)
+
+test('a large group is told in pieces, whole and in order', async t => {
+  const { partition, told, pieces, append } = open(t)
+  append(numbers(5000))
+  append(numbers(3, 5000))
+  await partition.serve(2)
+  t.equal(told.join(), numbers(5003).join())
+  t.ok(pieces.length >= 4 && Math.max(...pieces) <= 2000, pieces.join())
+})
+
+test('what was in the topic before is read and not told', async t => {
+  const { feed, partition, told, append, publish } = open(t, { tellFrom: 2 })
+  for (const ids of [[1], [2], [3]]) append(ids)
+  await partition.serve(3)
+  t.strictSame(told, [3])
+  publish({ ...atStart, applied: 2 })
+  t.strictSame(
+    [1, 2, 3].map(series => feed.revision(series)),
+    [1, 1, 0],
+  )
+})
+
+test('damaged groups are counted, logged once, and passed over', async t => {
+  const { log, texts } = recordingLog('error')
+  const { feed, partition, told, append } = open(t, { log })
+  append([1])
+  append([2])
+  append([3])
+  partition.values[0] = damaged(partition.values[0] as Buffer)
+  partition.values[1] = Buffer.from('no group at all')
+  await partition.serve(3)
+  t.strictSame(told, [3])
+  t.equal(feed.status().damagedGroups, 2)
+  t.strictSame(texts, ['a group of a topic is damaged and passed over'])
+})
+
+test('while Kafka is away the feed tries again, says so once, and is behind', async t => {
+  const { log, texts } = recordingLog('warn')
+  const { feed, partition, clock, told, append } = open(t, { log })
+  t.ok(feed.isBehind(), 'before the first fetch')
+  append([1])
+  await partition.serve(1)
+  t.notOk(feed.isBehind())
+  for (let count = 0; count < 3; count++) await partition.fail()
+  t.match(feed.status(), { position: 1, issue: 'no broker answers' })
+  clock.ms = 2500
+  t.ok(feed.isBehind())
+  t.equal(feed.status().lagSeconds, 2.5)
+  append([2])
+  await partition.serve(1)
+  // That fetch has begun before.
+  await partition.serve(1)
+  t.match(feed.status(), { position: 2, end: 2, lagGroups: 0, lagSeconds: 0, issue: undefined })
+  t.strictSame(told, [1, 2])
+  t.strictSame(texts, ['a topic cannot be read'])
+})
+
+test('records that are gone unread are logged, and listeners know that they missed some', async t => {
+  const { log, texts } = recordingLog('error')
+  const { feed, partition, told, append, missed, publish } = open(t, { log })
+  for (const id of numbers(6)) append([id])
+  await partition.serve(1)
+  publish({ ...atStart, applied: 1 })
+  partition.start = 4
+  await partition.serve(1)
+  t.equal(missed(), 1)
+  t.equal(feed.status().position, 4)
+  t.ok(feed.revision(200) > 0, 'any series may have got rows')
+  const before = feed.revision(200)
+  publish({ ...atStart, applied: 3 })
+  t.ok(feed.revision(200) > before, 'a row that was not read may have been applied')
+  await partition.serve(9)
+  t.strictSame(told, [0, 4, 5])
+  t.strictSame(texts, ['records of a topic are gone unread, by its retention'])
+})
+
+test('what is not known is said to be any time', async t => {
+  const { feed, partition, clock, append, publish } = open(t)
+  const unknown = Number.NEGATIVE_INFINITY
+  append([1], 500)
+  t.equal(feed.oldestSentSince(0), unknown, 'before the end was reached')
+  await partition.serve(9)
+  t.equal(feed.oldestSentSince(0), 500)
+  append([2], 700)
+  publish({ ...atStart, applied: 2, sequenced: { txn: 3, offset: 1 } })
+  t.equal(feed.oldestSentSince(3), unknown, 'a row is in the table that was not read')
+  await partition.serve(9)
+  t.equal(feed.oldestSentSince(3), 700)
+  clock.stateAgeMs = 3001
+  t.equal(feed.oldestSentSince(3), unknown, 'another process may send again')
+  clock.stateAgeMs = 0
+  publish({ ...atStart, tenure: 2, committed: 0, sequenced: undefined })
+  t.equal(feed.oldestSentSince(3), 500, 'the first row is sent again')
+  clock.ms = 2001
+  t.equal(feed.oldestSentSince(3), unknown, 'nothing was heard of the topic')
+})
+
+test('listeners are told when QuestDB has lost rows, and not when another process forwards', async t => {
+  const { feed, publish } = open(t)
+  const reasons: string[] = []
+  feed.onLost(reason => void reasons.push(reason))
+  publish({ ...atStart, losses: 3 })
+  publish({ ...atStart, losses: 0, tenure: 2 })
+  t.equal(reasons.length, 0)
+  publish({ ...atStart, losses: 1, tenure: 2 })
+  t.equal(reasons.length, 1)
+  publish({ ...atStart, losses: 1, tenure: 3 })
+  t.equal(reasons.length, 2)
+})
+
+test('a view that is not refreshed for long costs no memory, and a late row stays known', async t => {
+  const watermark = new TopicWatermark(0)
+  const groups = 100_000
+  for (let offset = 0; offset < groups; offset++) {
+    watermark.add(offset, offset === 50_000 ? 7 : 1_000_000 + offset)
+    watermark.published({ ...atStart, committed: offset, sequenced: { txn: offset, offset: offset + 1 } }, false)
+  }
+  const reported = [10, 49_999, 70_000, groups - 2000].map(txn => watermark.oldestSince(txn))
+  t.strictSame(reported.slice(0, 2), [7, 7])
+  t.ok((reported[2] as number) > 1_000_000 && (reported[3] as number) > 1_070_000, reported.join())
+})
+
+test('a row that may have come before reading began, or again, is not taken for one of the view', async t => {
+  const unknown = Number.NEGATIVE_INFINITY
+  const watermark = new TopicWatermark(10)
+  for (let offset = 10; offset < 20; offset++) watermark.add(offset, 1000 + offset)
+  t.equal(watermark.oldestSince(5), unknown, 'rows before the tenth group may have come since')
+  watermark.published({ ...atStart, committed: 10, sequenced: { txn: 7, offset: 12 } }, false)
+  t.equal(watermark.oldestSince(6), unknown)
+  t.equal(watermark.oldestSince(7), 1012)
+  watermark.published({ ...atStart, committed: 14, sequenced: { txn: 9, offset: 16 } }, false)
+  t.equal(watermark.oldestSince(8), 1012)
+  t.equal(watermark.oldestSince(9), 1016)
+  watermark.published({ ...atStart, tenure: 2, committed: 15, sequenced: undefined }, true)
+  t.equal(watermark.oldestSince(9), 1014, 'what was committed last, as far as was known, is sent again')
+  watermark.published({ ...atStart, tenure: 2, committed: 15, sequenced: { txn: 12, offset: 18 } }, false)
+  t.equal(watermark.oldestSince(11), 1014)
+  t.equal(watermark.oldestSince(12), 1018)
+  watermark.published({ ...atStart, tenure: 2, committed: 11, sequenced: undefined }, false)
+  t.equal(watermark.oldestSince(12), unknown, 'what is sent again is forgotten')
+  watermark.published({ ...atStart, tenure: 2, committed: 11, sequenced: { txn: 13, offset: 19 } }, false)
+  t.equal(watermark.oldestSince(13), 1019)
+})
+
+test('a table that was lost in part counts its transactions anew', async t => {
+  const watermark = new TopicWatermark(0)
+  for (let offset = 0; offset < 10; offset++) watermark.add(offset, 1000 + offset)
+  watermark.published({ ...atStart, committed: 2, sequenced: { txn: 4, offset: 3 } }, false)
+  watermark.published({ ...atStart, committed: 2, sequenced: { txn: 9, offset: 8 } }, false)
+  watermark.published({ ...atStart, losses: 1, committed: 2, sequenced: { txn: 6, offset: 4 } }, true)
+  t.equal(watermark.oldestSince(5), 1002)
+  t.equal(watermark.oldestSince(6), 1004)
+  t.equal(watermark.oldestSince(9), 1004, 'the ninth is another one than before')
+})
+
+test('a backlog of any length keeps the series that have rows in it', async t => {
+  const series = new UnappliedSeries()
+  const devices = 300_000
+  for (let offset = 0; offset < 30; offset++) {
+    for (let number = 0; number < devices; number += 10) series.add(offset, number + offset)
+  }
+  series.applied(10, false)
+  // Two that share a slot are raised together.
+  const shared = 2 ** 18
+  t.ok(series.revision(0) > 0 && series.revision(9) > 0)
+  t.equal(series.revision(shared - 9), series.revision(0 + shared - 9))
+  const before = series.revision(25)
+  series.applied(30, false)
+  t.ok(series.revision(25) > before)
+})
