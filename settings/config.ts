@@ -19,6 +19,7 @@ export class ConfigError extends Error {}
 const setTogether = [
   ['TLS_CERT', 'TLS_KEY'],
   ['QUESTDB_HTTP', 'QUESTDB_PG'],
+  ['KAFKA_SASL_MECHANISM', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'],
   ['DRIVE_CLIENT_ID', 'DRIVE_CLIENT_SECRET', 'DRIVE_AUTHORIZATION_URL', 'DRIVE_TOKEN_URL', 'DRIVE_OPENER_ORIGIN'],
 ] as const
 
@@ -49,6 +50,10 @@ export function readConfig(environment: Record<string, string | undefined>, role
     throw new ConfigError(
       'Wrong settings: QUESTDB_PG_PORT is that of the managed QuestDB, and QUESTDB_PG names another.',
     )
+  }
+  const ofKafka = Object.keys(given).filter(name => name.startsWith('KAFKA_') && name in Settings.shape)
+  if (config.KAFKA_BROKERS === undefined && ofKafka.length > 0) {
+    throw new ConfigError(`Wrong settings: ${ofKafka.join(', ')} without KAFKA_BROKERS, so no Kafka would be used.`)
   }
   const others = Object.entries(environment).filter(([name]) => !(name in Settings.shape))
   return {

@@ -1,6 +1,6 @@
 /** The kinds of values that settings have: how each is read from its text, and when it is refused. */
 
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { z } from 'zod'
 import type { LineNames } from '../ingest/formats/line-protocol-names.ts'
 import { metrics } from '../store/tables.ts'
@@ -36,6 +36,17 @@ export const lineFields = z
   .transform(text => text.split(',').map(readLineField))
   .refine(fields => !fields.includes(undefined), 'must be fields with their metrics such as temp=temperature')
   .transform(fields => fields.filter(field => field !== undefined))
+
+/** Those of Kafka that need no more than a name and a password. */
+export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const
+
+const brokersMax = 100
+
+/** `host:port`, each of Kafka. */
+export const brokers = list.refine(
+  parts => parts.length <= brokersMax && parts.every(isBroker),
+  'must be comma-separated addresses such as kafka-1:9092',
+)
 
 /** Of a database, which may be reached by a socket and then has no host. */
 export const databaseUrl = (protocol: RegExp, example: string) =>
@@ -74,6 +85,12 @@ function isProviderUrl(text: string): boolean {
   if (url === null || url.hash !== '' || url.username !== '') return false
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)
+}
+
+function isBroker(text: string): boolean {
+  const [, host = '', port = ''] = /^(\[[^\]]{2,45}\]|[A-Za-z0-9_.-]{1,253}):(\d{1,5})$/.exec(text) ?? []
+  const isHost = host.startsWith('[') ? isIPv6(host.slice(1, -1)) : host !== ''
+  return isHost && Number(port) >= 1 && Number(port) <= 65_535
 }
 
 /** 32 random bytes have 43 characters in base64. */

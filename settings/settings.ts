@@ -7,6 +7,7 @@ import { signUpModes } from '../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
 import {
+  brokers,
   bytes,
   databaseUrl,
   gibibyte,
@@ -17,6 +18,7 @@ import {
   list,
   providerUrl,
   range,
+  saslMechanisms,
   serverUrl,
   wholeNumber,
 } from './setting-values.ts'
@@ -60,6 +62,33 @@ export const Settings = z.object({
     .describe(
       'External PostgreSQL, exclusive to this service and without a connection pooler; default is a managed one, on a Unix socket.',
     ),
+  KAFKA_BROKERS: brokers
+    .optional()
+    .describe(
+      'Kafka brokers, comma-separated host:port, whose topics are the journals; default is none, with journals on disk.',
+    ),
+  KAFKA_TLS: z
+    .string()
+    .regex(/^true$|[./]/, 'must be true or the path of a file with CA certificates (PEM)')
+    .optional()
+    .describe('TLS to the brokers: true, or the path of a file (PEM) with the CA certificates that are trusted.'),
+  KAFKA_SASL_MECHANISM: z
+    .enum(saslMechanisms, { error: `must be ${saslMechanisms.slice(0, -1).join(', ')} or ${saslMechanisms.at(-1)}` })
+    .optional()
+    .describe('How the service signs in at the brokers: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; default is not at all.'),
+  KAFKA_SASL_USERNAME: z.string().optional().describe('User name at the brokers.'),
+  KAFKA_SASL_PASSWORD: z.string().optional().describe('Password at the brokers.'),
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, underscores and hyphens')
+    .default('barograph-')
+    .describe('Beginning of the names of the topics.'),
+  KAFKA_REPLICATION: wholeNumber(1, 9)
+    .default(3)
+    .describe('Brokers that each topic is to be on; from 2 on, at least two of them have what is acknowledged.'),
+  KAFKA_RETENTION_HOURS: wholeNumber(1, 87_600)
+    .default(168)
+    .describe('How long Kafka keeps records; those that QuestDB has not taken by then would be lost.'),
   TLS_CERT: z.string().optional().describe('Certificate chain file (PEM); with TLS_KEY it enables HTTPS.'),
   TLS_KEY: z.string().optional().describe('Private key file (PEM).'),
   TRUST_PROXY: z

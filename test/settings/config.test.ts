@@ -56,6 +56,19 @@ test('fields of line protocol are read with their metrics', async t => {
   t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device', 'host'])
 })
 
+const kafka = { KAFKA_BROKERS: 'kafka-1:9092' }
+
+test('brokers of Kafka are read, and nothing of Kafka is set without them', async t => {
+  const read = (KAFKA_BROKERS: string) => readConfig({ KAFKA_BROKERS }).KAFKA_BROKERS
+  t.strictSame(read('kafka_1.example:9092, 10.0.0.2:65535,[::1]:1'), [
+    'kafka_1.example:9092',
+    '10.0.0.2:65535',
+    '[::1]:1',
+  ])
+  t.equal(readConfig({ KAFKA_TLS: '', KAFKA_REPLICATION: '' }).KAFKA_BROKERS, undefined, 'what is empty is not set')
+  t.match(readConfig(kafka), { KAFKA_TOPIC_PREFIX: 'barograph-', KAFKA_REPLICATION: 3, KAFKA_RETENTION_HOURS: 168 })
+})
+
 test('a wrong setting is named with what it should be', async t => {
   const wrong: [Record<string, string>, RegExp][] = [
     [{ PORT: '65536' }, /PORT must be from 0 to 65535/],
@@ -89,6 +102,24 @@ test('a wrong setting is named with what it should be', async t => {
     [{ TRUST_PROXY: '10.0.0.0/33' }, /TRUST_PROXY must be comma-separated addresses or networks such as/],
     [{ CACHE_BYTES_MAX: '0' }, /CACHE_BYTES_MAX must be at least 1MiB/],
     [{ LATEST_BYTES_MAX: '0' }, /LATEST_BYTES_MAX must be at least 1KiB/],
+    ...['kafka', 'kafka:0', 'kafka:65536', 'a:1,,b:2', 'a:1,', 'http://a:1', '[1.2.3.4]:9092', 'a b:1'].map(
+      (KAFKA_BROKERS): [Record<string, string>, RegExp] => [{ KAFKA_BROKERS }, /KAFKA_BROKERS must be comma-separated/],
+    ),
+    [{ ...kafka, KAFKA_TLS: 'yes' }, /KAFKA_TLS must be true or the path/],
+    [{ ...kafka, KAFKA_TOPIC_PREFIX: 'a/b' }, /KAFKA_TOPIC_PREFIX must be 1 to 100 letters/],
+    [{ ...kafka, KAFKA_REPLICATION: '0' }, /KAFKA_REPLICATION must be from 1 to 9/],
+    [{ ...kafka, KAFKA_RETENTION_HOURS: '0' }, /KAFKA_RETENTION_HOURS must be from 1/],
+    [
+      { ...kafka, KAFKA_SASL_MECHANISM: 'GSSAPI' },
+      /KAFKA_SASL_MECHANISM must be PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512/,
+    ],
+    [{ ...kafka, KAFKA_SASL_USERNAME: 'a' }, /KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD must be set together/],
+    [{ ...kafka, KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' }, /KAFKA_SASL_MECHANISM, .* must be set together/],
+    [
+      { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' },
+      /KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD without KAFKA_BROKERS/,
+    ],
+    [{ KAFKA_REPLICATION: '3' }, /KAFKA_REPLICATION without KAFKA_BROKERS/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
   ]
   for (const [environment, message] of wrong) {
@@ -113,6 +144,14 @@ test('a role of its own needs Kafka', async t => {
 })
 
 test('the programs that are started get none of our settings', async t => {
-  const { environment } = readConfig({ DATABASE_URL: 'postgresql://a:secret@b/c', JAVA_HOME: '/java', PORT: '1' })
+  const { environment } = readConfig({
+    DATABASE_URL: 'postgresql://a:secret@b/c',
+    ...kafka,
+    KAFKA_SASL_MECHANISM: 'PLAIN',
+    KAFKA_SASL_USERNAME: 'a',
+    KAFKA_SASL_PASSWORD: 'secret',
+    JAVA_HOME: '/java',
+    PORT: '1',
+  })
   t.strictSame(environment, { JAVA_HOME: '/java' })
 })
