@@ -17,6 +17,7 @@ import type { CommandContext } from './command-context.ts'
 import { CommandError, exitFailure } from './command-error.ts'
 import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
+import { tryKafka } from './doctor-kafka.ts'
 import { findUrl } from './find-server.ts'
 import { printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
@@ -66,10 +67,13 @@ async function examine(context: CommandContext): Promise<Check[]> {
 }
 
 /** Those that were given; our own ones are looked at by way of the service. */
-async function checkDatabases({ DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG }: Config): Promise<Check[]> {
+async function checkDatabases(config: Config): Promise<Check[]> {
+  const { DATABASE_URL, QUESTDB_HTTP, QUESTDB_PG } = config
   const checks: Check[] = []
   if (DATABASE_URL !== undefined) checks.push({ name: 'PostgreSQL', ...(await tryPostgres(DATABASE_URL)) })
   if (QUESTDB_HTTP !== undefined) checks.push({ name: 'QuestDB', ...(await tryQuestdb(QUESTDB_HTTP, QUESTDB_PG)) })
+  const kafka = await tryKafka(config)
+  if (kafka !== undefined) checks.push({ name: 'Kafka', ...kafka })
   return checks
 }
 

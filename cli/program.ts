@@ -90,6 +90,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'confirm that raw readings expire which wait for a person',
     load: async () => (await import('./retention.ts')).defineRetention,
   },
+  kafka: {
+    description: 'make the topics of Kafka that are the journals, and show them',
+    load: async () => (await import('./kafka.ts')).defineKafka,
+  },
   backup: {
     description: 'copy everything that the running service stores into a folder',
     load: async () => (await import('./backup.ts')).defineBackup,

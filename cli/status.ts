@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { Status } from '../api/admin/status-answer.ts'
 import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
+import { durationText } from './duration-text.ts'
 import { bytesText, printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
@@ -48,12 +49,4 @@ function writePathRows(path: WritePath): string[][] {
 function databaseText({ kind, state, reason, version }: Status['postgres']): string {
   const what = `${kind === 'own' ? 'managed' : 'external'}, ${state}${reason === null ? '' : ` (${reason})`}`
   return version === null ? what : `${version}, ${what}`
-}
-
-function durationText(seconds: number): string {
-  const days = Math.floor(seconds / 86_400)
-  const hours = Math.floor((seconds % 86_400) / 3600)
-  const minutes = Math.floor((seconds % 3600) / 60)
-  if (days > 0) return `${days} d ${hours} h`
-  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${Math.floor(seconds % 60)} s`
 }

@@ -51,7 +51,7 @@ const arrows: Record<string, string[]> = {
     'auth/time-zone.ts',
   ],
   // Definitions alone: of what a registry has, callers tell it.
-  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics'],
+  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts'],
   // Definitions alone: texts of people are checked as they are everywhere.
   metrics: ['auth/plain-text.ts'],
   analytics: [],
@@ -88,6 +88,7 @@ const arrows: Record<string, string[]> = {
 
 /** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */
 const typeArrows: Record<string, string[]> = {
+  settings: ['ingest/kafka'],
   query: ['metrics/metric.ts'],
   web: ['api/admin', 'api/read', 'auth', 'live', 'metrics', 'query/shapes'],
 }

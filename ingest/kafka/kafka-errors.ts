@@ -45,6 +45,11 @@ export class Refused extends Error {
   }
 }
 
+/** Whether it is Kafka that failed, and not a part of ours. */
+export function isKafkaError(error: unknown): error is Error {
+  return [KafkaAway, TopicMissing, OffsetOutOfRange, NotSent, Unanswered, Refused].some(kind => error instanceof kind)
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

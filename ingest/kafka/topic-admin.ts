@@ -21,6 +21,8 @@ export interface TopicAdmin {
   create(topic: NewTopic): Promise<boolean>
   /** The settings that the topic runs with, those of the cluster included. Throws `TopicMissing`, `KafkaAway` and `Refused`. */
   settings(topic: string): Promise<Map<string, string | null>>
+  /** Sets these settings of the topic and leaves all others. Throws `KafkaAway` and `Refused`. */
+  change(topic: string, settings: Readonly<Record<string, string>>): Promise<void>
   /** Undefined when there is no such topic. Throws `KafkaAway` and `Refused`. */
   partitions(topic: string): Promise<Partition[] | undefined>
 }
@@ -52,6 +54,12 @@ export function createTopicAdmin(library: Library, cluster: Cluster): TopicAdmin
         if (isRefused(error, 'UNKNOWN_TOPIC_OR_PARTITION')) throw new TopicMissing(`there is no topic ${topic}`)
         throw error
       }
+    },
+    async change(topic, settings) {
+      const { SET } = library.IncrementalAlterConfigOperationTypes
+      const configs = Object.entries(settings).map(([name, value]) => ({ name, value, configOperation: SET }))
+      const resource = { resourceType: library.ConfigResourceTypes.TOPIC, resourceName: topic, configs }
+      await cluster.ask(to => library.incrementalAlterConfigsV1.api.async(to, [resource], false))
     },
     partitions: async topic => (await cluster.topic(topic))?.partitions,
   }

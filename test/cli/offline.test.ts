@@ -35,6 +35,9 @@ const commands = [
   'keys revoke',
   'retention',
   'retention confirm',
+  'kafka',
+  'kafka prepare',
+  'kafka show',
 ]
 
 t.test('every command has help, and those that answer have --json', async t => {
@@ -43,7 +46,7 @@ t.test('every command has help, and those that answer have --json', async t => {
     t.match({ status, stderr }, { status: 0, stderr: '' }, command)
     t.match(stdout, `Usage: barograph ${command}`)
     t.match(stdout, '--token-file', 'it names the options that hold for all')
-    const isGroup = ['devices', 'dead-letters', 'keys', 'retention'].includes(command)
+    const isGroup = ['devices', 'dead-letters', 'keys', 'retention', 'kafka'].includes(command)
     if (!isGroup) t.match(stdout, '--json', command)
   }
 })
@@ -93,6 +96,21 @@ t.test('a server that is not there is told in one sentence', async t => {
     ['status', '--token-file', tokenFile, '--url', 'http://127.0.0.1:1'],
     {},
     /no (server at|response from) http:\/\/127.0.0.1:1/,
+  )
+})
+
+t.test('Kafka is told of in one sentence, too', async t => {
+  const told = async (environment: Record<string, string>, message: RegExp) => {
+    const run = await barograph(['kafka', 'prepare'], { environment })
+    t.match(run, { status: 1, stdout: '', stderr: message }, message.source)
+    t.equal(run.stderr.trim().split('\n').length, 1)
+  }
+  await told({}, /KAFKA_BROKERS is not set, so the journals are on disk/)
+  await told({ KAFKA_BROKERS: 'nowhere' }, /Wrong settings: KAFKA_BROKERS/)
+  await told({ KAFKA_BROKERS: '127.0.0.1:1' }, /Kafka at 127.0.0.1:1: no broker answers: .*ECONNREFUSED/)
+  await told(
+    { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_TLS: join(folder, 'none.pem') },
+    /none.pem cannot be used \(ENOENT\)/,
   )
 })
 

@@ -1,0 +1,169 @@
+/** `barograph kafka`: makes the topics that are the journals, and shows them. It asks Kafka itself, by the settings. */
+
+import type { Command } from 'commander'
+import type { Partition } from '../ingest/kafka/cluster.ts'
+import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
+import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
+import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
+import { describeTopic } from '../ingest/kafka/topic-description.ts'
+import { differenceText, type TopicDifference } from '../ingest/kafka/topic-differences.ts'
+import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import { retentionMsOf } from '../ingest/kafka/topic-settings.ts'
+import type { Config } from '../settings/config.ts'
+import { type KafkaSettings, kafkaSettings } from '../settings/kafka.ts'
+import { StartError } from '../store/start-error.ts'
+import type { CommandContext } from './command-context.ts'
+import { CommandError } from './command-error.ts'
+import { durationText } from './duration-text.ts'
+import { printJson, printTable, printText, type Streams } from './output.ts'
+
+const prepareHelp = `
+The settings with KAFKA_ in their names say where Kafka is and what the topics are to be like. The service need not run.
+What a topic keeps beyond that stays. Without --apply no topic that is there is changed.
+
+Example:
+  KAFKA_BROKERS=kafka-1:9092,kafka-2:9092,kafka-3:9092 barograph kafka prepare`
+
+const showHelp = `
+Example:
+  barograph kafka show --json | jq '.[].end_offset'`
+
+interface Json {
+  json?: boolean
+}
+
+export function defineKafka(command: Command, context: CommandContext): void {
+  const { streams } = context
+  command
+    .command('prepare')
+    .description('make the topics, and name the settings of those that are there and promise less')
+    .option('--apply', 'also change these settings, where no record goes for that')
+    .option('--json', 'print what was done as JSON')
+    .addHelpText('after', prepareHelp)
+    .action(async ({ apply, json }: Json & { apply?: boolean }) => {
+      const prepared: PreparedTopic[] = []
+      await withKafka(context, async (kafka, { requirements }, topics) => {
+        for (const topic of topics) {
+          const done = await prepareTopic(kafka.admin, topic, { requirements, apply: apply === true })
+          prepared.push(done)
+          // At once, for the next one may fail.
+          if (json !== true) printPrepared(streams, done)
+        }
+      })
+      if (json === true) printJson(streams, prepared)
+      refuseWeak(prepared)
+    })
+  command
+    .command('show')
+    .description('show the topics with their offsets and replicas')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', showHelp)
+    .action(async ({ json }: Json) => {
+      const shown = await withKafka(context, (kafka, _settings, topics) =>
+        Promise.all(topics.map(topic => show(kafka, topic))),
+      )
+      if (json === true) printJson(streams, shown)
+      else printTable(streams, [header, ...shown.map(rowOf)])
+    })
+}
+
+type Use<Result> = (kafka: Kafka, settings: KafkaSettings, topics: string[]) => Promise<Result>
+
+async function withKafka<Result>({ readSettings }: CommandContext, use: Use<Result>): Promise<Result> {
+  const settings = settingsOf(readSettings())
+  try {
+    const kafka = await connectKafka(settings.connection)
+    try {
+      return await use(kafka, settings, Object.values(topicsOf(settings.topicPrefix, 1)))
+    } finally {
+      await kafka.close()
+    }
+  } catch (error) {
+    if (!isKafkaError(error)) throw error
+    throw new CommandError(`Kafka at ${settings.connection.brokers.join(', ')}: ${error.message}`)
+  }
+}
+
+function settingsOf(config: Config): KafkaSettings {
+  try {
+    const settings = kafkaSettings(config)
+    if (settings !== undefined) return settings
+  } catch (error) {
+    if (error instanceof StartError) throw new CommandError(error.message)
+    throw error
+  }
+  throw new CommandError(
+    'KAFKA_BROKERS is not set, so the journals are on disk; set it to the addresses of the brokers',
+  )
+}
+
+function printPrepared({ stdout }: Streams, { topic, isNew, changed, left }: PreparedTopic): void {
+  const lines: string[] = []
+  if (isNew) lines.push(`topic ${topic}: made`)
+  else if (changed.length + left.length === 0) lines.push(`topic ${topic}: nothing to change`)
+  lines.push(...changed.map(({ name, value, wanted }) => `topic ${topic}: ${name} changed from ${value} to ${wanted}`))
+  lines.push(...left.map(leftText))
+  printText(stdout, `${lines.join('\n')}\n`)
+}
+
+function leftText(difference: TopicDifference): string {
+  const { topic, isRequired, obstacle } = difference
+  const text = `topic ${topic}: ${differenceText(difference)}${isRequired ? '' : ', for the use of space alone'}`
+  return `${text} (${obstacle ?? '--apply changes it'})`
+}
+
+function refuseWeak(prepared: readonly PreparedTopic[]): void {
+  const weak = prepared.flatMap(({ left }) => left).filter(({ isRequired }) => isRequired)
+  if (weak.length === 0) return
+  throw new CommandError('the service does not start with these topics, for they would not keep what it acknowledges')
+}
+
+interface ShownTopic {
+  topic: string
+  partitions: { leader: string | null; replicas: number[]; in_sync: number[] }[]
+  start_offset: number | null
+  end_offset: number | null
+  /** Null where Kafka deletes nothing. */
+  retention_seconds: number | null
+}
+
+async function show(kafka: Kafka, topic: string): Promise<ShownTopic> {
+  const found = await describeTopic(kafka.admin, topic)
+  if (found === undefined) {
+    return { topic, partitions: [], start_offset: null, end_offset: null, retention_seconds: null }
+  }
+  const partition = await kafka.partition(topic)
+  try {
+    const { start, end } = await partition.offsets()
+    const retentionMs = retentionMsOf(found.settings) ?? Number.POSITIVE_INFINITY
+    return {
+      topic,
+      partitions: found.partitions.map(partitionOf),
+      start_offset: start,
+      end_offset: end,
+      retention_seconds: Number.isFinite(retentionMs) ? retentionMs / 1000 : null,
+    }
+  } finally {
+    await partition.close()
+  }
+}
+
+function partitionOf({ leader, replicas, inSync }: Partition): ShownTopic['partitions'][number] {
+  return { leader: leader === undefined ? null : `${leader.host}:${leader.port}`, replicas, in_sync: inSync }
+}
+
+const header = ['topic', 'leader', 'replicas', 'in sync', 'first offset', 'next offset', 'kept for']
+
+function rowOf({ topic, partitions, start_offset, end_offset, retention_seconds }: ShownTopic): string[] {
+  if (partitions.length === 0) return [topic, 'no such topic: run barograph kafka prepare']
+  const each = (read: (partition: (typeof partitions)[number]) => unknown) => partitions.map(read).join(' | ')
+  return [
+    topic,
+    each(({ leader }) => leader ?? 'none'),
+    each(({ replicas }) => replicas.join(',')),
+    each(({ in_sync }) => in_sync.join(',')),
+    String(start_offset),
+    String(end_offset),
+    retention_seconds === null ? 'ever' : durationText(retention_seconds),
+  ]
+}

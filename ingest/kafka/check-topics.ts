@@ -1,0 +1,46 @@
+/** Whether the topics are there and promise what the service promises: looked at before anything is written to them. */
+
+import { StartError } from '../../store/start-error.ts'
+import { isKafkaError, Refused } from './kafka-errors.ts'
+import { describeTopic, type TopicSource } from './topic-description.ts'
+import { differenceText, topicDifferences } from './topic-differences.ts'
+import type { TopicRequirements } from './topic-settings.ts'
+
+/** Throws a `StartError` that names all that is missing or weaker. */
+export async function checkTopics(
+  admin: TopicSource,
+  topics: readonly string[],
+  requirements: TopicRequirements,
+): Promise<void> {
+  const problems = await topicWeaknesses(admin, topics, requirements)
+  if (problems.length === 0) return
+  throw new StartError(
+    `Kafka does not keep what would be acknowledged: ${problems.join('; ')}. Run barograph kafka prepare.`,
+  )
+}
+
+/** The same, as clauses, for a look at them while the service may not run; throws a `StartError` without Kafka. */
+export async function topicWeaknesses(
+  admin: TopicSource,
+  topics: readonly string[],
+  requirements: TopicRequirements,
+): Promise<string[]> {
+  const described = await Promise.all(topics.map(topic => describe(admin, topic)))
+  return described.flatMap((topic, at) => {
+    if (topic === undefined) return [`there is no topic ${topics[at]}`]
+    return topicDifferences(topic, requirements)
+      .filter(({ isRequired }) => isRequired)
+      .map(difference => `topic ${topic.name}: ${differenceText(difference)}`)
+  })
+}
+
+async function describe(admin: TopicSource, topic: string) {
+  try {
+    return await describeTopic(admin, topic)
+  } catch (error) {
+    if (!isKafkaError(error)) throw error
+    const remedy =
+      error instanceof Refused ? 'see docs/scaling.md for the rights' : 'start it, or correct KAFKA_BROKERS'
+    throw new StartError(`Kafka does not describe the topic ${topic} (${error.message}): ${remedy}.`)
+  }
+}

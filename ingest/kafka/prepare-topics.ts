@@ -1,0 +1,49 @@
+/** Makes the topics of a shard, and brings those that are there to what they have to be like. */
+
+import { TopicMissing } from './kafka-errors.ts'
+import type { TopicAdmin } from './topic-admin.ts'
+import { describeTopic } from './topic-description.ts'
+import { type TopicDifference, topicDifferences } from './topic-differences.ts'
+import { partitionCount, type TopicRequirements, topicSettings } from './topic-settings.ts'
+
+export interface PreparedTopic {
+  topic: string
+  /** Made now. */
+  isNew: boolean
+  /** Changed now; none without `apply`. */
+  changed: TopicDifference[]
+  /** What stays as it was. */
+  left: TopicDifference[]
+}
+
+export interface PrepareOptions {
+  requirements: TopicRequirements
+  /** Whether what is there is changed, where no record goes for that. */
+  apply: boolean
+}
+
+/** Run again, it finds everything done and does nothing. */
+export async function prepareTopic(
+  admin: TopicAdmin,
+  topic: string,
+  { requirements, apply }: PrepareOptions,
+): Promise<PreparedTopic> {
+  const present = await describeTopic(admin, topic)
+  if (present === undefined) {
+    const layout = { partitions: partitionCount, replication: requirements.replication }
+    const isNew = await admin.create({ name: topic, ...layout, settings: valuesOf(requirements) })
+    const made = await describeTopic(admin, topic)
+    if (made === undefined) throw new TopicMissing(`topic ${topic} was made and is not there`)
+    return { topic, isNew, changed: [], left: topicDifferences(made, requirements) }
+  }
+  const differences = topicDifferences(present, requirements)
+  const changed = apply ? differences.filter(({ obstacle }) => obstacle === undefined) : []
+  if (changed.length === 0) return { topic, isNew: false, changed, left: differences }
+  await admin.change(topic, Object.fromEntries(changed.map(({ name, wanted }) => [name, wanted])))
+  const left = differences.filter(difference => !changed.includes(difference))
+  return { topic, isNew: false, changed, left }
+}
+
+function valuesOf(requirements: TopicRequirements): Record<string, string> {
+  return Object.fromEntries(topicSettings(requirements).map(({ name, wanted }) => [name, wanted]))
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'tap'
+import { readConfig } from '../../settings/config.ts'
+import { kafkaSettings } from '../../settings/kafka.ts'
+import { makeCertificate } from '../support/certificate.ts'
+import { temporaryFolder } from '../support/databases.ts'
+
+const read = (settings: Record<string, string>) => kafkaSettings(readConfig(settings))
+const KAFKA_BROKERS = 'a:1,b:2'
+
+test('without brokers there is no Kafka', async t => {
+  t.equal(read({}), undefined)
+})
+
+test('TLS and SASL reach the client, and only where they are set', async t => {
+  t.strictSame(read({ KAFKA_BROKERS }), {
+    connection: { clientId: 'barograph', brokers: ['a:1', 'b:2'] },
+    topicPrefix: 'barograph-',
+    requirements: { replication: 3, retentionMs: 604_800_000 },
+  })
+  const sasl = { KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' }
+  t.strictSame(read({ KAFKA_BROKERS, KAFKA_TLS: 'true', ...sasl })?.connection, {
+    clientId: 'barograph',
+    brokers: ['a:1', 'b:2'],
+    tls: {},
+    sasl: { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' },
+  })
+})
+
+test('the CA certificates are read at the start, and a file without any is refused', async t => {
+  const folder = temporaryFolder(t)
+  const { cert, key } = makeCertificate(folder)
+  t.strictSame(read({ KAFKA_BROKERS, KAFKA_TLS: cert })?.connection.tls, { ca: readFileSync(cert, 'utf8') })
+  const refused = (KAFKA_TLS: string, message: RegExp) =>
+    t.throws(() => read({ KAFKA_BROKERS, KAFKA_TLS }), { name: 'StartError', message })
+  refused(key, /KAFKA_TLS .*key.pem cannot be used .*: set it to true, or to a PEM file/)
+  refused(join(folder, 'none.pem'), /none.pem cannot be used \(ENOENT\)/)
+})
