@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Status } from '../api/admin/status-answer.ts'
+import { Status, type TopicStatus } from '../api/admin/status-answer.ts'
 import { type Config, ConfigError, readConfig } from '../settings/config.ts'
 import { misspeltSettings, misspeltText } from '../settings/misspelt-settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
@@ -19,6 +19,7 @@ import { diskText, isDiskFillingUp } from './disk-text.ts'
 import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { tryKafka } from './doctor-kafka.ts'
 import { findUrl } from './find-server.ts'
+import { topicText } from './kafka-text.ts'
 import { printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
@@ -167,6 +168,7 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
       { name, ok: true, finding: 'accepted by the server' },
       checkVersion(status),
       ...writePathsOf(status).map(checkWritePath),
+      ...(status.kafka?.topics ?? []).map(checkTopic),
       ...checkRetention(status),
       checkDisk(status),
     ]
@@ -181,6 +183,15 @@ function checkVersion({ versions }: Status): Check {
   const isSame = versions.barograph === packageVersion()
   const difference = isSame ? '' : `, and this command ${packageVersion()}: restart the service after an upgrade`
   return { name: 'server', ok: true, finding: `Barograph ${versions.barograph}${difference}` }
+}
+
+function checkTopic(topic: TopicStatus): Check {
+  const { problems } = topic
+  return {
+    name: `topic ${topic.topic}`,
+    ok: problems.length === 0,
+    finding: [topicText(topic), ...problems].join('; '),
+  }
 }
 
 function checkRetention({ retention }: Status): Check[] {

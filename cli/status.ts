@@ -5,6 +5,7 @@ import { Status } from '../api/admin/status-answer.ts'
 import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
 import { durationText } from './duration-text.ts'
+import { topicProblemsOf, topicText } from './kafka-text.ts'
 import { bytesText, printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
@@ -21,7 +22,7 @@ export function defineStatus(command: Command, { client, streams }: CommandConte
 }
 
 function rowsOf(status: Status, url: string): string[][] {
-  const { versions, questdb, postgres, disk, retention } = status
+  const { versions, questdb, postgres, disk, retention, kafka } = status
   const writePaths = writePathsOf(status)
   return [
     [
@@ -32,9 +33,13 @@ function rowsOf(status: Status, url: string): string[][] {
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
+    ...(kafka?.topics ?? []).map(topic => [`topic ${topic.topic}`, topicText(topic)]),
     ...(retention.days === null ? [] : [['retention', retentionText(retention)]]),
     ['disk', diskText(disk)],
-    ...[...writePaths.flatMap(problemsOf), ...retentionProblems(retention)].map(problem => ['problem', problem]),
+    ...[...writePaths.flatMap(problemsOf), ...topicProblemsOf(kafka), ...retentionProblems(retention)].map(problem => [
+      'problem',
+      problem,
+    ]),
   ]
 }
 

@@ -129,6 +129,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     reserveBytes: config.JOURNAL_RESERVE,
     diskUse: parts.diskUse,
     retention: parts.retention,
+    topics: parts.topicStates,
     isPostgresManaged: config.DATABASE_URL === undefined,
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,

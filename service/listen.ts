@@ -88,6 +88,7 @@ function createServiceServer(
       postgres: () => store.postgresFault(),
       reads: () => loadingOf({ live, retention }),
       connections: connections.fault,
+      topics: parts.topicStates,
       ...state,
     })
   const families = createFamilies({ config, log, parts, ingress, readiness })
@@ -99,6 +100,7 @@ function createServiceServer(
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
+    topics: parts.topicStates,
     disk: parts.diskUse.read,
     retention: parts.retention.state,
     version: packageVersion(),

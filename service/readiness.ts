@@ -2,6 +2,7 @@
 
 import type { Readiness } from '../api/http/health.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 
 export interface ReadinessOptions {
   /** Of the readings. */
@@ -13,6 +14,8 @@ export interface ReadinessOptions {
   reads: () => string | undefined
   /** Why clients may not get a connection. */
   connections: () => string | undefined
+  /** Of the topics that are the journals; undefined where these are on disk. */
+  topics?: (() => TopicState[]) | undefined
   /** Why no readings come from an outside broker. */
   broker: () => string | undefined
   isStopping: () => boolean
@@ -41,6 +44,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     options.broker(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
+  reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 
@@ -54,6 +58,10 @@ function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, clock 
     faults.push(`the journal of ${rows} was corrupted; see its quarantine files`)
   }
   return faults
+}
+
+function faultsOfTopic({ topic, problems }: TopicState): string[] {
+  return problems.map(({ text }) => `topic ${topic}: ${text}`)
 }
 
 function questdbFault(

@@ -2,12 +2,14 @@
 
 import { Gauge, type Registry } from 'prom-client'
 import { counter, gauge } from '../api/http/metric-kinds.ts'
+import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { DiskState, DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import type { LiveCounts } from '../live/live.ts'
 import { liveStates } from '../live/live-state.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
+import { addKafka } from './kafka-metrics.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
@@ -17,6 +19,8 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   cache: () => CacheStatus
   /** Devices by state; undefined while it is not known. */
   states: () => LiveCounts | undefined
+  /** Undefined where the journals are on disk. */
+  topics?: (() => TopicState[]) | undefined
   disk: DiskUse['read']
   retention: Retention['state']
   version: string
@@ -24,6 +28,7 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
 
 export function addServiceMetrics(registry: Registry, options: ServiceMetricsOptions): void {
   addIngest(registry, options)
+  if (options.topics !== undefined) addKafka(registry, options.topics)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQueries(registry, options.queriesQueued)

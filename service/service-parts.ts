@@ -2,6 +2,7 @@
 
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
@@ -20,6 +21,8 @@ export interface ServiceParts extends ServiceQueries, Registries {
   store: Store
   ingest: Ingest
   pointsIngest: PointsIngest
+  /** Of the topics that are the journals; undefined where these are on disk. */
+  topicStates?: (() => TopicState[]) | undefined
   accounts: ServiceAccounts
   signIn: SignIn
   diskUse: DiskUse

@@ -4,6 +4,7 @@ import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { TimeLimits } from '../../ingest/reading.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
@@ -35,6 +36,8 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   directory: Pick<DataDirectory, 'path'>
   diskUse: Pick<DiskUse, 'read'>
   retention: Pick<Retention, 'state' | 'confirm'>
+  /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
+  topics?: (() => TopicState[]) | undefined
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   log: Log

@@ -20,6 +20,31 @@ const journalFields = {
   fault: z.string().nullable(),
 }
 
+const TopicStatus = z.object({
+  topic: z.string(),
+  /** As Kafka last told it; null until the first time. */
+  offsets: z
+    .object({
+      /** Of the first record that Kafka has, and of the next one to come. */
+      start: z.int(),
+      end: z.int(),
+      /** Everything before it is in QuestDB. */
+      committed: z.int(),
+    })
+    .nullable(),
+  /** When the oldest record came that is not committed; null when none waits. */
+  oldest: z.iso.datetime().nullable(),
+  replicas: z.int().nullable(),
+  in_sync: z.int().nullable(),
+  /** Null while it is not known, and when Kafka deletes nothing. */
+  retention_seconds: z.number().nullable(),
+  /** How much of it the oldest record that waits has used, 1 for all of it. From 0.8 on nothing is taken. */
+  retention_used: z.number().nullable(),
+  problems: z.array(z.string()),
+})
+
+export type TopicStatus = z.infer<typeof TopicStatus>
+
 export const Status = z.object({
   versions: z.object({ barograph: z.string(), node: z.string(), java: z.string().nullable() }),
   /** Of the process. */
@@ -51,6 +76,8 @@ export const Status = z.object({
     suspended: z.boolean(),
     fault: z.string().nullable(),
   }),
+  /** Only where topics of Kafka are the journals. */
+  kafka: z.object({ topics: z.array(TopicStatus) }).optional(),
   /** Of the raw readings. */
   retention: z.object({
     /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */

@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
+import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
 import type { WaitingDays } from '../../lifecycle/retention/due-days.ts'
 import { dayText } from '../../lifecycle/retention/expired-days.ts'
@@ -11,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { Status } from './status-answer.ts'
+import { topicStatus } from './topic-status.ts'
 
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
@@ -20,6 +22,8 @@ export interface StatusOptions {
   dataDirectory: string
   diskUse: Pick<DiskUse, 'read'>
   retention: Pick<Retention, 'state'>
+  /** Undefined where the journals are on disk. */
+  topics?: (() => TopicState[]) | undefined
   isPostgresManaged: boolean
 }
 
@@ -42,6 +46,7 @@ async function readStatus({
   dataDirectory,
   diskUse,
   retention,
+  topics,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
@@ -76,6 +81,7 @@ async function readStatus({
       dead_letters: points.forwarder.deadLetters,
       ...forwarderOf(points),
     },
+    ...(topics === undefined ? {} : { kafka: { topics: topics().map(topicStatus) } }),
     retention: retentionOf(retention.state()),
     disk: {
       path: dataDirectory,

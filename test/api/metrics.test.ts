@@ -6,6 +6,7 @@ import { createMetrics } from '../../api/http/metrics.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
 import { createBulkMeter } from '../../api/write/bulk-meter.ts'
 import { createReadingMeter, rejectionReasons } from '../../api/write/reading-meter.ts'
+import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import { createEventMeter } from '../../service/event-metrics.ts'
 import { addServiceMetrics, type ServiceMetricsOptions } from '../../service/service-metrics.ts'
 
@@ -199,4 +200,44 @@ test('durations are by route, method and class of the status, never by address',
   t.equal(buckets.at(-1)?.[1], '+Inf')
   t.equal(buckets.at(-1)?.[2], '1')
   t.equal(buckets.length, 15)
+})
+
+test('the topics of Kafka have metrics where they are the journals, and none elsewhere', async t => {
+  const sight = {
+    start: 5,
+    end: 30,
+    committed: 20,
+    oldestMs: 1000,
+    replicas: 3,
+    inSync: 2,
+    retentionMs: 604_800_000,
+    weaknesses: [],
+  }
+  const seen: TopicState = { topic: 'a', sight, share: 0.25, problems: [] }
+  const unseen: TopicState = {
+    topic: 'b',
+    sight: undefined,
+    share: undefined,
+    problems: [{ kind: 'unreachable', text: 'away' }],
+  }
+  const body = await startMetrics(t, { topics: () => [seen, unseen] }).scrape()
+  const told = (name: string, topic: string) =>
+    new RegExp(`^barograph_kafka_topic_${name}\\{topic="${topic}"\\} (.+)$`, 'm').exec(body)?.[1]
+  const figures = {
+    start_offset: '5',
+    end_offset: '30',
+    committed_offset: '20',
+    lag_records: '10',
+    replicas: '3',
+    in_sync_replicas: '2',
+    under_replicated: '1',
+    retention_seconds: '604800',
+    retention_used_ratio: '0.25',
+    unreachable: '0',
+  }
+  for (const [name, value] of Object.entries(figures)) {
+    t.equal(told(name, 'a'), value, name)
+    t.equal(told(name, 'b'), name === 'unreachable' ? '1' : 'Nan', name)
+  }
+  t.notMatch(await startMetrics(t).scrape(), 'kafka')
 })

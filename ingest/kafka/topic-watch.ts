@@ -1,0 +1,78 @@
+/** Looks at a topic every ten seconds, while the service runs, and tells what is wrong with it. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../store/log.ts'
+import { messageOf } from './kafka-errors.ts'
+import { retentionShare } from './retention-share.ts'
+import { noteProblems, type TopicProblem, topicProblems } from './topic-problems.ts'
+import { lookAtTopic, type TopicSight, type TopicSources } from './topic-sight.ts'
+
+export interface TopicWatchOptions extends TopicSources {
+  /** Epoch milliseconds. */
+  nowMs: () => number
+  log: Log
+  /** Between two looks, milliseconds. */
+  everyMs?: number
+}
+
+export interface TopicState {
+  topic: string
+  /** As Kafka last told it; undefined until the first time. */
+  sight: TopicSight | undefined
+  /** How much of the retention the oldest record has used that is not committed; undefined until the first time. */
+  share: number | undefined
+  problems: TopicProblem[]
+}
+
+export interface TopicWatch {
+  state(): TopicState
+  /** The share alone; from `refusalShare` on nothing may be appended. */
+  retentionShare(): number | undefined
+  close(): Promise<void>
+}
+
+const defaultEveryMs = 10_000
+
+export function watchTopic(options: TopicWatchOptions): TopicWatch {
+  const { topic, nowMs, log, everyMs = defaultEveryMs } = options
+  const closing = new AbortController()
+  const { signal } = closing
+  let sight: TopicSight | undefined
+  let problems: TopicProblem[] = []
+
+  // By the clock and not by the last look, for the time passes also while Kafka does not answer.
+  function share(): number | undefined {
+    return sight === undefined ? undefined : retentionShare(sight.oldestMs, sight.retentionMs, nowMs())
+  }
+
+  async function look(): Promise<void> {
+    let fault: string | undefined
+    try {
+      sight = await lookAtTopic(options, sight)
+    } catch (error) {
+      fault = messageOf(error)
+    }
+    // What a close has interrupted is no fault.
+    if (signal.aborted) return
+    const found = topicProblems({ sight, fault, share: share() })
+    noteProblems(log, topic, problems, found)
+    problems = found
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await look()
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  const running = run()
+  return {
+    state: () => ({ topic, sight, share: share(), problems }),
+    retentionShare: share,
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}

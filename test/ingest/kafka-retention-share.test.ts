@@ -1,0 +1,59 @@
+/** How much of Kafka's retention waiting records have used, and what is told about a topic. */
+
+import { test } from 'tap'
+import { retentionShare } from '../../ingest/kafka/retention-share.ts'
+import { noteProblems, type TopicProblem, topicProblems } from '../../ingest/kafka/topic-problems.ts'
+import type { TopicSight } from '../../ingest/kafka/topic-sight.ts'
+import type { Log } from '../../store/log.ts'
+
+test('the share grows with the age of the oldest record that waits', async t => {
+  t.equal(retentionShare(1000, 10_000, 1000), 0)
+  t.equal(retentionShare(1000, 10_000, 6000), 0.5)
+  t.equal(retentionShare(1000, 10_000, 12_000), 1.1, 'Kafka deletes whole segments, so it may be older')
+  t.equal(retentionShare(undefined, 10_000, 6000), 0, 'none waits')
+  t.equal(retentionShare(1000, Number.POSITIVE_INFINITY, 6000), 0, 'nothing is deleted')
+  t.equal(retentionShare(1000, 10_000, 0), 0, 'the clock of the broker is ahead')
+})
+
+const well: TopicSight = {
+  start: 10,
+  end: 30,
+  committed: 20,
+  oldestMs: 1000,
+  replicas: 3,
+  inSync: 3,
+  retentionMs: 10_000,
+  weaknesses: [],
+}
+
+test('what is wrong with a topic is told, each by itself', async t => {
+  const told = (sight: Partial<TopicSight> | undefined, share: number | undefined, fault?: string) =>
+    topicProblems({ sight: sight && { ...well, ...sight }, share, fault })
+  t.strictSame(told({}, 0.49), [])
+  t.strictSame(told(undefined, undefined), [])
+  t.match(told(undefined, undefined, 'away'), [{ kind: 'unreachable', text: 'cannot be looked at: away' }])
+  t.match(told({ inSync: 2 }, 0), [{ kind: 'underReplicated', text: '2 of 3 replicas' }])
+  t.match(told({ weaknesses: ['b', 'c'] }, 0), [{ kind: 'weak', text: 'b; c' }])
+  t.match(told({}, 0.5), [{ kind: 'retention', text: /has used 50 % of the retention/ }])
+  t.strictSame(
+    told({}, 0.8).map(({ kind }) => kind),
+    ['retention', 'refused'],
+  )
+  t.match(told({ committed: 7 }, 0), [{ kind: 'deleted', text: 'records 7 to 9' }])
+})
+
+test('a problem is logged once when it begins and once when it ends', async t => {
+  const lines: string[] = []
+  const write = (level: string) => (fields: object, text: string) =>
+    lines.push(`${level} ${text} ${JSON.stringify(fields)}`)
+  const log = { info: write('info'), warn: write('warn'), error: write('error') } as unknown as Log
+  const problem = (kind: TopicProblem['kind'], text: string): TopicProblem => ({ kind, text })
+  noteProblems(log, 'a', [], [problem('retention', '50 %')])
+  noteProblems(log, 'a', [problem('retention', '50 %')], [problem('retention', '60 %'), problem('refused', 'full')])
+  noteProblems(log, 'a', [problem('retention', '80 %'), problem('refused', 'full')], [problem('retention', '79 %')])
+  t.strictSame(lines, [
+    'warn records wait for QuestDB for a large part of the retention {"topic":"a","reason":"50 %"}',
+    'error refusing writes until QuestDB has caught up {"topic":"a","reason":"full"}',
+    'info no longer: refusing writes until QuestDB has caught up {"topic":"a"}',
+  ])
+})
