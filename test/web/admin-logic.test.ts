@@ -5,7 +5,8 @@ import { sendChange } from '../../web/pages/admin/admin-request.ts'
 import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
 import { curlLine, microPythonProgram, pythonProgram } from '../../web/pages/admin/ready-lines.ts'
 import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/service-history.ts'
-import { bytesText } from '../../web/pages/admin/status-facts.ts'
+import { bytesText, statusGroups } from '../../web/pages/admin/status-facts.ts'
+import { madeStatus } from '../support/made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {
   const text =
@@ -21,6 +22,32 @@ t.test('a list of devices is read, whatever its quotes and line ends', async t =
   const porch = { ok: true, devices: [{ name: 'porch', expected_interval_seconds: 60 }] }
   t.strictSame(readDeviceList('device,expected_interval_seconds\nporch,60'), porch)
   t.strictSame(readDeviceList('name,expected_interval_s\nporch,60'), porch, 'columns by their names before')
+})
+
+t.test('topics of Kafka are facts of the status, and there is none of it without Kafka', async t => {
+  const seen = {
+    topic: 'a',
+    offsets: { start: 10, end: 30, committed: 20 },
+    oldest: null,
+    replicas: 3,
+    in_sync: 2,
+    retention_seconds: 604_800,
+    retention_used: 0.129,
+    problems: ['one', 'two'],
+  }
+  const unseen = { ...seen, topic: 'b', offsets: null, problems: [] }
+  const forEver = { ...seen, topic: 'c', offsets: { start: 10, end: 11, committed: 0 }, retention_seconds: null }
+  const groups = statusGroups({ ...madeStatus, kafka: { topics: [seen, unseen, forEver] } })
+  const factsOf = (topic: string) => groups.find(({ title }) => title === `Topic ${topic}`)?.facts
+  t.strictSame(factsOf('a'), [
+    { name: 'Not yet in QuestDB', text: '10 records' },
+    { name: 'Replicas in sync', text: '2 of 3' },
+    { name: 'Retention used', text: '12\u202f% of 7 d' },
+    { name: 'Problems', text: 'one; two', isBad: true },
+  ])
+  t.strictSame(factsOf('b'), [])
+  t.match(factsOf('c'), [{ text: '1 record' }, {}, { text: 'kept for ever' }, {}])
+  t.equal(groups.length, statusGroups(madeStatus).length + 3, 'without Kafka there are none')
 })
 
 t.test('what is wrong with a list is told, and where', async t => {

@@ -2,7 +2,6 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import type { Status } from '../../api/admin/status-answer.ts'
 import type { StatusHistory } from '../../api/admin/status-history-answer.ts'
 import { webFamily } from '../../api/web/web.ts'
 import { buildWeb } from '../../web/build.ts'
@@ -10,40 +9,11 @@ import { createApp } from '../support/accounts.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
+import { madeStatus as status } from '../support/made-status.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const dayMs = 86_400_000
 const patience = { timeout: 60_000 }
-const database = { kind: 'own', state: 'up', reason: null, version: '1.0' } as const
-const journal = { bytes: 1e6, bytes_max: 1e9, damaged_bytes: 0, fault: null }
-const status: Status = {
-  versions: { barograph: '1.2.3', node: '24.0.0', java: '21' },
-  uptime_s: 4000,
-  devices: 3,
-  questdb: { ...database, commit_mode: 'sync', suspended: false, fault: null },
-  postgres: database,
-  journal: { ...journal, readings: 12 },
-  lag: { readings: 0, seconds: 0 },
-  dead_letters: 0,
-  points: {
-    journal: { ...journal, points: 0 },
-    lag: { points: 0, seconds: 0 },
-    dead_letters: 0,
-    suspended: false,
-    fault: null,
-  },
-  retention: { days: null, oldest_day: null, expired_days: 0, last_run: null, fault: null, waiting: null },
-  disk: {
-    path: '/',
-    free_bytes: 1e9,
-    total_bytes: 2e9,
-    journal_bytes: null,
-    questdb_bytes: null,
-    postgres_bytes: null,
-    growth_bytes_per_day: null,
-    days_until_full: null,
-  },
-}
 
 /** 24 hours by 4 minutes; two hours of the night nobody ran, and at noon no reading was acknowledged. */
 const endMs = Math.floor(Date.now() / 240_000) * 240_000

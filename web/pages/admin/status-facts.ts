@@ -1,6 +1,6 @@
 /** How the service is, in words, from `GET /api/admin/status`. */
 
-import type { Status } from '../../../api/admin/status-answer.ts'
+import type { Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { spanText } from '../../text/times.ts'
 
@@ -42,6 +42,7 @@ export function statusGroups(status: Status): StatusGroup[] {
           : [{ name: 'Damaged', text: bytesText(journal.damaged_bytes), isBad: true }]),
       ],
     },
+    ...(status.kafka?.topics ?? []).map(topicGroup),
     {
       title: 'Databases',
       facts: [
@@ -80,6 +81,25 @@ export function statusGroups(status: Status): StatusGroup[] {
       ],
     },
   ]
+}
+
+function topicGroup({ topic, offsets, replicas, in_sync, problems, ...told }: TopicStatus): StatusGroup {
+  const { retention_seconds: seconds, retention_used: used } = told
+  const facts: StatusGroup['facts'] = []
+  if (offsets !== null) {
+    const { start, end, committed } = offsets
+    const waiting = Math.max(0, end - Math.max(start, committed))
+    facts.push({ name: 'Not yet in QuestDB', text: countOf(waiting, 'record') })
+    facts.push({ name: 'Replicas in sync', text: `${in_sync} of ${replicas}` })
+    const kept = seconds === null ? 'kept for ever' : `${percentText(used ?? 0)} of ${spanText(seconds * 1000)}`
+    facts.push({ name: 'Retention used', text: kept })
+  }
+  if (problems.length > 0) facts.push({ name: 'Problems', text: problems.join('; '), isBad: true })
+  return { title: `Topic ${topic}`, facts }
+}
+
+function percentText(share: number): string {
+  return `${Math.floor(share * 100)}\u202f%`
 }
 
 function faults(texts: readonly (string | null)[]): StatusGroup['facts'] {
