@@ -3,22 +3,18 @@
  * `table` says what the rows look like and `writer` makes their records; nothing else in here depends on the table.
  */
 
-import { Worker } from 'node:worker_threads'
 import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
-import { threadLimits } from '../store/thread-limits.ts'
-import { createErasures } from './erasures.ts'
 import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
 import { listDeadLetters, removeDeadLetter } from './forwarder/dead-letters.ts'
 import { revisionSlots } from './forwarder/dirty-set.ts'
+import { startForwarder } from './forwarder/forwarder-handle.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
-import type { ForwarderCommand, ForwarderMessage, ForwarderThreadData } from './forwarder/forwarder-thread.ts'
-import { openSentPort } from './forwarder/sent-port.ts'
-import { createHolds } from './holds.ts'
+import type { JournalSourceData } from './forwarder/journal-source.ts'
 import { openDisk } from './journal/disk.ts'
 import { bulkBytesMax, Journal, type JournalStatus } from './journal/journal.ts'
 import type { Outcome } from './journal/outcome.ts'
-import { offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
+import { liveWindowUs, offsetOf, type RecordWriter, type Timed } from './journal/record.ts'
 import { openSegmentsMedium } from './journal/segments-medium.ts'
 import type { StoredListener } from './journal/stored-records.ts'
 import type { WallClock } from './journal/wall-clock.ts'
@@ -97,18 +93,7 @@ export interface WritePath<Series, Values extends Timed> {
   close(): Promise<void>
 }
 
-/** Times further back than this belong to the backfill lane. */
-const liveWindowUs = 5 * 60 * 1_000_000
 const replayBatchMax = 1000
-/** How the forwarder sends; a request of this size holds some 70,000 rows. */
-const requests = {
-  requestBytes: 12 * 1024 * 1024,
-  connectionCount: 2,
-  paceMs: 500,
-  quiesceMs: 3000,
-  requestIdleMs: 30_000,
-}
-
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,
 ): WritePath<Series, Values> {
@@ -117,47 +102,23 @@ export function openWritePath<Series, Values extends Timed>(
   const medium = openSegmentsMedium({ directory, bytesMax: options.journalBytesMax, reserveBytes, nowUs, log })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
   const revisions = new Int32Array(new SharedArrayBuffer(4 * revisionSlots))
-  let forwarderStatus = statusAtStart(openDisk(directory), medium.end)
-  const sent = openSentPort()
+  const source: JournalSourceData = { directory, durableEnd: journal.shared.durableEnd, end: medium.end }
+  const forwarder = startForwarder({
+    module: new URL('./forwarder/forwarder-thread.ts', import.meta.url),
+    table,
+    source,
+    revisions,
+    status: statusAtStart(openDisk(directory), medium.end),
+    onStatus: status => journal.trimmed(status.start),
+    log,
+    onFatal,
+  })
   let closing: Promise<void> | undefined
 
-  const workerData: ForwarderThreadData = {
-    table,
-    directory,
-    durableEnd: journal.shared.durableEnd,
-    end: medium.end,
-    revisions,
-    sentPort: sent.port,
-    ...requests,
-  }
-  const forwarder = startForwarder(workerData)
-  forwarder.on('message', (message: ForwarderMessage) => {
-    if (message.kind === 'status') {
-      sent.drain()
-      forwarderStatus = message.status
-      journal.trimmed(message.status.start)
-    } else if (message.kind === 'fileIssue') {
-      forwarderStatus = { ...forwarderStatus, fileIssue: message.issue }
-    } else if (message.kind === 'erased') {
-      erasures.erased(message.id)
-    } else if (message.kind === 'held') {
-      holds.held()
-    } else if (message.kind === 'log') {
-      log[message.level](message.fields, message.text)
-    }
-  })
-  forwarder.on('error', onFatal)
-  const exited = exitOf(forwarder)
-  const command = (message: ForwarderCommand) => forwarder.postMessage(message)
-
-  const holds = createHolds(command)
-  const erasures = createErasures(journal, command)
   const append = (records: Uint8Array) => appendInPieces(journal, records)
   async function close(): Promise<void> {
     await journal.close()
-    command({ kind: 'stop' })
-    await exited
-    sent.close()
+    await forwarder.stop()
   }
 
   return {
@@ -170,35 +131,25 @@ export function openWritePath<Series, Values extends Timed>(
     },
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
-    oldestSentSince: sent.oldestSince,
+    oldestSentSince: forwarder.oldestSentSince,
     startForwarding(questdb, isSynced, furtherSeries = new Uint32Array()) {
-      command({ kind: 'start', questdb, isSynced, furtherSeries, keepMs, keepBytesMax: options.journalBytesMax / 2 })
+      forwarder.start({ questdb, isSynced, furtherSeries, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },
-    onLost: listener => void sent.lostListeners.push(listener),
-    erase: erasures.erase,
-    hold: holds.hold,
-    release: holds.release,
-    status: () => ({ journal: journal.status(), forwarder: forwarderStatus }),
-    deadLetters: createDeadLetters(table, directory, append, ids => command({ kind: 'lettersRemoved', ids })),
+    onLost: forwarder.onLost,
+    async erase(seriesNumbers) {
+      const before = await journal.endSeries(seriesNumbers)
+      await forwarder.erase(seriesNumbers, before)
+      return before
+    },
+    hold: forwarder.hold,
+    release: forwarder.release,
+    status: () => ({ journal: journal.status(), forwarder: forwarder.status() }),
+    deadLetters: createDeadLetters(table, directory, append, forwarder.lettersRemoved),
     close() {
       closing ??= close()
       return closing
     },
   }
-}
-
-function startForwarder(workerData: ForwarderThreadData): Worker {
-  return new Worker(new URL('./forwarder/forwarder-thread.ts', import.meta.url), {
-    name: 'forwarder',
-    workerData,
-    transferList: [workerData.sentPort],
-    resourceLimits: threadLimits.forwarder,
-  })
-}
-
-/** Registered early, for the thread may die long before the close. */
-function exitOf(thread: Worker): Promise<unknown> {
-  return new Promise(resolve => thread.once('exit', resolve))
 }
 
 async function appendInPieces(journal: Journal<never, never>, records: Uint8Array): Promise<Outcome> {

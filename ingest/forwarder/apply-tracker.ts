@@ -135,11 +135,12 @@ export class ApplyTracker {
 
   #sequence(mark: Mark, txns: readonly number[]): readonly number[] {
     mark.txns = txns
-    const { oldestUs } = mark
+    const { oldestUs, progress } = mark
     // The first table has a row of each record, and is the one that a view is made of.
     const [txn] = txns
     if (txn !== undefined && oldestUs < Number.POSITIVE_INFINITY) {
-      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txn, oldestUs } })
+      const position = Math.min(progress.live, progress.backfill)
+      this.#onSent({ kind: 'sent', unsequencedUs: this.#unsequencedUs, sequenced: { txn, oldestUs, position } })
     }
     return txns
   }

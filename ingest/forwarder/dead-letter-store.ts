@@ -18,6 +18,8 @@ export interface DeadLetterStoreOptions {
   log: Log
   issues: IssueLog
   retry: FileRetry
+  /** The id of a letter, by the position of its record in the journal. */
+  letterId: (position: number) => number
 }
 
 export class DeadLetterStore {
@@ -80,15 +82,15 @@ export class DeadLetterStore {
 
   /** Adds the record at the offset, durably; false when it cannot, and the record has to be sent again. */
   put(batch: Batch, offset: number, reason: string): boolean {
-    const { table, disk, nowMs, log, issues } = this.#options
+    const { table, disk, nowMs, log, issues, letterId } = this.#options
     if (this.#count >= deadLettersMax) {
       issues.note(`there are ${deadLettersMax} dead letters; look at them, then replay or remove them`)
       return false
     }
     const length = batch.view.getUint16(offset + offsetOf.length, true)
-    const position = batch.positionOf(offset)
+    const id = letterId(batch.positionOf(offset))
     try {
-      writeDeadLetter(table, disk, position, batch.bytes.subarray(offset, offset + length), reason, nowMs())
+      writeDeadLetter(table, disk, id, batch.bytes.subarray(offset, offset + length), reason, nowMs())
       this.#recount()
     } catch (error) {
       if (!isSystemError(error)) throw error
@@ -96,7 +98,7 @@ export class DeadLetterStore {
       return false
     }
     issues.noteFile('letters', undefined)
-    log.error({ id: position, reason }, 'QuestDB rejected a row; stored as a dead letter')
+    log.error({ id, reason }, 'QuestDB rejected a row; stored as a dead letter')
     return true
   }
 }

@@ -32,6 +32,25 @@ export interface ForwarderStatus {
   isSynced: boolean
 }
 
+/** Of a forwarder that has not begun, for this reason. */
+export function statusBefore(issue: string): ForwarderStatus {
+  return {
+    rows: 0,
+    live: 0,
+    backfill: 0,
+    applied: 0,
+    start: 0,
+    appliedOrdinal: 0,
+    pendingSinceUs: undefined,
+    deadLetters: 0,
+    suspended: false,
+    damagedBytes: 0,
+    issue,
+    fileIssue: undefined,
+    isSynced: false,
+  }
+}
+
 /** What can be said before QuestDB is there. */
 export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderStatus {
   const { position } = end
@@ -40,7 +59,7 @@ export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderS
   const { groups } = reader.read(applied, position)
   reader.close()
   return {
-    rows: 0,
+    ...statusBefore('QuestDB is starting'),
     live: applied,
     backfill: applied,
     applied,
@@ -48,10 +67,5 @@ export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderS
     appliedOrdinal: groups[0]?.firstOrdinal ?? end.ordinal,
     pendingSinceUs: oldestReceiptUs(groups),
     deadLetters: letterNames(disk).length,
-    suspended: false,
-    damagedBytes: 0,
-    issue: 'QuestDB is starting',
-    fileIssue: undefined,
-    isSynced: false,
   }
 }

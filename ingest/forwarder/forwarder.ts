@@ -40,6 +40,10 @@ export interface ForwarderOptions {
   paceMs: number
   /** QuestDB is done with an unanswered request when it has answered others for this long. */
   quiesceMs: number
+  /** The same for what a process before this one may have left unanswered; 0 when there is nothing. */
+  predecessorMs: number
+  /** The id of a dead letter, by the position of its record. */
+  letterId: (position: number) => number
   /** What QuestDB has applied is on its disk, as far as we know. */
   isSynced: boolean
   /** The number of a series that has further ones, and of one of those, in turns. */
@@ -95,8 +99,7 @@ export class Forwarder {
     this.#files = openForwarderFiles({ ...options, issues: this.#issues, commitMode: this.#commitMode, sleeper })
     this.#applyPoller = this.#createApplyPoller()
     this.#delivery = this.#createDelivery(format)
-    // A process before this one may have left a request in flight; the start took most of the time that it needs.
-    const mayHavePredecessor = from < options.durableEnd()
+    const { predecessorMs } = options
     this.#lanes = new Lanes({
       ...options,
       ...this.#files,
@@ -104,7 +107,7 @@ export class Forwarder {
       applyTracker,
       sleeper,
       from: progress,
-      awaitPredecessor: mayHavePredecessor ? () => this.#quiesce(options.quiesceMs / 3) : undefined,
+      awaitPredecessor: predecessorMs > 0 ? () => this.#quiesce(predecessorMs) : undefined,
       layout: layoutOf(table),
       further: this.#further,
       connectionCount: connections.length - 2,
@@ -134,7 +137,7 @@ export class Forwarder {
     this.#further.forget(new Set(seriesNumbers))
     await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
-    await this.#quiesce(this.#options.quiesceMs)
+    await this.#quiesce(Math.max(this.#options.quiesceMs, this.#options.predecessorMs))
     // Behind that no row of before the tombstones becomes a dead letter any more.
     return (await this.#files.deadLetters.erase(new Set(seriesNumbers))) && !this.#sleeper.stopped
   }
@@ -166,15 +169,15 @@ export class Forwarder {
     return this.#rewindTo === undefined && applied.live === live && applied.backfill === backfill
   }
 
-  /** Stops after the requests in flight and saves how far it came. May be called twice. */
-  async close(): Promise<void> {
+  /** Stops after the requests in flight, or at once when it is aborted, and saves how far it came. May be called twice. */
+  async close(isAborted = false): Promise<void> {
     this.#sleeper.stop()
     const { timing, connections } = this.#options
     const disconnect = (): void => {
       for (const connection of connections) connection.close()
     }
     // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
-    const cancel = timing.after(closeWaitMs, disconnect)
+    const cancel = timing.after(isAborted ? 0 : closeWaitMs, disconnect)
     await this.#running
     cancel()
     if (this.#rewindTo === undefined) this.#files.retention.saveLastCheckpoint(this.#applyTracker.position)

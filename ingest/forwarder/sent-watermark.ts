@@ -11,8 +11,8 @@ export type SentEvent =
       readonly kind: 'sent'
       /** The oldest row of those whose transaction is not known yet; Infinity when there are none. */
       readonly unsequencedUs: number
-      /** Rows that have come into the table up to this transaction, by the oldest of them. */
-      readonly sequenced?: { readonly txn: number; readonly oldestUs: number }
+      /** Rows that have come into the table up to this transaction, by the oldest of them; all before the position have. */
+      readonly sequenced?: { readonly txn: number; readonly oldestUs: number; readonly position: number }
     }
   /** The table may have lost what it had taken; everything is sent again. */
   | { readonly kind: 'lost'; readonly reason: string }

@@ -211,6 +211,9 @@ export function areWholeRecords(view: DataView, start: number, end: number): boo
   return offset === end
 }
 
+/** Times further back than this from the receipt belong to the backfill lane. */
+export const liveWindowUs = 5 * 60 * 1_000_000
+
 /** Flags the records that stand in `length` bytes from `start` on as late or not, by their times; how many there are. */
 export function chooseLanes(
   view: DataView,

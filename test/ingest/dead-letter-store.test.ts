@@ -35,7 +35,15 @@ function storeOn(disk: Disk): { store: DeadLetterStore; issues: IssueLog } {
   const issues = new IssueLog(silentLog)
   const retry = new FileRetry(issues, new Sleeper(systemTiming))
   return {
-    store: new DeadLetterStore({ table: readings, disk, nowMs: () => 0, log: silentLog, issues, retry }),
+    store: new DeadLetterStore({
+      table: readings,
+      disk,
+      nowMs: () => 0,
+      log: silentLog,
+      issues,
+      retry,
+      letterId: position => position,
+    }),
     issues,
   }
 }

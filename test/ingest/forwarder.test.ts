@@ -70,6 +70,8 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
         endOrdinal: 0,
         paceMs: 0,
         quiesceMs: 0,
+        predecessorMs: 0,
+        letterId: position => position,
         isSynced: questdb.commitMode === 'sync',
         furtherSeries: new Uint32Array(),
         keepMs: 3_600_000,

@@ -126,7 +126,11 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
   const watermark = new SentWatermark()
   for (let txn = 1; txn <= 10_000; txn++) {
     const oldestUs = txn === 5000 ? 7 : 1_000_000 + txn
-    watermark.apply({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs } })
+    watermark.apply({
+      kind: 'sent',
+      unsequencedUs: Number.POSITIVE_INFINITY,
+      sequenced: { txn, oldestUs, position: 0 },
+    })
   }
   const reported = Array.from({ length: 10_001 }, (_, txn) => watermark.oldestSince(txn))
   t.ok(new Set(reported).size < 100)
@@ -154,10 +158,10 @@ test('after a long pause a view that is refreshed again is told apart as before'
 
 test('what was lost is forgotten', async t => {
   const watermark = new SentWatermark()
-  watermark.apply({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4 } })
+  watermark.apply({ kind: 'sent', unsequencedUs: 5, sequenced: { txn: 3, oldestUs: 4, position: 0 } })
   t.equal(watermark.oldestSince(2), 4)
   watermark.apply({ kind: 'lost', reason: 'of a test' })
   t.equal(watermark.oldestSince(2), Number.POSITIVE_INFINITY)
-  watermark.apply({ kind: 'sent', unsequencedUs: 9, sequenced: { txn: 1, oldestUs: 8 } })
+  watermark.apply({ kind: 'sent', unsequencedUs: 9, sequenced: { txn: 1, oldestUs: 8, position: 0 } })
   t.equal(watermark.oldestSince(0), 8, 'another table begins with its first transaction')
 })

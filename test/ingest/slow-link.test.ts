@@ -53,6 +53,8 @@ async function drain(t: TestHooks, { directory, end }: Backlog, address: Questdb
     endOrdinal: 0,
     paceMs: 0,
     quiesceMs: 0,
+    predecessorMs: 0,
+    letterId: position => position,
     isSynced: true,
     furtherSeries: new Uint32Array(),
     keepMs: 0,

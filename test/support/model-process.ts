@@ -69,13 +69,16 @@ export function startProcess(options: ModelProcessOptions): ModelProcess {
   const { position, ordinal } = medium.end
   const nowMs = () => nowUs() / 1000
   const timing: Timing = { monotonicMs: time.nowMs, after, random: random.next }
+  const from = keepMs > 0 ? replayStart({ disk, timing, keepMs }, position) : readCheckpoint(disk, position)
   const forwarder = new Forwarder({
     table: readings,
     disk,
     connections: Array.from({ length: 4 }, () => connect(() => process.isAlive)),
     requestBytes: 4096,
     durableEnd: () => Number(journal.shared.durableEnd[0]),
-    from: keepMs > 0 ? replayStart({ disk, timing, keepMs }, position) : readCheckpoint(disk, position),
+    from,
+    predecessorMs: from < position ? 1000 : 0,
+    letterId: position => position,
     endOrdinal: ordinal,
     paceMs: 500,
     quiesceMs: 3000,

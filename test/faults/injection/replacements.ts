@@ -12,7 +12,7 @@ export const replacements: readonly Replacement[] = [
   { importer: 'ingest/journal/journal-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
   { importer: 'ingest/forwarder/forwarder-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
   {
-    importer: 'ingest/forwarder/forwarder-thread.ts',
+    importer: 'ingest/forwarder/run-forwarder.ts',
     target: 'ingest/forwarder/questdb.ts',
     wrapper: 'wrapped-connection.ts',
   },

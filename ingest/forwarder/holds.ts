@@ -1,6 +1,6 @@
 /** Has the forwarder's thread send nothing for a while. */
 
-import type { ForwarderCommand } from './forwarder/forwarder-thread.ts'
+import type { ForwarderCommand } from './forwarder-messages.ts'
 
 export interface Holds {
   hold(): Promise<void>

@@ -1,0 +1,102 @@
+/** The forwarder's thread as its owner sees it. */
+
+import { type Transferable, Worker } from 'node:worker_threads'
+import type { Log } from '../../store/log.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
+import type { TableDescription } from '../table.ts'
+import { createErasures } from './erasures.ts'
+import type { ForwarderCommand, ForwarderMessage, ForwarderStart, ForwarderThreadData } from './forwarder-messages.ts'
+import type { ForwarderStatus } from './forwarder-status.ts'
+import { createHolds } from './holds.ts'
+import { openSentPort } from './sent-port.ts'
+
+export interface ForwarderHandleOptions<Source> {
+  /** The module that the thread runs, which knows this kind of source. */
+  module: URL
+  table: TableDescription
+  source: Source
+  /** Ports that are in the source. */
+  transferList?: readonly Transferable[]
+  revisions: Int32Array
+  /** Until the thread has one. */
+  status: ForwarderStatus
+  onStatus?: (status: ForwarderStatus) => void
+  log: Log
+  /** Called when the thread has died. */
+  onFatal: (error: Error) => void
+}
+
+export interface ForwarderHandle {
+  /** QuestDB is there, and we know whether it syncs what it applies. */
+  start(options: ForwarderStart): void
+  status(): ForwarderStatus
+  /** As `Forwarder.erase` has it; `before` is a point of the source. */
+  erase(seriesNumbers: readonly number[], before: number): Promise<void>
+  hold(): Promise<void>
+  release(): void
+  /** Dead letters were removed by others; the thread removes what is left of them. */
+  lettersRemoved(ids: readonly number[]): void
+  oldestSentSince(txn: number): number
+  onLost(listener: (reason: string) => void): void
+  /** Aborted, it waits for no request in flight. */
+  stop(isAborted?: boolean): Promise<void>
+}
+
+/** How the forwarder sends; a request of this size holds some 70,000 rows. */
+const requests = {
+  requestBytes: 12 * 1024 * 1024,
+  connectionCount: 2,
+  paceMs: 500,
+  quiesceMs: 3000,
+  requestIdleMs: 30_000,
+}
+
+export function startForwarder<Source>(options: ForwarderHandleOptions<Source>): ForwarderHandle {
+  const { module, table, source, transferList = [], revisions, onStatus, log } = options
+  const sent = openSentPort()
+  let status = options.status
+  const workerData: ForwarderThreadData<Source> = { table, source, revisions, sentPort: sent.port, ...requests }
+  const thread = new Worker(module, {
+    name: 'forwarder',
+    workerData,
+    transferList: [sent.port, ...transferList],
+    resourceLimits: threadLimits.forwarder,
+  })
+  thread.on('message', (message: ForwarderMessage) => {
+    if (message.kind === 'status') {
+      sent.drain()
+      status = message.status
+      onStatus?.(status)
+    } else if (message.kind === 'fileIssue') {
+      status = { ...status, fileIssue: message.issue }
+    } else if (message.kind === 'erased') {
+      erasures.erased(message.id)
+    } else if (message.kind === 'held') {
+      holds.held()
+    } else if (message.kind === 'log') {
+      log[message.level](message.fields, message.text)
+    }
+  })
+  thread.on('error', options.onFatal)
+  // Registered early, for the thread may die long before the stop.
+  const exited = new Promise(resolve => thread.once('exit', resolve))
+  const command = (message: ForwarderCommand) => thread.postMessage(message)
+  const holds = createHolds(command)
+  const erasures = createErasures(command)
+
+  return {
+    start: start => command({ kind: 'start', ...start }),
+    status: () => status,
+    erase: erasures.erase,
+    hold: holds.hold,
+    release: holds.release,
+    lettersRemoved: ids => command({ kind: 'lettersRemoved', ids: [...ids] }),
+    oldestSentSince: sent.oldestSince,
+    onLost: listener => void sent.lostListeners.push(listener),
+    async stop(isAborted = false) {
+      command({ kind: 'stop', isAborted })
+      await exited
+      sent.close()
+    },
+  }
+}

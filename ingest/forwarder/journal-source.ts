@@ -1,0 +1,44 @@
+/** The journal of this process as the source of the forwarder's groups: another thread writes it. */
+
+import { readCheckpoint } from '../journal/checkpoint.ts'
+import type { Disk } from '../journal/disk.ts'
+import type { Timing } from '../timing.ts'
+import type { GroupSource } from './group-source.ts'
+import { replayStart } from './segment-retention.ts'
+
+export interface JournalSourceData {
+  directory: string
+  /** The end that the journal's thread moves on. */
+  durableEnd: BigInt64Array
+  /** Where it ended when it was opened. */
+  end: { position: number; ordinal: number }
+}
+
+export interface JournalSourceOptions extends Omit<JournalSourceData, 'directory'> {
+  disk: Disk
+  quiesceMs: number
+  timing: Timing
+}
+
+const nothing = (): void => undefined
+
+export function openJournalSource({ disk, durableEnd, end, quiesceMs, timing }: JournalSourceOptions): GroupSource {
+  const endNow = () => Number(Atomics.load(durableEnd, 0))
+  return {
+    disk,
+    endOrdinal: end.ordinal,
+    durableEnd: endNow,
+    // A QuestDB that does not sync may have lost, while we were away, what it had applied.
+    start(keepMs) {
+      return keepMs > 0 ? replayStart({ disk, timing, keepMs }, end.position) : readCheckpoint(disk, end.position)
+    },
+    // The start took most of the time that a request needs.
+    predecessorMs: from => (from < endNow() ? quiesceMs / 3 : 0),
+    guard: connection => connection,
+    letterId: position => position,
+    erase: (_, before) => before,
+    onSent: nothing,
+    onStatus: nothing,
+    close: nothing,
+  }
+}
