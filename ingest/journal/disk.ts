@@ -33,9 +33,11 @@ export interface DiskFile {
   close(): void
 }
 
-export function openDisk(directory: string): Disk {
+/** `isSynced` is false for what need not outlive the system: then nothing is synced. */
+export function openDisk(directory: string, isSynced = true): Disk {
   const made = fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
-  if (made !== undefined) syncFolder(dirname(directory))
+  if (made !== undefined && isSynced) syncFolder(dirname(directory))
+  const openFile = (descriptor: number) => diskFile(descriptor, isSynced)
   const path = (name: string) => join(directory, name)
 
   return {
@@ -53,7 +55,9 @@ export function openDisk(directory: string): Disk {
       fs.renameSync(path(`${name}.new`), path(name))
     },
     remove: name => fs.rmSync(path(name), { force: true }),
-    syncDirectory: () => syncFolder(directory),
+    syncDirectory() {
+      if (isSynced) syncFolder(directory)
+    },
     freeBytes() {
       const { bavail, bsize } = fs.statfsSync(directory)
       return bavail * bsize
@@ -74,7 +78,7 @@ function openFlags(create: boolean): number {
   return create ? fs.constants.O_RDWR | fs.constants.O_CREAT : fs.constants.O_RDWR
 }
 
-function openFile(descriptor: number): DiskFile {
+function diskFile(descriptor: number, isSynced: boolean): DiskFile {
   return {
     write(bytes, position) {
       let written = 0
@@ -91,7 +95,9 @@ function openFile(descriptor: number): DiskFile {
       }
       return got
     },
-    sync: () => fs.fdatasyncSync(descriptor),
+    sync() {
+      if (isSynced) fs.fdatasyncSync(descriptor)
+    },
     truncate: length => fs.ftruncateSync(descriptor, length),
     size: () => fs.fstatSync(descriptor).size,
     close: () => fs.closeSync(descriptor),

@@ -15,7 +15,8 @@
  * | 48 | 8 | last stamp that was given out, epoch microseconds |
  * | 56 | … | the body: records |
  *
- * Positions, ordinals and times are integers in doubles.
+ * Positions, ordinals and times are integers in doubles. In a topic position and ordinal are 0, since nobody knows them before
+ * the group is appended.
  */
 
 import { crc32 } from 'node:zlib'

@@ -5,7 +5,7 @@
 
 export class Hold {
   /** To be handed to a thread, which makes a Hold of it. */
-  readonly shared: BigInt64Array
+  readonly shared: BigInt64Array<SharedArrayBuffer>
 
   constructor(shared = new BigInt64Array(new SharedArrayBuffer(8))) {
     this.shared = shared

@@ -3,7 +3,7 @@
 import { bug } from '../../limits/bug.ts'
 
 /** A group of 4 MiB has at most some 127,100 records, of 33 bytes (points). */
-const recordsPerGroup = 2 ** 17
+export const recordsPerGroup = 2 ** 17
 
 /** Offsets are below 2^36: at 500 groups a second those of four years. */
 export function letterId(offset: number, index: number): number {

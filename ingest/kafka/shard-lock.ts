@@ -48,8 +48,11 @@ export interface HeldShard extends ShardTenure, Pick<Heartbeat, 'hold' | 'onLost
   waitMs: number
   /** Whether this process may send at this moment. After a late heartbeat it may be true again, after `onLost` it is not. */
   isHeld(): boolean
-  /** Gives the shard back. No request may be in flight. May be called twice, and when it is lost. */
-  release(): Promise<void>
+  /**
+   * Gives the shard back; unless it is quiet, as one that may have a request in flight, for which the next holder waits. May be
+   * called twice, and when it is lost.
+   */
+  release(isQuiet?: boolean): Promise<void>
 }
 
 /** Resolves when this process has the lock; rejects when the signal aborts, or with an error that waiting does not mend. */
@@ -106,10 +109,10 @@ async function takeOver(session: pg.Client, { shard, holder }: ShardLockOptions,
     hold,
     onLost,
     isHeld: () => hold.isHeld(),
-    async release() {
+    async release(isQuiet = true) {
       if (!heartbeat.stop()) return
       // Where it fails the shard counts as not given back, and the successor waits.
-      await clearHolder(session, tenure).catch(() => undefined)
+      if (isQuiet) await clearHolder(session, tenure).catch(() => undefined)
       await closeSession(session)
     },
   }

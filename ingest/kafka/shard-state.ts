@@ -16,6 +16,7 @@ import { bug } from '../../limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'
+import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
 import { createShardLetters, insertLetters, type ShardLetters } from './shard-letters.ts'
 
 /** Which process forwards a shard, and since when: by each process that takes it over the epoch rises. */
@@ -25,6 +26,9 @@ export interface ShardTenure {
   /** The name of the process, for people. */
   holder: string
 }
+
+/** Records of a series before an offset are erased, further series as `erasedFurther` tells them. */
+export type Tombstone = [series: number, beforeOffset: number]
 
 export interface ShardStateOptions {
   pool: pg.Pool
@@ -42,19 +46,27 @@ export interface ShardState {
    * when that is lower. And the tombstones: records of a series before the offset are erased, further series as
    * `erasedFurther` tells them.
    */
-  load(topic: string): Promise<{ offset: number | undefined; tombstones: [series: number, beforeOffset: number][] }>
+  load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
   /**
    * QuestDB has all that stands before the offset, but for these letters. In one transaction, so that a record is behind the
    * committed offset or in a letter; the caller removes its own copy of a letter afterwards. An offset below the committed one
    * leaves that; a letter that is there stays as it is, and what is erased by tombstones gets into none. Rejects, with nothing
    * done, with LostShard when another process has taken the shard over, and with TooManyLetters.
    */
-  commit(topic: string, offset: number, letters: readonly DeadLetter[]): Promise<void>
+  commit(topic: string, offset: number, letters: readonly DeadLetter[], status?: ForwardStatus): Promise<void>
+  /** For readers in other processes, who are notified (`barograph_shard`), as by a commit. Rejects with LostShard as that does. */
+  publish(topic: string, status: ForwardStatus): Promise<void>
+  /** What was published last, by topic. */
+  published(): Promise<Map<string, PublishedStatus>>
   /**
    * Records of these series before the offset are erased, further series as `erasedFurther` tells them. No letter of them is
    * committed from now on; those that were are erased by `letters.erase`, afterwards.
    */
   addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>
+  /** Those of which `confirmTombstones` does not know. */
+  unconfirmedTombstones(topic: string): Promise<Tombstone[]>
+  /** Nothing that they erase is in flight or is sent any more, by whichever process. Rejects with LostShard as `commit` does. */
+  confirmTombstones(topic: string, tombstones: readonly Tombstone[]): Promise<void>
   /** The topic begins at this offset. */
   pruneTombstones(topic: string, logStart: number): Promise<void>
   /**
@@ -86,6 +98,8 @@ export class LostShard extends Error {
   }
 }
 
+/** Notified when something of a topic was published or confirmed. */
+const shardChannel = 'barograph_shard'
 const stepMsUsual = 4000
 
 export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }: ShardStateOptions): ShardState {
@@ -105,20 +119,39 @@ export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }:
       const [row] = await query<{ offset: number | null; tombstones: [number, number][] }>(loadSql, [topic])
       return { offset: row?.offset ?? undefined, tombstones: row?.tombstones ?? [] }
     },
-    async commit(topic, offset, letters) {
+    async commit(topic, offset, letters, status) {
       assertOffset(offset)
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
         // First, since it locks the topic: a tombstone that comes later is seen by the erase of letters that follows it.
         await transaction.query(commitSql, [topic, offset, tenure?.holder])
         if (letters.length > 0) await insertLetters(transaction, tableOf(topic), topic, letters)
+        if (status !== undefined) await publishIn(transaction, topic, status)
       })
     },
+    async publish(topic, status) {
+      await transact(async transaction => {
+        await assertTenure(transaction, tenure)
+        await publishIn(transaction, topic, status)
+      })
+    },
+    published: () => readPublished({ query: text => pool.query({ text, query_timeout: stepMs } as pg.QueryConfig) }),
     async addTombstones(topic, series, beforeOffset) {
       assertOffset(beforeOffset)
       await transact(async transaction => {
         await transaction.query(lockTopicSql, [topic])
         await transaction.query(addTombstonesSql, [topic, series, beforeOffset])
+      })
+    },
+    async unconfirmedTombstones(topic) {
+      const rows = await query<{ series: number; before: number }>(unconfirmedSql, [topic])
+      return rows.map(({ series, before }) => [series, before])
+    },
+    async confirmTombstones(topic, tombstones) {
+      await transact(async transaction => {
+        await assertTenure(transaction, tenure)
+        await transaction.query(confirmSql, [topic, JSON.stringify(tombstones)])
+        await transaction.query(`NOTIFY ${shardChannel}`)
       })
     },
     async pruneTombstones(topic, logStart) {
@@ -151,6 +184,11 @@ async function assertTenure(transaction: Transaction, tenure: ShardTenure | unde
   if (rows.length === 0) throw new LostShard(tenure)
 }
 
+async function publishIn(transaction: Transaction, topic: string, status: ForwardStatus): Promise<void> {
+  await transaction.query(publishSql, [topic, JSON.stringify(status)])
+  await transaction.query(`NOTIFY ${shardChannel}`)
+}
+
 function assertOffset(offset: number): void {
   if (!(Number.isSafeInteger(offset) && offset >= 0)) throw bug(`${offset} is no offset`)
 }
@@ -168,12 +206,21 @@ const commitSql = `INSERT INTO shard_topics AS known (topic, committed_offset, c
   ON CONFLICT (topic) DO UPDATE SET committed_offset = greatest(known.committed_offset, excluded.committed_offset),
     committed_by = excluded.committed_by, committed_at = excluded.committed_at`
 
+const publishSql = `INSERT INTO shard_topics (topic, status) VALUES ($1, $2)
+  ON CONFLICT (topic) DO UPDATE SET status = excluded.status`
+
 const lockTopicSql = `INSERT INTO shard_topics (topic) VALUES ($1)
   ON CONFLICT (topic) DO UPDATE SET topic = excluded.topic`
 
 const addTombstonesSql = `INSERT INTO shard_tombstones AS known (topic, series, before_offset)
   SELECT DISTINCT $1::text, series, $3::bigint FROM unnest($2::bigint[]) AS series
   ON CONFLICT (topic, series) DO UPDATE SET before_offset = greatest(known.before_offset, excluded.before_offset)`
+
+const unconfirmedSql = `SELECT series::float8 AS series, before_offset::float8 AS before FROM shard_tombstones
+  WHERE topic = $1 AND (confirmed_before IS NULL OR confirmed_before < before_offset) ORDER BY before_offset, series`
+
+const confirmSql = `UPDATE shard_tombstones AS known SET confirmed_before = (given.pair->>1)::bigint
+  FROM json_array_elements($2::json) AS given (pair) WHERE topic = $1 AND series = (given.pair->>0)::bigint`
 
 const requestRewindSql = `INSERT INTO shard_topics AS known (topic, rewind_to) VALUES ($1, $2)
   ON CONFLICT (topic) DO UPDATE SET rewind_to = least(known.rewind_to, excluded.rewind_to)`

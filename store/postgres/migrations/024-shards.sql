@@ -18,7 +18,9 @@ CREATE TABLE shard_topics (
   committed_by text,
   committed_at timestamptz,
   -- From where a process that lost the shard asks to send again; null when nobody does.
-  rewind_to bigint CHECK (rewind_to >= 0)
+  rewind_to bigint CHECK (rewind_to >= 0),
+  -- What the process that forwards the topic tells of it: see forward-status.ts.
+  status json
 );
 
 -- Records before this offset are erased: of this series, or, below 0, values of the further series of that number.
@@ -26,6 +28,8 @@ CREATE TABLE shard_tombstones (
   topic text NOT NULL,
   series bigint NOT NULL,
   before_offset bigint NOT NULL CHECK (before_offset >= 0),
+  -- Nothing before this offset is in flight or is sent any more; null, or lower than the other, until the forwarder has seen to it.
+  confirmed_before bigint,
   PRIMARY KEY (topic, series)
 );
 

@@ -1,0 +1,38 @@
+/**
+ * What the process that forwards a topic publishes of it in PostgreSQL, beside the committed offset. Other processes learn from it
+ * which rows can be seen in QuestDB.
+ */
+
+import type pg from 'pg'
+import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
+import type { SpoolStatus } from './spool-status.ts'
+
+export interface ForwardStatus {
+  /** Rises with each process that takes the shard over. Published before its first request. */
+  tenure: number
+  /** Another number each time that what is behind the committed offset, or what is kept, is sent again. */
+  losses: number
+  /** QuestDB shows all rows before this offset. */
+  applied: number
+  /** Every row before this offset came into the table up to this transaction. */
+  sequenced?: { txn: number; offset: number } | undefined
+  /** Its positions and ordinals are those of the spool. */
+  forwarder: ForwarderStatus
+  spool?: SpoolStatus | undefined
+}
+
+export interface PublishedStatus extends ForwardStatus {
+  /** No row before this offset is sent again, by this process or a later one; 0 before the first commit. */
+  committed: number
+}
+
+/** Of each topic that was forwarded at some time. */
+export async function readPublished(client: {
+  query(text: string): Promise<pg.QueryResult>
+}): Promise<Map<string, PublishedStatus>> {
+  const { rows } = await client.query(publishedSql)
+  return new Map(rows.map(({ topic, committed, status }) => [topic, { ...status, committed }]))
+}
+
+const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, status FROM shard_topics
+  WHERE status IS NOT NULL`

@@ -1,0 +1,67 @@
+/** Work of a spool that fails while Kafka is away, or the disk is full: logged once, and tried again until it succeeds. */
+
+import type { Log } from '../../store/log.ts'
+import { isSystemError } from '../forwarder/issue-log.ts'
+import type { Sleeper } from '../forwarder/sleeper.ts'
+import { KafkaAway, TopicMissing } from './kafka-errors.ts'
+
+const retryMs = 1000
+
+/** The disk takes nothing at present. */
+export class SpoolFull extends Error {}
+
+export class SpoolRetry {
+  readonly #topic: string
+  readonly #sleeper: Sleeper
+  readonly #log: Log
+  #issue: string | undefined
+
+  constructor(topic: string, sleeper: Sleeper, log: Log) {
+    this.#topic = topic
+    this.#sleeper = sleeper
+    this.#log = log
+  }
+
+  /** Why the work fails at present. */
+  get issue(): string | undefined {
+    return this.#issue
+  }
+
+  /** The result; undefined after an error that goes away by itself or by an operator, and a pause. Any other one is a bug. */
+  async attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      const result = await work()
+      this.#note(undefined)
+      return result
+    } catch (error) {
+      if (!isExpected(error)) throw error
+      this.#note(error.message)
+      await this.#sleeper.sleep(retryMs)
+      return undefined
+    }
+  }
+
+  /** True, or false when it was stopped before. */
+  async untilDone(work: () => void): Promise<boolean> {
+    const tried = () => {
+      work()
+      return true
+    }
+    while (!this.#sleeper.stopped) if (await this.attempt(tried)) return true
+    return false
+  }
+
+  #note(issue: string | undefined): void {
+    const topic = this.#topic
+    if ((issue === undefined) !== (this.#issue === undefined) && !this.#sleeper.stopped) {
+      if (issue === undefined) this.#log.info({ topic }, 'the topic is read again')
+      else this.#log.warn({ topic, reason: issue }, 'cannot read the topic, retrying')
+    }
+    this.#issue = issue
+  }
+}
+
+function isExpected(error: unknown): error is Error {
+  if (error instanceof KafkaAway || error instanceof TopicMissing || error instanceof SpoolFull) return true
+  return isSystemError(error)
+}

@@ -1,0 +1,100 @@
+/** The spool of a topic as the source of the forwarder's groups, in the forwarder's thread. */
+
+import type { Log } from '../../store/log.ts'
+import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
+import type { GroupSource } from '../forwarder/group-source.ts'
+import { Sleeper } from '../forwarder/sleeper.ts'
+import type { Disk } from '../journal/disk.ts'
+import type { TableDescription } from '../table.ts'
+import type { Timing } from '../timing.ts'
+import { DamagedGroups } from './damaged-groups.ts'
+import { ErasedBefore } from './erased-before.ts'
+import { createSendGuard } from './guarded-connection.ts'
+import { Spool } from './spool.ts'
+import type { SpoolPartition } from './spool-reader.ts'
+import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
+
+export interface SpoolSourceOptions {
+  topic: string
+  table: TableDescription
+  /** Of the spool, an empty one, and of the folder for damaged groups. */
+  disk: Disk
+  damagedDisk: Disk
+  bytesMax: number
+  reserveBytes: number
+  /** Where to begin; undefined for the start of the topic. */
+  from: number | undefined
+  /** Series that are erased, and before which offset. */
+  tombstones: readonly (readonly [series: number, before: number])[]
+  /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
+  keepMs: number
+  /** See GroupSource. */
+  predecessorMs: number
+  /** Whether this process may send at this moment. */
+  isHeld: () => boolean
+  connect: () => { partition(topic: string): Promise<SpoolPartition>; close(): void }
+  timing: Timing
+  log: Log
+  send: (message: SpoolMessage) => void
+}
+
+/** Begins to fetch at once. */
+export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
+  const { topic, disk, damagedDisk, tombstones, keepMs, predecessorMs, isHeld, timing, log, send } = options
+  const sleeper = new Sleeper(timing)
+  const kafka = options.connect()
+  const damaged = new DamagedGroups({ topic, disk: damagedDisk, log })
+  const erased = new ErasedBefore()
+  for (const [series, before] of tombstones) erased.add([series], before)
+  const spool = new Spool({ ...options, erased, damaged, sleeper, open: () => kafka.partition(topic) })
+  const sends = createSendGuard(isHeld)
+  let sequenced: SpoolStatus['sequenced']
+  let sent = ''
+  void spool.run()
+
+  function report({ applied, start, isSynced, deadLetters: letters, damagedBytes }: ForwarderStatus): void {
+    const appliedOffset = spool.offsetAt(applied)
+    const { next, range, lostGroups, endsAt } = spool.reader
+    if (appliedOffset === undefined || next === undefined) return
+    // Where QuestDB may lose what it has applied, what is kept for that has to be sent again by a successor too.
+    const kept = spool.offsetAt(start) ?? appliedOffset
+    const committable = keepMs > 0 && !isSynced ? kept : appliedOffset
+    const offsets = { applied: appliedOffset, committable, kept, next, range, sequenced, endsAt }
+    const counts = { letters, damagedGroups: damaged.count, lostGroups }
+    const status: SpoolStatus = { ...offsets, ...counts, isDamaged: damagedBytes > 0, issue: spool.issue }
+    const text = JSON.stringify(status)
+    if (text === sent) return
+    sent = text
+    send({ kind: 'status', status })
+  }
+
+  return {
+    disk,
+    endOrdinal: 0,
+    durableEnd: () => spool.end,
+    start: () => 0,
+    predecessorMs: () => predecessorMs,
+    guard: sends.guard,
+    letterId: position => spool.letterId(position),
+    erase(seriesNumbers, before) {
+      erased.add(seriesNumbers, before)
+      return spool.end
+    },
+    onSent(event) {
+      if (event.kind === 'lost') sequenced = undefined
+      else if (event.sequenced !== undefined) {
+        const offset = spool.offsetAt(event.sequenced.position)
+        if (offset !== undefined) sequenced = { txn: event.sequenced.txn, offset }
+      }
+    },
+    onStatus(status) {
+      report(status)
+      spool.trimmed(status.start)
+    },
+    close() {
+      sleeper.stop()
+      kafka.close()
+      send({ kind: 'closed', mayHaveSentLate: sends.mayHaveSentLate() })
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** The forwarder's thread where the journal is a topic. */
+
+import { rmSync } from 'node:fs'
+import { type MessagePort, workerData } from 'node:worker_threads'
+import type { ForwarderThreadData } from '../forwarder/forwarder-messages.ts'
+import { runForwarder, threadLog } from '../forwarder/run-forwarder.ts'
+import { type Disk, openDisk } from '../journal/disk.ts'
+import { systemTiming } from '../timing.ts'
+import { connectKafka, type Kafka, type KafkaOptions } from './connect.ts'
+import { Hold } from './hold.ts'
+import { openSpoolSource, type SpoolSourceOptions } from './spool-source.ts'
+import type { SpoolMessage } from './spool-status.ts'
+
+export interface SpoolSourceData
+  extends Pick<
+    SpoolSourceOptions,
+    'topic' | 'bytesMax' | 'reserveBytes' | 'from' | 'tombstones' | 'keepMs' | 'predecessorMs'
+  > {
+  /** Of the spool; what is in it goes. */
+  directory: string
+  damagedDirectory: string
+  kafka: KafkaOptions
+  /** Of Hold. */
+  hold: Hold['shared']
+  /** Takes SpoolMessage. */
+  port: MessagePort
+}
+
+const data: ForwarderThreadData<SpoolSourceData> = workerData
+const { source } = data
+
+runForwarder(data, () => {
+  const hold = new Hold(source.hold)
+  return openSpoolSource({
+    ...source,
+    table: data.table,
+    disk: openEmptyDisk(source.directory),
+    damagedDisk: openDisk(source.damagedDirectory),
+    isHeld: () => hold.isHeld(),
+    connect: () => connectLater(source.kafka),
+    timing: systemTiming,
+    log: threadLog,
+    send: (message: SpoolMessage) => source.port.postMessage(message),
+  })
+})
+
+/** What a process before this one has left was not synced, and is in the topic. */
+function openEmptyDisk(directory: string): Disk {
+  rmSync(directory, { recursive: true, force: true })
+  return openDisk(directory, false)
+}
+
+function connectLater(options: KafkaOptions) {
+  let kafka: Promise<Kafka> | undefined
+  return {
+    async partition(topic: string) {
+      kafka ??= connectKafka(options)
+      return (await kafka).partition(topic)
+    },
+    close: () => void kafka?.then(connected => connected.close()),
+  }
+}

@@ -1,0 +1,60 @@
+/** Has the forwarder pass over what tombstones erase, and confirms in PostgreSQL that nothing of it is sent any more. */
+
+import type { ShardState, Tombstone } from './shard-state.ts'
+
+type TombstoneState = Pick<ShardState, 'unconfirmedTombstones' | 'confirmTombstones'>
+
+export class TombstoneWork {
+  readonly #topic: string
+  readonly #state: TombstoneState
+  /** The offset by series, of those that the forwarder is at work on, or has done and nobody knows it yet. */
+  readonly #given = new Map<number, number>()
+  #done: Tombstone[] = []
+
+  constructor(topic: string, state: TombstoneState) {
+    this.#topic = topic
+    this.#state = state
+  }
+
+  /** The forwarder has begun anew. */
+  restart(): void {
+    this.#given.clear()
+    this.#done = []
+  }
+
+  /** `erase` resolves when nothing of the series before the offset is in flight or comes any more. Throws errors of PostgreSQL. */
+  async work(erase: (series: readonly number[], before: number) => Promise<void>): Promise<void> {
+    await this.#confirm()
+    const tombstones = await this.#state.unconfirmedTombstones(this.#topic)
+    for (const [before, series] of byOffset(tombstones.filter(tombstone => !this.#isGiven(tombstone)))) {
+      for (const number of series) this.#given.set(number, before)
+      const done = this.#done
+      // Never rejects; where the forwarder is stopped before, nothing is confirmed.
+      void erase(series, before).then(() => {
+        for (const number of series) done.push([number, before])
+      })
+    }
+  }
+
+  #isGiven([series, before]: Tombstone): boolean {
+    return (this.#given.get(series) ?? -1) >= before
+  }
+
+  async #confirm(): Promise<void> {
+    if (this.#done.length === 0) return
+    const done = [...this.#done]
+    await this.#state.confirmTombstones(this.#topic, done)
+    this.#done.splice(0, done.length)
+    for (const [series, before] of done) if (this.#given.get(series) === before) this.#given.delete(series)
+  }
+}
+
+function byOffset(tombstones: readonly Tombstone[]): Map<number, number[]> {
+  const found = new Map<number, number[]>()
+  for (const [number, before] of tombstones) {
+    const series = found.get(before)
+    if (series === undefined) found.set(before, [number])
+    else series.push(number)
+  }
+  return found
+}

@@ -1,0 +1,214 @@
+/**
+ * Forwards one topic for as long as this process holds its shard: runs the forwarder's thread over a spool of the topic, and
+ * about once a second brings what PostgreSQL has of the topic up to date: the committed offset with the dead letters before it,
+ * the status, what was erased.
+ */
+
+import type { Log } from '../../store/log.ts'
+import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
+import type { KafkaOptions } from './connect.ts'
+import type { ForwardStatus } from './forward-status.ts'
+import { holdMs } from './heartbeat.ts'
+import { LetterFiles } from './letter-files.ts'
+import { TooManyLetters } from './shard-letters.ts'
+import type { HeldShard } from './shard-lock.ts'
+import type { ShardState, Tombstone } from './shard-state.ts'
+import type { SpoolStatus } from './spool-status.ts'
+import { TombstoneWork } from './tombstone-work.ts'
+import {
+  type ForwardedTopic,
+  type QuestdbStart,
+  startTopicThread,
+  statusAtBegin,
+  type TopicThread,
+} from './topic-thread.ts'
+
+export interface TopicForwarderOptions extends ForwardedTopic {
+  kafka: KafkaOptions
+  /** How much the spool holds, and what it leaves free on the disk. */
+  bytesMax: number
+  reserveBytes: number
+  /** How long applied rows are kept for a QuestDB that does not sync what it applies. */
+  keepMs: number
+  shard: Pick<HeldShard, 'epoch' | 'hold' | 'waitMs'>
+  state: ShardState
+  /** QuestDB as it is now; resolves when it is there. */
+  openQuestdb: () => Promise<QuestdbStart>
+  log: Log
+  onFatal: (error: Error) => void
+}
+
+const quiesceMs = 3000
+const pruneEveryMs = 60_000
+
+export class TopicForwarder {
+  readonly #options: TopicForwarderOptions
+  readonly #tombstones: TombstoneWork
+  readonly #letters: LetterFiles
+  #running: TopicThread | undefined
+  #isStopped = false
+  /** A thread of before, which QuestDB may yet take rows of. */
+  #mayHaveSentLate = false
+  /** What stands in PostgreSQL may be lower than what the thread began with. */
+  #isRestartDue = false
+  #losses = 0
+  /** The first offset that QuestDB may lack, as PostgreSQL has it; undefined when nothing was committed. */
+  #committed: number | undefined
+  #published = ''
+  #prunedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: TopicForwarderOptions) {
+    const { topic, state, directory } = options
+    this.#options = options
+    this.#tombstones = new TombstoneWork(topic, state)
+    this.#letters = new LetterFiles(directory)
+  }
+
+  /** To be called about once a second, one call after the other. Throws errors of PostgreSQL; then it is to be called again. */
+  async tick(): Promise<void> {
+    const running = this.#running
+    const spool = running?.port.status()
+    if (running === undefined || (await this.#hasToRestart(spool))) {
+      await this.#restart()
+      return
+    }
+    if (spool !== undefined) await this.#commit(running, spool)
+    await this.#tombstones.work((series, before) => running.handle.erase(series, before))
+    await this.#prune(spool)
+  }
+
+  status(): ForwardStatus {
+    const forwarder = this.#running?.handle.status() ?? statusAtBegin
+    return this.#statusOf(forwarder, this.#running?.port.status())
+  }
+
+  /**
+   * Stops the thread, without waiting for requests in flight when it is aborted. May be called while a tick runs, which starts
+   * nothing any more. When QuestDB may yet take rows of this process, the offset that all of them stand at or behind.
+   */
+  async stop(isAborted: boolean): Promise<number | undefined> {
+    this.#isStopped = true
+    const running = this.#running
+    await running?.handle.stop(isAborted)
+    this.#mayHaveSentLate ||= running?.port.mayHaveSentLate() ?? false
+    return this.#mayHaveSentLate ? (running?.port.status()?.kept ?? this.#committed ?? 0) : undefined
+  }
+
+  /** What the thread has told before it was stopped. Throws errors of PostgreSQL. */
+  async commitLast(): Promise<void> {
+    const spool = this.#running?.port.status()
+    if (this.#running !== undefined && spool?.isDamaged === false) await this.#commit(this.#running, spool)
+  }
+
+  async #restart(): Promise<void> {
+    const before = this.#running
+    if (before !== undefined) {
+      await before.handle.stop()
+      this.#mayHaveSentLate ||= before.port.mayHaveSentLate()
+      before.port.close()
+      this.#running = undefined
+      this.#losses++
+    }
+    await this.#start()
+    this.#isRestartDue = false
+  }
+
+  async #start(): Promise<void> {
+    const { topic, state, openQuestdb } = this.#options
+    const { offset, tombstones } = await state.load(topic)
+    const questdb = await openQuestdb()
+    this.#committed = offset
+    // Before the first request, so that nobody takes rows that are sent again for ones that have come in before.
+    await this.#publish(this.#statusOf(statusAtBegin, undefined))
+    if (this.#isStopped) return
+    this.#letters.restart()
+    this.#tombstones.restart()
+    this.#running = this.#startThread(offset, tombstones, questdb)
+  }
+
+  #startThread(from: number | undefined, tombstones: Tombstone[], questdb: QuestdbStart): TopicThread {
+    const { topic, table, directory, damagedDirectory, kafka, shard, log, onFatal, ...options } = this.#options
+    const { bytesMax, reserveBytes, keepMs } = options
+    // A process that gave the shard back has nothing in flight.
+    const waitMs = this.#mayHaveSentLate ? holdMs : shard.waitMs
+    const thread = startTopicThread({
+      topic,
+      table,
+      directory,
+      damagedDirectory,
+      kafka,
+      bytesMax,
+      reserveBytes,
+      keepMs,
+      from,
+      tombstones,
+      predecessorMs: waitMs > 0 ? waitMs + quiesceMs : 0,
+      hold: shard.hold,
+      questdb,
+      log,
+      onFatal,
+    })
+    thread.handle.onLost(() => {
+      this.#losses++
+    })
+    return thread
+  }
+
+  /** Whether the thread has to begin anew, from what PostgreSQL has. */
+  async #hasToRestart(spool: SpoolStatus | undefined): Promise<boolean> {
+    const { topic, state } = this.#options
+    // The spool is a copy: what is damaged in it is fetched anew, before anything behind it is committed.
+    if (spool?.isDamaged) return true
+    if (spool?.endsAt !== undefined) await state.requestRewind(topic, spool.endsAt)
+    try {
+      return (await state.takeRewind(topic)) !== undefined || this.#isRestartDue
+    } catch (error) {
+      this.#isRestartDue ||= error instanceof OutcomeUnknown
+      throw error
+    }
+  }
+
+  async #commit({ handle }: TopicThread, spool: SpoolStatus): Promise<void> {
+    const { topic, state } = this.#options
+    // Behind that status: each letter of before its offset is in a file now.
+    const letters = await this.#letters.list(spool.letters)
+    const status = this.#statusOf(handle.status(), spool)
+    const text = JSON.stringify(status)
+    if (spool.committable === this.#committed && letters.length === 0 && text === this.#published) return
+    try {
+      await state.commit(topic, spool.committable, letters, status)
+    } catch (error) {
+      // Others are to learn of it, and of what can be seen.
+      if (error instanceof TooManyLetters) await this.#publish(status)
+      throw error
+    }
+    this.#committed = Math.max(spool.committable, this.#committed ?? 0)
+    this.#published = text
+    if (letters.length === 0) return
+    const ids = letters.map(({ id }) => id)
+    this.#letters.moved(ids)
+    handle.lettersRemoved(ids)
+  }
+
+  async #publish(status: ForwardStatus): Promise<void> {
+    await this.#options.state.publish(this.#options.topic, status)
+    this.#published = JSON.stringify(status)
+  }
+
+  #statusOf(forwarder: ForwarderStatus, spool: SpoolStatus | undefined): ForwardStatus {
+    const { epoch: tenure } = this.#options.shard
+    const applied = spool?.applied ?? this.#committed ?? 0
+    return { tenure, losses: this.#losses, applied, sequenced: spool?.sequenced, forwarder, spool }
+  }
+
+  /** What the topic has no records of any more. */
+  async #prune(spool: SpoolStatus | undefined): Promise<void> {
+    const { topic, state } = this.#options
+    const start = spool?.range.start ?? 0
+    const nowMs = performance.now()
+    if (start === 0 || nowMs - this.#prunedAtMs < pruneEveryMs) return
+    await state.pruneTombstones(topic, start)
+    this.#prunedAtMs = nowMs
+  }
+}

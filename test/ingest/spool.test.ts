@@ -1,0 +1,464 @@
+/** What the forwarder reads of a topic, whatever is in it and whenever the process starts anew. */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import t from 'tap'
+import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
+import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
+import { openDisk } from '../../ingest/journal/disk.ts'
+import { type GroupHeader, groupHeaderLength } from '../../ingest/journal/group.ts'
+import { isBackfill, liveWindowUs, offsetOf } from '../../ingest/journal/record.ts'
+import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
+import { listSegments, segmentName } from '../../ingest/journal/segments.ts'
+import { DamagedGroups } from '../../ingest/kafka/damaged-groups.ts'
+import { ErasedBefore } from '../../ingest/kafka/erased-before.ts'
+import { KafkaAway } from '../../ingest/kafka/kafka-errors.ts'
+import { letterId } from '../../ingest/kafka/letter-id.ts'
+import { Spool, type SpoolOptions } from '../../ingest/kafka/spool.ts'
+import { openSpoolSource } from '../../ingest/kafka/spool-source.ts'
+import type { SpoolStatus } from '../../ingest/kafka/spool-status.ts'
+import { points } from '../../ingest/points-table.ts'
+import { readings } from '../../ingest/readings-table.ts'
+import type { Timing } from '../../ingest/timing.ts'
+import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
+import { device, records } from '../support/journal-parts.ts'
+import { TopicContent, topicGroup } from '../support/topic-content.ts'
+
+/** Sleeps are over at once. */
+const timing: Timing = {
+  monotonicMs: () => 0,
+  random: () => 0,
+  after(_, work) {
+    const pending = setImmediate(work)
+    return () => clearImmediate(pending)
+  },
+}
+
+interface Opened {
+  spool: Spool
+  erased: ErasedBefore
+  damaged: DamagedGroups
+  disk: SpoolOptions['disk']
+  close(): Promise<void>
+}
+
+let folders = 0
+const folder = temporaryFolder(t)
+
+function openSpool(topic: TopicContent, from: number | undefined, more: Partial<SpoolOptions> = {}): Opened {
+  const disk = openDisk(join(folder, `spool-${++folders}`), false)
+  const sleeper = new Sleeper(timing)
+  const erased = more.erased ?? new ErasedBefore()
+  const damagedDisk = openDisk(join(folder, `damaged-${folders}`), false)
+  const damaged = new DamagedGroups({ topic: 'topic', disk: damagedDisk, log: more.log ?? silentLog })
+  const bounds = { bytesMax: 64 * 1024, reserveBytes: 0 }
+  const parts = { topic: 'topic', table: readings, disk, erased, damaged, sleeper, log: silentLog }
+  const spool = new Spool({ ...bounds, ...parts, from, open: () => Promise.resolve(topic), ...more })
+  const running = spool.run()
+  return {
+    spool,
+    erased,
+    damaged,
+    disk,
+    async close() {
+      sleeper.stop()
+      await running
+    },
+  }
+}
+
+/** Until nothing is fetched for a while. */
+async function settle({ spool }: Opened): Promise<void> {
+  for (let turns = 0, end = -1, next = -1; turns < 8; turns++) {
+    if (end !== spool.end || next !== (spool.reader.next ?? 0)) turns = 0
+    end = spool.end
+    next = spool.reader.next ?? 0
+    await turn()
+  }
+}
+
+interface ReadRecord {
+  id: number
+  position: number
+  /** Where its group ends. */
+  groupEnd: number
+  receiptUs: number
+  isLate: boolean
+  series: number
+  timeUs: number
+  bytes: string
+}
+
+/** All records of the spool from a position on, in their order. */
+function readSpool({ spool, disk }: Opened, from: number): ReadRecord[] {
+  const reader = new SegmentReader(disk)
+  const found: ReadRecord[] = []
+  for (let at = from; at < spool.end; ) {
+    const chunk = reader.read(at, spool.end)
+    if (chunk.damaged.length > 0) throw new Error('the spool is damaged')
+    for (const group of chunk.groups) found.push(...recordsIn(chunk, group))
+    if (chunk.next === at) break
+    at = chunk.next
+  }
+  reader.close()
+  return found
+}
+
+function recordsIn(chunk: Chunk, group: GroupHeader): ReadRecord[] {
+  const view = new DataView(chunk.bytes.buffer, chunk.bytes.byteOffset, chunk.bytes.length)
+  const groupEnd = group.position + groupHeaderLength + group.bodyLength
+  const found: ReadRecord[] = []
+  for (let position = group.position + groupHeaderLength; position < groupEnd; ) {
+    const offset = position - chunk.position
+    const length = view.getUint16(offset, true)
+    const bytes = Buffer.from(chunk.bytes.subarray(offset, offset + length))
+    // They are those of the spool.
+    bytes[offsetOf.flags] = 0
+    found.push({
+      id: group.lastStampUs + found.length,
+      position,
+      groupEnd,
+      receiptUs: group.receiptUs,
+      isLate: isBackfill(view, offset),
+      series: view.getUint32(offset + offsetOf.series, true),
+      timeUs: view.getFloat64(offset + offsetOf.timeUs, true),
+      bytes: bytes.toString('base64'),
+    })
+    position += length
+  }
+  const late = found.filter(({ isLate }) => isLate).length
+  if (found.length !== group.recordCount || late !== group.backfillCount) throw new Error('a group has other counts')
+  return found
+}
+
+/** As the forwarder does it when everything before the position is applied. */
+function trim({ spool, disk }: Opened, applied: number): void {
+  const starts = listSegments(disk)
+  let [start = 0] = starts
+  for (let index = 0; index + 1 < starts.length && (starts[index + 1] as number) <= applied; index++) {
+    disk.remove(segmentName(starts[index] as number))
+    start = starts[index + 1] as number
+  }
+  spool.trimmed(start)
+}
+
+/** A device and a time, ms from the append on; a late one goes to the backfill lane. */
+interface Entry {
+  series: number
+  atMs: number
+}
+type Step =
+  | { kind: 'group'; entries: Entry[]; stepMs: number }
+  | { kind: 'damage'; how: 'noise' | 'flip' | 'cut' | 'kind' }
+  | { kind: 'erase'; series: number[] }
+  | { kind: 'apply'; share: number }
+  | { kind: 'restart' }
+  | { kind: 'retention' }
+  | { kind: 'pause' }
+
+const seriesMax = 5
+const entriesMax = 40
+/** With the group that opens a segment. */
+const groupBytesMax = 2 * groupHeaderLength + entriesMax * 80
+const times = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: -1000, max: 1000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -400_000, max: -200_000 }) },
+)
+const entry: fc.Arbitrary<Entry> = fc.record({ series: fc.integer({ min: 1, max: seriesMax }), atMs: times })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant('group' as const),
+      entries: fc.array(entry, { maxLength: entriesMax, size: 'max' }),
+      stepMs: fc.integer({ min: -20_000, max: 100_000 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('damage' as const),
+      how: fc.constantFrom('noise' as const, 'flip' as const, 'cut' as const, 'kind' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('erase' as const),
+      series: fc.uniqueArray(fc.integer({ min: 1, max: seriesMax }), { minLength: 1, maxLength: 2 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('apply' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: 'restart' }, { kind: 'retention' }, { kind: 'pause' }) },
+)
+
+class Model {
+  readonly topic = new TopicContent()
+  /** Every record of the topic that is one, by its id. */
+  readonly #expected = new Map<number, { bytes: string; series: number; timeUs: number; appendedMs: number }>()
+  readonly #tombstones: { series: number[]; before: number }[] = []
+  /** Of erased series, where in the spool they end. */
+  #erasedUpTo = new Map<number, number>()
+  /** Applied by any process. */
+  readonly #applied = new Map<number, string>()
+  #opened: Opened
+  #appliedTo = 0
+  #bytesMax: number
+  #appendedMs = 1_700_000_000_000
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+    this.#opened = openSpool(this.topic, undefined, { bytesMax })
+  }
+
+  async run(step: Step): Promise<void> {
+    if (step.kind === 'group') this.#append(step)
+    else if (step.kind === 'damage') this.#appendDamaged(step.how)
+    else if (step.kind === 'erase') this.#erase(step.series)
+    else if (step.kind === 'apply') await this.#apply(step.share)
+    else if (step.kind === 'restart') await this.#restart()
+    else if (step.kind === 'retention') this.topic.start = Math.max(this.topic.start, this.#committed)
+    else await settle(this.#opened)
+  }
+
+  /** Everything is applied, and the offset of the end is committed. */
+  async end(): Promise<void> {
+    for (let turns = 0; turns < 300 && this.#committed < this.topic.end; turns++) await this.#apply(1)
+    if (this.#committed !== this.topic.end) throw new Error(`${this.#committed} of ${this.topic.end} are committed`)
+    for (const [id, { bytes, series }] of this.#expected) {
+      const applied = this.#applied.get(id)
+      if (applied === undefined && !this.#mayBeErased(series, id)) throw new Error(`record ${id} is not there`)
+      if (applied !== undefined && applied !== bytes) throw new Error(`record ${id} is another one`)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close()
+  }
+
+  get #committed(): number {
+    return this.#opened.spool.offsetAt(this.#appliedTo) ?? 0
+  }
+
+  #append({ entries, stepMs }: Extract<Step, { kind: 'group' }>): void {
+    this.#appendedMs += stepMs
+    const offset = this.topic.end
+    const parts = entries.map(({ series, atMs }, place) => {
+      const timeUs = (this.#appendedMs + atMs) * 1000
+      const bytes = records(device(series), [offset + place / 100], timeUs)
+      const expected = { bytes: bytes.toString('base64'), series, timeUs, appendedMs: this.#appendedMs }
+      this.#expected.set(letterId(offset, place), expected)
+      return bytes
+    })
+    this.topic.append(topicGroup(Buffer.concat(parts), entries.length), this.#appendedMs)
+  }
+
+  #appendDamaged(how: Extract<Step, { kind: 'damage' }>['how']): void {
+    const body = records(device(1), [1, 2], 1)
+    if (how === 'kind') body[offsetOf.kind] = 9
+    const group = how === 'noise' ? randomBytes(100) : topicGroup(body, 2)
+    if (how === 'flip') group[70] = (group[70] ?? 0) ^ 1
+    this.topic.append(how === 'cut' ? group.subarray(0, 100) : group, this.#appendedMs)
+  }
+
+  #erase(series: number[]): void {
+    const before = this.topic.end
+    this.#tombstones.push({ series, before })
+    this.#opened.erased.add(series, before)
+    for (const number of series) this.#erasedUpTo.set(number, this.#opened.spool.end)
+  }
+
+  #mayBeErased(series: number, id: number): boolean {
+    return this.#tombstones.some(({ series: erased, before }) => erased.includes(series) && id < letterId(before, 0))
+  }
+
+  /** What the forwarder would have sent, up to the end of some group. */
+  async #apply(share: number): Promise<void> {
+    await settle(this.#opened)
+    this.#checkBound()
+    const { spool } = this.#opened
+    const found = readSpool(this.#opened, this.#appliedTo)
+    const ends = [...new Set(found.map(({ groupEnd }) => groupEnd))]
+    const end = share === 1 ? spool.end : ends[Math.floor(share * ends.length)]
+    if (end === undefined) return
+    for (const [index, record] of found.entries()) {
+      const before = found[index - 1]
+      const isBehind = before === undefined || (before.id < record.id && before.receiptUs <= record.receiptUs)
+      if (!isBehind) throw new Error(`record ${record.id} is out of order`)
+      const isSent = this.#check(record)
+      if (isSent && record.groupEnd <= end) this.#applied.set(record.id, record.bytes)
+    }
+    this.#appliedTo = end
+    trim(this.#opened, end)
+  }
+
+  #checkBound(): void {
+    const { spool, disk } = this.#opened
+    const held = spool.end - (listSegments(disk)[0] ?? spool.end)
+    if (held > this.#bytesMax + groupBytesMax) throw new Error(`the spool holds ${held} bytes`)
+  }
+
+  /** Whether the forwarder would send it. */
+  #check({ id, series, timeUs, position, receiptUs, isLate }: ReadRecord): boolean {
+    const { spool } = this.#opened
+    const expected = this.#expected.get(id)
+    if (expected === undefined) throw new Error(`record ${id} was not appended`)
+    if (receiptUs < expected.appendedMs * 1000) throw new Error(`record ${id} came before it was appended`)
+    if (isLate !== timeUs < receiptUs - liveWindowUs) throw new Error(`record ${id} is in the wrong lane`)
+    // It reads files, so not of each.
+    if (id % 8 === 3 && spool.letterId(position) !== id) throw new Error(`record ${id} has another id as a letter`)
+    const isPassedOver = position < (this.#erasedUpTo.get(series) ?? 0)
+    if (this.#mayBeErased(series, id) && !isPassedOver) throw new Error(`record ${id} is erased`)
+    const next = spool.offsetAt(position) ?? 0
+    if (letterId(next, 0) > id) throw new Error(`record ${id} is not applied, and ${next} would be committed`)
+    return !isPassedOver
+  }
+
+  async #restart(): Promise<void> {
+    const from = this.#committed
+    await this.#opened.close()
+    const erased = new ErasedBefore()
+    for (const { series, before } of this.#tombstones) erased.add(series, before)
+    this.#erasedUpTo = new Map()
+    this.#appliedTo = 0
+    this.#opened = openSpool(this.topic, from, { erased, bytesMax: this.#bytesMax })
+  }
+}
+
+t.test('what is read is what the topic has, in its order, over restarts, erasures and a full spool', async () => {
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 1, maxLength: 80, size: 'max' }),
+    fc.constantFrom(2 * 1024, 16 * 1024, 1024 * 1024),
+    async (steps, bytesMax) => {
+      const model = new Model(bytesMax)
+      try {
+        for (const each of steps) await model.run(each)
+        await model.end()
+      } finally {
+        await model.close()
+      }
+    },
+  )
+  // To make a failure smaller takes longer than a test may run.
+  await fc.assert(property, { numRuns: 40, endOnFailure: true })
+})
+
+t.test('a damaged group is kept and passed over, with an alarm', async t => {
+  const topic = new TopicContent()
+  const { log, texts } = recordingLog('error')
+  const noise = randomBytes(50)
+  topic.append(noise, 1)
+  topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
+  const opened = openSpool(topic, 0, { log })
+  await settle(opened)
+  await opened.close()
+  t.equal(readSpool(opened, 0).length, 1)
+  t.equal(opened.damaged.count, 1)
+  t.strictSame(texts, ['group in the topic corrupted; passed over'])
+  const kept = openDisk(join(folder, `damaged-${folders}`), false)
+  t.strictSame(kept.list(), ['topic-0000000000000000.damaged'])
+  const file = kept.open(kept.list()[0] ?? '', false)
+  const bytes = Buffer.alloc(file.size())
+  file.read(bytes, 0)
+  file.close()
+  t.ok(bytes.equals(noise))
+})
+
+t.test('what the topic has removed too early is counted and logged, and the rest is read', async t => {
+  const topic = new TopicContent()
+  for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
+  topic.start = 3
+  const { log, texts } = recordingLog('error')
+  const opened = openSpool(topic, 1, { log })
+  await settle(opened)
+  await settle(opened)
+  await opened.close()
+  t.equal(opened.spool.reader.lostGroups, 2)
+  t.equal(readSpool(opened, 0).length, 2)
+  t.equal(opened.spool.offsetAt(opened.spool.end), 5)
+  t.strictSame(texts, ['the topic has removed groups that were not forwarded'])
+})
+
+t.test('a topic that ends before what was forwarded is told, and nothing is read', async t => {
+  const topic = new TopicContent()
+  topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
+  const { log, texts } = recordingLog('error')
+  const opened = openSpool(topic, 5, { log })
+  await settle(opened)
+  t.equal(opened.spool.reader.endsAt, 1)
+  t.strictSame(texts, ['the topic ends before what was forwarded: it has lost groups, or was made anew'])
+  await opened.close()
+  t.equal(opened.spool.end, 0)
+})
+
+t.test('while Kafka is away it is tried again, and both is told once', async t => {
+  const topic = new TopicContent()
+  topic.failure = new KafkaAway('no broker answers')
+  const { log, texts } = recordingLog('warn')
+  const opened = openSpool(topic, undefined, { log })
+  await settle(opened)
+  t.equal(opened.spool.issue, 'no broker answers')
+  topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
+  topic.failure = undefined
+  await settle(opened)
+  await opened.close()
+  t.equal(opened.spool.issue, undefined)
+  t.equal(readSpool(opened, 0).length, 1)
+  t.strictSame(texts, ['cannot read the topic, retrying'])
+})
+
+t.test('a group of another table is no group', async t => {
+  const topic = new TopicContent()
+  topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
+  const opened = openSpool(topic, 0, { table: points })
+  await settle(opened)
+  await opened.close()
+  t.equal(opened.damaged.count, 1)
+})
+
+t.test('where QuestDB may lose what it has applied, a successor begins with what is kept', async t => {
+  const topic = new TopicContent()
+  const body = records(device(1), new Array<number>(150).fill(1), 1)
+  for (let count = 0; count < 40; count++) topic.append(topicGroup(body, 150), 1)
+  const told: SpoolStatus[] = []
+  let isClosed = false
+  const source = openSpoolSource({
+    topic: 'topic',
+    table: readings,
+    disk: openDisk(join(folder, 'kept'), false),
+    damagedDisk: openDisk(join(folder, 'kept-damaged'), false),
+    bytesMax: 1024 * 1024,
+    reserveBytes: 0,
+    from: 0,
+    tombstones: [],
+    keepMs: 1000,
+    predecessorMs: 0,
+    isHeld: () => true,
+    connect: () => ({
+      partition: () => Promise.resolve(topic),
+      close() {
+        isClosed = true
+      },
+    }),
+    timing,
+    log: silentLog,
+    send: message => message.kind === 'status' && told.push(message.status),
+  })
+  while (source.durableEnd() < 40 * body.length) await turn()
+  const start = listSegments(source.disk)[2] ?? 0
+  const applied = source.durableEnd()
+  const status = { ...statusBefore('none'), applied, start }
+  source.onStatus({ ...status, isSynced: false })
+  source.onStatus({ ...status, isSynced: true })
+  const [unsynced, synced] = told
+  t.equal(unsynced?.committable, unsynced?.kept)
+  t.ok((unsynced?.committable ?? 0) > 0 && (unsynced?.committable ?? 0) < (unsynced?.applied ?? 0))
+  t.equal(synced?.committable, synced?.applied)
+  source.close()
+  t.ok(isClosed)
+})

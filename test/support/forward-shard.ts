@@ -1,0 +1,64 @@
+/** Forwards a shard for tests, in this process or, run as a program, in one that can be killed and frozen. */
+
+import { join } from 'node:path'
+import pg from 'pg'
+import type { KafkaOptions } from '../../ingest/kafka/connect.ts'
+import { type ShardForwarder, startShardForwarder } from '../../ingest/kafka/shard-forwarder.ts'
+import { acquireShard } from '../../ingest/kafka/shard-lock.ts'
+import { createShardState } from '../../ingest/kafka/shard-state.ts'
+import { readings } from '../../ingest/readings-table.ts'
+import type { Log } from '../../store/log.ts'
+import { makeClient } from '../../store/postgres/postgres-connect.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { silentLog } from './databases.ts'
+
+/** Plain data. */
+export interface TestShard {
+  /** The name of the process. */
+  holder: string
+  /** Of readings; the shard has the same name. */
+  topic: string
+  /** For its spool. */
+  folder: string
+  kafka: KafkaOptions
+  postgres: string
+  questdb: QuestdbHttp
+}
+
+export function forwardShard(shard: TestShard, log: Log = silentLog): ShardForwarder {
+  const { holder, topic, folder, kafka, postgres, questdb } = shard
+  const pool = new pg.Pool({ connectionString: postgres, max: 3 })
+  pool.on('error', () => undefined)
+  async function connect() {
+    const client = makeClient({ connectionString: postgres })
+    await client.connect()
+    return client
+  }
+  const forwarder = startShardForwarder({
+    topics: [{ topic, table: readings, directory: join(folder, topic), damagedDirectory: join(folder, 'damaged') }],
+    kafka,
+    bytesMax: 64 * 1024 * 1024,
+    reserveBytes: 0,
+    keepMs: 0,
+    log,
+    onFatal: error => {
+      throw error
+    },
+    acquire: signal => acquireShard({ shard: topic, holder, connect, log }, signal),
+    createState: tenure => createShardState({ pool, tenure, tables: new Map([[topic, readings]]) }),
+    openQuestdb: async () => ({ questdb, isSynced: true, furtherSeries: new Uint32Array() }),
+  })
+  let closing: Promise<void> | undefined
+  return {
+    status: forwarder.status,
+    close() {
+      closing ??= forwarder.close().then(() => pool.end())
+      return closing
+    },
+  }
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const forwarder = forwardShard(JSON.parse(process.argv[2]))
+  process.on('message', () => process.send?.(forwarder.status() !== undefined))
+}
