@@ -5,6 +5,7 @@ import { test } from 'tap'
 import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
 import type { JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
+import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { metrics } from '../../store/tables.ts'
@@ -12,16 +13,17 @@ import { silentLog, type TestHooks, temporaryFolder } from '../support/databases
 import { device, reading, records } from '../support/journal-parts.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-type Options = JournalOptions<DeviceRef, Reading>
+type Options = JournalOptions<DeviceRef, Reading> & Pick<SegmentsMediumOptions, 'startThread'>
 
-function openJournal(t: TestHooks, options: Partial<Options> = {}) {
+function openJournal(t: TestHooks, { startThread, ...options }: Partial<Options> = {}) {
+  const nowUs = () => Date.now() * 1000
+  const bounds = { bytesMax: 1024 ** 3, reserveBytes: 0 }
+  const medium = { directory: temporaryFolder(t), ...bounds, nowUs, log: silentLog }
   const journal = new Journal<DeviceRef, Reading>({
     writer: readingWriter,
-    directory: temporaryFolder(t),
-    bytesMax: 1024 ** 3,
-    reserveBytes: 0,
+    medium: openSegmentsMedium(startThread === undefined ? medium : { ...medium, startThread }),
     liveWindowUs: 300_000_000,
-    nowUs: () => Date.now() * 1000,
+    nowUs,
     log: silentLog,
     onFatal: error => {
       throw error
