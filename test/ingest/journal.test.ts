@@ -1,39 +1,13 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
-import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
-import type { Reading } from '../../ingest/reading.ts'
-import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { piecesOf } from '../../ingest/write-path.ts'
-import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { temporaryFolder } from '../support/databases.ts'
 import { device, reading, readReading, records } from '../support/journal-parts.ts'
-
-type Options = Omit<JournalOptions<DeviceRef, Reading>, 'medium'> &
-  Omit<SegmentsMediumOptions, 'directory' | 'nowUs' | 'log'>
-type ReadingJournal = Journal<DeviceRef, Reading>
+import { openTestJournal, type ReadingJournal } from '../support/test-journal.ts'
 
 const hourUs = 3_600_000_000
-
-function openJournal(t: TestHooks, directory: string, options: Partial<Options> = {}): ReadingJournal {
-  const all = {
-    writer: readingWriter,
-    directory,
-    bytesMax: 1024 ** 3,
-    reserveBytes: 0,
-    liveWindowUs: 300_000_000,
-    nowUs: () => Date.now() * 1000,
-    log: silentLog,
-    onFatal: (error: Error) => {
-      throw error
-    },
-    ...options,
-  }
-  const journal = new Journal({ ...all, medium: openSegmentsMedium(all) })
-  t.teardown(() => journal.close())
-  return journal
-}
 
 function append(journal: ReadingJournal, temperature: number, timestampMs?: number): Promise<Outcome> {
   return new Promise(resolve => journal.append(device(1), reading(temperature, timestampMs), resolve))
@@ -64,11 +38,11 @@ function readAll(directory: string, journal: ReadingJournal) {
 test('a reserved stamp is given to no other record, also after a restart with a clock that is behind', async t => {
   const directory = temporaryFolder(t)
   const nowUs = 1_800_000_000_000_000
-  const first = openJournal(t, directory, { nowUs: () => nowUs })
+  const first = openTestJournal(t, directory, { nowUs: () => nowUs })
   const reserved = await first.reserveStampsUs(3)
   await first.close()
   t.ok(Array.isArray(reserved))
-  const second = openJournal(t, directory, { nowUs: () => nowUs })
+  const second = openTestJournal(t, directory, { nowUs: () => nowUs })
   await append(second, 1)
   const [{ timeUs } = { timeUs: 0 }] = readAll(directory, second)
   t.ok(timeUs > Math.max(...(reserved as number[])), `${timeUs} is behind ${reserved}`)
@@ -78,7 +52,7 @@ test('a reserved stamp is given to no other record, also after a restart with a 
 
 test('a record with a reserved stamp waits for no bulk data, and neither does a reservation', async t => {
   const directory = temporaryFolder(t)
-  const journal = openJournal(t, directory)
+  const journal = openTestJournal(t, directory)
   const [stampUs] = (await journal.reserveStampsUs(1)) as [number]
   const order: string[] = []
   const note = (what: string) => (outcome: unknown) => void order.push(`${what} ${outcome}`)
@@ -97,7 +71,7 @@ test('a record with a reserved stamp waits for no bulk data, and neither does a 
 })
 
 test('readings of one turn share a sync, and each is answered', async t => {
-  const journal = openJournal(t, temporaryFolder(t))
+  const journal = openTestJournal(t, temporaryFolder(t))
   const outcomes = await Promise.all(Array.from({ length: 500 }, (_, index) => append(journal, index)))
   t.ok(outcomes.every(outcome => outcome === 'stored'))
   t.equal(journal.status().records, 500)
@@ -108,7 +82,7 @@ test('our stamps are never a whole millisecond, follow a clock that was set back
   const folder = temporaryFolder(t)
   const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
   const nowUs = () => clock.us
-  const first = openJournal(t, folder, { nowUs })
+  const first = openTestJournal(t, folder, { nowUs })
   for (let index = 0; index < 3; index++) await append(first, index)
   clock.us += hourUs
   for (let index = 0; index < 3; index++) await append(first, index)
@@ -116,7 +90,7 @@ test('our stamps are never a whole millisecond, follow a clock that was set back
   for (let index = 0; index < 3; index++) await append(first, index)
   t.ok(first.status().highestStampUs >= clock.us + hourUs)
   await first.close()
-  const second = openJournal(t, folder, { nowUs })
+  const second = openTestJournal(t, folder, { nowUs })
   await append(second, 3)
   t.ok(second.status().highestStampUs >= clock.us + hourUs, 'known after a restart')
   clock.us -= hourUs
@@ -133,7 +107,7 @@ test('our stamps are never a whole millisecond, follow a clock that was set back
 test('the lanes of a group are chosen by one receipt time, which its header has', async t => {
   const folder = temporaryFolder(t)
   const clock = { us: Date.UTC(2026, 0, 1) * 1000 }
-  const journal = openJournal(t, folder, { nowUs: () => clock.us })
+  const journal = openTestJournal(t, folder, { nowUs: () => clock.us })
   const atMs = clock.us / 1000
   const late = append(journal, 1, atMs - 400_000)
   clock.us -= hourUs
@@ -155,7 +129,7 @@ test('the lanes of a group are chosen by one receipt time, which its header has'
 
 test('a client time is kept to the millisecond, and an old one goes to the backfill lane', async t => {
   const folder = temporaryFolder(t)
-  const journal = openJournal(t, folder)
+  const journal = openTestJournal(t, folder)
   const nowMs = Date.now()
   await append(journal, 1, nowMs)
   await append(journal, 2, nowMs - 3_600_000)
@@ -171,7 +145,7 @@ test('a client time is kept to the millisecond, and an old one goes to the backf
 })
 
 test('a full journal refuses, stores nothing of it, and takes again when it was trimmed', async t => {
-  const journal = openJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
+  const journal = openTestJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
   const outcomes: Outcome[] = []
   while (outcomes.at(-1) !== 'full') outcomes.push(await append(journal, outcomes.length))
   t.match(journal.status().issue, /limit/)
@@ -182,7 +156,7 @@ test('a full journal refuses, stores nothing of it, and takes again when it was 
 })
 
 test('a disk without room to spare refuses, and says why', async t => {
-  const journal = openJournal(t, temporaryFolder(t), { reserveBytes: Number.MAX_SAFE_INTEGER })
+  const journal = openTestJournal(t, temporaryFolder(t), { reserveBytes: Number.MAX_SAFE_INTEGER })
   t.equal(await append(journal, 1), 'full')
   t.match(journal.status().issue, /leaves/)
   await journal.close()
@@ -190,7 +164,7 @@ test('a disk without room to spare refuses, and says why', async t => {
 
 test('bulk data of any length is stored in order beside live readings', async t => {
   const folder = temporaryFolder(t)
-  const journal = openJournal(t, folder)
+  const journal = openTestJournal(t, folder)
   const temperatures = Array.from({ length: 20_000 }, (_, index) => index)
   const bulk = piecesOf(records(device(2), temperatures, 5_000_000))
   const pieces = Array.from(bulk, piece => journal.appendRecords(piece))
@@ -209,7 +183,7 @@ test('bulk data of any length is stored in order beside live readings', async t 
 test('the lane of bulk data is chosen when it is appended', async t => {
   const folder = temporaryFolder(t)
   let nowUs = hourUs
-  const journal = openJournal(t, folder, { nowUs: () => nowUs })
+  const journal = openTestJournal(t, folder, { nowUs: () => nowUs })
   const early = records(device(1), [1], hourUs - 200_000_000)
   const flagged = records(device(1), [2], hourUs, true)
   nowUs += 150_000_000
@@ -223,7 +197,7 @@ test('the lane of bulk data is chosen when it is appended', async t => {
 
 test('a closing journal syncs what it took and takes nothing more', async t => {
   const folder = temporaryFolder(t)
-  const journal = openJournal(t, folder)
+  const journal = openTestJournal(t, folder)
   const taken = append(journal, 1)
   const closed = journal.close()
   const refused = append(journal, 2)
@@ -236,7 +210,7 @@ test('a closing journal syncs what it took and takes nothing more', async t => {
 
 test('a journal whose thread has died can be closed', async t => {
   const faults: Error[] = []
-  const journal = openJournal(t, temporaryFolder(t), {
+  const journal = openTestJournal(t, temporaryFolder(t), {
     onFatal: error => faults.push(error),
     startThread: (_data, { onError }) => ({
       commit: () => onError(new Error('it died')),

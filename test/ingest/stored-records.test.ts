@@ -2,35 +2,16 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'tap'
-import { Journal, type JournalOptions } from '../../ingest/journal/journal.ts'
 import type { JournalThreadHooks } from '../../ingest/journal/journal-worker.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
-import { openSegmentsMedium, type SegmentsMediumOptions } from '../../ingest/journal/segments-medium.ts'
-import type { Reading } from '../../ingest/reading.ts'
-import { type DeviceRef, readingWriter } from '../../ingest/readings-table.ts'
 import { metrics } from '../../store/tables.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
+import { openTestJournal, type ReadingJournal, type TestJournalOptions } from '../support/test-journal.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-type Options = JournalOptions<DeviceRef, Reading> & Pick<SegmentsMediumOptions, 'startThread'>
-
-function openJournal(t: TestHooks, { startThread, ...options }: Partial<Options> = {}) {
-  const nowUs = () => Date.now() * 1000
-  const bounds = { bytesMax: 1024 ** 3, reserveBytes: 0 }
-  const medium = { directory: temporaryFolder(t), ...bounds, nowUs, log: silentLog }
-  const journal = new Journal<DeviceRef, Reading>({
-    writer: readingWriter,
-    medium: openSegmentsMedium(startThread === undefined ? medium : { ...medium, startThread }),
-    liveWindowUs: 300_000_000,
-    nowUs,
-    log: silentLog,
-    onFatal: error => {
-      throw error
-    },
-    ...options,
-  })
-  t.teardown(() => journal.close())
+function openJournal(t: TestHooks, options: Partial<TestJournalOptions> = {}) {
+  const journal = openTestJournal(t, temporaryFolder(t), options)
   const append = (temperature: number, timestampMs?: number): Promise<Outcome> => {
     return new Promise(resolve => journal.append(device(1), reading(temperature, timestampMs), resolve))
   }
@@ -38,7 +19,7 @@ function openJournal(t: TestHooks, { startThread, ...options }: Partial<Options>
 }
 
 /** `[device, temperature]` of all that was told so far. */
-function collect(journal: Journal<DeviceRef, Reading>): [number, number][] {
+function collect(journal: ReadingJournal): [number, number][] {
   const told: [number, number][] = []
   journal.onStored(stored => {
     const before = told.length
