@@ -9,7 +9,7 @@ import type { RowsOf } from './erased.ts'
 export interface BackupParts {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal' | 'questdb' | 'secrets'>
   store: Pick<Store, 'questdb' | 'connectPostgres' | 'versions'>
-  ingest: Record<RowsOf, Pick<Ingest | PointsIngest, 'hold' | 'release' | 'status'>>
+  ingest: Record<RowsOf, Pick<Ingest | PointsIngest, 'files' | 'status'>>
   /** The journal takes nothing with less free space, so a backup ends with twice as much. */
   reserveBytes: number
   /** Of the service. */

@@ -73,7 +73,7 @@ async function copyHeld(
   const ends: Record<RowsOf, number> = { readings: 0, points: 0 }
   const files: FileEntry[] = []
   try {
-    await within(Promise.all(rowKinds.map(rowsOf => ingest[rowsOf].hold())), run.signal)
+    await within(Promise.all(rowKinds.map(rowsOf => ingest[rowsOf].files?.hold())), run.signal)
     const checkpoint = await makeCheckpoint()
     for (const rowsOf of rowKinds) {
       const disk = openDisk(sources[rowsOf])
@@ -84,7 +84,7 @@ async function copyHeld(
     }
     return { checkpoint, journals: { files, ends } }
   } finally {
-    for (const rowsOf of rowKinds) ingest[rowsOf].release()
+    for (const rowsOf of rowKinds) ingest[rowsOf].files?.release()
   }
 }
 

@@ -8,9 +8,9 @@ import type { PointValues } from './point.ts'
 import { points, pointWriter, type SeriesRef } from './points-table.ts'
 import type { Reading } from './reading.ts'
 import { type DeviceRef, readings, readingWriter } from './readings-table.ts'
-import { openWritePath, type WritePath, type WritePathOptions } from './write-path.ts'
+import { type ForwardingWritePath, openWritePath, type WritePath, type WritePathOptions } from './write-path.ts'
 
-export type { DeadLetters } from './write-path.ts'
+export type { DeadLetters } from './dead-letters.ts'
 
 /** Each write path has a journal, and so a directory, of its own. */
 export interface IngestOptions extends Omit<WritePathOptions<DeviceRef, Reading>, 'table' | 'writer' | 'clock'> {
@@ -38,18 +38,23 @@ export type Ingest = TableIngest<DeviceRef, Reading>
 /** The write path of the points, whose series are the parameters of the stations. */
 export type PointsIngest = Omit<TableIngest<SeriesRef, PointValues>, 'onStored'>
 
-export function openIngest(options: IngestOptions): Ingest {
+/** Where this process forwards what is in its journal. */
+type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding'>
+export type ForwardingIngest = Ingest & Forwarding
+export type ForwardingPointsIngest = PointsIngest & Forwarding
+
+export function openIngest(options: IngestOptions): ForwardingIngest {
   return withStatus(openWritePath({ ...options, table: readings, writer: readingWriter }), options.clock)
 }
 
-export function openPointsIngest(options: IngestOptions): PointsIngest {
+export function openPointsIngest(options: IngestOptions): ForwardingPointsIngest {
   return withStatus(openWritePath({ ...options, table: points, writer: pointWriter }), options.clock)
 }
 
-function withStatus<Series, Values extends Timed>(
-  writePath: WritePath<Series, Values>,
+export function withStatus<Path extends Pick<WritePath<never, never>, 'status'>>(
+  writePath: Path,
   clock: WallClock,
-): TableIngest<Series, Values> {
+): Omit<Path, 'status'> & Pick<Ingest, 'clockUs' | 'status'> {
   return { ...writePath, clockUs: clock.nowUs, status: () => statusOf(writePath.status(), clock) }
 }
 

@@ -5,8 +5,7 @@
 
 import type { Log } from '../store/log.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
-import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
-import { listDeadLetters, removeDeadLetter } from './forwarder/dead-letters.ts'
+import { createDeadLetters, type DeadLetters, lettersIn } from './dead-letters.ts'
 import { revisionSlots } from './forwarder/dirty-set.ts'
 import { startForwarder } from './forwarder/forwarder-handle.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
@@ -35,13 +34,13 @@ export interface WritePathOptions<Series, Values extends Timed> {
   onFatal: (error: Error) => void
 }
 
-export interface DeadLetters {
-  /** By position in the journal, ascending, behind the one with id `after`. */
-  list(after: number, limit: number): Promise<DeadLetter[]>
-  /** Appends their records anew and removes the letters; all of them when no ids are given. */
-  replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
-  /** Removes letters and their records for good; how many there were. */
-  discard(ids: readonly number[]): Promise<number>
+export interface JournalFiles {
+  /**
+   * Forwards nothing until `release`, one holder at a time. Resolves when QuestDB has applied all that was sent; then, until
+   * `release`, no file of the journal is removed and the checkpoint stays, while rows are still taken.
+   */
+  hold(): Promise<void>
+  release(): void
 }
 
 export interface WritePath<Series, Values extends Timed> {
@@ -67,11 +66,6 @@ export interface WritePath<Series, Values extends Timed> {
    * is none. Transactions must be passed in ascending order.
    */
   oldestSentSince(txn: number): number
-  /**
-   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
-   * series that has further ones, and of one of those, in turns.
-   */
-  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, furtherSeries?: Uint32Array): void
   /** Calls the listener whenever QuestDB may have lost what it had applied, and the journal is sent again. */
   onLost(listener: (reason: string) => void): void
   /**
@@ -81,22 +75,26 @@ export interface WritePath<Series, Values extends Timed> {
    * journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
-  /**
-   * Forwards nothing until `release`, one holder at a time. Resolves when QuestDB has applied all that was sent; then, until
-   * `release`, no file of the journal is removed and the checkpoint stays, while rows are still taken.
-   */
-  hold(): Promise<void>
-  release(): void
+  /** For copies of the journal's files; undefined where it has none on this machine. */
+  files: JournalFiles | undefined
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
   deadLetters: DeadLetters
   /** Syncs what was taken and stops. Rows that are not forwarded stay in the journal. May be called twice. */
   close(): Promise<void>
 }
 
-const replayBatchMax = 1000
+/** Where this process forwards what is in its journal. */
+export interface ForwardingWritePath<Series, Values extends Timed> extends WritePath<Series, Values> {
+  /**
+   * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
+   * series that has further ones, and of one of those, in turns.
+   */
+  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, furtherSeries?: Uint32Array): void
+}
+
 export function openWritePath<Series, Values extends Timed>(
   options: WritePathOptions<Series, Values>,
-): WritePath<Series, Values> {
+): ForwardingWritePath<Series, Values> {
   const { table, writer, directory, reserveBytes, keepMs, clock, log, onFatal } = options
   const { nowUs } = clock
   const medium = openSegmentsMedium({ directory, bytesMax: options.journalBytesMax, reserveBytes, nowUs, log })
@@ -141,10 +139,9 @@ export function openWritePath<Series, Values extends Timed>(
       await forwarder.erase(seriesNumbers, before)
       return before
     },
-    hold: forwarder.hold,
-    release: forwarder.release,
+    files: { hold: forwarder.hold, release: forwarder.release },
     status: () => ({ journal: journal.status(), forwarder: forwarder.status() }),
-    deadLetters: createDeadLetters(table, directory, append, forwarder.lettersRemoved),
+    deadLetters: createDeadLetters(table, lettersIn(directory, forwarder.lettersRemoved), append),
     close() {
       closing ??= close()
       return closing
@@ -152,7 +149,11 @@ export function openWritePath<Series, Values extends Timed>(
   }
 }
 
-async function appendInPieces(journal: Journal<never, never>, records: Uint8Array): Promise<Outcome> {
+/** Resolves when all is stored, or with the first refusal. */
+export async function appendInPieces(
+  journal: Pick<Journal<never, never>, 'appendRecords'>,
+  records: Uint8Array,
+): Promise<Outcome> {
   for (const piece of piecesOf(records)) {
     const outcome = await journal.appendRecords(piece)
     if (outcome !== 'stored') return outcome
@@ -179,40 +180,4 @@ function pieceEnd(view: DataView, from: number): number {
     to += length
   }
   return to
-}
-
-/** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
-function createDeadLetters(
-  table: TableDescription,
-  directory: string,
-  append: (records: Uint8Array) => Promise<Outcome>,
-  onRemoved: (ids: number[]) => void,
-): DeadLetters {
-  async function replayBatch(letters: DeadLetter[]): Promise<Outcome> {
-    const outcome = await append(Buffer.concat(letters.map(letter => recordOf(table, letter))))
-    if (outcome === 'stored') await Promise.all(letters.map(letter => removeDeadLetter(directory, letter.id)))
-    return outcome
-  }
-
-  return {
-    list: (after, limit) => listDeadLetters(directory, after, limit),
-    async discard(ids) {
-      const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
-      onRemoved([...ids])
-      return removed.filter(isRemoved => isRemoved).length
-    },
-    async replay(ids) {
-      const letters = await listDeadLetters(directory, -1, deadLettersMax)
-      const chosen = letters.filter(letter => ids === undefined || ids.includes(letter.id))
-      let replayed = 0
-      let outcome: Outcome = 'stored'
-      while (replayed < chosen.length && outcome === 'stored') {
-        const batch = chosen.slice(replayed, replayed + replayBatchMax)
-        outcome = await replayBatch(batch)
-        if (outcome === 'stored') replayed += batch.length
-      }
-      onRemoved(chosen.slice(0, replayed).map(({ id }) => id))
-      return { replayed, outcome }
-    },
-  }
 }

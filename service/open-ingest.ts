@@ -1,8 +1,17 @@
-/** Opens the write paths on the journals of the data directory, or says in a sentence why one cannot be opened. */
+/** Opens the write paths, on the journals of the data directory, or says in a sentence why one cannot be opened. */
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import { watchClock } from '../ingest/clock-watch.ts'
-import { type Ingest, type IngestOptions, openIngest, openPointsIngest, type PointsIngest } from '../ingest/ingest.ts'
+import {
+  type ForwardingIngest,
+  type ForwardingPointsIngest,
+  type Ingest,
+  type IngestOptions,
+  openIngest,
+  openPointsIngest,
+  type PointsIngest,
+} from '../ingest/ingest.ts'
+import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -20,6 +29,10 @@ export interface ServiceIngestOptions {
 export interface ServiceIngest {
   ingest: Ingest
   pointsIngest: PointsIngest
+  /** Readings and points are accepted before QuestDB is ready; from then on they are forwarded to it. */
+  forward(questdb: Store['questdb'], metrics: Pick<Metrics, 'seriesPairs'>): void
+  /** Of the topics that are the journals; undefined where these are on disk. */
+  topicStates?: (() => TopicState[]) | undefined
   close(): Promise<void>
 }
 
@@ -27,7 +40,6 @@ const hourMs = 3_600_000
 
 export async function openServiceIngest(options: ServiceIngestOptions): Promise<ServiceIngest> {
   const { config, directory, nowMs, log, onFatal } = options
-  assertClockIsSet(nowMs())
   const clockWatch = watchClock(nowMs, log)
   const common = {
     journalBytesMax: config.JOURNAL_MAX,
@@ -47,17 +59,20 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
     opened.push(ingest)
     const pointsIngest = openJournal(directory.pointsJournal, common, openPointsIngest)
     opened.push(pointsIngest)
-    return { ingest, pointsIngest, close }
+    const forward: ServiceIngest['forward'] = (questdb, metrics) => {
+      forwardWhenReady(questdb, { ingest, pointsIngest }, metrics, onFatal)
+    }
+    return { ingest, pointsIngest, forward, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Readings and points are accepted before QuestDB is ready; they wait in their journals. */
-export function forwardWhenReady(
-  { questdb }: Pick<Store, 'questdb'>,
-  { ingest, pointsIngest }: Pick<ServiceIngest, 'ingest' | 'pointsIngest'>,
+/** They wait in their journals until it is. */
+function forwardWhenReady(
+  questdb: Store['questdb'],
+  { ingest, pointsIngest }: { ingest: ForwardingIngest; pointsIngest: ForwardingPointsIngest },
   metrics: Pick<Metrics, 'seriesPairs'>,
   onFatal: (error: Error) => void,
 ): void {
@@ -92,7 +107,7 @@ function openJournal<Path>(
 const earliestMs = Date.UTC(2000, 0, 1)
 
 /** Readings would be stored where nobody looks for them, and those with times of their own be refused as from the future. */
-function assertClockIsSet(nowMs: number): void {
+export function assertClockIsSet(nowMs: number): void {
   if (nowMs >= earliestMs) return
   const text = new Date(nowMs).toISOString()
   throw new StartError(`The system clock is wrong (${text}): set it, then start again.`)

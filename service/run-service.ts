@@ -7,9 +7,11 @@ import { type Role, readStartArguments, UsageError } from '../settings/start-arg
 import { startHelp } from '../settings/start-help.ts'
 import { StartError } from '../store/start-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
+import { startForwarderService } from './forwarder-service.ts'
 import { createLog } from './log-output.ts'
 import { watchParent } from './parent.ts'
-import { type Service, startService } from './service.ts'
+import { startService } from './service.ts'
+import type { Service } from './start-parts.ts'
 
 /** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
 const stopMsMax = 10_000
@@ -63,7 +65,8 @@ export async function runService({ words, environment, hearSignals }: RunOptions
   // What no part has caught is told like any other fault, and what runs is stopped.
   process.on('uncaughtException', onFatal)
   try {
-    starting = startService({ config, log, signal: giveUp.signal, onFatal })
+    const start = config.role === 'forward' ? startForwarderService : startService
+    starting = start({ config, log, signal: giveUp.signal, onFatal })
     const { url } = await starting
     log.info({ url, publicUrl: config.PUBLIC_URL, dataDirectory: config.DATA_DIR }, 'listening')
   } catch (error) {

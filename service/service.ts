@@ -9,23 +9,17 @@ import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
-import { openStore } from '../store/store.ts'
+import { openStore, type Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { listen } from './listen.ts'
 import { openServiceAccounts } from './open-accounts.ts'
-import { forwardWhenReady, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
+import { assertClockIsSet, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openServiceLive } from './open-live.ts'
 import { openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
-
-export interface Service {
-  /** Address that it listens on. */
-  url: string
-  /** Graceful shutdown: refuses new requests, finishes open ones, syncs the journal, stops the managed databases. Idempotent. */
-  close(): Promise<void>
-}
+import { type Service, startParts } from './start-parts.ts'
 
 export interface ServiceOptions {
   config: Config
@@ -36,35 +30,9 @@ export interface ServiceOptions {
   onFatal: (error: Error) => void
 }
 
-/** Opens all parts; if one fails, those already open are closed. */
-export async function startService(options: ServiceOptions): Promise<Service> {
-  const opened: (() => unknown)[] = []
-  let closing: Promise<void> | undefined
-  const closeAll = async () => {
-    const faults: unknown[] = []
-    for (const close of opened.toReversed()) {
-      try {
-        await close()
-      } catch (error) {
-        faults.push(error)
-      }
-    }
-    // One part that fails to close must not keep the others open.
-    if (faults.length > 0) throw new AggregateError(faults, 'not everything could be closed')
-  }
-  try {
-    const url = await open(options, close => opened.push(close))
-    return {
-      url,
-      close() {
-        closing ??= closeAll()
-        return closing
-      },
-    }
-  } catch (error) {
-    await closeAll()
-    throw error
-  }
+/** Its close refuses new requests, finishes open ones, syncs the journal and stops the managed databases. */
+export function startService(options: ServiceOptions): Promise<Service> {
+  return startParts(onOpen => open(options, onOpen))
 }
 
 async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
@@ -80,27 +48,15 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   }
   const giveUp = new AbortController()
   const opening = openServiceStore(options, directory, AbortSignal.any([signal, giveUp.signal]))
-  // The databases take a second to start; meanwhile the journal recovers and starts its threads.
-  let serviceIngest: ServiceIngest
-  try {
-    serviceIngest = await openServiceIngest({ config, log, nowMs: clockMs, onFatal: options.onFatal, directory })
-  } catch (error) {
-    giveUp.abort()
-    await opening.catch(() => undefined)
-    throw error
-  }
-  const store = await opening.catch(async (error: unknown) => {
-    await serviceIngest.close()
-    throw error
-  })
+  const { store, serviceIngest } = await openStoreAndIngest(options, directory, opening, giveUp)
   onOpen(() => store.close())
   onOpen(() => serviceIngest.close())
-  const { ingest, pointsIngest } = serviceIngest
+  const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
   const registries = await openRegistries({ config, log, store, clockMs, onOpen })
   const { devices, stations, metrics } = registries
-  forwardWhenReady(store, serviceIngest, metrics, options.onFatal)
+  serviceIngest.forward(store.questdb, metrics)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
@@ -129,11 +85,46 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, ...registries, diskUse, retention }
+  const base = { directory, clockMs, store, ingest, pointsIngest, topicStates, ...registries, diskUse, retention }
   const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
+}
+
+/** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */
+async function openStoreAndIngest(
+  options: ServiceOptions,
+  directory: DataDirectory,
+  opening: Promise<Store>,
+  giveUp: AbortController,
+): Promise<{ store: Store; serviceIngest: ServiceIngest }> {
+  const given = { config: options.config, log: options.log, nowMs: systemClock, onFatal: options.onFatal, directory }
+  assertClockIsSet(systemClock())
+  if (options.config.KAFKA_BROKERS !== undefined) {
+    const store = await opening
+    const { openTopicIngest } = await import('./open-topic-ingest.ts')
+    return { store, serviceIngest: await closingOnError(store, () => openTopicIngest({ ...given, store })) }
+  }
+  let serviceIngest: ServiceIngest
+  try {
+    serviceIngest = await openServiceIngest(given)
+  } catch (error) {
+    giveUp.abort()
+    await opening.catch(() => undefined)
+    throw error
+  }
+  const store = await closingOnError(serviceIngest, () => opening)
+  return { store, serviceIngest }
+}
+
+async function closingOnError<T>(part: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await part.close()
+    throw error
+  }
 }
 
 function openServiceStore({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, signal: AbortSignal) {

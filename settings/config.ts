@@ -29,11 +29,7 @@ export function readConfig(environment: Record<string, string | undefined>, role
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   )
-  if (role !== 'all' && given['KAFKA_BROKERS'] === undefined) {
-    throw new ConfigError(
-      `--role ${role} needs KAFKA_BROKERS: only with Kafka as the journal may requests and forwarding be in processes of their own.`,
-    )
-  }
+  assertRole(role, given)
   const parsed = Settings.safeParse(given)
   if (!parsed.success) {
     const faults = parsed.error.issues.map(issue => `${issue.path.join('.')} ${issue.message}`)
@@ -63,6 +59,21 @@ export function readConfig(environment: Record<string, string | undefined>, role
     role,
     cacheDirectory: cacheDirectoryOf(environment),
     environment: Object.fromEntries(others),
+  }
+}
+
+/** Processes of their own have the journal and the databases in common. */
+function assertRole(role: Role, given: Record<string, unknown>): void {
+  if (role === 'all') return
+  if (given['KAFKA_BROKERS'] === undefined) {
+    throw new ConfigError(
+      `--role ${role} needs KAFKA_BROKERS: only with Kafka as the journal may requests and forwarding be in processes of their own.`,
+    )
+  }
+  if (given['QUESTDB_HTTP'] === undefined || given['DATABASE_URL'] === undefined) {
+    throw new ConfigError(
+      `--role ${role} needs QUESTDB_HTTP, QUESTDB_PG and DATABASE_URL: processes of their own share these databases.`,
+    )
   }
 }
 

@@ -29,6 +29,8 @@ export interface StoreOptions {
    * told when one has come in while PostgreSQL was away. A reader that does not need the lock, such as a test, leaves it out.
    */
   exclusive?: { onLost: (error: StartError) => void } | undefined
+  /** Another process sees to the hourly view of an external QuestDB. */
+  leavesHourlyView?: boolean | undefined
   /** Aborts a start in progress. */
   signal?: AbortSignal | undefined
   log: Log

@@ -12,6 +12,8 @@ const maxOldGenerationSizeMb = 512
 export const threadLimits = {
   /** It makes next to no garbage. */
   journal: { maxYoungGenerationSizeMb: 4 },
+  /** Kafka's client makes some objects a request. */
+  topicJournal: { maxYoungGenerationSizeMb: 8 },
   copies: { maxYoungGenerationSizeMb: 4 },
   /** Its hashes lie outside the heap. */
   passwords: { maxYoungGenerationSizeMb: 2 },

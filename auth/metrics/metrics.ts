@@ -96,6 +96,13 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   }
 }
 
+/** As `Metrics.seriesPairs` has them, of a process that keeps no metrics in memory. */
+export async function readSeriesPairs(pool: pg.Pool): Promise<Uint32Array> {
+  const memory = new MetricMemory({})
+  await readSeries(pool, memory)
+  return memory.seriesPairs()
+}
+
 /** Those behind the last one that is known, in pages, so that they are not held twice in memory. */
 async function readSeries(pool: pg.Pool, memory: MetricMemory): Promise<void> {
   for (;;) {

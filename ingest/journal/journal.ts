@@ -296,15 +296,20 @@ export class Journal<Series, Values extends Timed> {
 
   #issue(): string | undefined {
     if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
-    return this.#refusal() === 'full'
-      ? `the journal has reached its limit of ${this.#medium.bytesMax} bytes`
-      : undefined
+    return this.#refusal() === 'full' ? this.#fullReason() : undefined
   }
 
   #refusal(): Outcome | undefined {
     if (this.#closing !== undefined) return 'closing'
+    return this.#fullReason() === undefined ? undefined : 'full'
+  }
+
+  #fullReason(): string | undefined {
     const { bytesMax } = this.#medium
-    return this.#medium.bytesUpTo(this.#end) + this.#filling.used > bytesMax ? 'full' : undefined
+    if (this.#medium.bytesUpTo(this.#end) + this.#filling.used > bytesMax) {
+      return `the journal has reached its limit of ${bytesMax} bytes`
+    }
+    return this.#medium.refusal?.()
   }
 
   /** Hands the group over after the current turn of the event loop, so that all requests of the turn share a sync. */

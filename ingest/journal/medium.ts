@@ -11,6 +11,8 @@ export interface JournalMedium {
   readonly tornBytes: number
   /** Stamps above all that the groups have. */
   readonly stamper: Stamper
+  /** Why it takes nothing more, besides its bytes. */
+  refusal?(): string | undefined
   /** It takes nothing more when it holds this many bytes. */
   readonly bytesMax: number
   /** Bytes that it holds when its last group ends at `end`. */

@@ -49,6 +49,8 @@ interface TopicFeedStatus {
   /** How long ago everything was read that was in the topic then. */
   readonly lagSeconds: number
   readonly damagedGroups: number
+  /** That were read since this was opened, and of these, how many QuestDB shows. */
+  readonly rows: { readonly read: number; readonly applied: number }
   /** Why nothing can be read at present. */
   readonly issue: string | undefined
 }
@@ -118,6 +120,7 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
       lagGroups: reader.end - reader.position,
       lagSeconds: reader.isBehind() ? reader.ageSeconds() : 0,
       damagedGroups: groups.damaged,
+      rows: visibility.rows,
       issue: reader.issue,
     }),
     async close() {

@@ -6,6 +6,7 @@
 import { groupHeaderLength } from '../journal/group.ts'
 import { offsetOf } from '../journal/record.ts'
 import type { PublishedState } from './published-state.ts'
+import { RowCounts } from './row-counts.ts'
 import { TopicWatermark } from './topic-watermark.ts'
 import { UnappliedSeries } from './unapplied-series.ts'
 
@@ -13,6 +14,7 @@ const lostReason = 'QuestDB may have lost what it had applied, and gets it again
 
 export class TopicVisibility {
   readonly #series = new UnappliedSeries()
+  readonly #rows = new RowCounts()
   readonly #watermark: TopicWatermark
   readonly #lostListeners: ((reason: string) => void)[] = []
   #state: PublishedState | undefined
@@ -27,15 +29,24 @@ export class TopicVisibility {
     return this.#state?.applied
   }
 
+  /** Rows that were read here, and of these, how many show. */
+  get rows(): { readonly read: number; readonly applied: number } {
+    return this.#rows
+  }
+
   /** The group at this offset, whole and checked. */
   take(offset: number, group: DataView): void {
     let oldestUs = Number.POSITIVE_INFINITY
+    let rows = 0
     for (let at = groupHeaderLength; at < group.byteLength; at += group.getUint16(at + offsetOf.length, true)) {
       this.#series.add(offset, group.getUint32(at + offsetOf.series, true))
       const timeUs = group.getFloat64(at + offsetOf.timeUs, true)
       if (timeUs < oldestUs) oldestUs = timeUs
+      rows++
     }
     this.#watermark.add(offset, oldestUs)
+    this.#rows.add(offset, rows)
+    this.#rows.show(this.#state?.applied ?? 0)
   }
 
   /** Groups before this offset are not read. */
@@ -53,6 +64,7 @@ export class TopicVisibility {
     const isAnew = isLost || isOther
     this.#watermark.published(state, isAnew)
     this.#series.applied(state.applied, isAnew)
+    this.#rows.show(state.applied)
     if (isLost) for (const listener of this.#lostListeners) listener(lostReason)
   }
 

@@ -36,7 +36,8 @@ export function openQuestdb(options: StoreOptions, signal: AbortSignal): Promise
 }
 
 /** Away at the start is no reason not to start: readings are taken, and it is asked again until it is there. */
-async function openExternal({ directory, questdbHttp, questdbPg, log }: StoreOptions): Promise<OpenQuestdb> {
+async function openExternal(options: StoreOptions): Promise<OpenQuestdb> {
+  const { directory, questdbHttp, questdbPg, leavesHourlyView = false, log } = options
   await stopQuestdbLeftBehind(directory, log)
   const address = parseQuestdbAddress(questdbHttp, questdbPg)
   const name = `QuestDB at ${address.http.host}:${address.http.port}`
@@ -45,7 +46,8 @@ async function openExternal({ directory, questdbHttp, questdbPg, log }: StoreOpt
     if (commitMode !== 'sync') log.warn({ commitMode }, `${name} does not sync its commits: a power cut may lose some`)
   }
   const monitor = monitorQuestdb({ address, name, retryMsMax: 5000, startsNow: false, checkSettings, log })
-  return { ...withHourlyView(monitor, address, log), address, managed: false, java: undefined }
+  const watched = leavesHourlyView ? { ...monitor, hourlyView: noHourlyView } : withHourlyView(monitor, address, log)
+  return { ...watched, address, managed: false, java: undefined }
 }
 
 async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<OpenQuestdb> {
@@ -73,6 +75,8 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
   }
   return { ...watched, address, managed: true, java: java.version, close }
 }
+
+const noHourlyView: Questdb['hourlyView'] = { validThroughTxn: () => undefined, markSuspect: () => undefined }
 
 /**
  * It is ready when the view was checked: a table that has lost transactions shows by a view that is ahead of it, but

@@ -86,9 +86,12 @@ t.test('a reading becomes visible while the sums of a backup are still computed'
   const steps: string[] = []
   const holding = {
     ...pointsIngest,
-    release() {
-      gate.hold()
-      pointsIngest.release()
+    files: {
+      hold: async () => await pointsIngest.files?.hold(),
+      release() {
+        gate.hold()
+        pointsIngest.files?.release()
+      },
     },
   }
   const { signal } = new AbortController()

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { test } from 'tap'
-import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { type ForwardingIngest, openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import { measurementsTable, readingsTable } from '../../store/tables.ts'
@@ -11,7 +11,7 @@ import { device, reading } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
 
-function openReadings(t: TestHooks, directory: string): Ingest {
+function openReadings(t: TestHooks, directory: string): ForwardingIngest {
   const ingest = openIngest({
     directory,
     log: silentLog,
@@ -27,7 +27,7 @@ function openReadings(t: TestHooks, directory: string): Ingest {
   return ingest
 }
 
-const isApplied = (ingest: Ingest) => ingest.status().lag.rows === 0
+const isApplied = (ingest: ForwardingIngest) => ingest.status().lag.rows === 0
 
 const atMs = Date.UTC(2026, 0, 1)
 const none = { temperature: Number.NaN, humidity: Number.NaN, pressure: Number.NaN }

@@ -42,8 +42,8 @@ async function rows(): Promise<number> {
 }
 
 t.test('a hold is given up before there is a QuestDB', async () => {
-  const held = ingest.hold()
-  ingest.release()
+  const held = ingest.files?.hold()
+  ingest.files?.release()
   ingest.startForwarding(address.http, true)
   await accept()
   await until('the row is there', async () => (await rows()) === 1)
@@ -52,7 +52,7 @@ t.test('a hold is given up before there is a QuestDB', async () => {
 
 t.test('what was sent is applied, and nothing is sent or removed until the release', async t => {
   await accept()
-  await ingest.hold()
+  await ingest.files?.hold()
   // The second row may not have been sent.
   const visible = await rows()
   const files = () => readdirSync(directory).filter(name => name.endsWith('.journal'))
@@ -66,7 +66,7 @@ t.test('what was sent is applied, and nothing is sent or removed until the relea
   }
   t.ok(files().includes(first ?? ''), 'a segment that is applied stays')
   t.equal(readFileSync(join(directory, 'checkpoint'), 'utf8'), checkpoint)
-  ingest.release()
+  ingest.files?.release()
   await erased
   await until('all rows are there', async () => (await rows()) === 32)
   await until('the segment is removed', () => !files().includes(first ?? ''))

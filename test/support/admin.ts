@@ -8,7 +8,12 @@ import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
-import { type Ingest, openIngest, openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
+import {
+  type ForwardingIngest,
+  type ForwardingPointsIngest,
+  openIngest,
+  openPointsIngest,
+} from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
@@ -23,8 +28,8 @@ export interface Admin {
   app: FastifyInstance
   devices: Devices
   metrics: Metrics
-  ingest: Ingest
-  pointsIngest: PointsIngest
+  ingest: ForwardingIngest
+  pointsIngest: ForwardingPointsIngest
   store: Store
   /** Where the journals keep their files. */
   journal: string
@@ -70,7 +75,7 @@ interface Parts extends Pick<Admin, 'journal' | 'pointsJournal' | 'ingest' | 'po
   metrics: Metrics
 }
 
-/** Ingest, devices and metrics devices on a store. */
+/** ForwardingIngest, devices and metrics devices on a store. */
 export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   const [journal, pointsJournal] = [join(temporaryFolder(t), 'journal'), join(temporaryFolder(t), 'journal')]
   const common = {

@@ -5,7 +5,7 @@ import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import type { Role } from '../../auth/accounts/role.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { NewStationFields, type Station } from '../../auth/stations/station.ts'
-import { openPointsIngest, type PointsIngest } from '../../ingest/ingest.ts'
+import { type ForwardingPointsIngest, openPointsIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { createRejections } from '../../ingest/rejections/rejections.ts'
 import { createPoints } from '../../query/points/points.ts'
@@ -38,7 +38,7 @@ export interface AirQualityUnderTest {
   family: ReturnType<typeof airQualityFamily>
   people: AccountsUnderTest
   /** Forwards nothing until it is told to. */
-  pointsIngest: PointsIngest
+  pointsIngest: ForwardingPointsIngest
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>
   /** An account of this role with an API key of these scopes. */
   person(email: string, role?: Role): Promise<number>

@@ -5,7 +5,7 @@ import type { Device } from '../../auth/devices/device.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
-import { type Ingest, openIngest } from '../../ingest/ingest.ts'
+import { type ForwardingIngest, openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { NewMetric } from '../../metrics/metric.ts'
 import type { Store } from '../../store/store.ts'
@@ -20,7 +20,7 @@ export interface FurtherReadings {
   readonly store: Store
   readonly devices: Devices
   readonly metrics: Metrics
-  readonly ingest: Ingest
+  readonly ingest: ForwardingIngest
   addDevice(name: string, more?: object): Promise<Device>
   /** As the registry has them from now on. */
   addMetric(metric: object): Promise<void>

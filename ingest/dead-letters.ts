@@ -1,0 +1,62 @@
+/** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
+
+import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
+import { listDeadLetters, removeDeadLetter } from './forwarder/dead-letters.ts'
+import type { Outcome } from './journal/outcome.ts'
+import type { TableDescription } from './table.ts'
+
+export interface DeadLetters {
+  /** By position in the journal, ascending, behind the one with id `after`. */
+  list(after: number, limit: number): Promise<DeadLetter[]>
+  /** Appends their records anew and removes the letters; all of them when no ids are given. */
+  replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
+  /** Removes letters and their records for good; how many there were. */
+  discard(ids: readonly number[]): Promise<number>
+}
+
+/** Where they are kept. */
+export interface LetterStore {
+  /** Ascending by id, behind the one with id `after`. */
+  list(after: number, limit: number): Promise<DeadLetter[]>
+  /** For good; how many of them there were. */
+  remove(ids: readonly number[]): Promise<number>
+}
+
+const replayBatchMax = 1000
+
+export function createDeadLetters(
+  table: TableDescription,
+  letters: LetterStore,
+  append: (records: Uint8Array) => Promise<Outcome>,
+): DeadLetters {
+  return {
+    list: letters.list,
+    discard: letters.remove,
+    async replay(ids) {
+      const all = await letters.list(-1, deadLettersMax)
+      const chosen = all.filter(letter => ids === undefined || ids.includes(letter.id))
+      let replayed = 0
+      let outcome: Outcome = 'stored'
+      while (replayed < chosen.length && outcome === 'stored') {
+        const batch = chosen.slice(replayed, replayed + replayBatchMax)
+        outcome = await append(Buffer.concat(batch.map(letter => recordOf(table, letter))))
+        if (outcome !== 'stored') break
+        await letters.remove(batch.map(({ id }) => id))
+        replayed += batch.length
+      }
+      return { replayed, outcome }
+    },
+  }
+}
+
+/** Letters that are files in the directory. `onRemoved` makes it durable that they are gone. */
+export function lettersIn(directory: string, onRemoved: (ids: readonly number[]) => void): LetterStore {
+  return {
+    list: (after, limit) => listDeadLetters(directory, after, limit),
+    async remove(ids) {
+      const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
+      onRemoved(ids)
+      return removed.filter(isRemoved => isRemoved).length
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The journal's thread where the medium is a topic: waits until a group is handed over, appends it as one record, says what
+ * became of it. One group is under way at a time, so the order of the journal is that of the topic.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import { groupHeaderLength, sealGroup } from '../journal/group.ts'
+import { command, controlAt, type JournalThreadMessage, timesAt } from '../journal/journal-shared.ts'
+import { connectKafka, type Kafka } from './connect.ts'
+import type { AppendThreadData } from './topic-medium.ts'
+import type { TopicPartition } from './topic-partition.ts'
+
+const data: AppendThreadData = workerData
+const { control, times, slots, durableEnd } = data.shared
+const connectAgainMs = 1000
+const away = 'no broker of Kafka answers'
+
+let kafka: Kafka | undefined
+let partition: TopicPartition | undefined
+let isStopping = false
+
+/** Until a broker answers, groups are refused. */
+async function connect(): Promise<void> {
+  while (!isStopping && partition === undefined) {
+    try {
+      kafka ??= await connectKafka(data.connection)
+      partition = await kafka.partition(data.topic)
+    } catch {
+      await sleep(connectAgainMs)
+    }
+  }
+}
+
+async function commit(): Promise<JournalThreadMessage> {
+  const slot = slots[control[controlAt.slot] === 0 ? 0 : 1]
+  const bodyLength = control[controlAt.bodyLength] ?? 0
+  const bytes = slot.subarray(0, groupHeaderLength + bodyLength)
+  // Its position and the number of records before it are known to nobody before it is in the topic.
+  sealGroup(bytes, {
+    bodyLength,
+    position: 0,
+    firstOrdinal: 0,
+    recordCount: control[controlAt.recordCount] ?? 0,
+    backfillCount: control[controlAt.backfillCount] ?? 0,
+    receiptUs: times[timesAt.receiptUs] ?? 0,
+    lastStampUs: times[timesAt.lastStampUs] ?? 0,
+  })
+  const appended = await (partition?.append(bytes) ?? { outcome: 'full' as const, reason: away })
+  if (appended.outcome === 'stored') Atomics.store(durableEnd, 0, BigInt(appended.offset + 1))
+  const end = Number(Atomics.load(durableEnd, 0))
+  return {
+    kind: 'committed',
+    outcome: appended.outcome,
+    end,
+    reason: appended.outcome === 'stored' ? undefined : appended.reason,
+  }
+}
+
+async function run(): Promise<void> {
+  for (;;) {
+    await Atomics.waitAsync(control, controlAt.command, command.none).value
+    const given = Atomics.exchange(control, controlAt.command, command.none)
+    if (given === command.stop) break
+    if (given === command.commit) parentPort?.postMessage(await commit())
+  }
+  isStopping = true
+  await partition?.close()
+  await kafka?.close()
+  parentPort?.postMessage({ kind: 'stopped' } satisfies JournalThreadMessage)
+  parentPort?.close()
+}
+
+void connect()
+await run()

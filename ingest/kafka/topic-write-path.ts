@@ -1,0 +1,137 @@
+/**
+ * The write path of one table where the journal is a topic of Kafka. Rows are acknowledged when the brokers have them; who
+ * takes them to QuestDB is a forwarder, in this process or in another one: the two share Kafka, PostgreSQL and QuestDB alone.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createDeadLetters } from '../dead-letters.ts'
+import { statusBefore } from '../forwarder/forwarder-status.ts'
+import { Journal } from '../journal/journal.ts'
+import { liveWindowUs, type Timed } from '../journal/record.ts'
+import { appendInPieces, type WritePath, type WritePathOptions } from '../write-path.ts'
+import type { Kafka, KafkaOptions } from './connect.ts'
+import type { ForwardedState } from './read-states.ts'
+import type { ShardState } from './shard-state.ts'
+import type { ShardStateReader } from './shard-state-reader.ts'
+import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
+import { openTopicMedium } from './topic-medium.ts'
+
+export interface TopicWritePathOptions<Series, Values extends Timed>
+  extends Pick<WritePathOptions<Series, Values>, 'table' | 'writer' | 'directory' | 'clock' | 'log' | 'onFatal'> {
+  kafka: Kafka
+  /** For the journal's thread, which has connections of its own. */
+  connection: KafkaOptions
+  topic: string
+  /** Of the journal that was in the directory before. */
+  lastStampUs: number
+  state: ShardState
+  published: Pick<ShardStateReader<ForwardedState>, 'onState' | 'ageMs' | 'issue'>
+  /** Why nothing more may be appended, while the topic would remove records before they are in QuestDB. */
+  refusal: () => string | undefined
+}
+
+const confirmPollMs = 200
+
+/** Rejects when no broker answers. */
+export async function openTopicWritePath<Series, Values extends Timed>(
+  options: TopicWritePathOptions<Series, Values>,
+): Promise<WritePath<Series, Values>> {
+  const { table, writer, clock, kafka, topic, state, published, log, onFatal } = options
+  const { nowUs } = clock
+  const partition = await kafka.partition(topic)
+  const { start, end } = await partition.offsets()
+  const { offset: committed = start } = await state.load(topic)
+  const medium = await openTopicMedium({ ...options, partition, end, nowUs })
+  const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
+  const feed = openTopicFeed({ topic, partition, from: committed, tellFrom: end, published, log, onFatal })
+  let latest: ForwardedState | undefined
+  published.onState(topic, found => {
+    latest = found
+  })
+  const append = (records: Uint8Array) => appendInPieces(journal, records)
+  const closing = new AbortController()
+  let closed: Promise<void> | undefined
+
+  async function close(): Promise<void> {
+    closing.abort()
+    await journal.close()
+    await feed.close()
+  }
+
+  /** The forwarder confirms it; while there is none, the next one does. */
+  async function untilConfirmed(series: readonly number[]): Promise<void> {
+    const wanted = new Set(series)
+    for (;;) {
+      closing.signal.throwIfAborted()
+      const left = await state.unconfirmedTombstones(topic)
+      if (!left.some(([number]) => wanted.has(number))) return
+      await sleep(confirmPollMs, undefined, { signal: closing.signal })
+    }
+  }
+
+  return {
+    accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
+    append,
+    stampUs: () => journal.stampUs(),
+    reserveStampsUs: count => journal.reserveStampsUs(count),
+    acceptStamped: (series, values, stampUs) => {
+      return new Promise(resolve => journal.append(series, values, resolve, stampUs))
+    },
+    // The journal knows of what this process appends alone.
+    onStored: feed.onStored,
+    revision: feed.revision,
+    oldestSentSince: feed.oldestSentSince,
+    onLost: feed.onLost,
+    async erase(seriesNumbers) {
+      const before = await journal.endSeries(seriesNumbers)
+      await state.addTombstones(topic, seriesNumbers, before)
+      await untilConfirmed(seriesNumbers)
+      await state.letters.erase(topic, new Set(seriesNumbers))
+      return before
+    },
+    // They are on the machines of the brokers.
+    files: undefined,
+    status: () => statusOf(journal, feed, latest, published.issue()),
+    deadLetters: createDeadLetters(
+      table,
+      {
+        list: (after, limit) => state.letters.list(topic, after, limit),
+        remove: ids => state.letters.remove(topic, ids),
+      },
+      append,
+    ),
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+/** Positions are offsets, and rows are counted from the first one on that QuestDB lacked when this process started. */
+function statusOf(
+  journal: Pick<Journal<never, never>, 'status'>,
+  feed: Pick<TopicFeed, 'status'>,
+  latest: ForwardedState | undefined,
+  issue: string | undefined,
+): ReturnType<WritePath<never, never>['status']> {
+  const { position, rows, damagedGroups, issue: feedIssue, ...read } = feed.status()
+  const status = journal.status()
+  const end = Math.max(status.end, read.end)
+  // Of groups that are not read yet nobody knows how many rows they have: at least one.
+  const unread = Math.max(0, end - position)
+  const told = latest?.status.forwarder ?? statusBefore('no forwarder has begun')
+  const { applied = 0, committed = 0, status: forward } = latest ?? {}
+  return {
+    journal: { ...status, end, ordinal: rows.read + unread },
+    forwarder: {
+      ...told,
+      live: applied,
+      backfill: applied,
+      applied,
+      start: committed,
+      appliedOrdinal: rows.applied,
+      damagedBytes: told.damagedBytes + damagedGroups,
+      issue: told.issue ?? forward?.spool?.issue ?? feedIssue ?? issue,
+    },
+  }
+}

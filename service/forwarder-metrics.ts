@@ -1,0 +1,30 @@
+/** What a process that forwards a shard tells of it at each scrape. */
+
+import { Gauge, type Registry } from 'prom-client'
+import { gauge } from '../api/http/metric-kinds.ts'
+import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
+import type { ShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
+
+export function addForwarder(registry: Registry, status: ShardForwarder['status']): void {
+  gauge(registry, 'barograph_shard_held', '1 while this process forwards the shard, 0 while it stands by.', () => {
+    return status() === undefined ? 0 : 1
+  })
+  const add = (name: string, help: string, value: (status: ForwardStatus) => number) => {
+    new Gauge({
+      name: `barograph_forwarder_${name}`,
+      help: `${help} None while it stands by.`,
+      labelNames: ['topic'],
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const each of status() ?? []) this.set({ topic: each.topic }, value(each.status))
+      },
+    })
+  }
+  add('applied_offset', 'Offset before which QuestDB shows everything.', ({ applied }) => applied)
+  add('fetched_offset', 'Offset of the next record to be fetched.', ({ applied, spool }) => spool?.next ?? applied)
+  add('rows', 'Rows that QuestDB has taken.', ({ forwarder }) => forwarder.rows)
+  add('table_suspended', '1 while QuestDB has suspended the table.', ({ forwarder }) => (forwarder.suspended ? 1 : 0))
+  add('damaged_groups', 'Records of the topic that were no groups.', ({ spool }) => spool?.damagedGroups ?? 0)
+  add('lost_groups', 'Records that the topic had removed too early.', ({ spool }) => spool?.lostGroups ?? 0)
+}

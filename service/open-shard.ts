@@ -1,0 +1,86 @@
+/** The shard of this process: its topics, its state in PostgreSQL, and what forwards it to QuestDB. */
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { KafkaOptions } from '../ingest/kafka/connect.ts'
+import { type ShardForwarder, startShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
+import { acquireShard } from '../ingest/kafka/shard-lock.ts'
+import { createShardState, type ShardState, type ShardTenure } from '../ingest/kafka/shard-state.ts'
+import { points } from '../ingest/points-table.ts'
+import { readings } from '../ingest/readings-table.ts'
+import type { TableDescription } from '../ingest/table.ts'
+import type { Config } from '../settings/config.ts'
+import { kafkaSettings } from '../settings/kafka.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
+import type { Store } from '../store/store.ts'
+import { openServiceKafka, type ServiceKafka } from './open-kafka.ts'
+
+export interface ShardOptions {
+  config: Config
+  directory: Pick<DataDirectory, 'path'>
+  store: Pick<Store, 'postgres' | 'connectPostgres'>
+  log: Log
+  onFatal: (error: Error) => void
+}
+
+export interface Shard extends ServiceKafka {
+  /** For threads, which have connections of their own. */
+  connection: KafkaOptions
+  /** Of a process that does not forward. */
+  state: ShardState
+  /** By topic. */
+  tables: ReadonlyMap<string, TableDescription>
+}
+
+const shardNumber = 1
+const shardName = `s${shardNumber}`
+const hourMs = 3_600_000
+
+/** Throws a StartError where Kafka cannot be reached or its topics promise less than they should. */
+export async function openShard({ config, store }: Pick<ShardOptions, 'config' | 'store'>): Promise<Shard> {
+  const settings = kafkaSettings(config)
+  const opened = await openServiceKafka(config, shardNumber)
+  if (settings === undefined || opened === undefined) throw new StartError('KAFKA_BROKERS is not set.')
+  const { topics } = opened
+  const tables = new Map([
+    [topics.readings, readings],
+    [topics.points, points],
+  ])
+  const state = createShardState({ pool: store.postgres, tenure: undefined, tables })
+  return { ...opened, connection: settings.connection, state, tables }
+}
+
+/** `seriesPairs` as `startForwarding` takes them, as they are in PostgreSQL now. */
+export function shardForwarder(
+  { config, directory, store, log, onFatal }: ShardOptions,
+  { connection, topics, tables }: Pick<Shard, 'connection' | 'topics' | 'tables'>,
+  questdb: Store['questdb'],
+  seriesPairs: () => Promise<Uint32Array>,
+): ShardForwarder {
+  const spools = join(directory.path, 'spool')
+  const holder = `${hostname()} ${process.pid}`
+  const createState = (tenure: ShardTenure | undefined) => createShardState({ pool: store.postgres, tenure, tables })
+  return startShardForwarder({
+    kafka: connection,
+    topics: [...tables].map(([topic, table]) => ({
+      topic,
+      table,
+      directory: join(spools, table.name),
+      damagedDirectory: join(directory.path, 'damaged-groups'),
+    })),
+    acquire: signal => acquireShard({ shard: shardName, holder, connect: store.connectPostgres, log }, signal),
+    createState,
+    async openQuestdb(topic) {
+      await questdb.ready
+      const furtherSeries = topic === topics.readings ? await seriesPairs() : new Uint32Array()
+      return { questdb: questdb.address.http, isSynced: questdb.commitMode() === 'sync', furtherSeries }
+    },
+    bytesMax: config.JOURNAL_MAX,
+    reserveBytes: config.JOURNAL_RESERVE,
+    keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
+    log,
+    onFatal,
+  })
+}
