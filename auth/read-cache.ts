@@ -13,8 +13,13 @@ export interface ReadCache<Key, Value> {
   /** What is held in memory. */
   peek(key: Key): Value | undefined
   get(key: Key): Promise<Value | undefined>
-  /** A read that is under way may have seen the record of before, so its result is not kept either. */
+  /** A read that is under way may have seen the record of before, so whoever waits for it reads again. */
   forget(key: Key): void
+}
+
+interface Read<Value> {
+  result: Promise<Value | undefined>
+  isForgotten: boolean
 }
 
 export function createReadCache<Key extends string | number, Value extends object>(
@@ -23,19 +28,29 @@ export function createReadCache<Key extends string | number, Value extends objec
   const { recordsMax, read, absent } = options
   // Bounded by size, one for each: bounded by number, it would take the memory for all of them at once.
   const records = new LRUCache<Key, Value>({ maxSize: recordsMax, sizeCalculation: () => 1 })
-  const reads = new Map<Key, Promise<Value | undefined>>()
+  const reads = new Map<Key, Read<Value>>()
   /** By key, the time until which it counts. Apart from the records, so that made-up keys push none of them out. */
   const absentUntilMs = absent && new LRUCache<Key, number>({ max: absent.keysMax })
 
+  function begin(key: Key): Read<Value> {
+    const begun: Read<Value> = { result: read(key), isForgotten: false }
+    reads.set(key, begun)
+    begun.result = begun.result
+      .then(value => {
+        if (!begun.isForgotten) keep(key, value)
+        return value
+      })
+      .finally(() => {
+        if (reads.get(key) === begun) reads.delete(key)
+      })
+    return begun
+  }
+
   async function readNow(key: Key): Promise<Value | undefined> {
-    const reading = read(key)
-    reads.set(key, reading)
-    try {
-      const value = await reading
-      if (reads.get(key) === reading) keep(key, value)
-      return value
-    } finally {
-      if (reads.get(key) === reading) reads.delete(key)
+    for (;;) {
+      const current = reads.get(key) ?? begin(key)
+      const value = await current.result
+      if (!current.isForgotten) return value
     }
   }
 
@@ -56,9 +71,11 @@ export function createReadCache<Key extends string | number, Value extends objec
       const known = records.get(key)
       if (known !== undefined) return known
       if (isAbsent(key)) return undefined
-      return await (reads.get(key) ?? readNow(key))
+      return await readNow(key)
     },
     forget(key) {
+      const current = reads.get(key)
+      if (current !== undefined) current.isForgotten = true
       records.delete(key)
       reads.delete(key)
       absentUntilMs?.delete(key)

@@ -34,9 +34,20 @@ export function createRecordCache<Key extends string | number, Value extends obj
   options: RecordCacheOptions<Key, Value>,
 ): RecordCache<Key, Value> {
   const { recordsMax, read, hasEnded } = options
-  const records = createReadCache<Key, Value>({ recordsMax, read })
   /** Transactions whose outcome is unknown. */
   const inDoubt = new Map<Key, Set<string>>()
+  const records = createReadCache<Key, Value>({
+    recordsMax,
+    async read(key) {
+      await settleAll(key)
+      return await read(key)
+    },
+  })
+
+  async function settleAll(key: Key): Promise<void> {
+    // Again: while one was asked about, the outcome of another may have become unknown.
+    while (inDoubt.has(key)) await settle(key)
+  }
 
   async function settle(key: Key): Promise<void> {
     const transactions = inDoubt.get(key)
@@ -60,12 +71,10 @@ export function createRecordCache<Key extends string | number, Value extends obj
         if (inDoubt.size > 0 && inDoubt.has(key)) throw bug(`record ${key} is in memory, and a change of it in doubt`)
         return known
       }
-      // Again: while one was asked about, the outcome of another may have become unknown.
-      while (inDoubt.has(key)) await settle(key)
       return await records.get(key)
     },
     async change(key, work) {
-      while (inDoubt.has(key)) await settle(key)
+      await settleAll(key)
       if (inDoubt.size >= changesInDoubtMax) throw new ChangeInDoubt('too many changes are not confirmed')
       try {
         const result = await work()

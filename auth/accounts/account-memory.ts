@@ -25,10 +25,14 @@ export function createAccountMemory(options: AccountMemoryOptions): RecordCache<
   return {
     change: records.change,
     async get(id) {
-      const account = await records.get(id)
-      if (account === undefined || account.tenantId === null) return account
-      const tenant = await tenantMemory.get(account.tenantId)
-      return tenant?.isActive === true ? account : { ...account, isActive: false }
+      for (;;) {
+        const account = await records.get(id)
+        if (account === undefined || account.tenantId === null) return account
+        const tenant = await tenantMemory.get(account.tenantId)
+        // The account may have been changed while its tenant was read.
+        if ((await records.get(id)) !== account) continue
+        return tenant?.isActive === true ? account : { ...account, isActive: false }
+      }
     },
   }
 }

@@ -113,6 +113,35 @@ t.test('a key that is over stays in the list for 30 days', async t => {
   t.equal(await sweep(), 1, 'one that does not expire stays')
 })
 
+t.test('a key that is revoked while its account is read is refused once the revocation is answered', async t => {
+  const id = await person('revoked@example.com')
+  const text = await made(id)
+  await keys.find(text)
+  // Its account is forgotten, and the next read of it is held.
+  await changeAccount(accounts, id, async () => undefined)
+  const query = pool.query.bind(pool)
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  t.teardown(() => Object.assign(pool, { query }))
+  const holding = async (...given: Parameters<typeof query>) => {
+    const answer = await query(...given)
+    if (/FROM accounts WHERE id = \$1/.test(String(given[0]))) {
+      begun.resolve()
+      await held.promise
+    }
+    return answer
+  }
+  Object.assign(pool, { query: holding })
+  const found = [keys.find(text), keys.find(text)]
+  await begun.promise
+  Object.assign(pool, { query })
+  const account = { id } as Parameters<typeof keys.revoke>[0]
+  const { rows } = await pool.query('SELECT id FROM api_keys WHERE account_id = $1', [id])
+  t.match(await keys.revoke(account, rows[0].id), { ok: true })
+  held.resolve()
+  t.strictSame(await Promise.all(found), [undefined, undefined])
+})
+
 t.test('an inactive account gets no key, whoever asks for it', async t => {
   const id = await person('inactive@example.com')
   await pool.query('UPDATE accounts SET is_active = false WHERE id = $1', [id])

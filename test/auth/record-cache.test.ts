@@ -37,17 +37,34 @@ t.test('a record is read once, and again after a change, but not after one that 
   t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2])
 })
 
-t.test('what was read before a change is not kept after it', async t => {
+t.test('who waits for a read that began before a change gets the record of after it', async t => {
   const { state, cache, gates } = setUp()
   gates.push(() => undefined)
-  const old = cache.get('a')
+  const waiting = [cache.get('a'), cache.get('a')]
   await cache.change('a', async () => {
     state.value = 2
   })
   gates.splice(0).forEach(open => {
     open()
   })
-  t.match(await old, { value: 1 }, 'its caller asked before the change')
+  t.match(await Promise.all(waiting), [{ value: 2 }, { value: 2 }])
+  t.match([await cache.get('a'), state.reads], [{ value: 2 }, 2], 'all of them by one more read')
+})
+
+t.test('who waits for a read while the outcome of a change becomes unknown gets no record', async t => {
+  const { state, cache, gates } = setUp()
+  gates.push(() => undefined)
+  const waiting = t.rejects(cache.get('a'), { message: /not confirmed/ })
+  const change = cache.change('a', async () => {
+    throw new OutcomeUnknown('7', new Error('gone'))
+  })
+  await t.rejects(change, { message: /did not confirm/ })
+  gates.splice(0).forEach(open => {
+    open()
+  })
+  await waiting
+  state.ended = true
+  state.value = 2
   t.match(await cache.get('a'), { value: 2 })
 })
 
@@ -94,7 +111,7 @@ t.test('a second change in doubt is asked about too, whenever it comes', async t
   await t.rejects(second.change, { message: /did not confirm/ })
   await answer(true)
   t.match(asked, [{ transaction: '2' }], 'the first one has ended')
-  const besides = cache.get('a')
+  const besides = cache.change('a', async () => 1)
   await answer(true)
   t.match(await waiting, { value: 1 })
   third.fail()
