@@ -16,6 +16,8 @@ export interface RecordCacheOptions<Key, Value extends object> {
 }
 
 export interface RecordCache<Key, Value> {
+  /** What is held in memory, and so holds at this moment. */
+  peek(key: Key): Value | undefined
   get(key: Key): Promise<Value | undefined>
   /**
    * Makes a change of this record in PostgreSQL. When `work` rejects with anything but OutcomeUnknown, as `inTransaction`
@@ -65,6 +67,7 @@ export function createRecordCache<Key extends string | number, Value extends obj
   }
 
   return {
+    peek: records.peek,
     async get(key) {
       const known = records.peek(key)
       if (known !== undefined) {

@@ -9,7 +9,7 @@ import { senderOf } from '../api/write/rejection-source.ts'
 import type { Writer } from '../auth/writers.ts'
 import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
 import type { ProtocolVersion } from './connect-packet.ts'
-import { Deliveries } from './deliveries.ts'
+import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { limitsOf, publishBytesMax } from './packet-limits.ts'
 import { ByteBudget } from './packet-reader.ts'
@@ -66,7 +66,7 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 
   const deliveries = new Deliveries({
     intake,
-    writer: () => writer,
+    ...always(writer),
     rules,
     send(answer) {
       send(answer)
@@ -142,6 +142,11 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
     },
     destroy: () => socket.destroy(),
   }
+}
+
+/** A writer whose credential does not end. */
+function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh'> {
+  return { writer: () => writer, refresh: async () => undefined }
 }
 
 function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): Socket {

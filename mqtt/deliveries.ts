@@ -23,8 +23,10 @@ import { type Body, deviceOfTopic, readBody } from './reading-message.ts'
 
 export interface DeliveriesOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
-  /** Who may write, as of now; undefined for nobody any more. */
-  writer: () => Writer | undefined
+  /** Who may write, as of now; undefined for nobody any more. `unknown`: ask again after `refresh`. */
+  writer: () => Writer | 'unknown' | undefined
+  /** Closes the connection when that cannot be looked up. */
+  refresh: () => Promise<void>
   rules: DeliveryRules
   send: (answer: Acknowledgement) => void
   /** Called after each outcome: more may be taken again. */
@@ -55,7 +57,7 @@ export class Deliveries {
   readonly #options: DeliveriesOptions
   readonly #acknowledgements: Acknowledgements
   readonly #unreleased = new MessageIds()
-  /** A message waits for its device or metrics; those behind it stay unread, so that they keep their order. */
+  /** A message waits for its sender, device or metrics; those behind it stay unread, so that they keep their order. */
   #isHeld = false
   #throttled: NodeJS.Timeout | undefined
   #isClosed = false
@@ -75,10 +77,41 @@ export class Deliveries {
 
   take(publish: Publish): void {
     const writer = this.#options.writer()
-    if (writer === undefined) this.#refuse('revoked', refusals.revoked, publish)
-    else if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
+    if (writer === 'unknown') this.#own(this.#takeLater(publish))
+    else if (writer === undefined) this.#refuse('revoked', refusals.revoked, publish)
+    else this.#takeAs(writer, publish)
+  }
+
+  #takeAs(writer: Writer, publish: Publish): void {
+    if (publish.qos === 2 && this.#unreleased.has(publish.messageId)) this.#takeAgain(publish)
     else if (publish.qos > 0 && this.#isFull()) this.#refuse('receive_maximum', refusals.tooManyInFlight, publish)
     else this.#takeOf(writer, publish)
+  }
+
+  async #takeLater(publish: Publish): Promise<void> {
+    this.#isHeld = true
+    await this.#resume(publish, writer => this.#takeAs(writer, publish))
+  }
+
+  /** Goes on with a message that was held, as whoever may write by now. */
+  async #resume(head: PublishHead, goOn: (writer: Writer) => void): Promise<void> {
+    const writer = await this.#currentWriter()
+    this.#isHeld = false
+    if (this.#isClosed) return
+    if (writer === undefined) {
+      this.#refuse('revoked', refusals.revoked, head)
+      return
+    }
+    goOn(writer)
+    this.#options.onSettled()
+  }
+
+  async #currentWriter(): Promise<Writer | undefined> {
+    for (;;) {
+      const writer = this.#isClosed ? undefined : this.#options.writer()
+      if (writer !== 'unknown') return writer
+      await this.#options.refresh()
+    }
   }
 
   /** The sender of a message of QoS 2 knows that it was received. False when there is none. */
@@ -121,25 +154,23 @@ export class Deliveries {
     }
     const preparing = this.#options.intake.prepare(writer, read.body)
     if (preparing === undefined) this.#store(writer, read.body, message)
-    else this.#own(this.#storePrepared(preparing, writer, deviceName, read.body, message))
+    else this.#own(this.#storePrepared(preparing, deviceName, read.body, message))
   }
 
   /** Takes a reading when the registries have what it needs. */
   async #storePrepared(
     preparing: Promise<Refusal | undefined>,
-    writer: Writer,
     deviceName: string,
     body: unknown,
     message: Message,
   ): Promise<void> {
     this.#isHeld = true
     const refused = await preparing
-    this.#isHeld = false
-    if (this.#isClosed) return
-    const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
-    if (refusal === undefined) this.#store(writer, body, message)
-    else this.#settle(message, refusal)
-    this.#options.onSettled()
+    await this.#resume(message.head, writer => {
+      const refusal = refused ? refusalOfReading(refused) : refusalOfDevice(writer.find(deviceName), deviceName)
+      if (refusal === undefined) this.#store(writer, body, message)
+      else this.#settle(message, refusal)
+    })
   }
 
   #store(writer: Writer, body: unknown, message: Message): void {
@@ -149,16 +180,11 @@ export class Deliveries {
     } else if (taken.reason === 'throttled') {
       // The connection is not read meanwhile: the back-pressure is the answer.
       this.#isHeld = true
-      this.#throttled = setTimeout(() => this.#own(this.#retry(writer, body, message)), throttledMs)
+      const retry = () => this.#own(this.#resume(message.head, again => this.#store(again, body, message)))
+      this.#throttled = setTimeout(retry, throttledMs)
     } else {
       this.#settle(message, refusalOfReading(taken))
     }
-  }
-
-  async #retry(writer: Writer, body: unknown, message: Message): Promise<void> {
-    this.#isHeld = false
-    this.#store(writer, body, message)
-    this.#options.onSettled()
   }
 
   #own(work: Promise<void>): void {

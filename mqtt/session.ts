@@ -6,7 +6,6 @@ import type { Packet } from 'mqtt-packet'
 import { unknownSender } from '../api/http/networks.ts'
 import type { Intake } from '../api/write/intake.ts'
 import type { ReadingMeter } from '../api/write/reading-meter.ts'
-import { senderOf } from '../api/write/rejection-source.ts'
 import { boundedText } from '../ingest/rejections/bounded-text.ts'
 import type { RejectedSender } from '../ingest/rejections/rejection.ts'
 import type { SenderLog } from '../ingest/rejections/sender-log.ts'
@@ -143,16 +142,18 @@ export class MqttSession {
   }
 
   #checkCredential(): void {
-    if (this.#credential?.writer() === undefined) {
-      this.close('revoked')
-      return
-    }
+    if (this.#credential?.writer() === undefined) this.close('revoked')
+    else this.#refresh()?.catch(error => this.#fail(error))
+  }
+
+  #refresh(): Promise<void> | undefined {
     this.#refreshing ??= this.#credential
-      .refresh?.()
+      ?.refresh?.()
       .catch(() => this.close('unavailable'))
       .finally(() => {
         this.#refreshing = undefined
       })
+    return this.#refreshing
   }
 
   /** Something of ours has failed. What became of the messages is unknown, so they get no acknowledgement. */
@@ -241,8 +242,7 @@ export class MqttSession {
     if (protocol === undefined) return
     const clientId = connect.clientId === '' ? randomUUID() : connect.clientId
     this.#credential = credential
-    const writer = credential.writer()
-    if (writer !== undefined) this.#sender = senderOf(writer)
+    this.#sender = credential.sender
     this.#deliveries = this.#deliver(protocol)
     if (!this.#send(protocol.connected(connect, clientId))) {
       this.close('too_large', { text: 'the client takes no CONNACK of this size' })
@@ -258,6 +258,7 @@ export class MqttSession {
     return new Deliveries({
       intake,
       writer: () => this.#credential?.writer(),
+      refresh: async () => this.#refresh(),
       rules,
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),

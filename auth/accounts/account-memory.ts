@@ -24,6 +24,11 @@ export function createAccountMemory(options: AccountMemoryOptions): RecordCache<
   })
   return {
     change: records.change,
+    peek(id) {
+      const account = records.peek(id)
+      if (account === undefined || account.tenantId === null) return account
+      return tenantMemory.peek(account.tenantId)?.isActive === true ? account : undefined
+    },
     async get(id) {
       for (;;) {
         const account = await records.get(id)

@@ -3,10 +3,12 @@
  * still good is asked of the account in memory, each time: there a revocation counts before its call is answered.
  */
 
+import type { Account } from '../accounts/account.ts'
 import type { AccountParts } from '../accounts/account-parts.ts'
 import { createLastSeen, type SeenRecord } from '../last-seen.ts'
 import type { Principal } from '../policy.ts'
 import { createReadCache } from '../read-cache.ts'
+import type { LiveKey } from './key.ts'
 import type { LastUse } from './key-lists.ts'
 import { readHolder, saveLastUsed } from './key-rows.ts'
 import { digestOf, isKeyText, keyTextLength } from './key-text.ts'
@@ -14,6 +16,8 @@ import { digestOf, isKeyText, keyTextLength } from './key-text.ts'
 export interface KeyCheck {
   /** Undefined when it is not good. */
   find(text: string): Promise<KeyPrincipal | undefined>
+  /** From memory: whether what `find` has returned still holds. False also where that is to be found out by `find`. */
+  isCurrent(found: KeyPrincipal): boolean
   lastUse: LastUse
   /** Saves when keys were last used. */
   close(): Promise<void>
@@ -61,21 +65,27 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       const holder = holders.peek(digest) ?? (isKeyText(text) ? await holders.get(digest) : undefined)
       if (holder === undefined) return undefined
       const account = await memory.get(holder.accountId)
-      const key = account?.keys.find(({ id }) => id === holder.id)
-      if (account === undefined || key === undefined || !account.isActive) return undefined
       const timeMs = nowMs()
-      if (key.expiresMs !== null && key.expiresMs <= timeMs) return undefined
+      const key = account && liveKey(account, holder.id, timeMs)
+      if (account === undefined || key === undefined) return undefined
       used.seen(holder, timeMs)
       // Keys from before this was asked of their owners send readings all the same, and add no devices.
       const createDevices = key.createDevices && account.emailVerifiedMs !== null
       return { kind: 'key', account, keyId: holder.id, scopes: key.scopes, createDevices }
     },
+    isCurrent: ({ account, keyId }) =>
+      memory.peek(account.id) === account && liveKey(account, keyId, nowMs()) !== undefined,
     lastUse(digest) {
       const lastSeenMs = holders.peek(packed(digest))?.lastSeenMs ?? 0
       return lastSeenMs === 0 ? undefined : lastSeenMs
     },
     close: used.close,
   }
+}
+
+function liveKey({ keys, isActive }: Account, id: number, nowMs: number): LiveKey | undefined {
+  const key = isActive ? keys.find(each => each.id === id) : undefined
+  return key === undefined || (key.expiresMs !== null && key.expiresMs <= nowMs) ? undefined : key
 }
 
 /** One byte a character: a Buffer takes three times the memory. */

@@ -9,7 +9,7 @@ import { createKeyCheck, type KeyCheck } from './key-check.ts'
 import { type KeyDetails, type KeyPageQuery, type OwnedKey, readKeyPage, readKeys } from './key-lists.ts'
 import { insertKey, type NewKey, type Revoked, readOwner, revokeKeyRow } from './key-rows.ts'
 
-export interface Keys extends Pick<KeyCheck, 'find' | 'close'> {
+export interface Keys extends Pick<KeyCheck, 'find' | 'isCurrent' | 'close'> {
   /** All of an account, the newest first; those that are over stay in the list for a while. */
   list(account: Account): Promise<KeyDetails[]>
   create(account: Account, wanted: WantedKey): Promise<Outcome<NewKey>>
@@ -75,6 +75,7 @@ export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
 
   return {
     find: check.find,
+    isCurrent: check.isCurrent,
     close: check.close,
     list: ({ id }) => readKeys(pool, id, check.lastUse),
     create: ({ id }, wanted) => create(id, wanted, subjectOf(id)),

@@ -1,6 +1,7 @@
 /** API keys at the MQTT listener, on a real PostgreSQL and with the real client. */
 
 import t, { type Test } from 'tap'
+import { changeProfile } from '../../auth/accounts/profile.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'
@@ -36,7 +37,7 @@ async function keyOf(id: number, { scopes = ['ingest'] as Scope[], createDevices
 }
 
 const start = (hooks: Test, bounds = perOwner) =>
-  startListener(hooks, { registry: devices, findKey: people.keys.find, perOwner: bounds })
+  startListener(hooks, { registry: devices, keyRegistry: people.keys, perOwner: bounds })
 
 t.test('a key writes the devices of its owner; for others it is told nothing, and they are counted', async t => {
   const { url, journal, rejections, closed } = await start(t)
@@ -134,4 +135,30 @@ t.test('a key that is revoked ends its connections, and those of another key sta
   await t.rejects(connectClient(t, url, { password: revoked.text }), { code: 4 })
   await other.publishAsync('readings/kitchen', reading(2), { qos: 1 })
   t.strictSame(journal.stored, [1, 2])
+})
+
+t.test('no message is stored that comes after a key was revoked', async t => {
+  const { url, closed, journal } = await start(t)
+  for (let round = 0; round < 5; round++) {
+    const { text, account, id } = await keyOf(owner)
+    const client = await connectClient(t, url, { password: text })
+    await client.publishAsync('readings/kitchen', reading(round), { qos: 1 })
+    const ended = eventOf(client, 'close')
+    await people.keys.revoke(account, id)
+    client.publish('readings/kitchen', reading(20 + round), { qos: 0 })
+    await ended
+  }
+  t.strictSame(journal.stored, [0, 1, 2, 3, 4])
+  t.strictSame(new Set(closed), new Set(['revoked']))
+})
+
+t.test('a change of the account holds its messages until it is known that the key is good, in their order', async t => {
+  const { url, closed, journal } = await start(t)
+  const { text, account } = await keyOf(owner)
+  const client = await connectClient(t, url, { password: text })
+  const numbers = Array.from({ length: 40 }, (_, at) => at)
+  const changes = [1, 2, 3].map(() => changeProfile(people.accounts, account, { name: 'Owner' }))
+  await Promise.all(numbers.map(at => client.publishAsync('readings/kitchen', reading(at), { qos: 1 })))
+  await Promise.all(changes)
+  t.strictSame([journal.stored, closed], [numbers, []])
 })

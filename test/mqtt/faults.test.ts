@@ -66,6 +66,7 @@ function inManner<Value>(manner: Manner, value: Value): Promise<Value> {
   return manner === 'late' ? pause().then(() => value) : Promise.resolve(value)
 }
 
+const sender = { name: 'key 1', isKnown: true }
 const device = { number: 1, name: 'any', log_switch: true } as Device
 const full: Refusal = { reason: 'full', code: 'STORAGE_FULL' }
 const invalid: Refusal = { reason: 'invalid', code: 'PAYLOAD_INVALID' }
@@ -83,7 +84,7 @@ class Parts {
     const writer = this.#writer()
     onWriter(writer)
     const refresh = () => inManner(this.scenario.refresh, undefined)
-    return inManner(this.scenario.login, { id: writer.id, writer: () => writer, refresh })
+    return inManner(this.scenario.login, { id: writer.id, sender, writer: () => writer, refresh })
   }
 
   #writer(): Writer {

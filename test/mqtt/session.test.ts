@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { generate } from 'mqtt-packet'
 import { type Test, test } from 'tap'
+import { senderOf } from '../../api/write/rejection-source.ts'
 import { createWriters } from '../../auth/writers.ts'
 import type { CloseReason } from '../../mqtt/close-reasons.ts'
 import { ByteBudget } from '../../mqtt/packet-reader.ts'
@@ -27,7 +28,7 @@ async function startSession(t: Test) {
   const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
   const session = new MqttSession(socket, {
     ...parts,
-    authenticate: async () => ({ id: 'any', writer: () => writer }),
+    authenticate: async () => ({ id: 'any', sender: senderOf(writer), writer: () => writer }),
     budget: new ByteBudget(1_000_000),
     aliasBudget: new ByteBudget(1_000_000),
     senderLog() {},

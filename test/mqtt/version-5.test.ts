@@ -61,7 +61,7 @@ test('the answer to CONNECT says what the client may do', async t => {
 })
 
 test('who may not connect is told why', async t => {
-  const { url, keys, closed } = await startListener(t, { findKey: async text => keys.get(text) as never })
+  const { url, keys, closed } = await startListener(t)
   const refused = async (code: number, more: object) => {
     const options = { protocolVersion, ...more } as const
     await t.rejects(connectClient(t, url, options), { code }, JSON.stringify(more))
@@ -89,7 +89,9 @@ test('who may not connect is told why', async t => {
 })
 
 test('while keys cannot be looked up, the client is told to come back', async t => {
-  const { url, closed } = await startListener(t, { findKey: () => Promise.reject(new Error('away')) })
+  const { url, closed } = await startListener(t, {
+    keyRegistry: { find: () => Promise.reject(new Error('away')), isCurrent: () => true },
+  })
   await t.rejects(connectClient(t, url, { protocolVersion, password: adminKey }), { code: 0x88 })
   t.strictSame(closed, ['unavailable'])
 })

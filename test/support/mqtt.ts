@@ -136,7 +136,7 @@ export interface ListenerVariant {
   metrics?: RegistryOfMetrics
   perOwner?: DevicesPerOwner
   /** With real keys. */
-  findKey?: Keys['find']
+  keyRegistry?: Pick<Keys, 'find' | 'isCurrent'>
   /** What stands in for the test's own parts. */
   parts?: Partial<Pick<ListenerOptions, 'intake' | 'findCredential' | 'authRateLimit' | 'connections'>>
   log?: Pick<Log, 'warn' | 'error'>
@@ -176,7 +176,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     findCredential: createCredentials({
       devices: registry,
       writers,
-      keys: { find: variant.findKey ?? (async text => keys.get(text) as never) },
+      keys: variant.keyRegistry ?? { find: async text => keys.get(text) as never, isCurrent: () => true },
     }),
     senderLog,
     ...variant.parts,
