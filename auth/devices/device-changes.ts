@@ -71,12 +71,12 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     return exclusively([], async () => {
       const record = memory.get(name)
       if (record === undefined) return unknownDevice
-      const keep = endOld ? undefined : record.digestToKeep(now())
-      const credential = { keep, digest: digestOf(password), graceEndsMs }
-      const row = await transact(
-        transaction => sql.updateCredential(transaction, record.number, credential, by),
-        endOld ? [record] : [],
-      )
+      const { number } = record
+      const digest = digestOf(password)
+      const credential = { digest, nowMs: now(), graceEndsMs, usedNext: record.usedNext() }
+      const row = endOld
+        ? await transact(transaction => sql.replaceCredential(transaction, number, digest, by), [record])
+        : await transact(transaction => sql.addCredential(transaction, number, credential, by))
       const old_password_until = endOld ? null : new Date(graceEndsMs).toISOString()
       return applyRow(record, row, () => ({ device: record.name, password, old_password_until }))
     })

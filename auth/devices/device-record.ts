@@ -23,6 +23,7 @@ export interface DeviceRow {
   lastSeenMs: number | null
   current: Buffer
   next: Buffer | null
+  nextUsed: boolean
   graceEndsMs: number | null
   authSeq: number
   removed: boolean
@@ -52,7 +53,7 @@ export class DeviceRecord implements Device, SeenRecord {
   #current: string
   #next: string | null = null
   #graceEndsMs = 0
-  #nextWasUsed = false
+  #nextUsed = false
 
   constructor(row: DeviceRow) {
     this.number = row.number
@@ -81,30 +82,27 @@ export class DeviceRecord implements Device, SeenRecord {
     this.removed = row.removed
     this.authSeq = row.authSeq
     const next = row.next === null ? null : packDigest(row.next)
-    this.#nextWasUsed &&= next === this.#next
+    this.#nextUsed = row.nextUsed || (this.#nextUsed && next === this.#next)
     this.#current = packDigest(row.current)
     this.#next = next
     this.#graceEndsMs = row.graceEndsMs ?? 0
   }
 
-  accepts(digest: Buffer, nowMs: number): boolean {
+  /** `first`: by the newer one of two passwords, for the first time as far as this process knows. */
+  accepts(digest: Buffer, nowMs: number): boolean | 'first' {
     const next = this.#next
     if (next === null) return digestEquals(digest, this.#current)
     if (digestEquals(digest, next)) {
-      this.#nextWasUsed = true
-      return true
+      if (this.#nextUsed) return true
+      this.#nextUsed = true
+      return 'first'
     }
     return nowMs < this.#graceEndsMs && digestEquals(digest, this.#current)
   }
 
-  /**
-   * The password that stays good beside a new one. Within a grace time there are two to choose from: the newer one if
-   * the device has used it, else the older one, for then the newer one never reached the device.
-   */
-  digestToKeep(nowMs: number): Buffer {
-    const newer = this.#next
-    if (newer === null) return unpackDigest(this.#current)
-    return unpackDigest(this.#nextWasUsed || nowMs >= this.#graceEndsMs ? newer : this.#current)
+  /** The newer one of two passwords, where the device is known to have used it. */
+  usedNext(): Buffer | null {
+    return this.#next !== null && this.#nextUsed ? unpackDigest(this.#next) : null
   }
 
   details(nowMs: number): DeviceDetails {

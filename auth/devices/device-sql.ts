@@ -12,7 +12,7 @@ type Database = Pick<pg.Pool, 'query'>
 
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
   expected_interval_s, owner, quality_limits, metrics, date_part('epoch', created_at) * 1000,
-  date_part('epoch', last_seen) * 1000, credential_current, credential_next,
+  date_part('epoch', last_seen) * 1000, credential_current, credential_next, next_used,
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
 type Values = [
@@ -32,6 +32,7 @@ type Values = [
   lastSeenMs: number | null,
   current: Buffer,
   next: Buffer | null,
+  nextUsed: boolean,
   graceEndsMs: number | null,
   authSeq: number,
   removed: boolean,
@@ -48,6 +49,7 @@ function rowOf(values: Values): DeviceRow {
     lastSeenMs,
     current,
     next,
+    nextUsed,
     graceEndsMs,
     authSeq,
     removed,
@@ -67,6 +69,7 @@ function rowOf(values: Values): DeviceRow {
     metrics,
     current,
     next,
+    nextUsed,
     authSeq,
     removed,
     createdMs: Math.round(createdMs),
@@ -225,22 +228,39 @@ export function updateSettings(database: Transaction, number: number, change: De
   return update(database, { number, by, action: 'device.change', details: change }, set, values)
 }
 
-export interface NewCredential {
-  /** What stays good until the end of the grace time; undefined when nothing does. */
-  keep: Buffer | undefined
-  digest: Buffer
-  graceEndsMs: number
+/** A new password instead of all others. */
+export function replaceCredential(database: Transaction, number: number, digest: Buffer, by: string) {
+  const what = { number, by, action: 'device.rotate', details: { old_password_ended: true } }
+  const set = ['credential_current = $5', 'credential_next = NULL', 'grace_ends_at = NULL', 'next_used = false']
+  return update(database, what, set, [digest])
 }
 
-export function updateCredential(database: Transaction, number: number, credential: NewCredential, by: string) {
-  const { keep, digest, graceEndsMs } = credential
-  const what = { number, by, action: 'device.rotate', details: { old_password_ended: keep === undefined } }
-  if (keep === undefined) {
-    const set = ['credential_current = $5', 'credential_next = NULL', 'grace_ends_at = NULL']
-    return update(database, what, set, [digest])
-  }
-  const set = ['credential_current = $5', 'credential_next = $6', 'grace_ends_at = to_timestamp($7::float8 / 1000)']
-  return update(database, what, set, [keep, digest, graceEndsMs])
+export interface NewCredential {
+  digest: Buffer
+  nowMs: number
+  graceEndsMs: number
+  /** What this process knows to have been used, whether or not that is saved. */
+  usedNext: Buffer | null
+}
+
+/**
+ * A new password beside one that stays good until the end of the grace time. Within an earlier grace time there are two to
+ * choose from: the newer one if the device has used it, else the older one, for then the newer one never reached the device.
+ * Both are those of the row while it is locked: a password that was revoked meanwhile does not come back.
+ */
+export function addCredential(database: Transaction, number: number, credential: NewCredential, by: string) {
+  const { digest, nowMs, graceEndsMs, usedNext } = credential
+  const what = { number, by, action: 'device.rotate', details: { old_password_ended: false } }
+  const set = [
+    `credential_current = CASE
+       WHEN credential_next IS NULL THEN credential_current
+       WHEN next_used OR credential_next = $8::bytea OR grace_ends_at <= to_timestamp($6::float8 / 1000) THEN credential_next
+       ELSE credential_current END`,
+    'credential_next = $5',
+    'grace_ends_at = to_timestamp($7::float8 / 1000)',
+    'next_used = false',
+  ]
+  return update(database, what, set, [digest, nowMs, graceEndsMs, usedNext])
 }
 
 export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
@@ -268,6 +288,13 @@ export async function saveLastSeen(database: Database, numbers: number[], timesM
   const text = `UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
     FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) WHERE devices.number = seen.number`
   await database.query(text, [numbers, timesMs])
+}
+
+/** Saves that devices have used these passwords, where they are still the newer ones of two. No change of the record, too. */
+export async function saveNextUsed(database: Database, numbers: number[], digests: Buffer[]): Promise<void> {
+  const text = `UPDATE devices SET next_used = true FROM unnest($1::int[], $2::bytea[]) AS used (number, digest)
+    WHERE devices.number = used.number AND credential_next = used.digest`
+  await database.query(text, [numbers, digests])
 }
 
 export interface Namesake {

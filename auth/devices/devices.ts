@@ -16,18 +16,14 @@ import { DeviceMemory } from './device-memory.ts'
 import type { DevicePage } from './device-page.ts'
 import type { DeviceRecord } from './device-record.ts'
 import * as sql from './device-sql.ts'
-import { digestEquals, digestOf } from './password.ts'
+import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import { createReconciler } from './reconciler.ts'
 
-export interface Devices extends DeviceChanges {
+export interface Devices extends DeviceChanges, PasswordCheck {
   /** From memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
   /** The same by the registry's number. */
   byNumber(number: number): Device | undefined
-  /** From memory, with the same amount of work for an unknown name. */
-  authenticate(name: string, password: string): Device | undefined
-  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good. */
-  credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
   /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
   /** All devices, or those of an account, ordered by name; valid until the next change. */
@@ -113,25 +109,14 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     unsavedMax: devicesMax,
   })
 
-  function authenticate(name: string, password: string): Device | undefined {
-    const record = memory.get(name)
-    const digest = digestOf(password)
-    if (record === undefined) {
-      digestEquals(digest, undefined)
-      return undefined
-    }
-    return record.accepts(digest, now()) ? record : undefined
-  }
+  const passwordCheck = createPasswordCheck({ pool, memory, now, log, unsavedMax: devicesMax })
 
   return {
     ...changes,
     get: name => memory.get(name),
     byNumber: number => memory.byNumber(number),
-    authenticate,
-    credentialCheck: ({ number }, password) => {
-      const digest = digestOf(password)
-      return () => memory.byNumber(number)?.accepts(digest, now()) ?? false
-    },
+    authenticate: passwordCheck.authenticate,
+    credentialCheck: passwordCheck.credentialCheck,
     seen: ({ number }, timeMs) => {
       const record = memory.byNumber(number)
       if (record !== undefined) lastSeen.seen(record, timeMs)
@@ -150,7 +135,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     close: async () => {
       reconciler.close()
       await mutex.idle()
-      await lastSeen.close()
+      await Promise.all([lastSeen.close(), passwordCheck.close()])
     },
   }
 }

@@ -18,6 +18,7 @@ const about = {
   lastSeenMs: null,
   current: password,
   next: null,
+  nextUsed: false,
   graceEndsMs: null,
 }
 

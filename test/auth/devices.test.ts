@@ -135,6 +135,41 @@ t.test('a second rotation keeps the password that the device uses', async t => {
   t.ok(devices.authenticate('kitchen', fifth))
 })
 
+t.test('which of two passwords a device uses is known after a restart, and to another process', async t => {
+  const before = await openEmpty(t)
+  const other = await open(t)
+  await addOne(before, 'kitchen')
+  const first = await addOne(before, 'roof')
+  const second = valueIn(await before.rotate('kitchen', false, 'test')).password
+  const unused = valueIn(await before.rotate('roof', false, 'test')).password
+  t.ok(before.authenticate('kitchen', second))
+  await waitFor('it is saved', async () => (await pool.query('SELECT FROM devices WHERE next_used')).rowCount === 1)
+  const third = valueIn(await (await open(t)).rotate('kitchen', false, 'test')).password
+  const { rowCount } = await pool.query('SELECT FROM devices WHERE next_used')
+  t.equal(rowCount, 0, 'the new one is not used yet')
+  const after = await open(t)
+  t.ok(after.authenticate('kitchen', second), 'the one in use stays')
+  t.ok(after.authenticate('kitchen', third))
+  valueIn(await after.rotate('roof', false, 'test'))
+  t.ok(after.authenticate('roof', first), 'the newer one was not used, so the older one stays')
+  t.equal(after.authenticate('roof', unused), undefined)
+  t.equal(other.size(), 0, 'this one knows nothing of all that')
+})
+
+t.test('a rotation that rests on an old record brings no revoked password back', async t => {
+  const devices = await openEmpty(t)
+  const revoked = await addOne(devices, 'kitchen')
+  const behind = await open(t)
+  const second = valueIn(await devices.rotate('kitchen', true, 'test')).password
+  t.ok(behind.authenticate('kitchen', revoked), 'it has not heard of the revocation')
+  const third = valueIn(await behind.rotate('kitchen', false, 'test')).password
+  for (const registry of [behind, await open(t)]) {
+    t.equal(registry.authenticate('kitchen', revoked), undefined)
+    t.ok(registry.authenticate('kitchen', second))
+    t.ok(registry.authenticate('kitchen', third))
+  }
+})
+
 t.test('a removed device is out before the call returns, and a new one of its name starts anew', async t => {
   const devices = await openEmpty(t)
   const password = await addOne(devices, 'kitchen')

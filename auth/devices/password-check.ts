@@ -1,0 +1,78 @@
+/** Whether a password is that of a device. The first use of the newer one of two is saved, since rotations ask for it. */
+
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { createLastSeen, type SeenRecord } from '../last-seen.ts'
+import type { Device } from './device.ts'
+import type { DeviceMemory } from './device-memory.ts'
+import type { DeviceRecord } from './device-record.ts'
+import { saveNextUsed } from './device-sql.ts'
+import { digestEquals, digestOf } from './password.ts'
+
+export interface PasswordCheck {
+  /** From memory, with the same amount of work for an unknown name. */
+  authenticate(name: string, password: string): Device | undefined
+  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good. */
+  credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
+}
+
+export interface PasswordCheckOptions {
+  pool: pg.Pool
+  memory: DeviceMemory
+  now: () => number
+  log: Pick<Log, 'warn'>
+  unsavedMax: number
+}
+
+/** The first use of the newer one of two passwords. */
+interface PasswordUse extends SeenRecord {
+  number: number
+  digest: Buffer
+}
+
+/** Soon, as a rotation after a crash must know of it. */
+const flushMs = 100
+const usesPerStatement = 5_000
+
+export function createPasswordCheck(options: PasswordCheckOptions): PasswordCheck & { close(): Promise<void> } {
+  const { pool, memory, now, log, unsavedMax } = options
+  const uses = createLastSeen<PasswordUse>({
+    save: batch => {
+      const numbers = batch.map(({ number }) => number)
+      const digests = batch.map(({ digest }) => digest)
+      return saveNextUsed(pool, numbers, digests)
+    },
+    failed: error => log.warn({ err: error }, 'could not save which passwords are used, retrying'),
+    flushMs,
+    batchMax: usesPerStatement,
+    unsavedMax,
+  })
+
+  function accepts(record: DeviceRecord, digest: Buffer): boolean {
+    const accepted = record.accepts(digest, now())
+    if (accepted === 'first') {
+      uses.seen({ number: record.number, digest, lastSeenMs: 0, seenUnsaved: false }, now())
+    }
+    return accepted !== false
+  }
+
+  return {
+    authenticate(name, password) {
+      const record = memory.get(name)
+      const digest = digestOf(password)
+      if (record === undefined) {
+        digestEquals(digest, undefined)
+        return undefined
+      }
+      return accepts(record, digest) ? record : undefined
+    },
+    credentialCheck({ number }, password) {
+      const digest = digestOf(password)
+      return () => {
+        const record = memory.byNumber(number)
+        return record !== undefined && accepts(record, digest)
+      }
+    },
+    close: uses.close,
+  }
+}
