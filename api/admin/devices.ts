@@ -56,7 +56,7 @@ function deviceReads({ devices }: AdminDevicesOptions): AdminOperation[] {
       success: { status: 200, description: 'A page of it', json: DevicePage.meta({ id: 'AdminDevicePage' }) },
       async handle({ query }, reply) {
         if (!(await devices.reconcile())) return sendUnsettled(reply)
-        return reply.send(devices.list(query.search, query.page))
+        return reply.send(await devices.list(query.search, query.page))
       },
     }),
     operation({
@@ -69,7 +69,7 @@ function deviceReads({ devices }: AdminDevicesOptions): AdminOperation[] {
       refusals: ['DEVICE_UNKNOWN'],
       async handle({ path }, reply) {
         if (!(await devices.reconcile())) return sendUnsettled(reply)
-        const details = devices.details(path.name)
+        const details = await devices.details(path.name)
         return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
       },
     }),

@@ -5,11 +5,15 @@ import { createTextSearch } from '../text-search.ts'
 import type { DevicePage } from './device-page.ts'
 import type { DeviceRecord } from './device-record.ts'
 
+/** A page whose devices are still records. */
+export interface RecordPage extends Omit<DevicePage, 'devices'> {
+  records: readonly DeviceRecord[]
+}
+
 /** Finds the text in the name, the place or its description, whatever the case. Pages count from 1. */
-export function devicePage(all: readonly DeviceRecord[], search: string, page: number, nowMs: number): DevicePage {
+export function pageOfDevices(all: readonly DeviceRecord[], search: string, page: number): RecordPage {
   const found = search === '' ? all : all.filter(finder(search))
-  const devices = rowsOfPage(found, page).map(record => record.details(nowMs))
-  return { devices, ...listPage(found.length, page) }
+  return { records: rowsOfPage(found, page), ...listPage(found.length, page) }
 }
 
 function finder(search: string): (record: DeviceRecord) => boolean {

@@ -44,7 +44,7 @@ export class DeviceRecord implements Device, SeenRecord {
   quality_limits: QualityLimits | null = null
   metrics: string[] | null = null
   /** 0 for a device that has never been seen. */
-  lastSeenMs: number
+  lastSeenMs = 0
   seenUnsaved = false
   removed = false
   suspended = false
@@ -58,7 +58,6 @@ export class DeviceRecord implements Device, SeenRecord {
   constructor(row: DeviceRow) {
     this.number = row.number
     this.symbol = row.symbol
-    this.lastSeenMs = row.lastSeenMs ?? 0
     this.#createdMs = row.createdMs
     this.#current = packDigest(row.current)
     this.apply(row)
@@ -81,11 +80,17 @@ export class DeviceRecord implements Device, SeenRecord {
     this.metrics = row.metrics
     this.removed = row.removed
     this.authSeq = row.authSeq
+    this.seenAt(row.lastSeenMs ?? 0)
     const next = row.next === null ? null : packDigest(row.next)
     this.#nextUsed = row.nextUsed || (this.#nextUsed && next === this.#next)
     this.#current = packDigest(row.current)
     this.#next = next
     this.#graceEndsMs = row.graceEndsMs ?? 0
+  }
+
+  /** What PostgreSQL knows may be older than what is not saved yet. */
+  seenAt(timeMs: number): void {
+    if (timeMs > this.lastSeenMs) this.lastSeenMs = timeMs
   }
 
   /** `first`: by the newer one of two passwords, for the first time as far as this process knows. */

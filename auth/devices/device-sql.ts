@@ -290,6 +290,15 @@ export async function saveLastSeen(database: Database, numbers: number[], timesM
   await database.query(text, [numbers, timesMs])
 }
 
+export async function readLastSeen(
+  database: Database,
+  numbers: readonly number[],
+): Promise<{ number: number; lastSeenMs: number }[]> {
+  const text = `SELECT number, round(date_part('epoch', last_seen) * 1000) AS "lastSeenMs" FROM devices
+    WHERE number = ANY($1::int[]) AND last_seen IS NOT NULL`
+  return (await database.query<{ number: number; lastSeenMs: number }>(text, [numbers])).rows
+}
+
 /** Saves that devices have used these passwords, where they are still the newer ones of two. No change of the record, too. */
 export async function saveNextUsed(database: Database, numbers: number[], digests: Buffer[]): Promise<void> {
   const text = `UPDATE devices SET next_used = true FROM unnest($1::int[], $2::bytea[]) AS used (number, digest)

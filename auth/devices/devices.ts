@@ -7,25 +7,22 @@ import type pg from 'pg'
 import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
-import { createLastSeen } from '../last-seen.ts'
 import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'
 import type { Device, DeviceDetails, NamedDevice } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
-import { devicePage } from './device-list.ts'
+import { pageOfDevices } from './device-list.ts'
 import { DeviceMemory } from './device-memory.ts'
 import type { DevicePage } from './device-page.ts'
-import type { DeviceRecord } from './device-record.ts'
 import * as sql from './device-sql.ts'
 import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import { createReconciler } from './reconciler.ts'
+import { createSeenDevices, type SeenDevices } from './seen-devices.ts'
 
-export interface Devices extends DeviceChanges, PasswordCheck {
+export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices, 'seen'> {
   /** From memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
   /** The same by the registry's number. */
   byNumber(number: number): Device | undefined
-  /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
-  seen(device: Pick<Device, 'number'>, timeMs: number): void
   /** All devices, or those of an account, ordered by name; valid until the next change. */
   all(owner?: number): readonly Device[]
   /** Those with `log_switch`; the same array until one of them changes. */
@@ -41,9 +38,10 @@ export interface Devices extends DeviceChanges, PasswordCheck {
   size(): number
   /** How many devices the account has. */
   ownedBy(account: number): number
-  details(name: string): DeviceDetails | undefined
-  /** Pages count from 1. */
-  list(search: string, page: number): DevicePage
+  /** When it was last seen is the later one of memory and PostgreSQL; of memory alone, while PostgreSQL does not answer. */
+  details(name: string): Promise<DeviceDetails | undefined>
+  /** The same of a page of them. Pages count from 1. */
+  list(search: string, page: number): Promise<DevicePage>
   /** Resolves the unknown outcome of the last change, if any; false while PostgreSQL cannot tell. */
   reconcile(): Promise<boolean>
   close(): Promise<void>
@@ -65,7 +63,6 @@ export interface DevicesOptions {
 }
 
 const rowsPerRead = 1000
-const seenPerStatement = 5_000
 const changesWaitingMax = 1_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
@@ -98,17 +95,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     stepMs,
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
-  const lastSeen = createLastSeen<DeviceRecord>({
-    save: (records, timesMs) => {
-      const numbers = records.map(record => record.number)
-      return sql.saveLastSeen(pool, numbers, timesMs)
-    },
-    failed: error => log.warn({ err: error }, 'could not save last-seen times, retrying'),
-    flushMs,
-    batchMax: seenPerStatement,
-    unsavedMax: devicesMax,
-  })
-
+  const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax })
   const passwordCheck = createPasswordCheck({ pool, memory, now, log, unsavedMax: devicesMax })
 
   return {
@@ -117,10 +104,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     byNumber: number => memory.byNumber(number),
     authenticate: passwordCheck.authenticate,
     credentialCheck: passwordCheck.credentialCheck,
-    seen: ({ number }, timeMs) => {
-      const record = memory.byNumber(number)
-      if (record !== undefined) lastSeen.seen(record, timeMs)
-    },
+    seen: seenDevices.seen,
     all: owner => memory.all(owner),
     active: owner => memory.active(owner),
     version: () => memory.version(),
@@ -129,13 +113,22 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     onChange: listener => memory.onChange(listener),
     size: () => memory.size(),
     ownedBy: account => memory.ownedBy(account),
-    details: name => memory.get(name)?.details(now()),
-    list: (search, page) => devicePage(memory.all(), search, page, now()),
+    async details(name) {
+      const record = memory.get(name)
+      if (record === undefined) return undefined
+      await seenDevices.learn([record])
+      return record.details(now())
+    },
+    async list(search, page) {
+      const { records, ...rest } = pageOfDevices(memory.all(), search, page)
+      await seenDevices.learn(records)
+      return { devices: records.map(record => record.details(now())), ...rest }
+    },
     reconcile: reconciler.reconcile,
     close: async () => {
       reconciler.close()
       await mutex.idle()
-      await Promise.all([lastSeen.close(), passwordCheck.close()])
+      await Promise.all([seenDevices.close(), passwordCheck.close()])
     },
   }
 }

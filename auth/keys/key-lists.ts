@@ -83,10 +83,15 @@ function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
     scopes,
     createDevices,
     createdMs: row.created_at.getTime(),
-    lastUsedMs: lastUse(row.digest) ?? timeOf(row.last_used_at),
+    // Another process may have noted a later use than this one.
+    lastUsedMs: laterOf(lastUse(row.digest) ?? null, timeOf(row.last_used_at)),
     expiresMs: timeOf(row.expires_at),
     revokedMs: timeOf(row.revoked_at),
   }
+}
+
+function laterOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other)
 }
 
 function timeOf(date: Date | null): number | null {

@@ -82,10 +82,10 @@ t.test('a restart keeps everything', async t => {
   valueIn(await first.add([roof], 'test'))
   const rotated = valueIn(await first.rotate('kitchen', false, 'test'))
   first.seen(first.get('kitchen') ?? { number: 0 }, nowMs + 5)
-  const before = first.list('', 1)
+  const before = await first.list('', 1)
   await first.close()
   const second = await open(t)
-  t.strictSame(second.list('', 1), before)
+  t.strictSame(await second.list('', 1), before)
   t.equal(before.devices[0]?.last_seen, new Date(nowMs + 5).toISOString())
   t.ok(second.authenticate('kitchen', password))
   t.ok(second.authenticate('kitchen', rotated.password))
@@ -96,7 +96,7 @@ t.test('a rotation leaves no gap: both passwords are good until the grace time e
   const old = await addOne(devices, 'kitchen')
   const { password, old_password_until } = valueIn(await devices.rotate('kitchen', false, 'test'))
   t.equal(old_password_until, new Date(nowMs + hourMs).toISOString())
-  t.match(devices.details('kitchen'), { credential: 'rotating', old_password_until })
+  t.match(await devices.details('kitchen'), { credential: 'rotating', old_password_until })
   t.ok(devices.authenticate('kitchen', old))
   t.ok(devices.authenticate('kitchen', password))
   nowMs += hourMs - 1
@@ -104,7 +104,7 @@ t.test('a rotation leaves no gap: both passwords are good until the grace time e
   nowMs += 1
   t.equal(devices.authenticate('kitchen', old), undefined)
   t.ok(devices.authenticate('kitchen', password))
-  t.match(devices.details('kitchen'), { credential: 'current', old_password_until: null })
+  t.match(await devices.details('kitchen'), { credential: 'current', old_password_until: null })
 })
 
 t.test('a rotation that ends the old password does so at once', async t => {
@@ -247,7 +247,7 @@ t.test('a change is seen at once, by whoever holds the record', async t => {
   t.match(await devices.change('kitchen', { battery: true }, 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
   await addOne(devices, 'kitchen')
   t.strictSame(
-    devices.list('', 1).devices.map(({ name }) => name),
+    (await devices.list('', 1)).devices.map(({ name }) => name),
     ['attic', 'kitchen', 'roof'],
   )
 })
@@ -366,23 +366,41 @@ t.test('when devices were last heard of is saved in batches, and survives a lost
   t.strictSame(rows, [{ count: 50, newest: new Date(nowMs + 999) }])
 })
 
+t.test('when a device was last seen is the later one of what two processes know', async t => {
+  const devices = await openEmpty(t)
+  await addOne(devices, 'kitchen')
+  const other = await open(t)
+  const seenAt = async (registry: Devices) => [
+    (await registry.details('kitchen'))?.last_seen,
+    (await registry.list('', 1)).devices[0]?.last_seen,
+  ]
+  const twice = (timeMs: number) => Array(2).fill(new Date(timeMs).toISOString())
+  devices.seen({ number: devices.get('kitchen')?.number ?? 0 }, nowMs + 10)
+  await devices.close()
+  t.strictSame(await seenAt(other), twice(nowMs + 10))
+  other.seen({ number: other.get('kitchen')?.number ?? 0 }, nowMs + 20)
+  t.strictSame(await seenAt(other), twice(nowMs + 20))
+  valueIn(await other.rotate('kitchen', false, 'test'))
+  t.strictSame(await seenAt(other), twice(nowMs + 20), 'also after a change of what is not saved')
+})
+
 t.test('a search finds names and places in any case, page by page', async t => {
   const devices = await openEmpty(t)
   const many = Array.from({ length: 230 }, (_, at) => NewDevice.parse({ name: `sensor.${1000 + at}` }))
   many.push(NewDevice.parse({ name: 'x', location_short: 'Straße', location_desc: 'behind the (old) Wall' }))
   valueIn(await devices.add(many, 'test'))
-  const found = (search: string, page = 1) => {
-    const { devices: list, total, next } = devices.list(search, page)
+  const found = async (search: string, page = 1) => {
+    const { devices: list, total, next } = await devices.list(search, page)
     return [list.length, total, next]
   }
-  t.strictSame(found(''), [100, 231, 2])
-  t.strictSame(found('', 3), [31, 231, null])
-  t.strictSame(found('', 4), [0, 231, null])
-  t.strictSame(found('SENSOR.'), [100, 230, 2])
-  t.strictSame(found('sensor.122'), [10, 10, null])
-  t.strictSame(found('(OLD) w'), [1, 1, null])
-  t.strictSame(found('STRAße'), [1, 1, null])
-  t.strictSame(found('.*'), [0, 0, null])
+  t.strictSame(await found(''), [100, 231, 2])
+  t.strictSame(await found('', 3), [31, 231, null])
+  t.strictSame(await found('', 4), [0, 231, null])
+  t.strictSame(await found('SENSOR.'), [100, 230, 2])
+  t.strictSame(await found('sensor.122'), [10, 10, null])
+  t.strictSame(await found('(OLD) w'), [1, 1, null])
+  t.strictSame(await found('STRAße'), [1, 1, null])
+  t.strictSame(await found('.*'), [0, 0, null])
 })
 
 t.test('a device has an account as its owner, or none', async t => {

@@ -152,6 +152,6 @@ t.test('an addition that is not confirmed is there for the next who looks, if it
   t.strictSame(await devices.add([NewDevice.parse({ name: 'late' })], 'test'), unknown)
   await held.commit()
   await until('it is found out', () => devices.reconcile())
-  t.ok(devices.details('late'))
+  t.ok(await devices.details('late'))
   t.match(await devices.add([NewDevice.parse({ name: 'late' })], 'test'), { ok: false, code: 'NAME_TAKEN' })
 })

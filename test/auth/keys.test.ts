@@ -98,6 +98,28 @@ t.test('when a key was last used is in the list at once, and in PostgreSQL in th
   )
 })
 
+t.test('when a key was last used is the later one of what two processes know', async t => {
+  const id = await person('two-processes@example.com')
+  const text = await made(id)
+  const account = await accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const [one, other] = [openKeys({ parts: accounts }), openKeys({ parts: accounts })]
+  const lastUses = async () => [
+    (await one.list(account))[0]?.lastUsedMs,
+    (await one.page({ accountId: id, from: 0, rowsMax: 1 })).owned[0]?.lastUsedMs,
+  ]
+  clock.ms += 1000
+  await one.find(text)
+  clock.ms += 1000
+  await other.find(text)
+  await other.close()
+  t.strictSame(await lastUses(), [clock.ms, clock.ms])
+  clock.ms += 1000
+  await one.find(text)
+  t.strictSame(await lastUses(), [clock.ms, clock.ms])
+  await one.close()
+})
+
 t.test('a key that is over stays in the list for 30 days', async t => {
   const id = await person('swept@example.com')
   const dayMs = 24 * 3_600_000

@@ -268,7 +268,7 @@ t.test("a device's own readings need no name; those of a key do", async t => {
     stored.map(({ device }) => device),
     Array(3).fill(devices.get('porch')?.number),
   )
-  t.not(devices.details('porch')?.last_seen, null)
+  t.not((await devices.details('porch'))?.last_seen, null)
   stored.length = 0
   const { body: answer } = await send(body, json)
   t.match(answer, {

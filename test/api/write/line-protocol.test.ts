@@ -184,7 +184,7 @@ t.test('a device was seen when its lines came', async t => {
   const { post } = await start(t)
   await addDevice('quiet', { owner })
   t.match(await post('/write', line('quiet', 'temperature=1'), token(key)), { status: 204 })
-  t.match(devices.details('quiet'), { last_seen: /^20/ })
+  t.match(await devices.details('quiet'), { last_seen: /^20/ })
 })
 
 t.test('units of timestamps are those of the version, and bodies may be compressed', async t => {

@@ -1,0 +1,60 @@
+/** When devices were last seen: noted in memory, saved in PostgreSQL in batches, and read again for those who look at it. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { createLastSeen } from '../last-seen.ts'
+import type { Device } from './device.ts'
+import type { DeviceMemory } from './device-memory.ts'
+import type { DeviceRecord } from './device-record.ts'
+import { readLastSeen, saveLastSeen } from './device-sql.ts'
+
+export interface SeenDevices {
+  /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
+  seen(device: Pick<Device, 'number'>, timeMs: number): void
+  /** Takes over what other processes have saved. While PostgreSQL does not answer, memory stays as it is. */
+  learn(records: readonly DeviceRecord[]): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SeenDevicesOptions {
+  pool: pg.Pool
+  memory: DeviceMemory
+  log: Pick<Log, 'warn'>
+  flushMs: number
+  unsavedMax: number
+}
+
+const seenPerStatement = 5_000
+/** A list is shown without what PostgreSQL has not said by then. */
+const answerMsMax = 1_000
+
+export function createSeenDevices({ pool, memory, log, flushMs, unsavedMax }: SeenDevicesOptions): SeenDevices {
+  const lastSeen = createLastSeen<DeviceRecord>({
+    save: (records, timesMs) => saveLastSeen(pool, numbersOf(records), timesMs),
+    failed: error => log.warn({ err: error }, 'could not save last-seen times, retrying'),
+    flushMs,
+    batchMax: seenPerStatement,
+    unsavedMax,
+  })
+  return {
+    seen({ number }, timeMs) {
+      const record = memory.byNumber(number)
+      if (record !== undefined) lastSeen.seen(record, timeMs)
+    },
+    async learn(records) {
+      const reading = readLastSeen(pool, numbersOf(records)).catch(error => {
+        if (isUnavailable(error)) return []
+        throw error
+      })
+      const rows = await Promise.race([reading, sleep(answerMsMax, [], { ref: false })])
+      for (const { number, lastSeenMs } of rows) memory.byNumber(number)?.seenAt(lastSeenMs)
+    },
+    close: lastSeen.close,
+  }
+}
+
+function numbersOf(records: readonly DeviceRecord[]): number[] {
+  return records.map(({ number }) => number)
+}
