@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply } from 'fastify'
 import { ChangeInDoubt } from '../../auth/record-cache.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
-import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { isConflict, isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import { errorCodeOf, leavesBodyUnread, type ServerErrorCode, setRetryAfter } from '../http/errors.ts'
 import type { Scope } from '../http/scope.ts'
 import { sendProblem } from './problem.ts'
@@ -26,6 +26,7 @@ export function sendFailure(reply: FastifyReply, error: unknown, log: Log): Fast
     return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
   }
   if (error instanceof TooBusy) return sendProblem(setRetryAfter(reply, error.retryAfterSeconds), 'TOO_BUSY')
+  if (isConflict(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'the same data are being changed' })
   if (isUnavailable(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'PostgreSQL does not answer' })
   const code = errorCodeOf(error as FastifyError)
   if (code === 'INTERNAL') log.error({ err: error }, 'admin API request failed')

@@ -23,12 +23,13 @@ export function createHandOver({ memory, mutex, reconciler, transact }: HandOver
   return async work => {
     const done = await mutex.tryRun(async () => {
       if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a device is not confirmed')
-      const rows: DeviceRow[] = []
-      const value = await transact(transaction =>
-        work(transaction, async (owner, by) => {
-          rows.push(...(await handOver(transaction, owner, by)))
-        }),
-      )
+      const { value, rows } = await transact(async transaction => {
+        const handedOver: DeviceRow[] = []
+        const result = await work(transaction, async (owner, by) => {
+          handedOver.push(...(await handOver(transaction, owner, by)))
+        })
+        return { value: result, rows: handedOver }
+      })
       for (const row of rows) memory.apply(row)
       return { value }
     })

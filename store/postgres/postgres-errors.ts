@@ -12,6 +12,8 @@ export class OutcomeUnknown extends Error {
   }
 }
 
+/** `serialization_failure` and `deadlock_detected`: rolled back because of what others were doing, and not for its own sake. */
+const conflictCodes: ReadonlySet<string> = new Set(['40001', '40P01'])
 /** Connection lost, out of resources, shut down or cancelled, not writable (a standby), disk: SQLSTATE classes. */
 const unavailableClasses = /^(08|53|57|58|25006)/
 /** What the driver says without a code, when the connection is not there or does not answer. */
@@ -21,10 +23,15 @@ const driverMessages =
 /** The same work may succeed later: PostgreSQL is not there, does not answer, or takes nothing at present. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof pg.DatabaseError) return unavailableClasses.test(error.code ?? '')
+  if (error instanceof pg.DatabaseError) return isConflict(error) || unavailableClasses.test(error.code ?? '')
   // Errors of the operating system: ECONNREFUSED, ECONNRESET, ENOENT of a socket file.
   if ('syscall' in error || error instanceof AggregateError || error instanceof OutcomeUnknown) return true
   return driverMessages.test(error.message)
+}
+
+/** PostgreSQL has rolled the transaction back in favour of another one; repeated at once, it may succeed. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && conflictCodes.has(error.code ?? '')
 }
 
 /** `cannot_connect_now`, and what the operating system says while nobody listens; ENOENT of a socket. */

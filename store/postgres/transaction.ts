@@ -6,7 +6,7 @@
 
 import type pg from 'pg'
 import { bug } from '../../limits/bug.ts'
-import { isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
+import { isConflict, isInvalidParameter, OutcomeUnknown } from './postgres-errors.ts'
 
 /** What the work is done with: each statement has the time limit of a step. */
 export type Transaction = Pick<pg.Pool, 'query'>
@@ -18,12 +18,33 @@ export interface TransactionOptions {
   isSnapshot?: boolean
 }
 
-/** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
+/** After a deadlock or a serialization failure. */
+const repeatsMax = 2
+
+/**
+ * Rejects with OutcomeUnknown, or with an error after which nothing was changed. `work` changes nothing but by the transaction, so
+ * that it can be repeated where PostgreSQL has rolled it back in favour of another one.
+ */
 export async function inTransaction<Result>(
   pool: pg.Pool,
-  { stepMs, isSnapshot = false }: TransactionOptions,
+  options: TransactionOptions,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await tryOnce(pool, options, work)
+    } catch (error) {
+      if (!isConflict(error) || repeats === repeatsMax) throw error
+    }
+  }
+}
+
+async function tryOnce<Result>(
+  pool: pg.Pool,
+  options: TransactionOptions,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { stepMs, isSnapshot = false } = options
   const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
   const client = await pool.connect()
   // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
@@ -53,6 +74,7 @@ async function commit(transaction: Transaction): Promise<void> {
   try {
     await transaction.query('COMMIT')
   } catch (error) {
+    if (isConflict(error)) throw error
     throw new OutcomeUnknown(row.id, error)
   }
 }

@@ -61,3 +61,59 @@ t.test('a COMMIT that fails leaves the outcome open, and counts as unavailable',
   t.match((error as OutcomeUnknown).transaction, /^\d+$/)
   t.ok(isUnavailable(error))
 })
+
+t.test('of two transactions that wait for each other the one that is rolled back is repeated', async t => {
+  await postgres.query('CREATE TABLE deadlock_test (id int PRIMARY KEY, n int NOT NULL)')
+  await postgres.query('INSERT INTO deadlock_test VALUES (1, 0), (2, 0)')
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let tries = 0
+  const add = (first: number, second: number) =>
+    inTransaction(postgres, limits, async transaction => {
+      tries++
+      const update = 'UPDATE deadlock_test SET n = n + 1 WHERE id = $1'
+      await transaction.query(update, [first])
+      begun[first - 1]?.resolve()
+      await begun[second - 1]?.promise
+      await transaction.query(update, [second])
+    })
+  await Promise.all([add(1, 2), add(2, 1)])
+  t.equal(tries, 3)
+  const { rows } = await postgres.query('SELECT id, n FROM deadlock_test ORDER BY id')
+  t.strictSame(rows, [
+    { id: 1, n: 2 },
+    { id: 2, n: 2 },
+  ])
+})
+
+t.test('a transaction that is rolled back each time fails as one that may succeed later', async t => {
+  for (const code of ['40001', '40P01']) {
+    let tries = 0
+    const error = await inTransaction(postgres, limits, async transaction => {
+      tries++
+      await transaction.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`)
+    }).catch((error: unknown) => error)
+    t.match(error, { code })
+    t.ok(isUnavailable(error))
+    t.equal(tries, 3)
+  }
+  let tries = 0
+  const once = inTransaction(postgres, limits, async transaction => {
+    tries++
+    await transaction.query('SELECT 1 / 0')
+  })
+  await t.rejects(once, { code: '22012' })
+  t.equal(tries, 1, 'another error is final')
+})
+
+t.test('a COMMIT that fails for another transaction is repeated, since its outcome is known', async t => {
+  await postgres.query(`CREATE TABLE commit_test (n int);
+    CREATE SEQUENCE commit_tries;
+    CREATE FUNCTION fail_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('commit_tries') = 1 THEN RAISE EXCEPTION USING ERRCODE = '40001'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON commit_test DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION fail_first()`)
+  await inTransaction(postgres, limits, transaction => transaction.query('INSERT INTO commit_test VALUES (1)'))
+  t.strictSame((await postgres.query('SELECT n FROM commit_test')).rows, [{ n: 1 }])
+})
