@@ -52,6 +52,12 @@ export interface Commits {
   ): Changed<Value>
 }
 
+/**
+ * Of all changes of devices, until they are committed: so their sequence numbers become visible in order, and whoever reads
+ * what is above the highest one that he knows misses none. Any fixed number serves; it is "barodevs" in ASCII.
+ */
+const devicesLock = '7089073111209178739'
+
 const away = { ok: false, code: 'DATABASE_AWAY' } as const
 export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
 
@@ -99,7 +105,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
     transact: async (work, revokes = []) => {
       const sequence = memory.sequence()
       try {
-        return await inTransaction(pool, { stepMs }, work)
+        return await inTransaction(pool, { stepMs, lock: devicesLock }, work)
       } catch (error) {
         if (error instanceof OutcomeUnknown) {
           const setSuspended = (suspended: boolean) => {

@@ -89,11 +89,10 @@ async function ask(database: Database, text: string, values: unknown[]): Promise
   return rows.map(rowOf)
 }
 
-/** The highest sequence number that has been given out; what is read after it can only be newer. */
+/** The highest sequence number of a change that is committed: numbers become visible in order, so what comes after it is higher. */
 export async function highestSequence(database: Database): Promise<number> {
   const { rows } = await database.query<{ seq: number }>(
-    // A sequence that was never used shows its first value all the same.
-    'SELECT (CASE WHEN is_called THEN last_value ELSE 0 END)::float8 AS seq FROM auth_seq',
+    'SELECT coalesce(max(auth_seq), 0)::float8 AS seq FROM devices',
   )
   return rows[0]?.seq ?? 0
 }

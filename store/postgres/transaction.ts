@@ -16,6 +16,8 @@ export interface TransactionOptions {
   stepMs: number
   /** All statements see the data of one moment, and change nothing. */
   isSnapshot?: boolean
+  /** The number of an advisory lock that is taken before all others and kept until the end. */
+  lock?: string
 }
 
 /** After a deadlock or a serialization failure. */
@@ -45,15 +47,13 @@ async function tryOnce<Result>(
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const { stepMs, isSnapshot = false } = options
-  const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
   const client = await pool.connect()
   // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
   const heard = () => undefined
   client.on('error', heard)
   try {
     const transaction = limited(client, stepMs)
-    // A server that lost us without noticing must not keep the rows locked.
-    await transaction.query(`${begin}; SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`)
+    await transaction.query(beginning(options))
     const result = await work(transaction)
     if (isSnapshot) await transaction.query('COMMIT')
     else await commit(transaction)
@@ -65,6 +65,14 @@ async function tryOnce<Result>(
     client.release(true)
     throw error
   }
+}
+
+/** All of it in one round trip. */
+function beginning({ stepMs, isSnapshot = false, lock }: TransactionOptions): string {
+  const begin = isSnapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN'
+  // A server that lost us without noticing must not keep the rows locked.
+  const limit = `SET LOCAL idle_in_transaction_session_timeout = ${2 * stepMs}`
+  return `${begin}; ${limit}${lock === undefined ? '' : `; SELECT pg_advisory_xact_lock(${lock})`}`
 }
 
 async function commit(transaction: Transaction): Promise<void> {

@@ -170,6 +170,46 @@ t.test('a rotation that rests on an old record brings no revoked password back',
   }
 })
 
+t.test('the numbers of changes of two processes become visible in their order', async t => {
+  const held = Promise.withResolvers<void>()
+  const isHeld = Promise.withResolvers<void>()
+  const gated = Object.assign(Object.create(pool), {
+    query: pool.query.bind(pool),
+    async connect() {
+      const client = await pool.connect()
+      const query = async (statement: { text: string }, values?: unknown[]) => {
+        if (statement.text === 'COMMIT') {
+          isHeld.resolve()
+          await held.promise
+        }
+        return await client.query(statement, values)
+      }
+      return Object.assign(Object.create(client), { query })
+    },
+  })
+  const other = await openEmpty(t)
+  const slow = await open(t, { pool: gated })
+  const { rows: before } = await pool.query('SELECT last_value::int AS seq FROM auth_seq')
+  const first = addOne(slow, 'first')
+  await isHeld.promise
+  let isDone = false
+  const second = addOne(other, 'second').then(() => {
+    isDone = true
+  })
+  const waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+  await waitFor('it waits', async () => isDone || (await pool.query(waits)).rowCount === 1)
+  t.strictSame(await other.namesSince(before[0].seq, 10), [], 'nothing above what is not visible yet')
+  const late = await open(t)
+  held.resolve()
+  await Promise.all([first, second])
+  const names = await late.namesSince(late.sequence(), 10)
+  t.strictSame(
+    names.map(({ name }) => name),
+    ['first', 'second'],
+    'who has opened meanwhile misses none',
+  )
+})
+
 t.test('a removed device is out before the call returns, and a new one of its name starts anew', async t => {
   const devices = await openEmpty(t)
   const password = await addOne(devices, 'kitchen')
