@@ -1,5 +1,5 @@
 /**
- * Sends what is in the outbox, each mail until it is gone or a day has passed. Whether there is an account behind an
+ * Sends what is in the outbox, each mail until it is gone or a day has passed; several processes may do so at a time. Whether there is an account behind an
  * address is looked up here, and tokens are made here, so that a request by address costs the same for all addresses.
  */
 
@@ -8,7 +8,7 @@ import type { Log } from '../../store/log.ts'
 import { issueToken, isTokenPurpose, type TokenPurpose } from '../accounts/account-tokens.ts'
 import { emailKeyOf } from '../accounts/email-address.ts'
 import { issueMailedInvitation } from '../accounts/invitation.ts'
-import { type DueMail, postponeMail, readDueMail, removeMail } from './outbox-rows.ts'
+import { claimDueMail, type DueMail, postponeMail, removeMail } from './outbox-rows.ts'
 import { type Mail, renderMail } from './templates.ts'
 
 export interface MailerOptions {
@@ -30,6 +30,8 @@ export interface Mailer {
 }
 
 const sentAtOnceMax = 4
+/** Longer than the time limits of the transport let one mail take, which has some eight steps of 30 s at most. */
+const claimMs = 300_000
 const retryMsFirst = 60_000
 const retryMsMax = 3_600_000
 /** With the waits above, about a day. */
@@ -57,9 +59,13 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
     try {
       while (!isClosed) {
         isWoken = false
-        const due = await readDueMail(pool, nowMs(), sentAtOnceMax)
+        const atMs = nowMs()
+        const due = await claimDueMail(pool, { nowMs: atMs, untilMs: atMs + claimMs, rowsMax: sentAtOnceMax })
         if (due.length === 0) return
-        await Promise.all(due.map(deliver))
+        // All of them: a run that ended before its mails had would be followed by another one beside it.
+        for (const delivery of await Promise.allSettled(due.map(deliver))) {
+          if (delivery.status === 'rejected') throw delivery.reason
+        }
       }
     } catch (error) {
       log.warn({ err: error }, 'the outbox of mails cannot be read or written at present')
@@ -76,7 +82,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
       return await removeMail(pool, due.id)
     }
     log.warn(what, 'a mail could not be sent and is tried again')
-    await postponeMail(pool, due.id, nowMs() + Math.min(retryMsFirst * 2 ** due.attempts, retryMsMax))
+    await postponeMail(pool, due, nowMs() + Math.min(retryMsFirst * 2 ** due.attempts, retryMsMax))
   }
 
   /** Undefined where there is nobody to write to. */

@@ -44,11 +44,23 @@ export interface DueMail {
   attempts: number
 }
 
-export async function readDueMail(database: Transaction, nowMs: number, rowsMax: number): Promise<DueMail[]> {
+export interface Claim {
+  nowMs: number
+  /** Until then nobody else takes them, unless they are postponed. */
+  untilMs: number
+  rowsMax: number
+}
+
+/** Takes mails that are due. Of several senders each gets others, and what one has died with is due again at the end of its claim. */
+export async function claimDueMail(database: Transaction, { nowMs, untilMs, rowsMax }: Claim): Promise<DueMail[]> {
   const { rows } = await database.query<DueMail>(
-    `SELECT id, kind, email, account_id, attempts FROM mail_outbox
-     WHERE due_at <= to_timestamp($1::float8 / 1000) ORDER BY due_at, id LIMIT $2`,
-    [nowMs, rowsMax],
+    `WITH due AS (
+       SELECT id FROM mail_outbox WHERE due_at <= to_timestamp($1::float8 / 1000)
+       ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE mail_outbox SET due_at = to_timestamp($2::float8 / 1000) FROM due WHERE mail_outbox.id = due.id
+     RETURNING mail_outbox.id, kind, email, account_id, attempts`,
+    [nowMs, untilMs, rowsMax],
   )
   return rows
 }
@@ -57,9 +69,15 @@ export async function removeMail(database: Transaction, id: string): Promise<voi
   await database.query('DELETE FROM mail_outbox WHERE id = $1', [id])
 }
 
-export async function postponeMail(database: Transaction, id: string, dueMs: number): Promise<void> {
+/** Unless another sender has tried it since, which only happens when a claim has run out. */
+export async function postponeMail(
+  database: Transaction,
+  { id, attempts }: Pick<DueMail, 'id' | 'attempts'>,
+  dueMs: number,
+): Promise<void> {
   await database.query(
-    'UPDATE mail_outbox SET attempts = attempts + 1, due_at = to_timestamp($2::float8 / 1000) WHERE id = $1',
-    [id, dueMs],
+    `UPDATE mail_outbox SET attempts = attempts + 1, due_at = to_timestamp($3::float8 / 1000)
+     WHERE id = $1 AND attempts = $2`,
+    [id, attempts, dueMs],
   )
 }

@@ -88,6 +88,79 @@ t.test('an address without an account gets nothing', async t => {
   t.strictSame(sent, [])
 })
 
+t.test('of several senders one sends each mail, so that its link stays good', async t => {
+  const sent: Mail[] = []
+  const held = Promise.withResolvers<void>()
+  const send = async (mail: Mail) => {
+    sent.push(mail)
+    await held.promise
+  }
+  const { log } = recordingLog('warn')
+  await add('grace@example.com')
+  for (const email of ['grace@example.com', 'ada@example.com']) {
+    await queueMail(pool, { kind: 'password-reset', email, accountId: null, nowMs })
+  }
+  const mailers = [1, 2, 3].map(() => createMailer({ pool, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send }))
+  t.teardown(() => Promise.all(mailers.map(mailer => mailer.close())))
+  for (const mailer of mailers) mailer.wake()
+  await waitFor('both are being sent', () => sent.length >= 2)
+  const late = createMailer({ pool, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send })
+  late.wake()
+  const closed = late.close()
+  held.resolve()
+  await closed
+  await waitFor('the box is empty', async () => (await pool.query('SELECT 1 FROM mail_outbox')).rowCount === 0)
+  t.strictSame([sent.length, new Set(sent.map(({ to }) => to))], [2, new Set(['ada@example.com', 'grace@example.com'])])
+})
+
+t.test('what a sender has died with is sent by another one', async t => {
+  const sent: Mail[] = []
+  const { log } = recordingLog('warn')
+  const hung = new Promise<never>(() => undefined)
+  const died = createMailer({ pool, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send: () => hung })
+  await queueMail(pool, { kind: 'password-reset', email: 'ada@example.com', accountId: null, nowMs })
+  const [before] = (await pool.query('SELECT due_at FROM mail_outbox')).rows
+  died.wake()
+  const dueMs = async () => (await pool.query('SELECT due_at FROM mail_outbox')).rows[0]?.due_at.getTime()
+  await waitFor('it is taken', async () => (await dueMs()) > before.due_at.getTime())
+  nowMs = await dueMs()
+  const send = async (mail: Mail) => void sent.push(mail)
+  const mailer = createMailer({ pool, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send })
+  t.teardown(() => mailer.close())
+  mailer.wake()
+  await waitFor('it is sent', () => sent.length === 1)
+  await waitFor('the box is empty', async () => (await pool.query('SELECT 1 FROM mail_outbox')).rowCount === 0)
+})
+
+t.test('mails whose outcome cannot be written do not begin a run beside theirs', async t => {
+  const { log } = recordingLog('warn')
+  const held = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const send = async ({ to }: Mail) => {
+    begun.push(to)
+    if (to === 'grace@example.com') await held.promise
+  }
+  const broken = {
+    query: (text: string, values: unknown[]) =>
+      /^DELETE/.test(text) ? Promise.reject(new Error('Connection terminated')) : pool.query(text, values),
+  } as unknown as typeof pool
+  const mailer = createMailer({ pool: broken, nowMs: () => nowMs, log, publicUrl: () => publicUrl, send })
+  t.teardown(() => pool.query('TRUNCATE mail_outbox'))
+  for (const email of ['grace@example.com', 'ada@example.com']) {
+    await queueMail(pool, { kind: 'password-reset', email, accountId: null, nowMs })
+  }
+  mailer.wake()
+  await waitFor('both are being sent', () => begun.length === 2)
+  let isClosed = false
+  const closed = mailer.close().then(() => {
+    isClosed = true
+  })
+  await new Promise(resolve => setTimeout(resolve, 50))
+  t.notOk(isClosed, 'a close waits for what is being sent')
+  held.resolve()
+  await closed
+})
+
 t.test('a full outbox says so', async t => {
   t.teardown(() => pool.query('TRUNCATE mail_outbox'))
   await pool.query(`INSERT INTO mail_outbox (kind, email, created_at, due_at)
