@@ -4,8 +4,7 @@ import { hash } from 'node:crypto'
 import { bug } from '../../limits/bug.ts'
 import type { Ingest } from '../ingest.ts'
 import type { Outcome } from '../journal/outcome.ts'
-import type { Counts } from './counts.ts'
-import type { KeyRow, KeyRows } from './key-rows.ts'
+import type { Inserted, KeyRow, KeyRows, Room } from './key-rows.ts'
 
 export interface KeyedRequest {
   /** Whose key it is. */
@@ -24,14 +23,10 @@ export type ClaimRefusal =
 /** `id` is that of the row, the same for each request with the key until the key expires, also after a restart. */
 export type Claim = { kind: 'claimed'; id: string; stampUs: number | undefined } | { kind: ClaimRefusal }
 
-export interface ClaimGroupOptions {
+export interface ClaimGroupOptions extends Room {
   rows: Pick<KeyRows, 'insert' | 'find'>
-  counts: Counts
   ingest: Pick<Ingest, 'reserveStampsUs'>
   nowMs: () => number
-  rowsPerWriterMax: number
-  /** Of all writers. */
-  rowsMax: number
 }
 
 const lifetimeMs = 24 * 3_600_000
@@ -44,21 +39,22 @@ interface Candidate {
 
 /** What became of each request, in their order. */
 export async function claimGroup(requests: readonly KeyedRequest[], options: ClaimGroupOptions): Promise<Claim[]> {
-  const { rows, counts, nowMs, rowsPerWriterMax } = options
-  await counts.load()
+  const { rows, nowMs } = options
   const expiresMs = nowMs() + lifetimeMs
   const candidates = requests.map(request => candidateOf(request, expiresMs))
   // Of several with one key the first takes the row.
   const distinct = [...new Map(candidates.toReversed().map(each => [each.id, each])).values()].reverse()
-  const hasRoom = counts.roomFor(rowsPerWriterMax, options.rowsMax)
-  const insertable = distinct.filter(({ row }) => hasRoom(row.writer))
-  const outcome = await stamp(insertable, options)
+  const outcome = await stamp(distinct, options)
   if (outcome !== undefined) return requests.map(() => ({ kind: outcome }))
-  const known = await insert(insertable, options)
-  const others = distinct.filter(({ id }) => !known.has(id)).map(({ row }) => row)
+  const given = distinct.map(({ row }) => row)
+  const inserted = await rows.insert(given, options, nowMs())
+  const outcomes = new Map(inserted.map(each => [idOf(each), each.outcome]))
+  const isClaimed = ({ id }: Candidate) => outcomes.get(id) === 'claimed'
+  const known = new Map(distinct.filter(isClaimed).map(({ id, row }) => [id, row]))
+  const others = distinct.filter(({ id }) => !outcomes.has(id)).map(({ row }) => row)
   if (others.length > 0) for (const row of await rows.find(others, nowMs())) known.set(idOf(row), row)
   return candidates.map(({ id, row, needsStamp }) => {
-    const claim = claimOf(row, known.get(id), counts.of(row.writer) >= rowsPerWriterMax)
+    const claim = claimOf(row, known.get(id), outcomes.get(id))
     // It would get another stamp when it is sent again, and be stored twice.
     if (claim.kind === 'claimed' && needsStamp && claim.stampUs === undefined) throw bug('a claim has no stamp')
     return claim
@@ -78,21 +74,9 @@ async function stamp(
   return undefined
 }
 
-/** The rows that were not there before, by id. */
-async function insert(
-  candidates: readonly Candidate[],
-  { rows, counts, nowMs }: ClaimGroupOptions,
-): Promise<Map<string, KeyRow>> {
-  if (candidates.length === 0) return new Map()
-  const given = candidates.map(({ row }) => row)
-  const inserted = await rows.insert(given, nowMs())
-  for (const { writer, isNew } of inserted) if (isNew) counts.add(writer, 1)
-  const ids = new Set(inserted.map(idOf))
-  return new Map(candidates.filter(({ id }) => ids.has(id)).map(({ id, row }) => [id, row]))
-}
-
-function claimOf(row: KeyRow, known: KeyRow | undefined, isWriterFull: boolean): Claim {
-  if (known === undefined) return { kind: isWriterFull ? 'too many of writer' : 'too many' }
+function claimOf(row: KeyRow, known: KeyRow | undefined, outcome: Inserted['outcome'] | undefined): Claim {
+  // Neither: it has expired, or was removed, between the two statements.
+  if (known === undefined) return { kind: outcome === 'too many of writer' ? outcome : 'too many' }
   if (!known.fingerprint.equals(row.fingerprint)) return { kind: 'other request' }
   return { kind: 'claimed', id: `${idOf(known)} ${known.expiresMs}`, stampUs: known.stampUs }
 }

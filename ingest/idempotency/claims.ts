@@ -14,7 +14,6 @@ import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Ingest } from '../ingest.ts'
 import { type Claim, claimGroup, type KeyedRequest } from './claim-group.ts'
-import { createCounts } from './counts.ts'
 import { createKeyRows } from './key-rows.ts'
 import { createStoredClaims, type StoredClaims } from './stored-claims.ts'
 import { createSweep } from './sweep.ts'
@@ -54,12 +53,11 @@ interface Waiting {
 export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...options }: ClaimsOptions): Claims {
   const limits = { ...defaultLimits, ...options.limits }
   const rows = createKeyRows(pool)
-  const counts = createCounts(rows.counts)
-  const groupOptions = { rows, counts, ingest, nowMs, rowsPerWriterMax, rowsMax: limits.rowsMax }
+  const groupOptions = { rows, ingest, nowMs, rowsPerWriterMax, rowsMax: limits.rowsMax }
   let waiting: Waiting[] = []
   let isScheduled = false
   let isClosing = false
-  /** A statement of the sweep and one of claims could lock the same rows in another order. */
+  /** In PostgreSQL a statement of the sweep and one of claims wait for each other, and would hold two connections. */
   const mutex = createMutex()
 
   function claim(request: KeyedRequest): Promise<Claim> {
@@ -90,8 +88,6 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
       if (claims.length !== group.length) throw bug(`${group.length} requests have ${claims.length} claims`)
       for (const [index, { resolve }] of group.entries()) resolve(claims[index] as Claim)
     } catch (error) {
-      // What has been inserted is not known.
-      counts.forget()
       fail(group, error)
     }
   }
@@ -109,7 +105,6 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
 
   const sweep = createSweep({
     removeExpired: countMax => mutex.run(() => rows.removeExpired(nowMs(), countMax)),
-    counts,
     intervalMs: limits.sweepMs,
     removedPerStatement: limits.removedPerStatement,
     log,

@@ -18,14 +18,25 @@ export interface KeyRow extends RowId {
   expiresMs: number
 }
 
+export interface Room {
+  rowsPerWriterMax: number
+  /** Of all writers. */
+  rowsMax: number
+}
+
+export interface Inserted extends RowId {
+  outcome: 'claimed' | 'too many of writer' | 'too many'
+}
+
 export interface KeyRows {
-  /** Inserts the rows whose keys are not there, and returns those. An expired row is replaced, and not new. */
-  insert(rows: readonly KeyRow[], nowMs: number): Promise<(RowId & { isNew: boolean })[]>
+  /**
+   * Inserts the rows whose keys are not there, in their order while there is room, and replaces those that have expired. A key
+   * that is there has no outcome. No two rows have one key.
+   */
+  insert(rows: readonly KeyRow[], room: Room, nowMs: number): Promise<Inserted[]>
   find(ids: readonly RowId[], nowMs: number): Promise<KeyRow[]>
-  /** Removes at most so many rows that have expired, and returns the writer of each. */
-  removeExpired(nowMs: number, countMax: number): Promise<string[]>
-  /** The number of rows of each writer. */
-  counts(): Promise<Map<string, number>>
+  /** Removes at most so many rows that have expired, and returns how many these were. */
+  removeExpired(nowMs: number, countMax: number): Promise<number>
 }
 
 interface SqlId {
@@ -48,26 +59,22 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
   }
 
   return {
-    async insert(rows, nowMs) {
-      const values = [
-        ...idsOf(rows),
-        rows.map(row => row.fingerprint),
-        rows.map(row => row.stampUs ?? null),
-        rows.map(row => row.expiresMs),
-      ]
-      const inserted = await query<SqlId & { is_new: boolean }>(
-        `INSERT INTO idempotency_keys AS known (writer, key_digest, fingerprint, stamp_us, expires_at)
-         SELECT writer, key_digest, fingerprint, stamp_us, to_timestamp(expires_ms / 1000)
-         FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::float8[], $5::float8[])
-         AS given (writer, key_digest, fingerprint, stamp_us, expires_ms)
-         ON CONFLICT (writer, key_digest) DO UPDATE
-         SET fingerprint = excluded.fingerprint, stamp_us = excluded.stamp_us, expires_at = excluded.expires_at
-         WHERE known.expires_at <= to_timestamp($6::float8 / 1000)
-         RETURNING writer, key_digest, known.xmax = 0 AS is_new`,
-        [...values, nowMs],
+    async insert(rows, { rowsPerWriterMax, rowsMax }, nowMs) {
+      const inserted = await query<{ of_writer: string; of_key: Buffer; outcome: Inserted['outcome'] }>(
+        `SELECT * FROM claim_idempotency_keys($1::text[], $2::bytea[], $3::bytea[], $4::float8[], $5::float8[],
+           to_timestamp($6::float8 / 1000), $7::integer, $8::integer)`,
+        [
+          ...idsOf(rows),
+          rows.map(row => row.fingerprint),
+          rows.map(row => row.stampUs ?? null),
+          rows.map(row => row.expiresMs),
+          nowMs,
+          rowsPerWriterMax,
+          rowsMax,
+        ],
       )
       if (inserted.length > rows.length) throw bug(`${inserted.length} rows are inserted of ${rows.length}`)
-      return inserted.map(({ writer, key_digest, is_new }) => ({ writer, keyDigest: key_digest, isNew: is_new }))
+      return inserted.map(({ of_writer, of_key, outcome }) => ({ writer: of_writer, keyDigest: of_key, outcome }))
     },
     async find(ids, nowMs) {
       const rows = await query<SqlRow>(
@@ -83,21 +90,11 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
       })
     },
     async removeExpired(nowMs, countMax) {
-      const removed = await query<Pick<SqlId, 'writer'>>(
-        `DELETE FROM idempotency_keys WHERE (writer, key_digest) IN (
-           SELECT writer, key_digest FROM idempotency_keys WHERE expires_at <= to_timestamp($1::float8 / 1000)
-           ORDER BY expires_at LIMIT $2
-         ) RETURNING writer`,
+      const [row] = await query<{ count: number }>(
+        'SELECT remove_expired_idempotency_keys(to_timestamp($1::float8 / 1000), $2::integer) AS count',
         [nowMs, countMax],
       )
-      return removed.map(({ writer }) => writer)
-    },
-    async counts() {
-      const rows = await query<{ writer: string; count: number }>(
-        'SELECT writer, count(*)::int AS count FROM idempotency_keys GROUP BY writer',
-        [],
-      )
-      return new Map(rows.map(({ writer, count }) => [writer, count]))
+      return row?.count ?? 0
     },
   }
 }
