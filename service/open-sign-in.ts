@@ -26,12 +26,12 @@ export interface SignInOptions {
 export async function openSignIn({ config, accounts, directory, log }: SignInOptions): Promise<SignIn> {
   if (config.AUTH_HOST === 'off') return { families: [], announceSetup: async () => undefined }
   const { service, codec, origins, findPrincipal, publicUrl } = accounts
-  const setup = createSetup(service.accounts)
-  const shared = { service, origins, publicUrl, log }
   const csrfSecret = directory.secret('csrf-secret')
+  const setup = createSetup(service.accounts, csrfSecret)
+  const shared = { service, origins, publicUrl, log }
   return {
     families: [
-      pagesFamily({ ...shared, findPrincipal, setup }),
+      pagesFamily({ ...shared, findPrincipal, setup, formSecret: csrfSecret }),
       authHostFamily({ ...shared, codec, csrfSecret, authJs: await loadAuthJs() }),
     ],
     async announceSetup() {

@@ -1,14 +1,18 @@
 /**
- * The first account, that of the operator: made by whoever holds a link that is shown where the service was started. Its
- * token is in memory alone, is another one after each start, and ends with the first operator.
+ * The first account, that of the operator: made by whoever holds a link that is shown where the service was started. It ends
+ * with the first operator.
+ *
+ * Its token is an HMAC, so the link is the same after a restart and in each process. It is made of the time at which this database
+ * was set up, too: where another database is put in the place of this one, a link from before is not good.
  */
 
-import { timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
 import type { Account } from './account.ts'
 import type { AccountParts, Client } from './account-parts.ts'
-import { createToken, digestOf } from './account-tokens.ts'
+import { digestOf } from './account-tokens.ts'
 import { type Admission, type NewAccount, register } from './registration.ts'
 
 export interface Setup {
@@ -21,10 +25,17 @@ export interface Setup {
 
 const asOperator: Admission = async () => accepted({ role: 'operator', isViewer: false, isVerified: false })
 
-export function createSetup(parts: AccountParts): Setup {
-  const token = createToken()
-  const digest = digestOf(token)
+export function createSetup(parts: AccountParts, secret: string): Setup {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'barograph setup link', 32))
+  let known: string | undefined
   let isOver = false
+
+  async function token(): Promise<string> {
+    known ??= createHmac('sha256', key)
+      .update(await setUpTime(parts.pool))
+      .digest('base64url')
+    return known
+  }
 
   /** Nobody stops being the operator without another one, so this is asked until it is true. */
   async function hasOperator(): Promise<boolean> {
@@ -36,12 +47,12 @@ export function createSetup(parts: AccountParts): Setup {
   }
 
   async function isOpen(sent: string): Promise<boolean> {
-    return timingSafeEqual(digestOf(sent), digest) && !(await hasOperator())
+    return timingSafeEqual(digestOf(sent), digestOf(await token())) && !(await hasOperator())
   }
 
   return {
     isOpen,
-    token: async () => ((await hasOperator()) ? undefined : token),
+    token: async () => ((await hasOperator()) ? undefined : await token()),
     async complete(sent, operator, client) {
       if (!(await isOpen(sent))) return refused('TOKEN_INVALID')
       try {
@@ -52,4 +63,14 @@ export function createSetup(parts: AccountParts): Setup {
       }
     },
   }
+}
+
+/** To the microsecond. */
+async function setUpTime(database: Transaction): Promise<string> {
+  const { rows } = await database.query<{ time: string }>(
+    'SELECT (extract(epoch FROM min(applied_at)) * 1000000)::bigint::text AS time FROM schema_migrations',
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('an aggregate gives a row')
+  return row.time
 }

@@ -19,8 +19,8 @@ import { accountPage, type FormFields, type Page, type PageAnswer, type PageRequ
 
 type Visit = PageRequest<SignedIn>
 
-export function devicePage({ accounts }: AccountService): Page {
-  const tokens = createFormTokens()
+export function devicePage({ accounts }: AccountService, formSecret: string): Page {
+  const tokens = createFormTokens(formSecret, accounts.nowMs)
 
   /** Binds the request to this session: from now on nobody else can decide about it. */
   async function lookUp(visit: Visit, fields: FormFields): Promise<PageAnswer> {
@@ -36,7 +36,7 @@ export function devicePage({ accounts }: AccountService): Page {
   async function decide(visit: Visit, fields: FormFields): Promise<PageAnswer> {
     const { visitor: signedIn, client } = visit
     const { user_code: code = '', client_name: name = '', decision } = fields
-    // A form that was shown to somebody else, or before a start of the service.
+    // A form that was shown to somebody else, or long ago.
     if (!tokens.isGood(signedIn, fields['token'])) return askView(visit, 200, emptyForm)
     const viewer = { signedIn, client }
     if (decision !== 'approve') {

@@ -20,10 +20,12 @@ import { verifyPage } from './verify.ts'
 export interface PagesOptions extends Omit<ServeOptions, 'sessions' | 'codec'> {
   service: AccountService
   setup: Setup
+  /** Of the tokens in forms. */
+  formSecret: string
 }
 
 export function pagesFamily(options: PagesOptions): RouteFamily {
-  const { service, setup, publicUrl } = options
+  const { service, setup, formSecret, publicUrl } = options
   const { sessions, codec } = service
   const pages: Page[] = [
     signInPage(service, publicUrl),
@@ -33,7 +35,7 @@ export function pagesFamily(options: PagesOptions): RouteFamily {
     verifyPage(service),
     resetPage(service),
     accountPageOf(service),
-    devicePage(service),
+    devicePage(service, formSecret),
   ]
   return { prefix: '', published: [], register: scope => servePages(scope, pages, { ...options, sessions, codec }) }
 }

@@ -58,8 +58,7 @@ const closed: PageAnswer = {
   kind: 'page',
   status: 404,
   title: 'This link is not valid',
-  main: html`<p class="lead">There is an operator already, or the service was started again since. Then its log has
-another link.</p>
+  main: html`<p class="lead">There is an operator already, or it is not the link that the log of the service has.</p>
 <p class="more"><a href="sign-in">Sign in</a></p>
 `,
 }

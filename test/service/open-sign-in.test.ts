@@ -8,12 +8,12 @@ import { silentLog } from '../support/databases.ts'
 
 const under = await startAccounts(t)
 
-async function open(AUTH_HOST: 'on' | 'off') {
+async function open(AUTH_HOST: 'on' | 'off', secret = 's'.repeat(64)) {
   const links: string[] = []
   const info = ({ setupUrl }: { setupUrl?: string }): void => void (setupUrl !== undefined && links.push(setupUrl))
   const log = { ...silentLog, info }
   const accounts = { ...under, publicUrl: () => publicUrl }
-  const directory = { secret: () => 's'.repeat(64) }
+  const directory = { secret: () => secret }
   const signIn = await openSignIn({ config: { AUTH_HOST }, accounts, directory, log })
   await signIn.announceSetup()
   return { families: signIn.families.map(({ prefix }) => prefix), links }
@@ -23,16 +23,24 @@ t.test('a setting takes the pages and the host away, and the setup link with the
   t.strictSame(await open('off'), { families: [], links: [] })
 })
 
-t.test('each start has a link of its own until there is an operator', async t => {
+t.test('the link is that of the secret and the database, until there is an operator', async t => {
   const first = await open('on')
   t.match(first, { families: ['', '/auth'], links: [/https:\/\/barograph\.example\/setup\?token=[\w-]{43}$/] })
-  t.strictNotSame((await open('on')).links, first.links)
-  const setup = createSetup(under.accounts)
+  t.strictSame((await open('on')).links, first.links, 'also after a restart')
+  t.strictNotSame((await open('on', 'x'.repeat(64))).links, first.links)
+  await under.store.postgres.query("UPDATE schema_migrations SET applied_at = applied_at + interval '1 microsecond'")
+  const ofAnother = (await open('on')).links
+  t.match(ofAnother, [/^https/])
+  t.strictNotSame(ofAnother, first.links)
+  const token = new URL(ofAnother[0] ?? '').searchParams.get('token') ?? ''
+  const again = () => createSetup(under.accounts, 's'.repeat(64))
+  const setup = again()
+  const before = new URL(first.links[0] ?? '').searchParams.get('token') ?? ''
+  t.strictSame([await setup.isOpen(before), await setup.isOpen(token)], [false, true])
   const operator = { email: 'olga@example.com', password: goodPassword, name: null }
   const client = { address: '127.0.0.1', network: '127.0.0.1', userAgent: undefined }
-  t.match(await setup.complete((await setup.token()) ?? '', operator, client), {
-    ok: true,
-    value: { role: 'operator' },
-  })
+  t.match(await setup.complete(token, operator, client), { ok: true, value: { role: 'operator' } })
   t.strictSame((await open('on')).links, [])
+  t.strictSame([await setup.isOpen(token), await again().isOpen(token)], [false, false])
+  t.match(await again().complete(token, operator, client), { code: 'TOKEN_INVALID' })
 })

@@ -515,6 +515,16 @@ t.test('a device is approved by who has typed its code and seen what it is', asy
   t.match(await poll(second), { status: 'denied' })
 })
 
+t.test('a form that was shown before a restart of the service is good after it', async t => {
+  const { cookie } = await cookieOf(id)
+  const device = (await ask('POST', '/device/start', { body: { client_name: 'Display' }, address: '198.51.100.9' }))
+    .body
+  const shown = await submit('/device', { form: 'look-up', user_code: String(device['user_code']) }, { cookie })
+  const decision = { ...(values(shown) as Record<string, string>), decision: 'approve' }
+  const restarted = await openPages(t, under)
+  t.equal(heading(await restarted.submit('/device', decision, { cookie })), 'Approved')
+})
+
 t.test('what is no form of ours is refused, and what is too large is not read', async t => {
   const { cookie } = await cookieOf(id)
   for (const path of ['/sign-in', '/account']) {

@@ -38,16 +38,17 @@ export interface Visited {
   errors: string[]
 }
 
+const csrfSecret = 'c'.repeat(64)
 export const sameOrigin = { origin: publicUrl, 'sec-fetch-site': 'same-origin' }
 
 export async function openPages(t: TestHooks, under: AccountsUnderTest): Promise<PagesUnderTest> {
   const { accounts, service, codec, findPrincipal, origins } = under
   const { log, texts: faults } = recordingLog('error')
-  const setup = createSetup(accounts)
+  const setup = createSetup(accounts, csrfSecret)
   const shared = { service, origins, publicUrl: () => publicUrl, log }
   const app = createApp(
-    pagesFamily({ ...shared, findPrincipal, setup }),
-    authHostFamily({ ...shared, codec, csrfSecret: 'c'.repeat(64), authJs: await loadAuthJs() }),
+    pagesFamily({ ...shared, findPrincipal, setup, formSecret: csrfSecret }),
+    authHostFamily({ ...shared, codec, csrfSecret, authJs: await loadAuthJs() }),
   )
   t.teardown(() => app.close())
   await app.ready()
