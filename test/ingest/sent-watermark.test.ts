@@ -142,7 +142,11 @@ test('a view that is not refreshed for long costs no memory, and stays right', a
 test('after a long pause a view that is refreshed again is told apart as before', async t => {
   const watermark = new SentWatermark()
   const send = (txn: number) =>
-    watermark.apply({ kind: 'sent', unsequencedUs: Number.POSITIVE_INFINITY, sequenced: { txn, oldestUs: txn, position: txn } })
+    watermark.apply({
+      kind: 'sent',
+      unsequencedUs: Number.POSITIVE_INFINITY,
+      sequenced: { txn, oldestUs: txn, position: txn },
+    })
   for (let txn = 1; txn <= 10_000; txn++) send(txn)
   for (let txn = 10_001; txn <= 10_100; txn++) {
     send(txn)
