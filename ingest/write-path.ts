@@ -34,7 +34,7 @@ export interface WritePathOptions<Series, Values extends Timed> {
   onFatal: (error: Error) => void
 }
 
-export interface JournalFiles {
+interface JournalFiles {
   /**
    * Forwards nothing until `release`, one holder at a time. Resolves when QuestDB has applied all that was sent; then, until
    * `release`, no file of the journal is removed and the checkpoint stays, while rows are still taken.
