@@ -2,7 +2,13 @@
 
 import { Worker } from 'node:worker_threads'
 import { threadLimits } from '../../store/thread-limits.ts'
-import { command, controlAt, type JournalThreadData, type JournalThreadMessage } from './journal-shared.ts'
+import {
+  command,
+  controlAt,
+  type JournalShared,
+  type JournalThreadData,
+  type JournalThreadMessage,
+} from './journal-shared.ts'
 
 export interface JournalThread {
   /** Hands over the slot that `control` names. */
@@ -17,13 +23,20 @@ export interface JournalThreadHooks {
 }
 
 export function startJournalThread(workerData: JournalThreadData, hooks: JournalThreadHooks): JournalThread {
-  const { control } = workerData.shared
-  const resourceLimits = threadLimits.journal
   const worker = new Worker(new URL('./journal-thread.ts', import.meta.url), {
     name: 'journal',
     workerData,
-    resourceLimits,
+    resourceLimits: threadLimits.journal,
   })
+  return threadHandle(worker, workerData.shared, hooks)
+}
+
+/** Of a thread that sleeps on `command` and answers with messages. */
+export function threadHandle(
+  worker: Worker,
+  { control }: Pick<JournalShared, 'control'>,
+  hooks: JournalThreadHooks,
+): JournalThread {
   worker.on('message', hooks.onMessage)
   worker.on('error', hooks.onError)
   // Registered now, as the thread may end before stop().

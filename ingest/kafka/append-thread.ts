@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { groupHeaderLength, sealGroup } from '../journal/group.ts'
 import { command, controlAt, type JournalThreadMessage, timesAt } from '../journal/journal-shared.ts'
+import type { AppendThreadData } from './append-data.ts'
 import { connectKafka, type Kafka } from './connect.ts'
-import type { AppendThreadData } from './topic-medium.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 const data: AppendThreadData = workerData

@@ -1,14 +1,11 @@
 /** A topic of Kafka, as what the groups of a journal are written to: one record a group, in its one partition. */
 
-import { Worker } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
-import { threadLimits } from '../../store/thread-limits.ts'
 import { openDisk } from '../journal/disk.ts'
 import { readGroup } from '../journal/group.ts'
-import { command, controlAt, type JournalShared, type JournalThreadMessage } from '../journal/journal-shared.ts'
-import type { JournalThread, JournalThreadHooks } from '../journal/journal-worker.ts'
 import type { JournalMedium } from '../journal/medium.ts'
 import { openStamper } from '../journal/stamp-file.ts'
+import { startAppendThread } from './append-worker.ts'
 import type { KafkaOptions } from './connect.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
@@ -27,12 +24,6 @@ export interface TopicMediumOptions {
   lastStampUs: number
   nowUs: () => number
   log: Log
-}
-
-export interface AppendThreadData {
-  connection: KafkaOptions
-  topic: string
-  shared: JournalShared
 }
 
 /** How long the newest group of the topic may take to come. */
@@ -61,29 +52,4 @@ async function newestStampUs(partition: Pick<TopicPartition, 'fetch'>, offset: n
   const { records } = await partition.fetch(offset, 1, newestWaitMs)
   const record = records.at(-1)
   return record === undefined ? 0 : (readGroup(record.value, 0, 0)?.lastStampUs ?? 0)
-}
-
-function startAppendThread(workerData: AppendThreadData, hooks: JournalThreadHooks): JournalThread {
-  const { control } = workerData.shared
-  const worker = new Worker(new URL('./append-thread.ts', import.meta.url), {
-    name: 'journal',
-    workerData,
-    resourceLimits: threadLimits.topicJournal,
-  })
-  worker.on('message', (message: JournalThreadMessage) => hooks.onMessage(message))
-  worker.on('error', hooks.onError)
-  const exited = new Promise<unknown>(resolve => worker.once('exit', resolve))
-
-  function give(what: number): void {
-    Atomics.store(control, controlAt.command, what)
-    Atomics.notify(control, controlAt.command)
-  }
-
-  return {
-    commit: () => give(command.commit),
-    async stop() {
-      give(command.stop)
-      await exited
-    },
-  }
 }

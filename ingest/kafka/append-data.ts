@@ -1,0 +1,10 @@
+/** What the journal's thread is started with where the medium is a topic. */
+
+import type { JournalShared } from '../journal/journal-shared.ts'
+import type { KafkaOptions } from './connect.ts'
+
+export interface AppendThreadData {
+  connection: KafkaOptions
+  topic: string
+  shared: JournalShared
+}
