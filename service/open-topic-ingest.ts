@@ -7,7 +7,7 @@ import { watchClock } from '../ingest/clock-watch.ts'
 import { withStatus } from '../ingest/ingest.ts'
 import type { Timed } from '../ingest/journal/record.ts'
 import { unappliedRecords } from '../ingest/journal/unapplied-records.ts'
-import { readForwardedStates } from '../ingest/kafka/read-states.ts'
+import { readPublished } from '../ingest/kafka/forward-status.ts'
 import { refusalShare } from '../ingest/kafka/retention-share.ts'
 import { createShardStateReader } from '../ingest/kafka/shard-state-reader.ts'
 import type { TopicWatch } from '../ingest/kafka/topic-watch.ts'
@@ -44,7 +44,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     })
     opened.push(watches)
     const connect = store.connectPostgres
-    const published = createShardStateReader({ connect, read: readForwardedStates, log, onFatal })
+    const published = createShardStateReader({ connect, read: readPublished, log, onFatal })
     opened.push(published)
     const clockWatch = watchClock(nowMs, log)
     opened.push({ close: async () => clockWatch.close() })

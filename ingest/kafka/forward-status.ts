@@ -27,12 +27,13 @@ export interface PublishedStatus extends ForwardStatus {
 }
 
 /** Of each topic that was forwarded at some time. */
-export async function readPublished(client: {
-  query(text: string): Promise<pg.QueryResult>
+export async function readPublished(database: {
+  query(query: pg.QueryConfig): Promise<pg.QueryResult>
 }): Promise<Map<string, PublishedStatus>> {
-  const { rows } = await client.query(publishedSql)
+  const { rows } = await database.query({ text: publishedSql, query_timeout: answerMsMax } as pg.QueryConfig)
   return new Map(rows.map(({ topic, committed, status }) => [topic, { ...status, committed }]))
 }
 
+const answerMsMax = 2000
 const publishedSql = `SELECT topic, coalesce(committed_offset, 0)::float8 AS committed, status FROM shard_topics
   WHERE status IS NOT NULL`

@@ -2,13 +2,17 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import { groupHeaderLength, readGroup } from '../journal/group.ts'
-import { offsetOf } from '../journal/record.ts'
+import { groupHeaderLength } from '../journal/group.ts'
+import { offsetOf, type RecordLayout } from '../journal/record.ts'
 import type { StoredListeners } from '../journal/stored-records.ts'
+import type { TableDescription } from '../table.ts'
+import { isTopicGroup, topicLayout } from './topic-group.ts'
 import type { TopicVisibility } from './topic-visibility.ts'
 
 export interface GroupTakerOptions {
   readonly topic: string
+  /** Of its records. */
+  readonly table: TableDescription
   /** Of groups before this offset listeners are told nothing. */
   readonly tellFrom: number
   readonly listeners: Pick<StoredListeners, 'notify'>
@@ -25,11 +29,13 @@ const sliceMsMax = 2
 
 export class GroupTaker {
   readonly #options: GroupTakerOptions
+  readonly #layout: RecordLayout
   #damaged = 0
   #sliceStartMs: number
 
   constructor(options: GroupTakerOptions) {
     this.#options = options
+    this.#layout = topicLayout(options.table)
     this.#sliceStartMs = options.monotonicMs()
   }
 
@@ -41,8 +47,7 @@ export class GroupTaker {
   /** Resolves when the listeners were told all of it. */
   async take(offset: number, value: Buffer): Promise<void> {
     const { topic, tellFrom, visibility, log } = this.#options
-    const header = readGroup(value, 0, 0)
-    if (header === undefined || groupHeaderLength + header.bodyLength !== value.length) {
+    if (!isTopicGroup(value, this.#layout)) {
       if (this.#damaged++ === 0) log.error({ topic, offset }, 'a group of a topic is damaged and passed over')
       return
     }

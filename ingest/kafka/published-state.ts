@@ -1,6 +1,6 @@
 /** What the process that forwards a topic publishes, as far as readers of the topic in other processes depend on it. */
 
-/** Notified when a state is published. */
+/** Notified when a state is published, or an erase confirmed. */
 export const publishedChannel = 'barograph_shard'
 
 export interface PublishedState {
@@ -22,5 +22,5 @@ export interface PublishedState {
    * Every row before this offset came into the table up to this transaction, also those that this process has sent again. Undefined
    * before the first answer of QuestDB.
    */
-  readonly sequenced: { readonly txn: number; readonly offset: number } | undefined
+  readonly sequenced?: { readonly txn: number; readonly offset: number } | undefined
 }

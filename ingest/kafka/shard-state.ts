@@ -17,6 +17,7 @@ import { inTransaction, type Transaction } from '../../store/postgres/transactio
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'
 import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
+import { publishedChannel } from './published-state.ts'
 import { createShardLetters, insertLetters, type ShardLetters } from './shard-letters.ts'
 
 /** Which process forwards a shard, and since when: by each process that takes it over the epoch rises. */
@@ -99,7 +100,6 @@ export class LostShard extends Error {
 }
 
 /** Notified when something of a topic was published or confirmed. */
-const shardChannel = 'barograph_shard'
 const stepMsUsual = 4000
 
 export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }: ShardStateOptions): ShardState {
@@ -135,7 +135,7 @@ export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }:
         await publishIn(transaction, topic, status)
       })
     },
-    published: () => readPublished({ query: text => pool.query({ text, query_timeout: stepMs } as pg.QueryConfig) }),
+    published: () => readPublished(pool),
     async addTombstones(topic, series, beforeOffset) {
       assertOffset(beforeOffset)
       await transact(async transaction => {
@@ -151,7 +151,7 @@ export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }:
       await transact(async transaction => {
         await assertTenure(transaction, tenure)
         await transaction.query(confirmSql, [topic, JSON.stringify(tombstones)])
-        await transaction.query(`NOTIFY ${shardChannel}`)
+        await transaction.query(`NOTIFY ${publishedChannel}`)
       })
     },
     async pruneTombstones(topic, logStart) {
@@ -186,7 +186,7 @@ async function assertTenure(transaction: Transaction, tenure: ShardTenure | unde
 
 async function publishIn(transaction: Transaction, topic: string, status: ForwardStatus): Promise<void> {
   await transaction.query(publishSql, [topic, JSON.stringify(status)])
-  await transaction.query(`NOTIFY ${shardChannel}`)
+  await transaction.query(`NOTIFY ${publishedChannel}`)
 }
 
 function assertOffset(offset: number): void {

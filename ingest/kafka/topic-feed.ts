@@ -9,6 +9,7 @@
 
 import type { Log } from '../../store/log.ts'
 import { createStoredListeners, type StoredListener } from '../journal/stored-records.ts'
+import type { TableDescription } from '../table.ts'
 import { GroupTaker } from './group-taker.ts'
 import type { PublishedState } from './published-state.ts'
 import { type ReadPartition, TopicReader } from './topic-reader.ts'
@@ -24,6 +25,8 @@ interface PublishedSource {
 
 export interface TopicFeedOptions {
   readonly topic: string
+  /** Of its records. */
+  readonly table: TableDescription
   /** Its own, since a fetch waits for records. */
   readonly partition: ReadPartition & { close(): Promise<void> }
   /** Where reading begins: at the first offset that QuestDB may lack, the committed one, or else at the start of the topic. */

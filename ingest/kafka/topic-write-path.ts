@@ -10,7 +10,7 @@ import { Journal } from '../journal/journal.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
 import { appendInPieces, type WritePath, type WritePathOptions } from '../write-path.ts'
 import type { Kafka, KafkaOptions } from './connect.ts'
-import type { ForwardedState } from './read-states.ts'
+import type { PublishedStatus } from './forward-status.ts'
 import type { ShardState } from './shard-state.ts'
 import type { ShardStateReader } from './shard-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
@@ -25,7 +25,7 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
   /** Of the journal that was in the directory before. */
   lastStampUs: number
   state: ShardState
-  published: Pick<ShardStateReader<ForwardedState>, 'onState' | 'ageMs' | 'issue'>
+  published: Pick<ShardStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
   /** Why nothing more may be appended, while the topic would remove records before they are in QuestDB. */
   refusal: () => string | undefined
 }
@@ -43,8 +43,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const { offset: committed = start } = await state.load(topic)
   const medium = await openTopicMedium({ ...options, partition, end, nowUs })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
-  const feed = openTopicFeed({ topic, partition, from: committed, tellFrom: end, published, log, onFatal })
-  let latest: ForwardedState | undefined
+  const feed = openTopicFeed({ topic, table, partition, from: committed, tellFrom: end, published, log, onFatal })
+  let latest: PublishedStatus | undefined
   published.onState(topic, found => {
     latest = found
   })
@@ -111,7 +111,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
 function statusOf(
   journal: Pick<Journal<never, never>, 'status'>,
   feed: Pick<TopicFeed, 'status'>,
-  latest: ForwardedState | undefined,
+  latest: PublishedStatus | undefined,
   issue: string | undefined,
 ): ReturnType<WritePath<never, never>['status']> {
   const { position, rows, damagedGroups, issue: feedIssue, ...read } = feed.status()
@@ -119,8 +119,8 @@ function statusOf(
   const end = Math.max(status.end, read.end)
   // Of groups that are not read yet nobody knows how many rows they have: at least one.
   const unread = Math.max(0, end - position)
-  const told = latest?.status.forwarder ?? statusBefore('no forwarder has begun')
-  const { applied = 0, committed = 0, status: forward } = latest ?? {}
+  const told = latest?.forwarder ?? statusBefore('no forwarder has begun')
+  const { applied = 0, committed = 0, spool } = latest ?? {}
   return {
     journal: { ...status, end, ordinal: rows.read + unread },
     forwarder: {
@@ -131,7 +131,7 @@ function statusOf(
       start: committed,
       appliedOrdinal: rows.applied,
       damagedBytes: told.damagedBytes + damagedGroups,
-      issue: told.issue ?? forward?.spool?.issue ?? feedIssue ?? issue,
+      issue: told.issue ?? spool?.issue ?? feedIssue ?? issue,
     },
   }
 }

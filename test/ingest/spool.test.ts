@@ -421,21 +421,19 @@ t.test('a group of another table is no group', async t => {
   t.equal(opened.damaged.count, 1)
 })
 
-t.test('where QuestDB may lose what it has applied, a successor begins with what is kept', async t => {
-  const topic = new TopicContent()
-  const body = records(device(1), new Array<number>(150).fill(1), 1)
-  for (let count = 0; count < 40; count++) topic.append(topicGroup(body, 150), 1)
+/** As the forwarder's thread opens it. */
+function openSource(topic: TopicContent, bytesMax: number) {
   const told: SpoolStatus[] = []
   let isClosed = false
   const source = openSpoolSource({
     topic: 'topic',
     table: readings,
-    disk: openDisk(join(folder, 'kept'), false),
-    damagedDisk: openDisk(join(folder, 'kept-damaged'), false),
-    bytesMax: 1024 * 1024,
+    disk: openDisk(join(folder, `source-${++folders}`), false),
+    damagedDisk: openDisk(join(folder, `damaged-${folders}`), false),
+    bytesMax,
     reserveBytes: 0,
     from: 0,
-    tombstones: [],
+    tombstones: [[1, 1]],
     keepMs: 1000,
     predecessorMs: 0,
     isHeld: () => true,
@@ -449,6 +447,14 @@ t.test('where QuestDB may lose what it has applied, a successor begins with what
     log: silentLog,
     send: message => message.kind === 'status' && told.push(message.status),
   })
+  return { source, told, isClosed: () => isClosed }
+}
+
+t.test('where QuestDB may lose what it has applied, a successor begins with what is kept', async t => {
+  const topic = new TopicContent()
+  const body = records(device(2), new Array<number>(150).fill(1), 1)
+  for (let count = 0; count < 40; count++) topic.append(topicGroup(body, 150), 1)
+  const { source, told, isClosed } = openSource(topic, 1024 * 1024)
   while (source.durableEnd() < 40 * body.length) await turn()
   const start = listSegments(source.disk)[2] ?? 0
   const applied = source.durableEnd()
@@ -460,5 +466,23 @@ t.test('where QuestDB may lose what it has applied, a successor begins with what
   t.ok((unsynced?.committable ?? 0) > 0 && (unsynced?.committable ?? 0) < (unsynced?.applied ?? 0))
   t.equal(synced?.committable, synced?.applied)
   source.close()
-  t.ok(isClosed)
+  t.ok(isClosed())
+})
+
+t.test('what is erased before it is fetched does not come into the spool', async t => {
+  const topic = new TopicContent()
+  const both = () => topicGroup(Buffer.concat([records(device(1), [1], 1), records(device(2), [2], 1)]), 2)
+  for (let count = 0; count < 3; count++) topic.append(both(), 1)
+  const { source, told } = openSource(topic, 1024 * 1024)
+  t.equal(source.erase([1], 2), 0, 'nothing is in the spool')
+  while (told.at(-1)?.next !== 3) {
+    await turn()
+    source.onStatus({ ...statusBefore('none'), rows: told.length })
+  }
+  source.close()
+  const reader = new SegmentReader(source.disk)
+  const chunk = reader.read(0, source.durableEnd())
+  reader.close()
+  const series = chunk.groups.flatMap(group => recordsIn(chunk, group).map(record => record.series))
+  t.strictSame(series, [2, 2, 1, 2])
 })

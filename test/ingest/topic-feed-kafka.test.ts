@@ -4,6 +4,7 @@ import t from 'tap'
 import type { PublishedState } from '../../ingest/kafka/published-state.ts'
 import { openTopicFeed } from '../../ingest/kafka/topic-feed.ts'
 import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
 import { damaged, groupOf } from '../support/fake-partition.ts'
 import { startKafka } from '../support/kafka.ts'
@@ -27,6 +28,7 @@ async function openFeed(t: TestHooks, topic: string, tellFrom = 0, log = silentL
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 60_000 })
   let publish: (state: PublishedState) => void = () => undefined
   const feed = openTopicFeed({
+    table: readings,
     topic,
     partition: await client.partition(topic),
     from: 0,

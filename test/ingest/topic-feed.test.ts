@@ -5,6 +5,7 @@ import type { PublishedState } from '../../ingest/kafka/published-state.ts'
 import { openTopicFeed, type TopicFeedOptions } from '../../ingest/kafka/topic-feed.ts'
 import { TopicWatermark } from '../../ingest/kafka/topic-watermark.ts'
 import { UnappliedSeries } from '../../ingest/kafka/unapplied-series.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'
 import { damaged, FakePartition, groupOf } from '../support/fake-partition.ts'
 
@@ -15,6 +16,7 @@ function open(t: Test, options: Partial<TopicFeedOptions> = {}) {
   const clock = { ms: 0, stateAgeMs: 0 }
   let publish: (state: PublishedState) => void = () => undefined
   const feed = openTopicFeed({
+    table: readings,
     topic: 'readings',
     partition,
     from: 0,

@@ -5,6 +5,7 @@
 
 import type { PublishedState } from '../../ingest/kafka/published-state.ts'
 import { openTopicFeed, type TopicFeed } from '../../ingest/kafka/topic-feed.ts'
+import { readings } from '../../ingest/readings-table.ts'
 import { silentLog } from './databases.ts'
 import { damaged, FakePartition, groupOf, type TopicRow } from './fake-partition.ts'
 
@@ -53,6 +54,7 @@ export class ForwardedTopic {
     this.#isDoubted = false
     this.#losses = this.#missed = 0
     const feed = openTopicFeed({
+      table: readings,
       topic: 'readings',
       partition: this.#partition,
       from: this.#from,
