@@ -10,7 +10,7 @@ import { Deadlines } from './deadlines.ts'
 import { FurtherValues } from './further-values.ts'
 import { countReading, hourUs, rescaleCounts } from './hours.ts'
 import { noteInterval } from './interval-watch.ts'
-import { kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
+import { isSilent, kindAt, type LiveCadence, type LiveState, liveStates, stateAt, stateByAge } from './live-state.ts'
 import { NameOrder } from './name-order.ts'
 import { Slots } from './slots.ts'
 import type { StoredFurther } from './stored-further.ts'
@@ -136,18 +136,19 @@ export class LiveFleet {
   /** The readings of one group. States change behind the last of them: of a history most devices have many in a group. */
   take(readings: StoredReadings): void {
     const columns = this.#columns.get()
-    const presentHour = Math.floor((this.#options.nowMs() * 1000) / hourUs)
+    const nowMs = this.#options.nowMs()
     while (readings.next()) {
       const slot = this.#slots.of(readings.series)
-      if (slot >= 0) this.#takeOne(columns, slot, readings, presentHour)
+      if (slot >= 0) this.#takeOne(columns, slot, readings, nowMs)
       else this.#unknown.add(readings.series)
     }
     for (const slot of this.#touched) this.update(slot)
     this.#touched.clear()
   }
 
-  #takeOne(columns: LiveColumns, slot: number, readings: StoredReadings, presentHour: number): void {
+  #takeOne(columns: LiveColumns, slot: number, readings: StoredReadings, nowMs: number): void {
     const { timeUs } = readings
+    const presentHour = Math.floor((nowMs * 1000) / hourUs)
     const lastUs = columns.lastUs[slot] as number
     this.#takeValues(columns, slot, timeUs, readings)
     if (this.further.take(slot, timeUs, readings)) this.#want(slot)
@@ -160,7 +161,7 @@ export class LiveFleet {
         columns.countedUs[slot] = timeUs
         countReading(columns, slot, hour)
       }
-      if (columns.states[slot] !== stateAt.fresh) this.#touched.add(slot)
+      if (mayChange(columns, slot, nowMs)) this.#touched.add(slot)
     } else if (timeUs < lastUs && hour >= presentHour - 25) {
       this.#want(slot)
     }
@@ -337,6 +338,13 @@ export class LiveFleet {
       gapMs: gapMs[slot] as number,
     }
   }
+}
+
+/** Whether the last reading may have changed the state: a fresh device stays so, and a silent one with an old reading. */
+function mayChange({ states, lastUs, kinds, expectedMs, gapMs }: LiveColumns, slot: number, nowMs: number): boolean {
+  if (states[slot] !== stateAt.silent) return states[slot] !== stateAt.fresh
+  const [last, kind] = [(lastUs[slot] as number) / 1000, kinds[slot] as number]
+  return !isSilent(last, nowMs, kind, expectedMs[slot] as number, gapMs[slot] as number)
 }
 
 /** Of a regular device, what comes closer than half an interval to the reading before does not count, as in the statistics. */

@@ -1,6 +1,6 @@
 /** The states of a device, and when time alone changes one. */
 
-import { ageLimits, ageSecondsOf, ageStateOf } from '../analytics/reliability/freshness.ts'
+import { ageLimits, ageSecondsOf, ageStateOf, lateSeconds } from '../analytics/reliability/freshness.ts'
 
 /** Worst first, as lists have them. `silent` is what the statistics call stale or offline, `off` what they call paused. */
 export const liveStates = ['silent', 'late', 'never', 'fresh', 'off'] as const
@@ -39,6 +39,12 @@ export function stateByAge(lastMs: number, nowMs: number, { kind, expectedMs, ga
   if (state === 'fresh') return { state: stateAt.fresh, untilMs: passes(lastMs, limits.fresh) }
   if (state === 'late') return { state: stateAt.late, untilMs: passes(lastMs, limits.late) }
   return { state: stateAt.silent, untilMs: Number.POSITIVE_INFINITY }
+}
+
+/** Whether `stateByAge` says silent. Of a history, each reading asks that. */
+export function isSilent(lastMs: number, nowMs: number, kind: number, expectedMs: number, gapMs: number): boolean {
+  const [expected, gap] = [Number.isNaN(expectedMs) ? null : expectedMs, Number.isNaN(gapMs) ? null : gapMs]
+  return ageSecondsOf(lastMs, nowMs) > lateSeconds(kinds[kind] ?? 'unknown', expected, gap)
 }
 
 /** Ages count whole seconds. */

@@ -55,16 +55,20 @@ export interface AgeLimits {
  * measured by its longest usual silence G: half its readings come later than its median interval.
  */
 export function ageLimits({ kind, expectedMs, gapMs }: Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'>): AgeLimits {
+  const late = lateSeconds(kind, expectedMs, gapMs)
   if (kind === 'irregular' && gapMs !== null) {
     const gap = gapMs / 1000
-    return { fresh: gap, late: 2 * gap, stale: Math.max(daySeconds, 4 * gap) }
+    return { fresh: gap, late, stale: Math.max(daySeconds, 4 * gap) }
   }
   const expected = expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000
-  return {
-    fresh: Math.max(2 * expected, expected + 60),
-    late: Math.max(5 * expected, expected + 300),
-    stale: Math.max(daySeconds, 10 * expected),
-  }
+  return { fresh: Math.max(2 * expected, expected + 60), late, stale: Math.max(daySeconds, 10 * expected) }
+}
+
+/** Of `ageLimits`, the one up to which it is late: by itself for who asks it for each reading, and makes no objects. */
+export function lateSeconds(kind: Cadence['kind'], expectedMs: number | null, gapMs: number | null): number {
+  if (kind === 'irregular' && gapMs !== null) return (2 * gapMs) / 1000
+  const expected = expectedMs === null ? expectedDefaultSeconds : expectedMs / 1000
+  return Math.max(5 * expected, expected + 300)
 }
 
 /** Of an age in whole seconds. */
