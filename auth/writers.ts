@@ -51,6 +51,10 @@ export interface Writer {
 export interface CredentialWriter extends Writer {
   /** Who writes by it as of now; a key may have got another role, too. Rejects while that cannot be told. */
   renewed(): Promise<CredentialWriter | NoWriter>
+  /** What `find` says of a record of the registry, which may have been removed since it was found. */
+  check(device: Device): Device | WriteRefusal
+  /** The device of this number, whosever it is; undefined when it has changed since it had this sequence number. */
+  unchanged(number: number, authSeq: number): Device | undefined
 }
 
 export interface Writers {
@@ -63,7 +67,10 @@ export interface Writers {
 }
 
 type FindAgain = () => Promise<Principal | undefined>
-export type WriterDevices = Pick<Devices, 'authenticate' | 'credentialCheck' | 'get' | 'add' | 'ownedBy' | 'version'>
+export type WriterDevices = Pick<
+  Devices,
+  'authenticate' | 'credentialCheck' | 'get' | 'byNumber' | 'add' | 'ownedBy' | 'version'
+>
 type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
 /** Up to how many devices of an account its API keys add more, by its role. */
@@ -132,6 +139,15 @@ class DeviceWriter implements CredentialWriter {
     return isSame ? writable(device) : 'DEVICE_MISMATCH'
   }
 
+  check(device: Device): Device | WriteRefusal {
+    if (!this.#isCurrent()) return 'DEVICE_UNKNOWN'
+    return device === this.device ? writable(device) : 'DEVICE_MISMATCH'
+  }
+
+  unchanged(number: number, authSeq: number): Device | undefined {
+    return unchangedDevice(this.#devices, number, authSeq)
+  }
+
   async createDevices(): Promise<'done'> {
     return 'done'
   }
@@ -155,7 +171,11 @@ class DeviceWriter implements CredentialWriter {
   }
 }
 
-function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, perOwner: DevicesPerOwner): Writer {
+function createKeyWriter(
+  key: KeyPrincipal,
+  devices: WriterDevices,
+  perOwner: DevicesPerOwner,
+): Omit<CredentialWriter, 'renewed'> {
   const { account } = key
   const mayWriteAll = account.role !== 'user'
   const ownedMax = perOwner[account.role]
@@ -164,8 +184,18 @@ function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, perOwner: De
   function find(deviceName: string): Device | WriteRefusal {
     const device = devices.get(deviceName)
     if (device === undefined) return key.createDevices ? refusalOfNew(deviceName) : 'DEVICE_UNKNOWN'
+    return checkOwner(device)
+  }
+
+  function checkOwner(device: Device): Device | WriteRefusal {
     return mayWriteAll || device.owner === account.id ? writable(device) : 'DEVICE_FORBIDDEN'
   }
+
+  function check(device: Device): Device | WriteRefusal {
+    return device.removed ? 'DEVICE_UNKNOWN' : checkOwner(device)
+  }
+
+  const unchanged = (number: number, authSeq: number) => unchangedDevice(devices, number, authSeq)
 
   function refusalOfNew(deviceName: string): WriteRefusal {
     if (nameFault(composedName(deviceName)) !== undefined) return 'NAME_INVALID'
@@ -187,7 +217,13 @@ function createKeyWriter(key: KeyPrincipal, devices: WriterDevices, perOwner: De
   }
 
   const id = `key ${key.keyId}`
-  return { device: undefined, id, owner: account.id, find, mayCreateDevices: key.createDevices, createDevices }
+  const create = { mayCreateDevices: key.createDevices, createDevices }
+  return { device: undefined, id, owner: account.id, find, check, unchanged, ...create }
+}
+
+function unchangedDevice(devices: WriterDevices, number: number, authSeq: number): Device | undefined {
+  const device = devices.byNumber(number)
+  return device?.authSeq === authSeq ? device : undefined
 }
 
 function writable(device: Device): Device | WriteRefusal {

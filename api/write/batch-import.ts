@@ -19,7 +19,7 @@ import { Capacity } from '../../limits/capacity.ts'
 import type { BatchHead } from './batch-head.ts'
 import type { Refusal } from './intake.ts'
 import { claimRefusals } from './key-errors.ts'
-import { resolveDevices } from './resolve-devices.ts'
+import { createFindKnown, resolveDevices } from './resolve-devices.ts'
 import { createFieldResolver, known } from './resolve-fields.ts'
 import { createSender, type Sender } from './sender.ts'
 
@@ -93,11 +93,10 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
       coding,
       defaultDevice: writer.device?.name,
       resolve: names => resolve(names, sender.writer()),
+      known: createFindKnown(sender.writer),
       fields: createFieldResolver(bulkFields, sender),
       refusal: series => refusalOf(sender, series),
-      onStored(series) {
-        for (const { number } of series) devices.seen({ number }, nowMs())
-      },
+      onStored: series => seeAll(devices, series, nowMs()),
     }
     return isStrict || key !== undefined ? await importWhole(source, sender, head) : await importer.run(source)
   }
@@ -143,6 +142,10 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   }
 
   return { run, close: importer.close }
+}
+
+function seeAll(devices: Pick<Devices, 'seen'>, series: readonly Series[], timeMs: number): void {
+  for (const device of series) devices.seen(device, timeMs)
 }
 
 /** Resolved by `resolve`, so they are devices of the registry. */

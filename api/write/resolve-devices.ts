@@ -2,7 +2,9 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
-import { type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
+import { type CredentialWriter, type WriteRefusal, type Writer, writeRefusalReason } from '../../auth/writers.ts'
+import { NamesUnavailable } from '../../ingest/import/import-session.ts'
+import type { FindKnown } from '../../ingest/import/resolve-names.ts'
 
 /** Why the readings of a name are not taken. */
 interface Unresolved {
@@ -38,6 +40,23 @@ export function findDevices(names: readonly string[], writer: Writer): (Device |
   return found.map((each, at) => {
     return typeof each === 'string' ? { code: each, reason: writeRefusalReason(each, names[at] ?? '') } : each
   })
+}
+
+/** For names that have been resolved before; see `FindKnown`. Nothing is made. */
+export function createFindKnown(writer: () => CredentialWriter): FindKnown {
+  return (number, authSeq) => {
+    const device = writer().unchanged(number, authSeq)
+    if (device === undefined) return undefined
+    const found = writer().check(device)
+    if (typeof found !== 'string') return found
+    if (found === 'DEVICE_SUSPENDED') throw changing()
+    return { name: device.name, code: found, reason: writeRefusalReason(found, device.name) }
+  }
+}
+
+/** A client drops for good what is rejected, and sends again what gets a 503. */
+export function changing(): NamesUnavailable {
+  return new NamesUnavailable('a device is being changed, or PostgreSQL does not answer')
 }
 
 async function resolveSome(names: readonly string[], writer: Writer): Promise<(Device | Unresolved)[] | 'later'> {

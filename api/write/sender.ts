@@ -3,11 +3,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Device } from '../../auth/devices/device.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
-import type { CredentialWriter, NoWriter, Writer } from '../../auth/writers.ts'
+import type { CredentialWriter, NoWriter } from '../../auth/writers.ts'
 
 export interface Sender {
   /** As of the last look. */
-  writer(): Writer
+  writer(): CredentialWriter
   /**
    * Why readings of these devices are not stored; undefined when they may be. `later` when that cannot be told, or one of
    * the devices is another one than when it was resolved: the body sent again gets its rejects.
@@ -33,11 +33,10 @@ export function createSender(first: CredentialWriter): Sender {
   }
 
   async function refusal(devices: readonly Device[]): Promise<NoWriter | 'later' | undefined> {
-    for (let from = 0; from < devices.length; from += devicesPerTurn) {
-      if (from > 0) await turn()
-      for (const device of devices.slice(from, from + devicesPerTurn)) {
-        if (writer.find(device.name) !== device) return 'later'
-      }
+    for (let at = 0; at < devices.length; at++) {
+      const device = devices[at] as Device
+      if (writer.check(device) !== device) return 'later'
+      if ((at + 1) % devicesPerTurn === 0) await turn()
     }
     return undefined
   }

@@ -146,6 +146,10 @@ export const Device = z.object({
 export type Device = Readonly<z.infer<typeof Device>> & {
   /** It may have been revoked, which is being found out; until then it logs nothing. */
   readonly suspended?: boolean
+  /** It is not in the registry any more. */
+  readonly removed?: boolean
+  /** Sequence number of its last change. */
+  readonly authSeq?: number
 }
 
 /** What a device is called, or was when it was removed. */

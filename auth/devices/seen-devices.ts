@@ -7,7 +7,7 @@ import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { createLastSeen } from '../last-seen.ts'
 import type { Device } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
-import type { DeviceRecord } from './device-record.ts'
+import { DeviceRecord } from './device-record.ts'
 import { readLastSeen, saveLastSeen } from './device-sql.ts'
 
 export interface SeenDevices {
@@ -39,9 +39,10 @@ export function createSeenDevices({ pool, memory, log, flushMs, unsavedMax }: Se
     unsavedMax,
   })
   return {
-    seen({ number }, timeMs) {
-      const record = memory.byNumber(number)
-      if (record !== undefined) lastSeen.seen(record, timeMs)
+    seen(device, timeMs) {
+      // To look the record up takes longer than all the rest.
+      const record = device instanceof DeviceRecord ? device : memory.byNumber(device.number)
+      if (record !== undefined && !record.removed) lastSeen.seen(record, timeMs)
     },
     async learn(records) {
       const reading = readLastSeen(pool, numbersOf(records)).catch(error => {

@@ -112,7 +112,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
       const timeMs = rows.timesMs[row] as number
       const at = row * readingRows.valuesPerRow
       const values = rows.values.slice(at, at + readingRows.valuesPerRow)
-      const name = result.names[rows.names[row] as number] as string
+      const name = result.names.textOf(rows.names[row] as number)
       const further = fields.named(rows.further && furtherOf(rows.further, row))
       if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, further, line })
       else taken.rejects.push({ line, code: 'READING_INVALID', reason: 'timestamp is required', text: '' })

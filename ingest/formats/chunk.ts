@@ -19,7 +19,7 @@ export interface ChunkOptions {
   lineBytesMax: number
   /** How many rejects to list; the others are only counted. */
   rejectsMax: number
-  /** Of a chunk that was read before, what it found then. */
+  /** For the names of the rows; of a chunk that was read before, with what it found then. */
   names?: NameIndex
   /** Notes the fields that have no column, and has the names of refused rows noted, too. Ends the chunk when it is full. */
   sightings?: SightingsReader
@@ -31,10 +31,8 @@ export interface ChunkResult {
   /** Lines in the chunk, empty ones too. */
   lines: number
   rows: Rows
-  /** The distinct names of the rows, each in its parts. */
-  names: (readonly string[])[]
-  /** The same, to look them up. */
-  nameIndex: NameIndex
+  /** The distinct names of the rows. */
+  names: NameIndex
   others: NamesOfOthers
   rejects: Reject[]
   rejected: number
@@ -72,8 +70,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
     bytes: Math.min(start, chunk.length),
     lines: line - options.firstLine,
     rows: sink.takeRows(),
-    names: sink.names.list,
-    nameIndex: sink.names,
+    names: sink.names,
     others: sink.others,
     rejects: sink.rejects.listed,
     rejected: sink.rejects.count,
@@ -111,18 +108,23 @@ class RowSink {
     if (!checked.ok) {
       const { name, reason, others } = checked
       this.rejects.add(line, name, this.#kind.invalidCode, reason)
-      if (name !== undefined) this.#sightings?.addRefused(this.names.indexOf([name]), others)
+      if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
       return
     }
     const rows = this.#rows
     const row = rows.count++
-    const name = this.names.indexOf(checked.names)
+    const name = this.#indexOf(checked.names)
     rows.lines[row] = line
     rows.names[row] = name
     rows.timesMs[row] = checked.timestampMs
     this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
     this.#sightings?.add(name, checked.others)
     if (checked.others !== undefined) this.#takeOthers(row, checked.others)
+  }
+
+  #indexOf(parts: readonly string[]): number {
+    const { knownName = -1 } = this.#readLine
+    return knownName === -1 ? this.names.indexOf(parts) : this.names.indexOfKnown(knownName)
   }
 
   takeRows(): Rows {

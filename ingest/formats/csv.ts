@@ -7,6 +7,7 @@
 import { parse } from 'csv-parse/sync'
 import type { Fields } from '../field-names.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
+import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './line-reader.ts'
 import { readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
@@ -88,9 +89,14 @@ const quote = 0x22
 
 /**
  * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
- * reads 0.4 million lines a second of a core and leaves the numbers and times still to be read.
+ * reads 0.4 million lines a second of a core and leaves the numbers and times still to be read. `names`: the known ones, of
+ * rows with one column of text, which holds their name.
  */
-export function createCsvReader({ columns, separator }: CsvLayout, known: readonly Column[]): LineReader {
+export function createCsvReader(
+  { columns, separator }: CsvLayout,
+  known: readonly Column[],
+  names?: KnownNames,
+): LineReader {
   const cells = new Cells(columns.length, separator)
   const hasDecimalComma = separator !== ','
   const texts = new TextCache()
@@ -102,6 +108,7 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
   )
 
   const readLine: LineReader = (chunk, start, end) => {
+    readLine.knownName = -1
     const problem = cells.split(chunk, start, end)
     if (problem !== undefined) return problem
     if (cells.count !== columns.length) return `has ${cells.count} cells, but the header has ${columns.length}`
@@ -115,6 +122,12 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
   readLine.hasOthers = others.length > 0
   return readLine
 
+  function readText(source: Buffer, start: number, end: number): string {
+    const place = names?.find(source, start, end) ?? -1
+    readLine.knownName = place
+    return place === -1 || names === undefined ? texts.read(source, start, end) : names.text(place)
+  }
+
   function readCell(kind: Column['cell'] | 'other' | undefined, source: Buffer, start: number, end: number): unknown {
     switch (kind) {
       case 'time':
@@ -122,7 +135,7 @@ export function createCsvReader({ columns, separator }: CsvLayout, known: readon
       case 'utc time':
         return readUtcTime(source, start, end, utcTime)
       case 'text':
-        return texts.read(source, start, end)
+        return readText(source, start, end)
       case 'other':
         return readOther(source, start, end, hasDecimalComma)
       default:

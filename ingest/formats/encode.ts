@@ -4,6 +4,7 @@ import { bug } from '../../limits/bug.ts'
 import { markFineTime } from '../journal/record.ts'
 import { expiredReason } from '../reading.ts'
 import { furtherBytesOf, furtherOf } from './further-columns.ts'
+import type { NameIndex } from './name-index.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
@@ -15,7 +16,7 @@ export interface Unresolved {
 }
 
 export interface EncodeOptions {
-  names: readonly (readonly string[])[]
+  names: Pick<NameIndex, 'textOf'>
   /** What each of the names stands for. */
   resolved: readonly (Series | Unresolved)[]
   nowMs: number
@@ -48,13 +49,13 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     const series = resolvedAt(resolved, index)
     if ('reason' in series) {
       const { code, reason } = series
-      rejects.add(rows.lines[row] ?? 0, names[index]?.[0], code, reason)
+      rejects.add(rows.lines[row] ?? 0, names.textOf(index), code, reason)
       continue
     }
     const timeMs = rows.timesMs[row] ?? 0
     if (timeMs < earliestMs) {
       const reason = `timestamp ${expiredReason(earliestMs)}`
-      rejects.add(rows.lines[row] ?? 0, names[index]?.[0], kind.invalidCode, reason)
+      rejects.add(rows.lines[row] ?? 0, names.textOf(index), kind.invalidCode, reason)
       continue
     }
     if (timeMs < oldestMs) oldestMs = timeMs

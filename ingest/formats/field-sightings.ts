@@ -91,6 +91,11 @@ export class SightingsReader {
   }
 }
 
+/** To hand them over, or to free their memory. */
+export function arraysOfSightings({ isTaken, taken, refused }: FieldSightings) {
+  return [isTaken, taken, refused]
+}
+
 function unpacked(pairs: ReadonlySet<number>): Uint32Array<ArrayBuffer> {
   const numbers = new Uint32Array(2 * pairs.size)
   let at = 0

@@ -5,6 +5,7 @@
 
 import type { Fields } from '../field-names.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
+import type { KnownNames } from './known-names.ts'
 import { exactDigits, powersOfTen } from './number.ts'
 import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
@@ -28,13 +29,18 @@ export class FlatObjectReader {
   readonly #names: readonly Buffer[]
   readonly #fields: Fields
   readonly #texts = new TextCache()
+  readonly #knownNames: KnownNames | undefined
+  /** Of the object that was read last; -1 of a name that is not known. */
+  knownName = -1
   readonly #utcTime = new ReadTime()
   #source: Buffer = Buffer.alloc(0)
   #at = 0
   #end = 0
 
-  constructor(columns: readonly Column[]) {
+  /** `names`: the known ones, of rows with one column of text, which holds their name. */
+  constructor(columns: readonly Column[], names?: KnownNames) {
     this.#columns = columns
+    this.#knownNames = names
     this.#names = columns.map(({ name }) => Buffer.from(`"${name}"`))
     this.#fields = Object.fromEntries(columns.map(({ name }) => [name, undefined]))
   }
@@ -44,6 +50,7 @@ export class FlatObjectReader {
     this.#source = source
     this.#at = start
     this.#end = end
+    this.knownName = -1
     if (!this.#take(brace.open)) return undefined
     for (const { name } of this.#columns) this.#fields[name] = undefined
     for (let member = 0; member < this.#columns.length; member++) {
@@ -57,6 +64,8 @@ export class FlatObjectReader {
   #readMember(member: number): boolean {
     const column = this.#columns[this.#columnOf(member)]
     if (column === undefined || !this.#take(colon)) return false
+    // Of a member that comes twice the last one counts.
+    if (column.cell === 'text') this.knownName = -1
     const value = this.#readValue(column)
     this.#fields[column.name] = value
     return value !== undefined
@@ -94,8 +103,14 @@ export class FlatObjectReader {
     }
     if (end === this.#end) return undefined
     this.#at = end + 1
-    if (cell === 'text') return this.#texts.read(source, start, end)
+    if (cell === 'text') return this.#readName(start, end)
     return this.#readTime(cell, start, end) ?? source.toString('utf8', start, end)
+  }
+
+  #readName(start: number, end: number): string {
+    this.knownName = this.#knownNames?.find(this.#source, start, end) ?? -1
+    if (this.knownName !== -1) return this.#knownNames?.text(this.knownName) ?? ''
+    return this.#texts.read(this.#source, start, end)
   }
 
   #readTime(cell: Column['cell'], start: number, end: number): number | ReadTime | undefined {

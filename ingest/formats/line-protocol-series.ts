@@ -2,6 +2,7 @@
 
 import { ByteKeys } from './byte-keys.ts'
 import { deviceNameProblem } from './device-name.ts'
+import type { KnownLines, KnownSeries } from './known-lines.ts'
 import {
   createEntityReader,
   type Entity,
@@ -12,6 +13,7 @@ import {
 import { createFieldTables, type FieldTable, type LineNames } from './line-protocol-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
 import { byteOf, measurementEnd, nameEnd, unescapeText } from './line-protocol-text.ts'
+import { NameIndex } from './name-index.ts'
 
 export interface Series {
   /** Index into the names of the body; -1 where there is a problem, or an entity that is no metric. */
@@ -30,12 +32,14 @@ export interface SeriesOptions {
   deviceDefault: string | undefined
   /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
+  /** What the thread knows of lines of the same `names`. */
+  knownLines?: KnownLines | undefined
 }
 
-/** The series of a body, each of which is read once. */
+/** The series of a body, each of which is read once, and not at all where it is known. */
 export class SeriesReader {
   /** The distinct devices so far. */
-  readonly deviceNames: string[] = []
+  readonly devices: NameIndex
   readonly #bytes: Buffer
   readonly #deviceTags: readonly string[]
   /** Those, and what else says whose the line is. */
@@ -43,26 +47,48 @@ export class SeriesReader {
   readonly #entityOf: EntityOf | undefined
   readonly #deviceDefault: string | undefined
   readonly #fieldsOf: (measurement: string) => FieldTable
-  readonly #known: ByteKeys<Series>
+  readonly #knownLines: KnownLines | undefined
+  readonly #linesExpected: number
+  /** Those that were not known before. */
+  #own: ByteKeys<Series> | undefined
   readonly #make = (start: number, end: number) => this.#parse(start, end)
-  readonly #indexes = new Map<string, number>()
+  /** Of a series that was known before. */
+  readonly #found: Series
   /** Of each of the tags the value in the line at hand. */
   readonly #values: (string | undefined)[]
 
-  constructor(bytes: Buffer, linesExpected: number, { names, deviceDefault, entityMetrics }: SeriesOptions) {
+  constructor(
+    bytes: Buffer,
+    linesExpected: number,
+    { names, deviceDefault, entityMetrics, knownLines }: SeriesOptions,
+  ) {
     this.#bytes = bytes
+    this.#linesExpected = linesExpected
+    this.devices = new NameIndex(knownLines?.names)
+    // What a credential of one device says changes what a series means.
+    this.#knownLines = deviceDefault === undefined ? knownLines : undefined
     this.#deviceTags = names.deviceTags
     this.#entityOf = entityMetrics && createEntityReader(entityMetrics)
     const entity = entityMetrics === undefined ? [] : Object.values(entityTags)
     this.#tags = [...new Set([...names.deviceTags, ...entity])]
     this.#deviceDefault = deviceDefault
-    this.#fieldsOf = createFieldTables(names)
-    this.#known = new ByteKeys(bytes, 2 * linesExpected)
+    this.#fieldsOf = knownLines?.fieldsOf ?? createFieldTables(names)
+    this.#found = { device: -1, fields: this.#fieldsOf(''), entity: undefined, problem: undefined }
     this.#values = this.#tags.map(() => undefined)
   }
 
+  /** Valid until the next call. */
   read(start: number, end: number): Series {
-    return this.#known.get(start, end, this.#make)
+    const known = this.#knownLines?.find(this.#bytes, start, end)
+    if (known !== undefined) return this.#take(known)
+    this.#own ??= new ByteKeys(this.#bytes, 2 * this.#linesExpected)
+    return this.#own.get(start, end, this.#make)
+  }
+
+  #take({ place, fields }: KnownSeries): Series {
+    this.#found.device = this.devices.indexOfKnown(place)
+    this.#found.fields = fields
+    return this.#found
   }
 
   #parse(start: number, end: number): Series {
@@ -81,7 +107,11 @@ export class SeriesReader {
     const wrong = deviceNameProblem(name)
     if (name === undefined) return { ...none, problem: invalid(this.#missingReason(entity)) }
     if (wrong !== undefined) return { ...none, problem: invalid(`device ${wrong}`) }
-    return { device: this.#indexOf(name), fields, entity, problem: undefined }
+    const known = this.#knownLines?.names.findText(name) ?? -1
+    if (known === -1) return { device: this.devices.indexOf([name]), fields, entity, problem: undefined }
+    // What is an entity hangs on the registry of metrics.
+    if (entity === undefined) this.#knownLines?.add(bytes, start, end, { place: known, fields })
+    return { device: this.devices.indexOfKnown(known), fields, entity, problem: undefined }
   }
 
   #entity(measurement: string): Entity | undefined {
@@ -136,14 +166,5 @@ export class SeriesReader {
     if (this.#values[tag] !== undefined) return `has the tag ${name} twice`
     this.#values[tag] = unescapeText(this.#bytes, valueAt, valueEnd, 'name')
     return undefined
-  }
-
-  #indexOf(name: string): number {
-    let index = this.#indexes.get(name)
-    if (index === undefined) {
-      index = this.deviceNames.push(name) - 1
-      this.#indexes.set(name, index)
-    }
-    return index
   }
 }

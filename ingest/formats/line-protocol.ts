@@ -6,6 +6,7 @@
 
 import { earliestTimeMs, type Ranges, timeReason } from '../reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
+import type { KnownLines } from './known-lines.ts'
 import { type Entity, type EntityMetric, EntityReports } from './line-protocol-entities.ts'
 import { type DeviceOfLine, FieldsReader } from './line-protocol-fields.ts'
 import type { LineNames } from './line-protocol-names.ts'
@@ -23,6 +24,7 @@ import {
 } from './line-protocol-text.ts'
 import { isFine, type Precision, readFineTimestamp, readTimestamp, unitOf } from './line-protocol-time.ts'
 import { MergedRows } from './merged-rows.ts'
+import type { NameIndex } from './name-index.ts'
 import { readingRows } from './reading-rows.ts'
 import { type Reject, RejectList } from './reject.ts'
 import type { Rows } from './rows.ts'
@@ -40,6 +42,8 @@ export interface LineProtocolOptions {
   deviceDefault: string | undefined
   /** The metrics of the registry; with them, lines with the tags of Home Assistant are those of its entities. */
   entityMetrics?: readonly EntityMetric[] | undefined
+  /** What the thread knows of lines of the same `names`. */
+  knownLines?: KnownLines | undefined
   /** How many rejects to list; the others are only counted. */
   rejectsMax: number
   /** What is known of the device whose name has this index; without it, fields without a column become no metric. */
@@ -53,9 +57,9 @@ export interface LineProtocolResult {
   points: number
   rows: Rows
   /** The distinct devices of the rows. */
-  names: string[]
+  names: NameIndex
   /** How many lines of each device are in the rows. */
-  lineCounts: number[]
+  lineCounts: Uint32Array<ArrayBuffer>
   rejects: Reject[]
   rejected: number
   /** There were more rows, devices or fields than there may be: what follows was not read. */
@@ -116,8 +120,11 @@ class BodyReader {
     return {
       points: this.#points,
       rows: this.#rows.take(),
-      names: this.#series.deviceNames,
-      lineCounts: this.#lineCounts,
+      names: this.#series.devices,
+      lineCounts: Uint32Array.from(
+        { length: this.#series.devices.count },
+        (_, device) => this.#lineCounts[device] ?? 0,
+      ),
       rejects: this.#rejects.listed,
       rejected: this.#rejects.count,
       isTooLong: this.#isTooLong(),
@@ -125,7 +132,7 @@ class BodyReader {
   }
 
   #isTooLong(): boolean {
-    if (this.#series.deviceNames.length > devicesMax || this.#rows.furtherCount > furtherValuesMax) return true
+    if (this.#series.devices.count > devicesMax || this.#rows.furtherCount > furtherValuesMax) return true
     const isFull = this.#rows.count >= rowsMax || this.#options.sightings?.isFull() === true
     return isFull && this.#at < this.#bytes.length
   }

@@ -13,4 +13,6 @@ export interface LineReader {
   (chunk: Buffer, start: number, end: number): Fields | string
   /** Whether what was read last may have other fields than those of columns. */
   hasOthers?: boolean
+  /** The place of the name in what was read last, among the known ones that the reader was given; -1 of a name that is not known. */
+  knownName?: number
 }

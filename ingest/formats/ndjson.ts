@@ -2,14 +2,17 @@
 
 import type { Fields } from '../field-names.ts'
 import { FlatObjectReader } from './flat-object.ts'
+import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './line-reader.ts'
 import type { Column } from './row-kind.ts'
 
-export function createNdjsonReader(columns: readonly Column[]): LineReader {
-  const flat = new FlatObjectReader(columns)
+/** `names`: the known ones, of rows with one column of text, which holds their name. */
+export function createNdjsonReader(columns: readonly Column[], names?: KnownNames): LineReader {
+  const flat = new FlatObjectReader(columns, names)
   const readLine: LineReader = (chunk, start, end) => {
     const fields = flat.read(chunk, start, end)
     readLine.hasOthers = fields === undefined
+    readLine.knownName = fields === undefined ? -1 : flat.knownName
     return fields ?? readObject(chunk.toString('utf8', start, end)) ?? 'is not a JSON object'
   }
   return readLine

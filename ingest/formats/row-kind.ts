@@ -23,6 +23,8 @@ export interface Series {
   readonly symbol: string
   /** Of a device that lists what it has. */
   readonly metrics?: readonly string[] | null
+  /** Of a device of the registry: the sequence number of its last change. */
+  readonly authSeq?: number
 }
 
 /** Fields of a row that have no column. */

@@ -19,7 +19,7 @@ export class BodyChannel {
     this.#port = port
     port.on('message', ({ times, ...message }: ToThread) => {
       this.#times = times
-      if (message.kind === 'next' || message.kind === 'series') this.#commands.put(message)
+      if (isCommand(message)) this.#commands.put(message)
       else this.#pieces.put(message)
     })
     port.on('close', () => {
@@ -34,9 +34,10 @@ export class BodyChannel {
     return this.#times
   }
 
-  async command<Kind extends BodyCommand['kind']>(kind: Kind): Promise<Extract<BodyCommand, { kind: Kind }>> {
+  /** One of these kinds. */
+  async command<Kind extends BodyCommand['kind']>(...kinds: Kind[]): Promise<Extract<BodyCommand, { kind: Kind }>> {
     const command = await this.#commands.take()
-    if (command.kind !== kind) throw bug(`${command.kind} came instead of ${kind}`)
+    if (!(kinds as string[]).includes(command.kind)) throw bug(`${command.kind} came instead of ${kinds.join(' or ')}`)
     return command as Extract<BodyCommand, { kind: Kind }>
   }
 
@@ -59,4 +60,10 @@ export class BodyChannel {
   close(): void {
     this.#port.close()
   }
+}
+
+const commandKinds: ReadonlySet<string> = new Set(['next', 'texts', 'series'] satisfies BodyCommand['kind'][])
+
+function isCommand(message: BodyPiece | BodyCommand): message is BodyCommand {
+  return commandKinds.has(message.kind)
 }

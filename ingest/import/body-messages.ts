@@ -26,6 +26,8 @@ export type BodyPiece =
 export type BodyCommand =
   /** Asks for the records of the next chunk. */
   | { kind: 'next' }
+  /** Asks for the texts of names, by their indexes: the devices that they stood for have changed. */
+  | { kind: 'texts'; indexes: Uint32Array<ArrayBuffer> }
   /** What the names of the chunk stand for, and the fields of its devices. */
   | { kind: 'series'; series: PackedSeries; fields: PackedFields | undefined }
 
@@ -50,6 +52,7 @@ export interface ChunkRecords {
 export type BodyReport =
   /** `sightings` where rows may have further fields. */
   | { kind: 'names'; names: PackedNames; sightings: FieldSightings | undefined; bytes: number }
+  | { kind: 'texts'; names: PackedNames; bytes: number }
   | ({ kind: 'records'; bytes: number } & ChunkRecords)
   /** The digest is there where one was asked for. */
   | { kind: 'end'; digest: Uint8Array | undefined; bytes: number }

@@ -13,6 +13,7 @@ import type { Coding } from './content-coding.ts'
 import type { BodyTask } from './import-worker.ts'
 import type { BodyLimits } from './limited-body.ts'
 import type { FieldResolver } from './resolve-fields.ts'
+import type { FindKnown } from './resolve-names.ts'
 import { type ResolveNames, ThreadBody } from './thread-body.ts'
 
 export interface ImportPoolOptions extends Omit<RowCheckOptions, 'defaultDevice' | 'earliestMs' | 'deviceOf'> {
@@ -31,6 +32,8 @@ export interface BodySource {
   /** Of the body; none is `identity`. */
   coding?: Coding
   resolve: ResolveNames
+  /** Of names of devices that the thread has had resolved before; without it all are resolved. */
+  known?: FindKnown | undefined
   /** Of rows that may have fields without a column. */
   fields?: FieldResolver | undefined
   /** The device of readings that name none. */
@@ -70,7 +73,7 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
   })
   const times = () => ({ nowMs: now(), earliestMs: earliestMs?.() })
 
-  function open({ body, resolve, fields, ...source }: BodySource, limits: BodyBounds): ThreadBody {
+  function open({ body, resolve, known, fields, ...source }: BodySource, limits: BodyBounds): ThreadBody {
     const { port1, port2 } = new MessageChannel()
     const { format, coding = 'identity', defaultDevice, digestPrefix } = source
     const { bodyBytesMax = Number.POSITIVE_INFINITY, chunkBytes, lineBytesMax, rejectsMax } = limits
@@ -81,12 +84,13 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
       coding,
       defaultDevice,
       digestPrefix,
+      usesKnownNames: known !== undefined,
       bodyBytesMax,
       chunkBytes,
       lineBytesMax,
       rejectsMax,
     }
-    const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve, fields })
+    const threadBody = new ThreadBody({ port: port1, body, limits, times, resolve, known, fields })
     // Its end is told over the port.
     pool.run(task, { transferList: [port2] }).catch((error: Error) => threadBody.fail(error))
     return threadBody

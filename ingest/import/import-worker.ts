@@ -7,11 +7,12 @@ import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, readChunk } from '../formats/chunk.ts'
 import { createCsvReader } from '../formats/csv.ts'
 import { encodeRows } from '../formats/encode.ts'
-import { type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
+import { arraysOfSightings, type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
 import { IgnoredFields } from '../formats/ignored-fields.ts'
+import { KnownNames } from '../formats/known-names.ts'
 import type { Format } from '../formats/line-reader.ts'
 import type { LineLimits } from '../formats/lines.ts'
-import type { NameIndex } from '../formats/name-index.ts'
+import { NameIndex } from '../formats/name-index.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
@@ -22,8 +23,8 @@ import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, bodyChunks } from './body-lines.ts'
 import type { BodyTimes, ChunkRecords } from './body-messages.ts'
 import { type Coding, decoded } from './content-coding.ts'
-import { packNames } from './packed-names.ts'
-import { unpackSeries } from './packed-series.ts'
+import { arraysOfNames, packNames, packTextsOf } from './packed-names.ts'
+import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
@@ -37,9 +38,14 @@ export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs'
   bodyBytesMax: number
   /** Rejects that are listed; more are only counted. */
   rejectsMax: number
+  /** Whether main can look devices up by what their names stood for before. */
+  usesKnownNames: boolean
   /** What a SHA-256 of the body begins with; without it none is made. */
   digestPrefix: string | undefined
 }
+
+/** Of all bodies, whoever sends them: main checks what they stand for. */
+let knownNames = new KnownNames()
 
 export async function readBody(task: BodyTask): Promise<void> {
   const channel = new BodyChannel(task.port)
@@ -121,7 +127,7 @@ interface Progress {
 interface Reading extends Pick<RowCheckOptions, 'earliestMs'> {
   nowMs: number
   sightings?: SightingsReader
-  names?: NameIndex
+  names: NameIndex
   deviceOf?: RowCheckOptions['deviceOf']
 }
 
@@ -132,7 +138,9 @@ function readRows(
   { earliestMs, deviceOf, ...reading }: Reading,
 ): ChunkResult {
   const kind = rowKindOf(task.kind)
-  const readLine = layout === undefined ? createNdjsonReader(kind.columns) : createCsvReader(layout, kind.columns)
+  const { known } = reading.names
+  const readLine =
+    layout === undefined ? createNdjsonReader(kind.columns, known) : createCsvReader(layout, kind.columns, known)
   const check = kind.createCheck({ ...task, earliestMs, deviceOf })
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   const firstLine = linesDone + linesBefore + 1
@@ -158,10 +166,12 @@ async function encode(
   const kind = rowKindOf(task.kind)
   const times = { ...channel.times }
   const sightings = kind.hasFurther ? new SightingsReader() : undefined
-  const first = readRows(task, chunk, progress, sightings === undefined ? times : { ...times, sightings })
-  const { names, bytes } = first
+  const names = new NameIndex(task.usesKnownNames ? knownNames : undefined)
+  const reading = { ...times, names }
+  const first = readRows(task, chunk, progress, sightings === undefined ? reading : { ...reading, sightings })
+  const { bytes } = first
   const lines = chunk.linesBefore + first.lines
-  const { series, fields } = names.length === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
+  const { series, fields } = names.count === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
   if (chunk.lacks !== undefined && chunk.linesBefore > 0 && !(fields !== undefined && fields.lists.size > 0)) {
     throw new BodyFault('HEADER_INVALID', chunk.lacks)
   }
@@ -172,7 +182,10 @@ async function encode(
     return { records: new Uint8Array(), count: 0, oldestMs, lines, bytes, others, rejects, rejected }
   }
   const { rejectsMax } = progress
-  const encoded = encodeRows(kind, read.rows, { names, resolved: unpackSeries(series), ...channel.times, rejectsMax })
+  const resolved = unpackSeries(series, index => names.placeOf(index), names.known)
+  learn(names, series)
+  detachBuffers(arraysOfSeries(series))
+  const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax })
   detachBuffers(columnsOf(read.rows))
   return {
     ...encoded,
@@ -187,8 +200,31 @@ async function encode(
 const noAnswer = { series: undefined, fields: undefined }
 
 async function ask(channel: BodyChannel, meter: Meter, { names }: ChunkResult, sightings: FieldSightings | undefined) {
-  channel.send({ kind: 'names', names: packNames(names), sightings, bytes: meter.bytes() })
+  const packed = packNames(names)
+  const arrays = [...arraysOfNames(packed), ...(sightings === undefined ? [] : arraysOfSightings(sightings))]
+  const message = { kind: 'names', names: packed, sightings, bytes: meter.bytes() } as const
+  channel.send(
+    message,
+    arrays.map(({ buffer }) => buffer),
+  )
+  const answer = await channel.command('series', 'texts')
+  if (answer.kind === 'series') return answer
+  for (const index of answer.indexes) names.forget(index)
+  channel.send({ kind: 'texts', names: packTextsOf(names, answer.indexes), bytes: meter.bytes() })
   return await channel.command('series')
+}
+
+function learn(names: NameIndex, series: PackedSeries): void {
+  // Others may have begun new ones meanwhile.
+  if (names.known === undefined || names.known !== knownNames) return
+  const indexes = names.textIndexes()
+  learnNames(
+    knownNames,
+    indexes.map(index => names.textOf(index)),
+    series,
+    indexes,
+  )
+  if (knownNames.isFull()) knownNames = new KnownNames()
 }
 
 function readAgain(
@@ -196,11 +232,12 @@ function readAgain(
   chunk: BodyChunk,
   progress: Progress,
   times: BodyTimes,
-  { nameIndex, bytes }: ChunkResult,
+  { names, bytes }: ChunkResult,
   fields: PackedFields,
 ): ChunkResult {
   const part = { ...chunk, chunk: chunk.chunk.subarray(0, bytes) }
   const { deviceOf } = createResolvedFields(fields)
-  const reading = { ...times, names: nameIndex, deviceOf: (name: string) => deviceOf(nameIndex.indexOf([name])) }
+  names.resume()
+  const reading = { ...times, names, deviceOf: (name: string) => deviceOf(names.indexOf([name])) }
   return readRows(task, part, progress, reading)
 }

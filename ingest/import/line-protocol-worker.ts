@@ -1,11 +1,18 @@
-/** The thread that reads bodies of line protocol. It keeps nothing between two calls. */
+/** The thread that reads bodies of line protocol. Between two calls it keeps what it knows of names, and nothing of bodies. */
 
+import { threadId } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { type FieldSightings, type SightingLimits, SightingsReader } from '../formats/field-sightings.ts'
+import {
+  arraysOfSightings,
+  type FieldSightings,
+  type SightingLimits,
+  SightingsReader,
+} from '../formats/field-sightings.ts'
 import { furtherBytesOf, furtherOf } from '../formats/further-columns.ts'
+import { KnownLines } from '../formats/known-lines.ts'
 import {
   type LineProtocolOptions,
   type LineProtocolResult,
@@ -17,30 +24,46 @@ import { createResolvedFields, type PackedFields } from '../formats/resolved-fie
 import { buffersOf, columnsOf, type Rows } from '../formats/rows.ts'
 import { markFineTime } from '../journal/record.ts'
 import { type DeviceRef, readingLength, writeReading } from '../readings-table.ts'
+import { arraysOfNames, type PackedNames, packNames, textIndexes, unpackNames } from './packed-names.ts'
+import { arraysOfSeries, learnNames, type PackedSeries, unpackSeries } from './packed-series.ts'
 
 // On a machine with few processors a bulk body gives way to single readings.
 lowerThreadPriority('below normal')
 
-export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings'> {
+export interface ReadLinesTask extends Omit<LineProtocolOptions, 'deviceOf' | 'sightings' | 'knownLines'> {
   body: Uint8Array<ArrayBuffer>
   isGzip: boolean
   /** Of the body without its compression. */
   bodyBytesMax: number
   /** Of a body that was read before, what is known of its devices and their fields. */
   fields?: PackedFields | undefined
+  /** All names are told as texts. */
+  isInTexts: boolean
+  /** Places of names that were told otherwise before: their devices have changed. */
+  changed?: { places: readonly number[]; generation: string } | undefined
 }
 
 /** `bytes` are those of the body without its compression. */
 export type ReadLines = { bytes: number } /** The body as it was sent, to read it again. */ & (
-  | ({ kind: 'read'; body: Uint8Array<ArrayBuffer>; sightings: FieldSightings } & LineProtocolResult)
+  | ({
+      kind: 'read'
+      body: Uint8Array<ArrayBuffer>
+      sightings: FieldSightings
+      names: PackedNames
+      /** Of what the thread knows. */
+      generation: string
+    } & Omit<LineProtocolResult, 'names'>)
   | { kind: 'too long' }
   | { kind: 'broken' }
 )
 
 export interface EncodeLinesTask {
   rows: Rows
-  /** The device of each name; of one without a device no row is taken. */
-  devices: readonly (DeviceRef | undefined)[]
+  /** As they were read. */
+  names: PackedNames
+  generation: string
+  /** What they stand for; of a name without a device no row is taken. */
+  series: PackedSeries
   /** The time of the rows that have none. */
   receiptUs: number
   /** Rows before this have expired since they were read. */
@@ -57,25 +80,50 @@ export interface EncodedLines {
   expiredCount: number
 }
 
+/** What was known when the rows were read is not known any more: they come back. */
+export interface ForgottenNames {
+  kind: 'forgotten'
+  rows: Rows
+}
+
+let known: { lines: KnownLines; of: string; generation: string } | undefined
+let generations = 0
+
+function knownOf(names: LineProtocolOptions['names']): NonNullable<typeof known> {
+  const of = JSON.stringify(names)
+  if (known === undefined || known.of !== of || known.lines.isFull()) {
+    // Another thread may have read the body of which one gets to encode the rows.
+    known = { lines: new KnownLines(names), of, generation: `${threadId} ${++generations}` }
+  }
+  return known
+}
+
 /** The main thread asks for all of them in a few turns. */
 const sightingLimits: SightingLimits = { pairsMax: 50_000, fieldsMax: 20_000 }
 
-export function read({ fields, ...task }: ReadLinesTask): ReadLines {
+export function read({ fields, isInTexts, changed, ...task }: ReadLinesTask): ReadLines {
   const body = plainBody(task)
   if ('kind' in body) return body
   const sightings = new SightingsReader(sightingLimits)
-  const known = fields === undefined ? { sightings } : createResolvedFields(fields)
-  const result = readLineProtocol(body, { ...task, ...known })
+  const resolved = fields === undefined ? { sightings } : createResolvedFields(fields)
+  const { lines, generation } = knownOf(task.names)
+  if (changed?.generation === generation) for (const place of changed.places) lines.names.forget(place)
+  const result = readLineProtocol(body, { ...task, ...resolved, knownLines: isInTexts ? undefined : lines })
   const bytes = body.length
   if (result.isTooLong) return { kind: 'too long', bytes }
-  const read = { kind: 'read', bytes, body: task.body, sightings: sightings.result(), ...result } as const
-  return handOver(read, [...buffersOf(result.rows), task.body.buffer])
+  const names = packNames(result.names)
+  const found = { body: task.body, sightings: sightings.result(), generation }
+  const read = { kind: 'read', bytes, ...found, ...result, names } as const
+  const arrays = [...arraysOfNames(names), ...arraysOfSightings(found.sightings), result.lineCounts]
+  return handOver(read, [...buffersOf(result.rows), ...arrays.map(({ buffer }) => buffer), task.body.buffer])
 }
 
 /** Of deflate: what a broken body may have cost. */
 const compressionMax = 1032
 
-function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | Exclude<ReadLines, { kind: 'read' }> {
+type SentBody = Pick<ReadLinesTask, 'body' | 'isGzip' | 'bodyBytesMax'>
+
+function plainBody({ body, isGzip, bodyBytesMax }: SentBody): Buffer | Exclude<ReadLines, { kind: 'read' }> {
   if (!isGzip) return Buffer.from(body.buffer, body.byteOffset, body.length)
   try {
     return gunzipSync(body, { maxOutputLength: bodyBytesMax })
@@ -86,19 +134,37 @@ function plainBody({ body, isGzip, bodyBytesMax }: ReadLinesTask): Buffer | Excl
   }
 }
 
-export function encode(task: EncodeLinesTask): EncodedLines {
-  const { rows, devices } = task
+export function encode(task: EncodeLinesTask): EncodedLines | ForgottenNames {
+  const { rows } = task
+  const devices = devicesOf(task)
+  detachBuffers([...arraysOfNames(task.names), ...arraysOfSeries(task.series)])
+  if (devices === undefined) return handOver({ kind: 'forgotten', rows }, buffersOf(rows))
   const records = new Uint8Array(recordsLength(rows, devices))
   const encoded: EncodedLines = { records, count: 0, expired: [], expiredCount: 0 }
-  const length = writeRecords(task, encoded)
+  const length = writeRecords(task, devices, encoded)
   detachBuffers(columnsOf(rows))
   if (length < records.length) encoded.records = records.slice(0, length)
   return handOver(encoded, [encoded.records.buffer])
 }
 
+type Devices = readonly (DeviceRef | undefined)[]
+
+/** By the index of the name; undefined where what was known has been forgotten. Notes what is new. */
+function devicesOf({ names, generation, series }: EncodeLinesTask): Devices | undefined {
+  const isKnown = known !== undefined && known.generation === generation
+  if (names.known !== undefined && !isKnown) return undefined
+  const lines = isKnown ? known?.lines : undefined
+  const resolved = unpackSeries(series, index => names.known?.places[index] ?? -1, lines?.names)
+  if (lines !== undefined) {
+    const texts = unpackNames(names).map(([name = '']) => name)
+    learnNames(lines.names, texts, series, textIndexes(names))
+  }
+  return resolved.map(each => ('number' in each ? each : undefined))
+}
+
 /** The bytes of the records. */
-function writeRecords(task: EncodeLinesTask, encoded: EncodedLines): number {
-  const { rows, devices, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
+function writeRecords(task: EncodeLinesTask, devices: Devices, encoded: EncodedLines): number {
+  const { rows, receiptUs, earliestMs = Number.NEGATIVE_INFINITY, rejectsMax } = task
   const view = new DataView(encoded.records.buffer)
   const reading = readingRows.createValues(0)
   let offset = 0
@@ -129,7 +195,7 @@ function markIfFine(view: DataView, offset: number, timeMs: number): void {
   if (!Number.isInteger(timeMs)) markFineTime(view, offset)
 }
 
-function recordsLength(rows: Rows, devices: EncodeLinesTask['devices']): number {
+function recordsLength(rows: Rows, devices: Devices): number {
   let length = rows.further === undefined ? 0 : furtherBytesOf(rows.further, rows.count)
   for (let row = 0; row < rows.count; row++) {
     const device = devices[rows.names[row] as number]

@@ -1,21 +1,75 @@
-/** The distinct names of a chunk as one message. */
+/** The distinct names of a chunk or body as one message: a number for each that was resolved before, and a text for each other. */
 
+import type { NameIndex } from '../formats/name-index.ts'
 import { type PackedTexts, packTexts, textAt } from './packed-texts.ts'
 
 export interface PackedNames {
   count: number
-  /** Of each name, one after the other. */
+  /** Of those that are told as texts, one after the other. */
   parts: PackedTexts
+  partsPerName: number
+  /** Of those that are not. Without it all names are told as texts. */
+  known: KnownHandles | undefined
 }
 
-export function packNames(names: readonly (readonly string[])[]): PackedNames {
-  return { count: names.length, parts: packTexts(names.flat()) }
+/** By the index of the name. */
+interface KnownHandles {
+  /** Of the device that it stood for; 0 for a name that is told as a text. */
+  numbers: Uint32Array<ArrayBuffer>
+  /** Of the device, when the name stood for it. */
+  authSeqs: Float64Array<ArrayBuffer>
+  /** Of the name in the thread, among those that it knows; -1 for one that is told as a text. */
+  places: Int32Array<ArrayBuffer>
 }
 
-/** The names from one index to another. */
-export function unpackNames({ count, parts }: PackedNames, from = 0, to = count): string[][] {
-  const partsPerName = parts.ends.length / count
-  return Array.from({ length: Math.min(to, count) - from }, (_, at) =>
+export function packNames(names: NameIndex): PackedNames {
+  const { known, count } = names
+  const texts: string[] = []
+  let partsPerName = 1
+  const handles = known && {
+    numbers: new Uint32Array(count),
+    authSeqs: new Float64Array(count),
+    places: new Int32Array(count).fill(-1),
+  }
+  let isAnyKnown = false
+  for (let index = 0; index < count; index++) {
+    const place = names.placeOf(index)
+    if (place === -1 || known === undefined || handles === undefined) {
+      const parts = names.parts(index)
+      partsPerName = parts.length
+      for (const part of parts) texts.push(part)
+      continue
+    }
+    isAnyKnown = true
+    handles.numbers[index] = known.number(place)
+    handles.authSeqs[index] = known.authSeq(place)
+    handles.places[index] = place
+  }
+  return { count, parts: packTexts(texts), partsPerName, known: isAnyKnown ? handles : undefined }
+}
+
+/** Of some names, all of them as texts. */
+export function packTextsOf(names: NameIndex, indexes: ArrayLike<number>): PackedNames {
+  const parts = Array.from(indexes, index => names.textOf(index))
+  return { count: parts.length, parts: packTexts(parts), partsPerName: 1, known: undefined }
+}
+
+/** The indexes of the names that are told as texts, in the order of the texts. */
+export function textIndexes({ count, known }: PackedNames): number[] {
+  const indexes: number[] = []
+  for (let index = 0; index < count; index++) if (known === undefined || known.numbers[index] === 0) indexes.push(index)
+  return indexes
+}
+
+/** Of the names that are told as texts, those from one to another. */
+export function unpackNames({ parts, partsPerName }: PackedNames, from = 0, to = Number.POSITIVE_INFINITY): string[][] {
+  const count = parts.ends.length / partsPerName
+  return Array.from({ length: Math.max(0, Math.min(to, count) - from) }, (_, at) =>
     Array.from({ length: partsPerName }, (_part, part) => textAt(parts, (from + at) * partsPerName + part)),
   )
+}
+
+/** To hand them over, or to free their memory. */
+export function arraysOfNames({ parts, known }: PackedNames) {
+  return [parts.ends, ...(known === undefined ? [] : [known.numbers, known.authSeqs, known.places])]
 }

@@ -1,58 +1,83 @@
-/** What the names of a chunk stand for, as one message to the thread that encodes its rows. */
+/** What the names of a chunk or body stand for, as one message to the thread that encodes its rows. */
 
 import type { Unresolved } from '../formats/encode.ts'
+import type { KnownNames } from '../formats/known-names.ts'
 import type { Series } from '../formats/row-kind.ts'
 import { type PackedTexts, packTexts, textAt } from './packed-texts.ts'
 
 export interface PackedSeries {
   /** NaN where there is no series. */
   numbers: Float64Array<ArrayBuffer>
-  /** Empty where there is no series. */
+  /** Of the names that were told as texts, in the order of their indexes; empty where there is no series. */
   symbols: PackedTexts
+  /** As many; NaN where there is none. */
+  authSeqs: Float64Array<ArrayBuffer>
   /** Why there are no series: each reason once. */
   refusals: Unresolved[]
   /** Index into these, where there is no series. */
   refusalOf: Uint32Array<ArrayBuffer>
 }
 
-/** Takes them slice by slice. A device of the registry carries more than the thread needs, and perhaps more than can be sent. */
-export class SeriesPacker {
-  readonly #numbers: number[] = []
-  readonly #symbols: string[] = []
-  readonly #refusals = new Map<string, { index: number; refusal: Unresolved }>()
-  readonly #refusalOf: number[] = []
-
-  add(resolved: readonly (Series | Unresolved)[]): void {
-    for (const each of resolved) {
-      const isSeries = 'number' in each
-      this.#numbers.push(isSeries ? each.number : Number.NaN)
-      this.#symbols.push(isSeries ? each.symbol : '')
-      this.#refusalOf.push(isSeries ? 0 : this.#indexOf(each))
-    }
+/** A device of the registry carries more than the thread needs, and perhaps more than can be sent. */
+export function packSeries(resolved: readonly (Series | Unresolved)[], textIndexes: readonly number[]): PackedSeries {
+  const numbers = new Float64Array(resolved.length)
+  const refusalOf = new Uint32Array(resolved.length)
+  const reasons = new Map<string, number>()
+  const refusals: Unresolved[] = []
+  for (let index = 0; index < resolved.length; index++) {
+    const each = resolved[index] as Series | Unresolved
+    numbers[index] = 'number' in each ? each.number : Number.NaN
+    if ('number' in each) continue
+    const key = `${each.code} ${each.reason}`
+    const known = reasons.get(key) ?? refusals.push({ code: each.code, reason: each.reason }) - 1
+    reasons.set(key, known)
+    refusalOf[index] = known
   }
-
-  pack(): PackedSeries {
-    return {
-      numbers: Float64Array.from(this.#numbers),
-      symbols: packTexts(this.#symbols),
-      refusals: [...this.#refusals.values()].map(({ refusal }) => refusal),
-      refusalOf: Uint32Array.from(this.#refusalOf),
-    }
-  }
-
-  #indexOf({ code, reason }: Unresolved): number {
-    const key = `${code} ${reason}`
-    const known = this.#refusals.get(key)
-    if (known !== undefined) return known.index
-    const index = this.#refusals.size
-    this.#refusals.set(key, { index, refusal: { code, reason } })
-    return index
+  const told = textIndexes.map(index => resolved[index] as Series | Unresolved)
+  return {
+    numbers,
+    symbols: packTexts(told.map(each => ('number' in each ? each.symbol : ''))),
+    authSeqs: Float64Array.from(told, each => ('number' in each ? (each.authSeq ?? Number.NaN) : Number.NaN)),
+    refusals,
+    refusalOf,
   }
 }
 
-export function unpackSeries({ numbers, symbols, refusals, refusalOf }: PackedSeries): (Series | Unresolved)[] {
-  return Array.from(numbers, (number, index) => {
-    if (!Number.isNaN(number)) return { number, symbol: textAt(symbols, index) }
-    return refusals[refusalOf[index] as number] as Unresolved
-  })
+/** By the index of the name. `placeOf` tells its place among the known ones, -1 for one that was told as a text. */
+export function unpackSeries(
+  { numbers, symbols, refusals, refusalOf }: PackedSeries,
+  placeOf: (index: number) => number,
+  known: KnownNames | undefined,
+): (Series | Unresolved)[] {
+  const resolved: (Series | Unresolved)[] = []
+  let text = 0
+  for (let index = 0; index < numbers.length; index++) {
+    const number = numbers[index] as number
+    const place = placeOf(index)
+    const told = place === -1 ? text++ : -1
+    if (Number.isNaN(number)) resolved.push(refusals[refusalOf[index] as number] as Unresolved)
+    else resolved.push({ number, symbol: told === -1 ? (known?.symbol(place) ?? '') : textAt(symbols, told) })
+  }
+  return resolved
+}
+
+/** Notes what the names that were told as texts stand for; `texts` has them in the order of their indexes. */
+export function learnNames(
+  known: KnownNames,
+  texts: Iterable<string>,
+  series: PackedSeries,
+  indexes: readonly number[],
+) {
+  let at = 0
+  for (const text of texts) {
+    const number = series.numbers[indexes[at] as number] as number
+    const authSeq = series.authSeqs[at] as number
+    if (!Number.isNaN(number + authSeq)) known.learn(text, { number, symbol: textAt(series.symbols, at), authSeq })
+    at++
+  }
+}
+
+/** To hand them over, or to free their memory. */
+export function arraysOfSeries({ numbers, symbols, authSeqs, refusalOf }: PackedSeries) {
+  return [numbers, symbols.ends, authSeqs, refusalOf]
 }

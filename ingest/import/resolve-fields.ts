@@ -73,7 +73,8 @@ function packed(
 
 function listsOf(devices: Found): Map<number, readonly string[]> {
   const lists = new Map<number, readonly string[]>()
-  for (const [index, device] of devices.entries()) {
+  for (let index = 0; index < devices.length; index++) {
+    const device = devices[index] as Series | Unresolved
     if ('number' in device && device.metrics != null) lists.set(index, device.metrics)
   }
   return lists

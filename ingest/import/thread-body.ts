@@ -3,8 +3,10 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
-import { ownsBuffer } from '../../limits/detach-buffers.ts'
+import { bug } from '../../limits/bug.ts'
+import { detachBuffers, ownsBuffer } from '../../limits/detach-buffers.ts'
 import type { Unresolved } from '../formats/encode.ts'
+import { arraysOfSightings } from '../formats/field-sightings.ts'
 import type { PackedFields } from '../formats/resolved-fields.ts'
 import type { Series } from '../formats/row-kind.ts'
 import { BodyFault } from './body-fault.ts'
@@ -19,9 +21,10 @@ import type {
 } from './body-messages.ts'
 import { type BodyLimits, limitedBody } from './limited-body.ts'
 import { Mailbox } from './mailbox.ts'
-import { unpackNames } from './packed-names.ts'
-import { type PackedSeries, SeriesPacker } from './packed-series.ts'
+import { arraysOfNames, type PackedNames, textIndexes, unpackNames } from './packed-names.ts'
+import { arraysOfSeries, type PackedSeries, packSeries } from './packed-series.ts'
 import { type FieldResolver, resolveFields } from './resolve-fields.ts'
+import { type FindKnown, findKnown } from './resolve-names.ts'
 
 /** The series of each name, or why there is none. Rejects when that cannot be told at present. */
 export type ResolveNames = (names: readonly (readonly string[])[]) => Promise<(Series | Unresolved)[]>
@@ -41,6 +44,8 @@ export interface ThreadBodyOptions {
   limits: BodyLimits
   times: () => BodyTimes
   resolve: ResolveNames
+  /** Of names that the thread has had resolved before. */
+  known: FindKnown | undefined
   /** Of rows that may have fields without a column. */
   fields: FieldResolver | undefined
 }
@@ -67,9 +72,11 @@ export class ThreadBody {
     let report = await this.#reports.take()
     let known: readonly Series[] = []
     if (report.kind === 'names') {
-      const resolved = await resolveAll(report, this.#options)
+      const resolved = await resolveAll(report, this.#options, indexes => this.#textsOf(indexes))
       known = resolved.known
-      this.#send({ kind: 'series', series: resolved.series, fields: resolved.fields })
+      const { series, fields } = resolved
+      const buffers = arraysOfSeries(series).map(({ buffer }) => buffer)
+      this.#send({ kind: 'series', series, fields }, buffers)
       report = await this.#reports.take()
     }
     return report.kind === 'records' ? { ...report, kind: 'ready', series: known } : (report as BodyStep)
@@ -88,6 +95,13 @@ export class ThreadBody {
   stop(): void {
     this.#options.body.destroy()
     this.#options.port.close()
+  }
+
+  async #textsOf(indexes: readonly number[]): Promise<PackedNames> {
+    this.#send({ kind: 'texts', indexes: Uint32Array.from(indexes) })
+    const report = await this.#reports.take()
+    if (report.kind !== 'texts') throw bug(`${report.kind} came instead of texts`)
+    return report.names
   }
 
   #take(report: BodyReport): void {
@@ -131,24 +145,42 @@ interface Resolved {
   fields: PackedFields | undefined
 }
 
-/** In slices, between which main has its turn for others. */
 async function resolveAll(
   { names, sightings }: Extract<BodyReport, { kind: 'names' }>,
-  { resolve, fields }: Pick<ThreadBodyOptions, 'resolve' | 'fields'>,
+  { resolve, known, fields }: Pick<ThreadBodyOptions, 'resolve' | 'known' | 'fields'>,
+  textsOf: (indexes: readonly number[]) => Promise<PackedNames>,
 ): Promise<Resolved> {
-  const found: (Series | Unresolved)[] = []
-  const packer = new SeriesPacker()
-  for (let from = 0; from < names.count; from += namesPerTurn) {
+  const { found, changed } = await findKnown(names, known)
+  const asTexts = { resolve, fields, isTaken: sightings?.isTaken, found }
+  const told = textIndexes(names)
+  await resolveTexts(names, told, asTexts)
+  if (changed.length > 0) await resolveTexts(await textsOf(changed), changed, asTexts)
+  const resolved = found as (Series | Unresolved)[]
+  const series = resolved.filter((each, index) => isKnown(each, sightings?.isTaken[index] !== 0))
+  const packed = sightings === undefined ? undefined : await resolveFields(resolved, sightings, fields)
+  const texts = [...told, ...changed].sort((a, b) => a - b)
+  detachBuffers([...arraysOfNames(names), ...(sightings === undefined ? [] : arraysOfSightings(sightings))])
+  return { known: series as Series[], series: packSeries(resolved, texts), fields: packed }
+}
+
+interface Resolving {
+  resolve: ResolveNames
+  fields: FieldResolver | undefined
+  isTaken: Uint8Array | undefined
+  /** By the index of the name. */
+  found: (Series | Unresolved | undefined)[]
+}
+
+/** In slices, between which main has its turn for others. */
+async function resolveTexts(names: PackedNames, indexes: readonly number[], resolving: Resolving): Promise<void> {
+  const { resolve, fields, isTaken: isAnyTaken, found } = resolving
+  for (let from = 0; from < indexes.length; from += namesPerTurn) {
     if (from > 0) await nextTurn()
     const slice = unpackNames(names, from, from + namesPerTurn)
-    const isTaken = sightings?.isTaken.subarray(from, from + namesPerTurn)
+    const isTaken = isAnyTaken && Uint8Array.from(slice, (_, at) => isAnyTaken[indexes[from + at] as number] as number)
     const resolved = isTaken?.includes(0) ? await resolveSome(slice, isTaken, resolve, fields) : await resolve(slice)
-    packer.add(resolved)
-    for (const each of resolved) found.push(each)
+    for (let at = 0; at < resolved.length; at++) found[indexes[from + at] as number] = resolved[at]
   }
-  const known = found.filter((each, index) => isKnown(each, sightings?.isTaken[index] !== 0))
-  const packed = sightings === undefined ? undefined : await resolveFields(found, sightings, fields)
-  return { known: known as Series[], series: packer.pack(), fields: packed }
 }
 
 /** Rows that were refused may be readings of a device that lists what it has, and of no other one. */

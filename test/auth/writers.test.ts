@@ -104,6 +104,29 @@ t.test('a device whose password has ended writes nothing any more, one with an o
   t.equal(await current.renewed(), 'UNAUTHENTICATED')
 })
 
+t.test('a record is checked as its name is, and is known by its number until it changes', async t => {
+  const password = await addDevice('shed', { owner })
+  const shed = devices.get('shed')
+  if (shed?.authSeq === undefined) throw new Error('no such device')
+  const { number, authSeq } = shed
+  const ofOwner = known(writers.ofPrincipal(await keyOf(owner)))
+  const ofOther = known(writers.ofPrincipal(await keyOf(other)))
+  const itself = known(writers.ofDevice('shed', password))
+  const neighbour = known(writers.ofDevice('barn', await addDevice('barn', { owner })))
+  const all = [ofOwner, ofOther, itself, neighbour]
+  const checked = () => all.map(writer => writer.check(shed))
+  t.strictSame(checked(), [shed, 'DEVICE_FORBIDDEN', shed, 'DEVICE_MISMATCH'])
+  for (const writer of all) t.equal(writer.unchanged(number, authSeq), shed)
+  await devices.change('shed', { name: 'hut' }, 'test')
+  t.strictSame(checked(), [shed, 'DEVICE_FORBIDDEN', shed, 'DEVICE_MISMATCH'])
+  for (const writer of all) t.equal(writer.unchanged(number, authSeq), undefined)
+  await devices.change('hut', { log_switch: false }, 'test')
+  t.strictSame(checked(), ['LOGGING_DISABLED', 'DEVICE_FORBIDDEN', 'LOGGING_DISABLED', 'DEVICE_MISMATCH'])
+  await devices.remove(number, 'test')
+  t.strictSame(checked(), ['DEVICE_UNKNOWN', 'DEVICE_UNKNOWN', 'DEVICE_UNKNOWN', 'DEVICE_MISMATCH'])
+  t.equal(ofOwner.unchanged(number, shed.authSeq), undefined)
+})
+
 t.test('the writer of a key is renewed with what the key and its account are now', async t => {
   const id = await account('renewed@example.com', 'administrator')
   const owned = await accounts.find(id)

@@ -36,7 +36,7 @@ function read(body: string | Buffer, options: Partial<LineProtocolOptions> = {})
     })
     return {
       line: rows.lines[row],
-      device: names[rows.names[row] ?? -1],
+      device: names.textOf(rows.names[row] ?? -1),
       timeMs: rows.timesMs[row],
       ...Object.fromEntries(values),
     }

@@ -8,6 +8,7 @@ import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { wholeLines } from '../../ingest/formats/lines.ts'
+import type { NameIndex } from '../../ingest/formats/name-index.ts'
 import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
 import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
@@ -40,8 +41,8 @@ function readRow(rows: Rows, row: number): Reading {
   return reading
 }
 
-function nameOf({ rows, names }: { rows: Rows; names: (readonly string[])[] }, row: number): string | undefined {
-  return names[rows.names[row] ?? -1]?.[0]
+function nameOf({ rows, names }: { rows: Rows; names: NameIndex }, row: number): string {
+  return names.textOf(rows.names[row] ?? -1)
 }
 
 const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
@@ -230,7 +231,9 @@ t.test('rows of an unknown device are refused when the records are made', async 
   )
   const { rows, names } = csv(text)
   const unknown = { code: 'DEVICE_UNKNOWN', reason: 'there is no device of this name' } as const
-  const resolved = names.map(([name]) => (name === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : unknown))
+  const resolved = Array.from({ length: names.count }, (_, index) =>
+    names.textOf(index) === 'kitchen' ? { number: 7, symbol: 'kitchen-7' } : unknown,
+  )
   const encoded = encodeRows(kind, rows, { names, resolved, nowMs, rejectsMax: 10 })
   t.match(encoded, {
     count: 2,

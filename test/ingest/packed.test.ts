@@ -1,18 +1,30 @@
-/** What travels between main and the thread of imports comes out as it went in. */
+/** What travels between main and the threads that read bodies comes out as it went in. */
 
 import fc from 'fast-check'
 import { test } from 'tap'
-import { packNames, unpackNames } from '../../ingest/import/packed-names.ts'
-import { SeriesPacker, unpackSeries } from '../../ingest/import/packed-series.ts'
+import { KnownNames } from '../../ingest/formats/known-names.ts'
+import { NameIndex } from '../../ingest/formats/name-index.ts'
+import { packNames, packTextsOf, textIndexes, unpackNames } from '../../ingest/import/packed-names.ts'
+import { learnNames, packSeries, unpackSeries } from '../../ingest/import/packed-series.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 10 })
 
-test('names', async t => {
-  const anyNames = fc
-    .integer({ min: 1, max: 3 })
-    .chain(parts => fc.array(fc.array(text, { minLength: parts, maxLength: parts }), { maxLength: 20 }))
+/** By its place where it is known. */
+function noteIn(names: NameIndex, text: string): void {
+  const place = names.known?.findText(text) ?? -1
+  if (place === -1) names.indexOf([text])
+  else names.indexOfKnown(place)
+}
+
+test('names of several parts', async t => {
+  const anyNames = fc.integer({ min: 1, max: 3 }).chain(parts => {
+    const name = fc.array(text, { minLength: parts, maxLength: parts })
+    return fc.uniqueArray(name, { maxLength: 20, selector: name => JSON.stringify(name) })
+  })
   const property = fc.property(anyNames, fc.nat(20), fc.nat(20), (names, from, to) => {
-    const packed = structuredClone(packNames(names))
+    const index = new NameIndex()
+    for (const name of names) index.indexOf(name)
+    const packed = structuredClone(packNames(index))
     const [first, last] = [Math.min(from, to, names.length), Math.max(from, to)]
     return (
       JSON.stringify(unpackNames(packed)) === JSON.stringify(names) &&
@@ -23,17 +35,49 @@ test('names', async t => {
   t.pass('for all')
 })
 
-test('series and reasons why there are none', async t => {
-  const series = fc.record({ number: fc.nat(), symbol: text })
+test('names, known ones and others, and what they stand for or why there is nothing', async t => {
+  const series = fc.record({ number: fc.integer({ min: 1, max: 2 ** 32 - 1 }), symbol: text, authSeq: fc.nat() })
   const refusal = fc.record({
     code: fc.constantFrom('DEVICE_UNKNOWN' as const, 'STATION_UNKNOWN' as const),
     reason: fc.constantFrom('a', 'b', 'c'),
   })
-  const slices = fc.array(fc.array(fc.oneof(series, refusal), { maxLength: 5 }), { maxLength: 5 })
-  const property = fc.property(slices, resolved => {
-    const packer = new SeriesPacker()
-    for (const slice of resolved) packer.add(slice)
-    return JSON.stringify(unpackSeries(structuredClone(packer.pack()))) === JSON.stringify(resolved.flat())
+  const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 10 })
+  const entry = fc.record({ name, isKnown: fc.boolean(), hasChanged: fc.boolean(), found: fc.oneof(series, refusal) })
+  const entries = fc.uniqueArray(entry, { maxLength: 20, selector: ({ name }) => name })
+  const property = fc.property(entries, all => {
+    const known = new KnownNames()
+    const names = new NameIndex(known)
+    for (const { name, isKnown, found } of all) if (isKnown && 'number' in found) known.learn(name, found)
+    for (const { name } of all) noteIn(names, name)
+    const packed = structuredClone(packNames(names))
+    const told = textIndexes(packed)
+    const texts = told.map(index => all[index]?.name)
+    if (JSON.stringify(unpackNames(packed).flat()) !== JSON.stringify(texts)) return false
+    const changed = [...all.keys()].filter(index => !told.includes(index) && all[index]?.hasChanged)
+    for (const index of changed) names.forget(index)
+    const more = unpackNames(structuredClone(packTextsOf(names, changed))).flat()
+    if (JSON.stringify(more) !== JSON.stringify(changed.map(index => all[index]?.name))) return false
+    const indexes = [...told, ...changed].sort((a, b) => a - b)
+    const sent = structuredClone(
+      packSeries(
+        all.map(({ found }) => found),
+        indexes,
+      ),
+    )
+    const resolved = unpackSeries(sent, index => names.placeOf(index), known)
+    learnNames(
+      known,
+      names.textIndexes().map(index => names.textOf(index)),
+      sent,
+      names.textIndexes(),
+    )
+    const expected = all.map(({ found }) =>
+      'number' in found ? { number: found.number, symbol: found.symbol } : found,
+    )
+    const isLearned = all.every(
+      ({ name, found }) => 'reason' in found || known.number(known.findText(name)) === found.number,
+    )
+    return JSON.stringify(resolved) === JSON.stringify(expected) && isLearned
   })
   fc.assert(property)
   t.pass('for all')

@@ -30,13 +30,22 @@ function readLines(bytes: Buffer, readLine: LineReader) {
 /** What the records of the lines hold; each name is a series of its own. */
 function recordsOf(text: string, readLine = csvReader()) {
   const { rows, names, rejects } = readLines(Buffer.from(text), readLine)
-  const resolved = names.map(([, , unit = ''], index) => ({ number: index + 1, symbol: unit }))
+  const resolved = Array.from({ length: names.count }, (_, index) => ({
+    number: index + 1,
+    symbol: names.parts(index)[2] ?? '',
+  }))
   const { records, count } = encodeRows(kind, rows, { names, resolved, nowMs, rejectsMax: 10 })
   const view = new DataView(records.buffer, 0, records.length)
   const found: object[] = []
   for (let offset = 0; offset < records.length; offset += view.getUint16(offset, true)) {
     const { series, timeUs, values, symbols } = readRecord(points, view, offset)
-    found.push({ names: names[series - 1], timeUs, value: values['value'], storedAt: values['stored_at'], symbols })
+    found.push({
+      names: names.parts(series - 1),
+      timeUs,
+      value: values['value'],
+      storedAt: values['stored_at'],
+      symbols,
+    })
   }
   t.equal(found.length, count)
   return { found, rejects }

@@ -154,6 +154,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     authenticate: (name: string, password: string) =>
       password === devicePassword && !revoked.has(name) ? devices.get(name) : undefined,
     get: (name: string) => devices.get(name),
+    byNumber: number => [...devices.values()].find(device => device.number === number),
     credentialCheck: ({ number }: Pick<Device, 'number'>) => {
       const name = [...devices.values()].find(device => device.number === number)?.name ?? ''
       return () => !revoked.has(name)

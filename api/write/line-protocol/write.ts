@@ -12,7 +12,7 @@ import { setRetryAfter } from '../../http/errors.ts'
 import type { BulkMeter, BulkSource } from '../bulk-meter.ts'
 import type { FairShare } from '../fair-share.ts'
 import { sourceOf } from '../rejection-source.ts'
-import { resolveDevices } from '../resolve-devices.ts'
+import { createFindKnown, resolveDevices } from '../resolve-devices.ts'
 import { createFieldResolver } from '../resolve-fields.ts'
 import { createSender } from '../sender.ts'
 import type { Bodies } from './body.ts'
@@ -150,6 +150,7 @@ function createWrite(
       ...body,
       deviceDefault: writer.device?.name,
       resolve: names => resolveDevices(names, sender.writer()),
+      known: createFindKnown(sender.writer),
       fields: createFieldResolver(bulkFields, sender),
       // Resolved by the registry.
       refusal: devices => sender.refusal(devices as readonly Device[]),
@@ -162,7 +163,8 @@ function createWrite(
       return sendError(reply, version, code)
     }
     meter.taken(source, result.readings, result)
-    for (const device of result.devices) devices.seen(device, nowMs())
+    const seenMs = nowMs()
+    for (const device of result.devices) devices.seen(device, seenMs)
     return answer(reply, version, result)
   }
 

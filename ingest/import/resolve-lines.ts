@@ -1,0 +1,125 @@
+/** Bodies of line protocol read, with the devices that their lines name, and what becomes of their fields. */
+
+import { detachBuffers } from '../../limits/detach-buffers.ts'
+import type { Unresolved } from '../formats/encode.ts'
+import type { Reject } from '../formats/reject.ts'
+import { columnsOf } from '../formats/rows.ts'
+import type { DeviceRef } from '../readings-table.ts'
+import { NamesUnavailable } from './import-session.ts'
+import type { ReadLines, ReadLinesTask } from './line-protocol-worker.ts'
+import { type PackedNames, textIndexes, unpackNames } from './packed-names.ts'
+import { textAt } from './packed-texts.ts'
+import { type FieldResolver, resolveFields } from './resolve-fields.ts'
+import { type FindKnown, findKnown } from './resolve-names.ts'
+
+interface ResolvedLines {
+  kind: 'read'
+  result: ReadBody
+  /** Those of the first reading. */
+  names: Pick<ReadBody, 'names' | 'generation'>
+  /** By the index of the name. */
+  resolved: ResolvedNames
+}
+
+/** `bytes` are those of the body without its compression. */
+type UnreadLines = Exclude<ReadLines, { kind: 'read' }> | { kind: 'later'; bytes: number }
+
+type ReadBody = Extract<ReadLines, { kind: 'read' }>
+/** By the index of the name. */
+export type ResolvedNames = readonly (DeviceRef | Unresolved)[]
+
+type Read = (task: ReadLinesTask) => Promise<ReadLines>
+
+export interface LineResolver {
+  /** The device of each name, or why its lines are not taken; `later` where that cannot be told at present. */
+  resolve: (names: readonly string[]) => Promise<(DeviceRef | Unresolved)[] | 'later'>
+  /** Of names that the thread has had resolved before; without it all are resolved. */
+  known?: FindKnown | undefined
+  /** What becomes of fields without a column; without it, none is a metric. */
+  fields?: Omit<FieldResolver, 'find'> | undefined
+}
+
+/** A line whose verdict hangs on what its device has is read again when that is known. */
+export async function readResolved(
+  read: Read,
+  task: ReadLinesTask,
+  resolver: LineResolver,
+): Promise<ResolvedLines | UnreadLines> {
+  const first = await read(task)
+  if (first.kind !== 'read') return first
+  const { bytes, names, generation } = first
+  const resolved = await orLater(() => resolveNames(names, resolver))
+  if (resolved === 'later') return { kind: 'later', bytes }
+  if ('changed' in resolved) {
+    detachBuffers(columnsOf(first.rows))
+    const changed = { places: resolved.changed, generation }
+    return await readResolved(read, { ...task, body: first.body, isInTexts: true, changed }, resolver)
+  }
+  const fields = await orLater(() => resolveFields(resolved, first.sightings, resolver.fields))
+  if (fields === 'later') return { kind: 'later', bytes }
+  if (fields === undefined) {
+    detachBuffers([first.body])
+    return { kind: 'read', result: first, names: { names, generation }, resolved }
+  }
+  const result = await read({ ...task, body: first.body, fields })
+  return result.kind === 'read' ? { kind: 'read', result, names: { names, generation }, resolved } : result
+}
+
+/** Places of names whose devices have changed, where there are some: the body is read again with the texts of its names. */
+async function resolveNames(
+  names: PackedNames,
+  { resolve, known }: LineResolver,
+): Promise<ResolvedNames | { changed: number[] } | 'later'> {
+  const { found, changed } = await findKnown(names, known)
+  if (changed.length > 0) return { changed: changed.map(index => names.known?.places[index] ?? -1) }
+  const indexes = textIndexes(names)
+  const resolved = indexes.length === 0 ? [] : await resolve(unpackNames(names).map(([name = '']) => name))
+  if (resolved === 'later') return 'later'
+  for (let at = 0; at < indexes.length; at++) found[indexes[at] as number] = resolved[at]
+  return found as ResolvedNames
+}
+
+async function orLater<Result>(find: () => Promise<Result>): Promise<Result | 'later'> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof NamesUnavailable) return 'later'
+    throw error
+  }
+}
+
+/** By the index of the name: as the lines have it, or of a device that was known before as the registry has it. */
+export function createNameOf(names: PackedNames, resolved: ResolvedNames): (index: number) => string {
+  let texts: Map<number, string> | undefined
+  return index => {
+    texts ??= new Map(textIndexes(names).map((of, at) => [of, textAt(names.parts, at)]))
+    return texts.get(index) ?? (resolved[index] as { name?: string }).name ?? ''
+  }
+}
+
+/** The lines of devices that are not there, each device with its first line. */
+export function refusedLines(
+  { rows, lineCounts }: ReadBody,
+  resolved: ResolvedNames,
+  nameOf: (index: number) => string,
+  rejectsMax: number,
+): { count: number; rejects: Reject[] } {
+  const rejects: Reject[] = []
+  let count = 0
+  const missing = new Map<number, Unresolved>()
+  for (let index = 0; index < resolved.length; index++) {
+    const each = resolved[index] as DeviceRef | Unresolved
+    if (!('reason' in each)) continue
+    count += lineCounts[index] ?? 0
+    missing.set(index, each)
+  }
+  for (let row = 0; row < rows.count && missing.size > 0 && rejects.length < rejectsMax; row++) {
+    const index = rows.names[row] as number
+    const unresolved = missing.get(index)
+    if (unresolved === undefined) continue
+    missing.delete(index)
+    const { code, reason } = unresolved
+    rejects.push({ line: rows.lines[row] as number, device: nameOf(index), code, reason })
+  }
+  return { count, rejects }
+}
