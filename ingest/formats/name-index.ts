@@ -30,6 +30,8 @@ export class NameIndex {
 
   /** All names of an index have the same number of parts. */
   indexOf(parts: readonly string[]): number {
+    const place = this.#hasTexts ? noPlace : this.#placeOfText(parts[0] ?? '')
+    if (place !== noPlace) return this.indexOfKnown(place)
     this.#hasTexts = true
     while (this.#mapped < this.count) this.#map(this.#mapped)
     const node = this.#nodeOf(parts)
@@ -54,6 +56,8 @@ export class NameIndex {
 
   /** To be called before it is used again, as others may have used the known names since. */
   resume(): void {
+    // Whoever reads again asks by texts too.
+    this.#hasTexts = true
     for (let index = 0; index < this.count; index++) {
       const place = this.#places[index] as number
       if (place !== noPlace) this.known?.note(place, this.#reader, index)
@@ -87,6 +91,13 @@ export class NameIndex {
     this.known?.forget(this.#places[index] as number)
     this.#places[index] = noPlace
     this.#hasTexts = true
+  }
+
+  /** Of a text that no reader has looked up among the bytes: one such line, and all names of the chunk would have to be mapped. */
+  #placeOfText(text: string): number {
+    const place = this.known?.findText(text) ?? noPlace
+    // A text that is not well-formed has the bytes of another one.
+    return place !== noPlace && this.known?.text(place) === text ? place : noPlace
   }
 
   #push(parts: readonly string[] | undefined, place: number): number {
