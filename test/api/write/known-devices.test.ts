@@ -62,6 +62,7 @@ function createRegistry() {
     current: Buffer.alloc(32),
     next: null,
     graceEndsMs: null,
+    nextUsed: false,
     removed: false,
     ...change,
     authSeq: ++changes,
