@@ -37,10 +37,19 @@ export function threadHandle(
   { control }: Pick<JournalShared, 'control'>,
   hooks: JournalThreadHooks,
 ): JournalThread {
+  let mayEnd = false
   worker.on('message', hooks.onMessage)
-  worker.on('error', hooks.onError)
+  worker.on('error', error => {
+    mayEnd = true
+    hooks.onError(error)
+  })
   // Registered now, as the thread may end before stop().
-  const exited = new Promise<unknown>(resolve => worker.once('exit', resolve))
+  const exited = new Promise<void>(resolve => {
+    worker.once('exit', status => {
+      if (!mayEnd) hooks.onError(new Error(`the thread of the journal has ended by itself, with status ${status}`))
+      resolve()
+    })
+  })
 
   function give(what: number): void {
     Atomics.store(control, controlAt.command, what)
@@ -50,6 +59,7 @@ export function threadHandle(
   return {
     commit: () => give(command.commit),
     async stop() {
+      mayEnd = true
       give(command.stop)
       await exited
     },

@@ -71,5 +71,7 @@ async function run(): Promise<void> {
   parentPort?.close()
 }
 
+// Waiting for a command does not keep a thread alive, and while Kafka is away nothing else does.
+parentPort?.ref()
 void connect()
 await run()

@@ -1,0 +1,58 @@
+/** A journal on a topic, over its own thread, while Kafka is away. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Journal } from '../../ingest/journal/journal.ts'
+import type { Outcome } from '../../ingest/journal/outcome.ts'
+import { openTopicMedium } from '../../ingest/kafka/topic-medium.ts'
+import { readingWriter } from '../../ingest/readings-table.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { device, reading } from '../support/journal-parts.ts'
+import { startKafka } from '../support/kafka.ts'
+import { until } from '../support/processes.ts'
+
+const kafka = await startKafka(t)
+const [broker] = kafka.brokers
+if (broker === undefined) throw new Error('no broker')
+const topic = await kafka.makeTopic('journal')
+const connection = { brokers: kafka.addresses, clientId: 'test', appendDeadlineMs: 200 }
+const nowUs = () => Date.now() * 1000
+const partition = await (await kafka.connect()).partition(topic)
+const medium = await openTopicMedium({
+  partition,
+  connection,
+  topic,
+  end: 0,
+  refusal: () => undefined,
+  directory: temporaryFolder(t),
+  lastStampUs: 0,
+  nowUs,
+  log: silentLog,
+})
+const journal = new Journal({
+  writer: readingWriter,
+  medium,
+  liveWindowUs: 300_000_000,
+  nowUs,
+  log: silentLog,
+  onFatal: error => t.fail(error.message),
+})
+t.teardown(() => journal.close())
+
+const append = (temperature: number) =>
+  new Promise<Outcome>(resolve => journal.append(device(1), reading(temperature), resolve))
+
+t.test('readings are taken again when Kafka is back, however long nothing was sent meanwhile', async t => {
+  await until('a reading is stored', async () => (await append(1)) === 'stored')
+  await broker.kill()
+  t.equal(await append(2), 'full')
+  // A thread with nothing left to wait for ends at once.
+  await sleep(200)
+  await broker.start()
+  let outcome: Outcome | undefined
+  await until('a reading is stored again', async () => {
+    outcome = await append(3)
+    return outcome !== 'full'
+  })
+  t.equal(outcome, 'stored')
+})
