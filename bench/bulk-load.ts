@@ -4,6 +4,7 @@ import { Agent, type RequestOptions, request } from 'node:http'
 import pg from 'pg'
 import { createKeyText, digestOf, prefixOf } from '../auth/keys/key-text.ts'
 import { type FleetPlan, type SentReading, sentReadings } from './fleet.ts'
+import type { BulkFormat } from './ingest-formats.ts'
 
 /** Where a connection posts to: each may have a credential of its own. */
 export interface BulkTarget {
@@ -38,6 +39,16 @@ function post(options: RequestOptions, body: Buffer, status: number): Promise<vo
     sent.on('error', reject)
     sent.end(body)
   })
+}
+
+/** A service on this machine, with a connection for each key. */
+export function bulkTargetOf(
+  port: number,
+  keys: readonly string[],
+  { path, contentType, status }: BulkFormat,
+): BulkTarget {
+  const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': contentType })
+  return { connections: keys.map(key => ({ port, path, headers: headersOf(key) })), status }
 }
 
 /** What the plan's fleet sends, in bodies of so many readings. */

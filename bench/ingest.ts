@@ -15,7 +15,7 @@ import { median } from 'simple-statistics'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { measurementsTable, measurementsTableSql, readingsTable, readingsTableSql } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
-import { addKeys, type BulkTarget, bodiesOf, postAll } from './bulk-load.ts'
+import { addKeys, type BulkTarget, bodiesOf, bulkTargetOf, postAll } from './bulk-load.ts'
 import { fileTimes, profileOptions } from './cpu-profiles.ts'
 import { type FleetPlan, type Order, orders } from './fleet.ts'
 import {
@@ -31,7 +31,7 @@ import {
 import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
 import { measurePeers } from './peers.ts'
 import { type BenchService, startBenchService } from './service.ts'
-import { minus, slopeOf, sumOf, type ThreadTimes, threadTimes } from './thread-times.ts'
+import { costsOf, minus, slopeOf, sumOf, type ThreadTimes, threadTimes } from './thread-times.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -146,11 +146,7 @@ async function bench(): Promise<void> {
   const posted = createMeter(benchService, postedTable, postedFurtherTable)
   const nextPlan = createPlans()
 
-  const targetOf = ({ path, contentType, status }: BulkFormat): BulkTarget => {
-    const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': contentType })
-    return { connections: keys.map(key => ({ port, path, headers: headersOf(key) })), status }
-  }
-
+  const targetOf = (format: BulkFormat) => bulkTargetOf(port, keys, format)
   const firstSight: Record<string, object> = {}
   const processor: Record<string, object> = {}
   const parts = { ours, posted, questdb, targetOf, nextPlan, firstSight, processor }
@@ -230,7 +226,7 @@ async function measure(
     questdbPerSecond: spread(yardsticks),
     acknowledgedPerSecond: spread(runs.map(run => run.acknowledged)),
   })
-  processor[name] = processorTimes(slopes)
+  processor[name] = costsOf(slopes)
   const shares = slopes.map(({ perRow }) => (perRow[helpers] ?? 0) / sumOf(perRow))
   bounds.atMost(`${name}, share of V8's helper threads in the processor time`, median(shares), helpersMax, {
     ratios: spread(shares),
@@ -241,18 +237,6 @@ async function measure(
     ratios: spread(own),
     inOrderPerSecond: spread(inOrder),
   })
-}
-
-/** Medians, in microseconds for each reading and in milliseconds for each run. */
-function processorTimes(slopes: readonly ReturnType<typeof slopeOf>[]): object {
-  const names = Object.keys(slopes[0]?.perRow ?? {})
-  const medians = (of: (slope: ReturnType<typeof slopeOf>, name: string) => number) =>
-    Object.fromEntries(names.map(name => [name, round(median(slopes.map(slope => of(slope, name))))]))
-  return {
-    readingUs: medians(({ perRow }, name) => 1e6 * (perRow[name] ?? 0)),
-    allUs: spread(slopes.map(({ perRow }) => 1e6 * sumOf(perRow))),
-    runMs: spread(slopes.map(({ fixed }) => 1e3 * sumOf(fixed))),
-  }
 }
 
 /** The profiles are written when the process ends. */

@@ -24,15 +24,18 @@ export interface Credentials {
 
 const devicesPerCall = 10_000
 
+/** `words`: of its command line, such as a role. */
 export async function startBenchService(
   hooks: Hooks,
   deviceCount: number,
   settings: Record<string, string> = {},
+  words: readonly string[] = [],
 ): Promise<BenchService> {
   const store = await startBenchStore(hooks, silentLog)
   const limits = { DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', BULK_RATE: '10000000', BULK_BURST: '1000000000' }
   const environment = { ...store.environment, ...limits, ...settings }
-  const service = await startService(hooks, { environment })
+  const command: [string, ...string[]] = [process.execPath, 'service/main.ts', ...words]
+  const service = await startService(hooks, { environment, command })
   const added = await addDevices(service, deviceCount)
   const furtherRequests = (count: number) => added.map(credentials => putRequest(credentials, count))
   const port = Number(new URL(service.url).port)

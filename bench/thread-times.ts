@@ -1,6 +1,8 @@
 /** Processor time of a process by thread: on a loaded machine it holds where a rate does not. */
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { median } from 'simple-statistics'
+import { round, spread } from './measure.ts'
 
 /** Seconds, of all threads of one name together. */
 export type ThreadTimes = Readonly<Record<string, number>>
@@ -43,6 +45,17 @@ export function slopeOf(
 ): { perRow: ThreadTimes; fixed: ThreadTimes } {
   const perRow = mapTimes(minus(large.times, small.times), seconds => seconds / (large.rows - small.rows))
   return { perRow, fixed: mapTimes(perRow, (seconds, name) => (small.times[name] ?? 0) - seconds * small.rows) }
+}
+
+/** Medians by thread, in microseconds for each reading; and of all threads, what each run costs, in milliseconds. */
+export function costsOf(slopes: readonly ReturnType<typeof slopeOf>[]) {
+  const names = Object.keys(slopes[0]?.perRow ?? {})
+  const medianUs = (name: string) => round(median(slopes.map(({ perRow }) => 1e6 * (perRow[name] ?? 0))))
+  return {
+    readingUs: Object.fromEntries(names.map(name => [name, medianUs(name)])),
+    allUs: spread(slopes.map(({ perRow }) => 1e6 * sumOf(perRow))),
+    runMs: spread(slopes.map(({ fixed }) => 1e3 * sumOf(fixed))),
+  }
 }
 
 export function sumOf(times: ThreadTimes): number {

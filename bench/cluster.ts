@@ -1,0 +1,68 @@
+/**
+ * Kafka as the journal: the journal on a topic against the same journal on local segments, what a reading costs in processor
+ * time by process, how soon another process takes readings to QuestDB when the one that did is killed or frozen, and how long
+ * acknowledgements pause when the leader of three brokers is killed. Verifies that all that was acknowledged is stored, once.
+ *
+ * Usage: node bench/cluster.ts [--only journals,costs,takeover,loss] [--pairs 3] [--seconds 3] [--batch 10000] [--rows 800000]
+ *   [--devices 1000] [--takeovers 1]
+ */
+
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { createBounds } from './bounds.ts'
+import { measureBrokerLoss } from './broker-loss.ts'
+import { measureCosts } from './cluster-costs.ts'
+import { startClusterServices } from './cluster-services.ts'
+import { measureTakeovers } from './forwarder-takeover.ts'
+import { measureJournals } from './journal-rates.ts'
+import { startBenchKafka } from './kafka-brokers.ts'
+import { createHooks, hardware, round } from './measure.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'journals,costs,takeover,loss' },
+    pairs: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    batch: { type: 'string', default: '10000' },
+    rows: { type: 'string', default: '800000' },
+    devices: { type: 'string', default: '1000' },
+    takeovers: { type: 'string', default: '1' },
+  },
+})
+const parts = new Set(options.only.split(','))
+const pairs = Number(options.pairs)
+const seconds = Number(options.seconds)
+const deviceCount = Number(options.devices)
+const [load = 0] = loadavg()
+const bounds = createBounds()
+const startedMs = performance.now()
+
+/** The processes of one broker have ended before three start. */
+async function onOneBroker(): Promise<object> {
+  const { hooks, closeAll } = createHooks()
+  try {
+    const kafka = await startBenchKafka(hooks, 1)
+    if (parts.has('journals')) await measureJournals(bounds, kafka, { pairs, seconds, rowsEach: Number(options.batch) })
+    if (!parts.has('costs') && !parts.has('takeover')) return {}
+    const services = await startClusterServices(hooks, kafka, deviceCount)
+    const costOptions = { pairs, seconds, rows: Number(options.rows), deviceCount }
+    const costs = parts.has('costs') ? await measureCosts(hooks, bounds, kafka, services, costOptions) : {}
+    if (parts.has('takeover')) await measureTakeovers(bounds, services, Number(options.takeovers))
+    return { costs }
+  } finally {
+    await closeAll()
+  }
+}
+
+const costs = await onOneBroker()
+const loss = parts.has('loss') ? await measureBrokerLoss(bounds) : {}
+bounds.conclude({
+  bench: 'cluster',
+  pairs,
+  ...costs,
+  ...loss,
+  load: round(load),
+  loadAfter: round(loadavg()[0] ?? 0),
+  seconds: round((performance.now() - startedMs) / 1000),
+  hardware: hardware(),
+})
