@@ -19,16 +19,24 @@ const away = 'no broker of Kafka answers'
 let kafka: Kafka | undefined
 let partition: TopicPartition | undefined
 let isStopping = false
+let attempt = tryConnect()
+
+async function tryConnect(): Promise<void> {
+  try {
+    kafka ??= await connectKafka(data.connection)
+    partition = await kafka.partition(data.topic)
+  } catch {
+    // It is tried again.
+  }
+}
 
 /** Until a broker answers, groups are refused. */
 async function connect(): Promise<void> {
-  while (!isStopping && partition === undefined) {
-    try {
-      kafka ??= await connectKafka(data.connection)
-      partition = await kafka.partition(data.topic)
-    } catch {
-      await sleep(connectAgainMs)
-    }
+  for (;;) {
+    await attempt
+    if (isStopping || partition !== undefined) return
+    await sleep(connectAgainMs)
+    attempt = tryConnect()
   }
 }
 
@@ -46,6 +54,8 @@ async function commit(): Promise<JournalThreadMessage> {
     receiptUs: times[timesAt.receiptUs] ?? 0,
     lastStampUs: times[timesAt.lastStampUs] ?? 0,
   })
+  // The first groups come while this thread connects.
+  await attempt
   const appended = await (partition?.append(bytes) ?? { outcome: 'full' as const, reason: away })
   if (appended.outcome === 'stored') Atomics.store(durableEnd, 0, BigInt(appended.offset + 1))
   const end = Number(Atomics.load(durableEnd, 0))
