@@ -22,8 +22,8 @@ export interface ClusterOptions extends JarOptions {
   /** Each broker gets a folder in it. */
   folder: string
   brokers: 1 | 3
-  /** By the names of Kafka; of the broker with this number from 1 on, whose clients find it at this port. */
-  settings?: (id: number, port: number) => Readonly<Record<string, string>>
+  /** By the names of Kafka; of the broker with this number from 1 on, whose clients and controllers find it at these ports. */
+  settings?: (id: number, port: number, controllerPort: number) => Readonly<Record<string, string>>
 }
 
 /** A broker that archives its classes ends later. */
@@ -52,7 +52,7 @@ async function startBrokers(
   const places = await Promise.all(Array.from({ length: count }, (_, i) => placeOf(i + 1, folder)))
   const brokers = await Promise.all(
     places.map(place => {
-      const text = brokerSettingsText(place, places, settings?.(place.id, place.port))
+      const text = brokerSettingsText(place, places, settings?.(place.id, place.port, place.controllerPort))
       const broker = { java, folder: join(folder, `${place.id}`), clusterId, settings: text, stopTimeoutMs }
       return createKafkaBroker({ ...broker, address: `127.0.0.1:${place.port}` })
     }),

@@ -17,7 +17,7 @@ import { suspendTable } from './rows/questdb-errors.ts'
 import { clockAheadOfRetention } from './rows/retention.ts'
 import { createTally, type Tally } from './tally.ts'
 
-interface BrokenBuild {
+export interface BrokenBuild {
   name: string
   changes: Change[]
   /** One cycle of what should detect it. */
@@ -198,9 +198,13 @@ async function lateNetwork(harness: Harness, tally: Tally, seed: number): Promis
 }
 
 /** True when each was detected. */
-export async function runBrokenBuilds(harness: Harness, seed: number): Promise<boolean> {
+export async function runBrokenBuilds(
+  harness: Harness,
+  seed: number,
+  builds: readonly BrokenBuild[],
+): Promise<boolean> {
   const missed: string[] = []
-  for (const [index, build] of brokenBuilds.entries()) {
+  for (const [index, build] of builds.entries()) {
     const source = join(harness.folder, `broken-build-${index}`)
     copySource(harness.source, source, build.changes)
     // What such a build has stored must not be in the way of the next one.

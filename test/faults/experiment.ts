@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../store/process/free-port.ts'
 import { until } from '../support/processes.ts'
+import type { FaultKafka } from './cluster/fault-kafka.ts'
 import { conclude } from './conclusion.ts'
 import { type Databases, settingsFor } from './databases.ts'
 import { createHooks, type Hooks } from './hooks.ts'
@@ -27,11 +28,15 @@ export interface Harness {
   /** The source that the service runs from. */
   source: string
   say(line: string): void
+  /** Where topics are the journals. */
+  kafka?: FaultKafka
 }
 
 export interface ExperimentOptions extends LoadOptions {
   tally: Tally
   environment?: Record<string, string>
+  /** Of the service's command. */
+  words?: readonly string[]
   /** How many files the service may have open, and each of its databases. */
   filesMax?: number
   /** With databases of its own instead of the shared ones. */
@@ -116,6 +121,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
       ...(options.mqttDevices === undefined ? {} : { MQTT_PORT: String(mqttPort) }),
       ...options.environment,
     },
+    words: options.words,
     filesMax: options.filesMax,
   })
   await service.start(options.firstStart)

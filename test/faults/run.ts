@@ -3,17 +3,23 @@
  *
  * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
  * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
+ *
+ * `npm run faults:cluster` is the same with `--cluster`: an api process, two forwarders and three brokers, or one with
+ * `--brokers 1`.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { runBrokenBuilds } from './broken-builds.ts'
+import { brokenBuilds, runBrokenBuilds } from './broken-builds.ts'
+import { brokenClusterBuilds } from './cluster/broken-builds.ts'
+import { clusterMatrix } from './cluster/cluster-matrix.ts'
+import { startFaultKafka } from './cluster/fault-kafka.ts'
 import { startFaultDatabases } from './databases.ts'
 import type { Harness } from './experiment.ts'
 import { createHooks } from './hooks.ts'
-import { type MatrixRow, matrix } from './matrix.ts'
+import { type MatrixRow, matrix as matrixOfService } from './matrix.ts'
 import { summaryOf, tableOf } from './table.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
@@ -22,11 +28,17 @@ const { values } = parseArgs({
     rows: { type: 'string' },
     cycles: { type: 'string' },
     seed: { type: 'string' },
-    lanes: { type: 'string', default: '2' },
+    lanes: { type: 'string' },
+    cluster: { type: 'boolean', default: false },
+    brokers: { type: 'string', default: '3' },
     broken: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
+const brokers = values.brokers === '1' ? 1 : 3
+const matrix = values.cluster ? clusterMatrix(brokers) : matrixOfService
+/** Three brokers are enough for a machine. */
+const lanesMax = Number(values.lanes ?? (values.cluster ? 1 : 2))
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** Rows run side by side in lanes, each lane with databases of its own; most of a row's time is waiting. */
@@ -36,7 +48,7 @@ async function runMatrix(): Promise<boolean> {
   const chosen = matrix.filter(({ row }) => rows === undefined || rows.some(name => row === name || isPart(row, name)))
   const waiting = [...chosen].sort((a, b) => b.minutes - a.minutes)
   const tallies = new Map(chosen.map(({ row }) => [row, createTally(row)]))
-  const lanes = Array.from({ length: Math.min(Number(values.lanes), chosen.length) }, async (_, lane) => {
+  const lanes = Array.from({ length: Math.min(lanesMax, chosen.length) }, async (_, lane) => {
     const harness = await openHarness(`lane-${lane + 1}`)
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       await runRow(harness, next, tallies.get(next.row) ?? createTally(next.row))
@@ -74,7 +86,8 @@ async function openHarness(name: string): Promise<Harness> {
   const own = join(folder, name)
   mkdirSync(own, { mode: 0o711 })
   const databases = await startFaultDatabases(hooks, own)
-  return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say }
+  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, own, brokers) } : {}
+  return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say, ...kafka }
 }
 
 // What was started ends with the process.
@@ -85,7 +98,8 @@ chmodSync(folder, 0o711)
 let passed = false
 try {
   say(`seed ${seed}, in ${folder}`)
-  passed = await (values.broken ? runBrokenBuilds(await openHarness('broken'), seed * 1000) : runMatrix())
+  const builds = values.cluster ? brokenClusterBuilds(brokers) : brokenBuilds
+  passed = await (values.broken ? runBrokenBuilds(await openHarness('broken'), seed * 1000, builds) : runMatrix())
 } catch (error) {
   say(textOf(error))
 } finally {

@@ -36,6 +36,8 @@ export interface ServiceOptions {
   port: number
   dataDirectory: string
   environment: Record<string, string>
+  /** Of the command, such as a role. */
+  words?: readonly string[] | undefined
   /** Another user to run as. */
   user?: number | undefined
   /** How many files it may have open, and each of its children. */
@@ -71,7 +73,7 @@ export function createServiceProcess(t: TestHooks, options: ServiceOptions): Ser
       const parent = { PARENT_PID: String(process.pid) }
       const rates = { DEVICE_RATE: '100000', DEVICE_BURST: '1000000' }
       const limit = options.filesMax === undefined ? [] : ['prlimit', `--nofile=${options.filesMax}`]
-      const [command = '', ...parameters] = [...limit, process.execPath, 'service/main.ts']
+      const [command = '', ...parameters] = [...limit, process.execPath, 'service/main.ts', ...(options.words ?? [])]
       const started = spawn(command, parameters, {
         cwd: source,
         env: { ...process.env, ...own, ...parent, ...rates, ...service.environment, ...more },

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
+import { startFaultKafka } from './cluster/fault-kafka.ts'
 import { startFaultDatabases } from './databases.ts'
 import type { Harness } from './experiment.ts'
 import type { MatrixRow } from './matrix.ts'
@@ -18,8 +19,8 @@ interface Test extends TestHooks {
   comment(text: string): void
 }
 
-/** `fixedSeed`: that of every row, in place of another one each time. */
-export async function startTestHarness(t: Test, fixedSeed?: number): Promise<TestHarness> {
+/** `fixedSeed`: that of every row, in place of another one each time. `brokers`: where topics are the journals. */
+export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 | 3): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
   const found = new Set<Tally>()
@@ -29,7 +30,8 @@ export async function startTestHarness(t: Test, fixedSeed?: number): Promise<Tes
   })
   const databases = await startFaultDatabases(t, folder)
   const source = resolve(import.meta.dirname, '..', '..')
-  const harness: Harness = { databases, folder, source, say: line => t.comment(line) }
+  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(t, folder, brokers) }
+  const harness: Harness = { databases, folder, source, say: line => t.comment(line), ...kafka }
   return {
     async run(row, cycles, work) {
       const tally = createTally(row)

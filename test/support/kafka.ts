@@ -16,16 +16,19 @@ export interface TestKafka extends KafkaCluster {
 
 export interface TestKafkaOptions {
   brokers?: 1 | 3
-  /** Of the broker with this number from 1 on, which listens on this port. */
-  settings?: (id: number, port: number) => Readonly<Record<string, string>>
+  /** Of the brokers; by default one that goes at the end. */
+  folder?: string
+  /** Of the broker with this number from 1 on, which listens on these ports. */
+  settings?: (id: number, port: number, controllerPort: number) => Readonly<Record<string, string>>
 }
 
 /** What the journal needs of a topic. */
 const topicSettings = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': `${4.5 * 1024 * 1024}` }
 
-export async function startKafka(t: TestHooks, { brokers = 1, settings }: TestKafkaOptions = {}): Promise<TestKafka> {
+export async function startKafka(t: TestHooks, { brokers = 1, ...options }: TestKafkaOptions = {}): Promise<TestKafka> {
+  const { folder = temporaryFolder(t), settings } = options
   const cluster = await startKafkaCluster({
-    folder: temporaryFolder(t),
+    folder,
     brokers,
     cacheDirectory: testCacheDirectory(),
     environment: process.env,

@@ -72,7 +72,7 @@ export async function eraseUnsynced(harness: Harness, tally: Tally, seed: number
 }
 
 /** In front of those that are erased stands the one that is busy, and behind them the one of the imports. */
-function devicesOf({ service, devices, erased }: TestBed): Victims {
+export function devicesOf({ service, devices, erased }: TestBed): Victims {
   return {
     rows: 'readings',
     names: devices.slice(1).map(({ name }) => name),

@@ -1,0 +1,58 @@
+/** Copies of the source that break what a cluster promises, each in one place. */
+
+import type { BrokenBuild } from '../broken-builds.ts'
+import { runFault } from './cluster-matrix.ts'
+
+/** With a leader that its followers lag behind. */
+const buildsOfThree: BrokenBuild[] = [
+  {
+    name: 'acknowledged by the leader alone',
+    changes: [{ file: 'ingest/kafka/producer-requests.ts', from: 'const allInSync = -1', to: 'const allInSync = 1' }],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'followers frozen, leader killed'),
+  },
+]
+
+const buildsOfOne: BrokenBuild[] = [
+  {
+    name: 'no fencing of a frozen forwarder',
+    changes: [
+      {
+        file: 'ingest/kafka/hold.ts',
+        from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
+        to: 'return true',
+      },
+      // Its successor would send again what it has overwritten.
+      {
+        file: 'ingest/kafka/guarded-connection.ts',
+        from: 'mayHaveSentLate: () => isLate || unanswered.size > 0',
+        to: 'mayHaveSentLate: () => false',
+      },
+    ],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'holder frozen with a backlog'),
+  },
+  {
+    name: 'the same number again after an unknown outcome',
+    changes: [
+      {
+        file: 'ingest/kafka/producer-state.ts',
+        from: 'export function afterUnknown(producer: Producer): Producer {\n  return nextEpoch(producer)',
+        to: 'export function afterUnknown(producer: Producer): Producer {\n  return producer',
+      },
+    ],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'answers of the brokers swallowed'),
+  },
+  {
+    name: 'offsets committed before they are applied',
+    changes: [
+      {
+        file: 'ingest/kafka/spool-source.ts',
+        from: 'const committable = keepMs > 0 && !isSynced ? kept : appliedOffset',
+        to: 'const committable = next',
+      },
+    ],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'QuestDB frozen, holder killed'),
+  },
+]
+
+export const brokenClusterBuilds = (brokers: 1 | 3): readonly BrokenBuild[] =>
+  brokers === 1 ? buildsOfOne : [...buildsOfThree, ...buildsOfOne]
