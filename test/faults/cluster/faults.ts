@@ -4,17 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
 import { isRunning, until } from '../../support/processes.ts'
 import type { ServiceProcess } from '../service-process.ts'
+import {
+  anyBrokers,
+  cutFromBroker,
+  downMsMax,
+  freezeBrokers,
+  frozenMs,
+  killAheadOfFollowers,
+  killBrokers,
+  leaderOf,
+  swallowAnswers,
+} from './broker-faults.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
-import type { FaultBroker } from './fault-kafka.ts'
 import { holderOf, standbyOf } from './forwarders.ts'
 
 export type Fault = (bed: ClusterBed) => Promise<void>
 
-/** Longer than the lock of a shard outlasts its holder, with the wait for late requests behind it. */
-const frozenMs = 13_000
-const downMsMax = 3000
-/** Longer than a group is sent again, after which its outcome is unknown. */
-const swallowedMs = 36_000
 const backlogMs = 4000
 const latencyMs = 1500
 /** The wait for late requests after the cut, and some requests behind it. */
@@ -80,74 +85,6 @@ async function freezeProcess(bed: ClusterBed, pid: number): Promise<void> {
   bed.hooks.teardown(thaw)
   await sleep(frozenMs)
   thaw()
-}
-
-async function leaderOf({ kafka }: ClusterBed): Promise<FaultBroker> {
-  let leader: FaultBroker | undefined
-  await until('the topic has a leader', async () => {
-    leader = await kafka.leader()
-    return leader !== undefined
-  })
-  return leader as FaultBroker
-}
-
-function anyBrokers({ kafka, random }: ClusterBed, count: number): FaultBroker[] {
-  return kafka.brokers
-    .map(broker => ({ broker, rank: random.next() }))
-    .toSorted((one, other) => one.rank - other.rank)
-    .slice(0, count)
-    .map(({ broker }) => broker)
-}
-
-async function killBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
-  await Promise.all(brokers.map(broker => broker.kill()))
-  await sleep(bed.random.below(downMsMax))
-  await Promise.all(brokers.map(broker => broker.start()))
-}
-
-async function freezeBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
-  const thaw = () => {
-    for (const broker of brokers) broker.thaw()
-  }
-  bed.hooks.teardown(thaw)
-  for (const broker of brokers) broker.freeze()
-  await sleep(frozenMs)
-  thaw()
-}
-
-/** What the leader alone has is lost with it: a reading that it acknowledged by itself would be, too. */
-async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
-  const leader = await leaderOf(bed)
-  const followers = bed.kafka.brokers.filter(broker => broker !== leader)
-  const thaw = () => {
-    for (const follower of followers) follower.thaw()
-  }
-  bed.hooks.teardown(thaw)
-  for (const follower of followers) follower.freeze()
-  await sleep(backlogMs)
-  await leader.kill()
-  thaw()
-  await until('a follower leads', async () => {
-    const next = await bed.kafka.leader()
-    return next !== undefined && next !== leader
-  })
-  await leader.start()
-}
-
-async function cutFromBroker({ kafka, random }: ClusterBed): Promise<void> {
-  const { link } = kafka.brokers[random.below(kafka.brokers.length)] as FaultBroker
-  if (random.chance(0.5)) link.trouble.refuses = true
-  else link.trouble = { ...link.trouble, silent: true }
-  link.cut()
-  await sleep(frozenMs)
-  link.calm()
-}
-
-/** Groups are stored, and the api process is not told. */
-async function swallowAnswers({ kafka }: ClusterBed): Promise<void> {
-  for (const { link } of kafka.brokers) link.trouble.silent = true
-  await sleep(swallowedMs)
-  for (const { link } of kafka.brokers) link.calm()
 }
 
 /**

@@ -1,0 +1,83 @@
+/** What happens to the brokers, and on the way of the api process to them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/processes.ts'
+import type { ClusterBed } from './cluster-experiment.ts'
+import type { FaultBroker } from './fault-kafka.ts'
+
+/** A killed process is away for up to this long. */
+export const downMsMax = 3000
+/** Longer than the lock of a shard outlasts its holder, with the wait for late requests behind it; than a broker's session, too. */
+export const frozenMs = 13_000
+/** Longer than a group is sent again, after which its outcome is unknown. */
+const swallowedMs = 36_000
+/** In which readings are acknowledged, or would be. */
+const aheadMs = 4000
+
+export async function leaderOf({ kafka }: ClusterBed): Promise<FaultBroker> {
+  let leader: FaultBroker | undefined
+  await until('the topic has a leader', async () => {
+    leader = await kafka.leader()
+    return leader !== undefined
+  })
+  return leader as FaultBroker
+}
+
+export function anyBrokers({ kafka, random }: ClusterBed, count: number): FaultBroker[] {
+  return kafka.brokers
+    .map(broker => ({ broker, rank: random.next() }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, count)
+    .map(({ broker }) => broker)
+}
+
+export async function killBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
+  await Promise.all(brokers.map(broker => broker.kill()))
+  await sleep(bed.random.below(downMsMax))
+  await Promise.all(brokers.map(broker => broker.start()))
+}
+
+export async function freezeBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
+  const thaw = () => {
+    for (const broker of brokers) broker.thaw()
+  }
+  bed.hooks.teardown(thaw)
+  for (const broker of brokers) broker.freeze()
+  await sleep(frozenMs)
+  thaw()
+}
+
+/** What the leader alone has is lost with it: a reading that it acknowledged by itself would be, too. */
+export async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
+  const leader = await leaderOf(bed)
+  const followers = bed.kafka.brokers.filter(broker => broker !== leader)
+  const thaw = () => {
+    for (const follower of followers) follower.thaw()
+  }
+  bed.hooks.teardown(thaw)
+  for (const follower of followers) follower.freeze()
+  await sleep(aheadMs)
+  await leader.kill()
+  thaw()
+  await until('a follower leads', async () => {
+    const next = await bed.kafka.leader()
+    return next !== undefined && next !== leader
+  })
+  await leader.start()
+}
+
+export async function cutFromBroker({ kafka, random }: ClusterBed): Promise<void> {
+  const { link } = kafka.brokers[random.below(kafka.brokers.length)] as FaultBroker
+  if (random.chance(0.5)) link.trouble.refuses = true
+  else link.trouble = { ...link.trouble, silent: true }
+  link.cut()
+  await sleep(frozenMs)
+  link.calm()
+}
+
+/** Groups are stored, and the api process is not told. */
+export async function swallowAnswers({ kafka }: ClusterBed): Promise<void> {
+  for (const { link } of kafka.brokers) link.trouble.silent = true
+  await sleep(swallowedMs)
+  for (const { link } of kafka.brokers) link.calm()
+}
