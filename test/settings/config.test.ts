@@ -134,12 +134,18 @@ test('a wrong setting is named with what it should be', async t => {
   }
 })
 
-test('a role of its own needs Kafka', async t => {
+test('a role of its own needs Kafka, and databases that others have too', async t => {
   t.equal(readConfig({}).role, 'all')
+  const databases = {
+    QUESTDB_HTTP: 'http://questdb:9000',
+    QUESTDB_PG: 'postgresql://questdb:8812/qdb',
+    DATABASE_URL: 'postgresql://a:b@postgres/c',
+  }
   for (const role of ['api', 'forward'] as const) {
     t.throws(() => readConfig({}, role), /^--role (api|forward) needs KAFKA_BROKERS: /)
     t.throws(() => readConfig({ KAFKA_BROKERS: '' }, role), /needs KAFKA_BROKERS/)
-    t.equal(readConfig({ KAFKA_BROKERS: 'kafka:9092' }, role).role, role)
+    t.throws(() => readConfig({ KAFKA_BROKERS: 'kafka:9092' }, role), /needs QUESTDB_HTTP, QUESTDB_PG and DATABASE_URL/)
+    t.equal(readConfig({ KAFKA_BROKERS: 'kafka:9092', ...databases }, role).role, role)
   }
 })
 
