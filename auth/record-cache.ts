@@ -13,12 +13,17 @@ export interface RecordCacheOptions<Key, Value extends object> {
   read: (key: Key) => Promise<Value | undefined>
   /** Whether a transaction has ended, one way or the other. */
   hasEnded: (transaction: string) => Promise<boolean>
+  /** False where what is in memory may be older than what others have answered. */
+  isCurrent?: () => boolean
 }
 
 export interface RecordCache<Key, Value> {
   /** What is held in memory, and so holds at this moment. */
   peek(key: Key): Value | undefined
+  /** Rejects with LeaseExpired. */
   get(key: Key): Promise<Value | undefined>
+  /** It was changed elsewhere: it is read again. */
+  forget(key: Key): void
   /**
    * Makes a change of this record in PostgreSQL. When `work` rejects with anything but OutcomeUnknown, as `inTransaction`
    * does, nothing was changed, and the record stays in memory.
@@ -32,10 +37,17 @@ const changesInDoubtMax = 10_000
 /** PostgreSQL has not confirmed a change, and cannot be asked about it at present. */
 export class ChangeInDoubt extends Error {}
 
+/** This node does not know at present what others have changed. */
+export class LeaseExpired extends ChangeInDoubt {
+  constructor() {
+    super('the lease of this node has expired')
+  }
+}
+
 export function createRecordCache<Key extends string | number, Value extends object>(
   options: RecordCacheOptions<Key, Value>,
 ): RecordCache<Key, Value> {
-  const { recordsMax, read, hasEnded } = options
+  const { recordsMax, read, hasEnded, isCurrent = () => true } = options
   /** Transactions whose outcome is unknown. */
   const inDoubt = new Map<Key, Set<string>>()
   const records = createReadCache<Key, Value>({
@@ -67,8 +79,10 @@ export function createRecordCache<Key extends string | number, Value extends obj
   }
 
   return {
-    peek: records.peek,
+    forget: records.forget,
+    peek: key => (isCurrent() ? records.peek(key) : undefined),
     async get(key) {
+      if (!isCurrent()) throw new LeaseExpired()
       const known = records.peek(key)
       if (known !== undefined) {
         if (inDoubt.size > 0 && inDoubt.has(key)) throw bug(`record ${key} is in memory, and a change of it in doubt`)

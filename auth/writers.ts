@@ -69,7 +69,7 @@ export interface Writers {
 type FindAgain = () => Promise<Principal | undefined>
 export type WriterDevices = Pick<
   Devices,
-  'authenticate' | 'credentialCheck' | 'get' | 'byNumber' | 'add' | 'ownedBy' | 'version'
+  'isCurrent' | 'authenticate' | 'credentialCheck' | 'get' | 'byNumber' | 'add' | 'ownedBy' | 'version'
 >
 type KeyPrincipal = Extract<Principal, { kind: 'key' }>
 
@@ -105,7 +105,7 @@ export function createWriters(devices: WriterDevices, perOwner: DevicesPerOwner)
       createDevices: async () => 'done' as const,
       find(deviceName) {
         const device = devices.get(deviceName)
-        return device === undefined ? 'DEVICE_UNKNOWN' : writable(device)
+        return device === undefined ? 'DEVICE_UNKNOWN' : writable(device, devices)
       },
     }),
   }
@@ -136,12 +136,12 @@ class DeviceWriter implements CredentialWriter {
     const { device } = this
     if (!this.#isCurrent()) return 'DEVICE_UNKNOWN'
     const isSame = deviceName === device.name || composedName(deviceName) === device.name
-    return isSame ? writable(device) : 'DEVICE_MISMATCH'
+    return isSame ? writable(device, this.#devices) : 'DEVICE_MISMATCH'
   }
 
   check(device: Device): Device | WriteRefusal {
     if (!this.#isCurrent()) return 'DEVICE_UNKNOWN'
-    return device === this.device ? writable(device) : 'DEVICE_MISMATCH'
+    return device === this.device ? writable(device, this.#devices) : 'DEVICE_MISMATCH'
   }
 
   unchanged(number: number, authSeq: number): Device | undefined {
@@ -188,7 +188,7 @@ function createKeyWriter(
   }
 
   function checkOwner(device: Device): Device | WriteRefusal {
-    return mayWriteAll || device.owner === account.id ? writable(device) : 'DEVICE_FORBIDDEN'
+    return mayWriteAll || device.owner === account.id ? writable(device, devices) : 'DEVICE_FORBIDDEN'
   }
 
   function check(device: Device): Device | WriteRefusal {
@@ -226,7 +226,8 @@ function unchangedDevice(devices: WriterDevices, number: number, authSeq: number
   return device?.authSeq === authSeq ? device : undefined
 }
 
-function writable(device: Device): Device | WriteRefusal {
-  if (device.suspended) return 'DEVICE_SUSPENDED'
+/** While a node may lack a change, each device may have been changed. */
+function writable(device: Device, devices: Pick<WriterDevices, 'isCurrent'>): Device | WriteRefusal {
+  if (device.suspended || !devices.isCurrent()) return 'DEVICE_SUSPENDED'
   return device.log_switch ? device : 'LOGGING_DISABLED'
 }

@@ -18,6 +18,8 @@ type Sequence = ManifestHead['postgres']['sequences'][number]
 
 /** The runner of migrations writes this one. */
 const migrationsTable = 'schema_migrations'
+/** Of nodes that run: after a restore there are none, and the feed of their changes begins anew. */
+const tablesOfNodes = ['feed_head', 'feed', 'nodes']
 
 /** Texts of times and numbers that mean the same to any server. */
 export const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -35,9 +37,9 @@ async function listTables(client: pg.ClientBase): Promise<Omit<Table, 'rows'>[]>
              WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns,
        ARRAY(SELECT DISTINCT r.relname::text FROM pg_constraint k JOIN pg_class r ON r.oid = k.confrelid
              WHERE k.conrelid = c.oid AND k.contype = 'f' AND k.confrelid <> c.oid) AS needs
-     FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> $1
+     FROM pg_class c WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> ALL($1::text[])
      ORDER BY relname`,
-    [migrationsTable],
+    [[migrationsTable, ...tablesOfNodes]],
   )
   const sorted: Omit<Table, 'rows'>[] = []
   const isThere = (name: string) => sorted.some(table => table.name === name)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { beginRestore, type DataDirectory } from '../store/data-directory.ts'
+import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
 import { makeClient } from '../store/postgres/postgres-connect.ts'
 import { stopPostgresLeftBehind } from '../store/postgres/postgres-server.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
@@ -28,7 +29,7 @@ export interface RestoreOptions {
   dataDirectory: string
   /** Of this program. */
   version: string
-  store: Omit<StoreOptions, 'directory' | 'lastMigration' | 'migrationsFolder' | 'exclusive'>
+  store: Omit<StoreOptions, 'directory' | 'lastMigration' | 'migrationsFolder' | 'lock'>
   onStep: (step: string) => void
 }
 
@@ -132,8 +133,8 @@ async function fillAndCheck(
 ) {
   const lastMigration = head.postgres.migrations.at(-1)
   // A service that takes the external database meanwhile would find it changed under its hands.
-  const exclusive = { onLost: () => undefined }
-  const store = await openStore({ ...options, directory, lastMigration, exclusive })
+  const lock = { mode: 'exclusive', onLost: () => undefined } as const
+  const store = await openStore({ ...options, directory, lastMigration, lock })
   try {
     onStep('PostgreSQL')
     await fillPostgres(store, folder, head.postgres)
@@ -153,6 +154,7 @@ async function fillPostgres(store: Store, folder: string, postgres: ManifestHead
     await setSequences(client, postgres.sequences)
     await eraseAgain(client, postgres.eraseAgain)
     await client.query('COMMIT')
+    await endNodeEpoch(client)
     await client.query('ANALYZE')
   } finally {
     await client.end().catch(() => undefined)

@@ -6,6 +6,7 @@ import type { Packet } from 'mqtt-packet'
 import { unknownSender } from '../api/http/networks.ts'
 import type { Intake } from '../api/write/intake.ts'
 import type { ReadingMeter } from '../api/write/reading-meter.ts'
+import { LeaseExpired } from '../auth/record-cache.ts'
 import { boundedText } from '../ingest/rejections/bounded-text.ts'
 import type { RejectedSender } from '../ingest/rejections/rejection.ts'
 import type { SenderLog } from '../ingest/rejections/sender-log.ts'
@@ -158,6 +159,10 @@ export class MqttSession {
 
   /** Something of ours has failed. What became of the messages is unknown, so they get no acknowledgement. */
   #fail(error: unknown): void {
+    if (error instanceof LeaseExpired) {
+      this.close('unavailable')
+      return
+    }
     if (this.#state !== 'closed') this.#log('error', 'MQTT connection failed', { err: error })
     this.close('failed')
   }

@@ -9,6 +9,7 @@ import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
 import { createMailTransport } from '../auth/mail/mail-transport.ts'
+import { type ChangeFeed, requireCurrent } from '../auth/nodes/change-feed.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
 import type { Config } from '../settings/config.ts'
@@ -37,6 +38,7 @@ export interface ServiceAccountsOptions {
   pool: pg.Pool
   devices: Pick<Devices, 'withHandOver'>
   stations: Pick<Stations, 'withHandOver'>
+  feed: ChangeFeed
   /** Whether a request has the local admin token. */
   isAdminToken: TokenCheck
   /** Under which address people reach the service. */
@@ -46,7 +48,7 @@ export interface ServiceAccountsOptions {
 const minuteMs = 60_000
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
-  const { config, log, nowMs, directory, pool, devices, stations, isAdminToken, publicUrl } = options
+  const { config, log, nowMs, directory, pool, devices, stations, feed, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
@@ -55,6 +57,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     log,
     devices,
     stations,
+    feed,
     publicUrl,
     sendMail: transport.send,
     passwords: await createPasswords(),
@@ -84,7 +87,14 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     },
   }
   const serviceSecret = config.SERVICE_SECRET ?? directory.secret('service-secret')
-  const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
+  const credentials = {
+    sessions,
+    keys,
+    cookieName: codec.cookieName,
+    serviceSecret,
+    isAdminToken,
+    requireCurrent: () => requireCurrent(feed),
+  }
   const allowedOrigins = config.ALLOWED_ORIGINS ?? []
   const identity = createRequestIdentity({ credentials, publicUrl, allowedOrigins })
   return {

@@ -2,6 +2,7 @@
 
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
+import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
 import type { NameCopy } from '../lifecycle/name-sync/name-copy.ts'
 import { openNames } from '../lifecycle/name-sync/name-sync.ts'
@@ -24,21 +25,30 @@ export interface RegistriesOptions {
   log: Log
   store: Store
   clockMs: Clock
+  feed: ChangeFeed
   /** Told how to close each of them, in the order of their start. */
   onOpen: (close: () => unknown) => void
 }
 
 const hourMs = 3_600_000
 
-export async function openRegistries({ config, log, store, clockMs, onOpen }: RegistriesOptions): Promise<Registries> {
+export async function openRegistries(options: RegistriesOptions): Promise<Registries> {
+  const { config, log, store, clockMs, feed, onOpen } = options
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
   const perOwner = config.METRICS_PER_OWNER
-  const metrics = await openMetrics({ pool, log, mode: config.METRICS, perOwner, ranges: { ...rangesOf(config) } })
+  const metrics = await openMetrics({
+    pool,
+    log,
+    mode: config.METRICS,
+    perOwner,
+    ranges: { ...rangesOf(config) },
+    feed,
+  })
   onOpen(() => metrics.close())
-  const devices = await openDevices({ pool, now: clockMs, log, graceMs, metricsAdded: metrics.learn })
+  const devices = await openDevices({ pool, now: clockMs, log, graceMs, metricsAdded: metrics.learn, feed })
   onOpen(() => devices.close())
-  const stations = openStations({ pool, nowMs: clockMs, log })
+  const stations = openStations({ pool, nowMs: clockMs, log, feed })
   onOpen(() => stations.close())
   const names = openNames({ devices, metrics, questdb: store.questdb, log })
   onOpen(() => names.close())

@@ -10,6 +10,8 @@ export interface ReadinessOptions {
   points: () => IngestStatus
   questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
   postgres: () => string | undefined
+  /** Why requests with credentials are refused, of a node. */
+  node: () => string | undefined
   /** Why some reads are refused although QuestDB is up: what they need is being loaded. */
   reads: () => string | undefined
   /** Why clients may not get a connection. */
@@ -31,6 +33,8 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   const reasons: string[] = []
   if (isStopping()) reasons.push('the service is stopping')
   if (readings.journal.issue !== undefined) reasons.push(readings.journal.issue)
+  const nodeFault = options.node()
+  if (nodeFault !== undefined) reasons.push(nodeFault)
   if (reasons.length > 0) return { status: 'unavailable', reasons }
   reasons.push(...faultsOf('readings', readings), ...faultsOf('points', points))
   if (points.journal.issue !== undefined) reasons.push(`points are refused: ${points.journal.issue}`)

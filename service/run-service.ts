@@ -66,7 +66,7 @@ export async function runService({ words, environment, hearSignals }: RunOptions
   process.on('uncaughtException', onFatal)
   try {
     const start = config.role === 'forward' ? startForwarderService : startService
-    starting = start({ config, log, signal: giveUp.signal, onFatal })
+    starting = start({ config, log, nodes: config.role === 'api', signal: giveUp.signal, onFatal })
     const { url } = await starting
     log.info({ url, publicUrl: config.PUBLIC_URL, dataDirectory: config.DATA_DIR }, 'listening')
   } catch (error) {

@@ -30,4 +30,6 @@ export interface ServiceParts extends ServiceQueries, Registries {
   live: Live
   acceptedFrom: AcceptedFrom
   retention: Retention
+  /** Why requests with credentials are refused, of a node. */
+  nodeFault: () => string | undefined
 }

@@ -9,12 +9,14 @@ import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
+import { withSharedSecrets } from '../store/shared-secrets.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { listen } from './listen.ts'
 import { openServiceAccounts } from './open-accounts.ts'
 import { assertClockIsSet, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
 import { openServiceLive } from './open-live.ts'
+import { openServiceNodes } from './open-nodes.ts'
 import { openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
@@ -24,6 +26,8 @@ import { type Service, startParts } from './start-parts.ts'
 export interface ServiceOptions {
   config: Config
   log: Log
+  /** Whether it is a node, beside which others use the same PostgreSQL; by default it is alone. */
+  nodes?: boolean
   /** Aborts a start in progress. */
   signal: AbortSignal
   /** Called when durability can no longer be guaranteed; the process must exit. */
@@ -36,9 +40,9 @@ export function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
-  const { config, log, signal } = options
+  const { config, log, signal, nodes = false, onFatal } = options
   const clockMs = systemClock
-  const directory = openDataDirectory(config.DATA_DIR)
+  const directory = withSharedSecrets(openDataDirectory(config.DATA_DIR), config.SECRETS_DIR)
   onOpen(() => directory.close())
   // Fail fast: check these settings before the databases start.
   readCertificate(config)
@@ -51,10 +55,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const { store, serviceIngest } = await openStoreAndIngest(options, directory, opening, giveUp)
   onOpen(() => store.close())
   onOpen(() => serviceIngest.close())
+  const serviceNodes = await openServiceNodes({ nodes, config, directory, store, log, onFatal })
+  onOpen(() => serviceNodes.close())
+  const { feed } = serviceNodes
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
-  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs })
-  const registries = await openRegistries({ config, log, store, clockMs, onOpen })
+  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
+  const registries = await openRegistries({ config, log, store, clockMs, feed, onOpen })
   const { devices, stations, metrics } = registries
   serviceIngest.forward(store.questdb, metrics)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
@@ -75,6 +82,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     pool: store.postgres,
     devices,
     stations,
+    feed,
     publicUrl,
     isAdminToken,
   })
@@ -86,7 +94,9 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
   const base = { directory, clockMs, store, ingest, pointsIngest, topicStates, ...registries, diskUse, retention }
-  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live }
+  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodeFault: serviceNodes.fault }
+  // From here on what is in memory follows the changes of other nodes.
+  await serviceNodes.join()
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
@@ -127,7 +137,11 @@ async function closingOnError<T>(part: { close(): Promise<void> }, work: () => P
   }
 }
 
-function openServiceStore({ config, log, onFatal }: ServiceOptions, directory: DataDirectory, signal: AbortSignal) {
+function openServiceStore(
+  { config, log, nodes, onFatal }: ServiceOptions,
+  directory: DataDirectory,
+  signal: AbortSignal,
+) {
   return openStore({
     directory,
     questdbHttp: config.QUESTDB_HTTP,
@@ -135,7 +149,7 @@ function openServiceStore({ config, log, onFatal }: ServiceOptions, directory: D
     questdbCommitMode: config.QUESTDB_COMMIT_MODE,
     questdbPgPort: config.QUESTDB_PG_PORT,
     databaseUrl: config.DATABASE_URL,
-    exclusive: { onLost: onFatal },
+    lock: { mode: nodes === true ? 'shared' : 'exclusive', onLost: onFatal },
     cacheDirectory: config.cacheDirectory,
     environment: config.environment,
     signal,

@@ -89,6 +89,17 @@ export const Settings = z.object({
   KAFKA_RETENTION_HOURS: wholeNumber(1, 87_600)
     .default(168)
     .describe('How long Kafka keeps records; those that QuestDB has not taken by then would be lost.'),
+  NODE_LEASE_SECONDS: wholeNumber(1, 60)
+    .default(3)
+    .describe(
+      'How long a node of several on one PostgreSQL goes on without it, and how long a change waits for a node that does not answer.',
+    ),
+  SECRETS_DIR: z
+    .string()
+    .min(1)
+    .transform(path => resolve(path))
+    .optional()
+    .describe('Folder with the secrets that all nodes share; by default those in DATA_DIR.'),
   TLS_CERT: z.string().optional().describe('Certificate chain file (PEM); with TLS_KEY it enables HTTPS.'),
   TLS_KEY: z.string().optional().describe('Private key file (PEM).'),
   TRUST_PROXY: z

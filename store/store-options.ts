@@ -2,6 +2,7 @@
 
 import type { DataDirectory } from './data-directory.ts'
 import type { Log } from './log.ts'
+import type { LockMode } from './postgres/database-lock.ts'
 import type { Environment } from './process/find-program.ts'
 import type { CommitMode } from './questdb/questdb-settings.ts'
 import type { StartError } from './start-error.ts'
@@ -25,10 +26,11 @@ export interface StoreOptions {
   /** No migration behind this one is applied; without it all are. */
   lastMigration?: string | undefined
   /**
-   * For a service, beside which no other may use the same PostgreSQL: the start fails while one does, and `onLost` is
-   * told when one has come in while PostgreSQL was away. A reader that does not need the lock, such as a test, leaves it out.
+   * For a service: `exclusive`, beside which no other may use the same PostgreSQL, or `shared`, a node, beside which other
+   * nodes may. The start fails while one does that may not, and `onLost` is told when one has come in while PostgreSQL was
+   * away. A reader that does not need the lock, such as a test, leaves it out.
    */
-  exclusive?: { onLost: (error: StartError) => void } | undefined
+  lock?: { mode: LockMode; onLost: (error: StartError) => void } | undefined
   /** Another process sees to the hourly view of an external QuestDB. */
   leavesHourlyView?: boolean | undefined
   /** Aborts a start in progress. */

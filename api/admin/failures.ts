@@ -1,7 +1,7 @@
 /** What the framework, a parser or a part behind a route has thrown, as a problem document. */
 
 import type { FastifyError, FastifyReply } from 'fastify'
-import { ChangeInDoubt } from '../../auth/record-cache.ts'
+import { ChangeInDoubt, LeaseExpired } from '../../auth/record-cache.ts'
 import { TooBusy } from '../../auth/too-busy.ts'
 import type { Log } from '../../store/log.ts'
 import { isConflict, isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
@@ -22,6 +22,7 @@ export function answerErrors(scope: Scope, log: Log): void {
 
 export function sendFailure(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   if (error instanceof OutcomeUnknown) return sendUnknownOutcome(reply)
+  if (error instanceof LeaseExpired) return sendProblem(reply, 'DATABASE_AWAY', { detail: error.message })
   if (error instanceof ChangeInDoubt) {
     return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
   }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayAdminister } from '../../auth/stations/permissions.ts'
 import type { StationChange } from '../../auth/stations/station.ts'
+import type { StationRefusal } from '../../auth/stations/station-changes.ts'
 import {
   StationChangeRequest,
   StationDetails,
@@ -12,7 +13,7 @@ import {
   stationDetails,
   stationPage,
 } from '../../auth/stations/station-details.ts'
-import type { StationRefusal, Stations } from '../../auth/stations/stations.ts'
+import type { Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { StationEraseReport } from '../../lifecycle/erasure/erase-records.ts'
 import type { AdminErrorCode } from './errors.ts'

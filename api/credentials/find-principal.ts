@@ -17,13 +17,15 @@ export interface CredentialOptions {
   serviceSecret: string
   /** Whether a request has the local admin token, by its headers. */
   isAdminToken: (rawHeaders: readonly string[]) => boolean
+  /** Throws where what is in memory may lack changes that others have answered. */
+  requireCurrent?: () => void
 }
 
 type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string } | { kind: 'unreadable' }
 
 /** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
 export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
-  const { sessions, keys, cookieName, serviceSecret, isAdminToken } = options
+  const { sessions, keys, cookieName, serviceSecret, isAdminToken, requireCurrent = () => {} } = options
   const secretDigest = hash('sha256', serviceSecret, 'buffer')
 
   return async request => {
@@ -31,7 +33,11 @@ export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
     const [only] = presented
     if (only === undefined || presented.length > 1 || only.kind === 'unreadable') return undefined
     // It is the only credential, so it is what the header holds; nothing has to be looked up for it.
-    if (isAdminToken(request.rawHeaders)) return { kind: 'admin-token' }
+    if (isAdminToken(request.rawHeaders)) {
+      // No change ends it, so that it shows the state of a node at any time.
+      if (request.method !== 'GET' && request.method !== 'HEAD') requireCurrent()
+      return { kind: 'admin-token' }
+    }
     switch (only.kind) {
       case 'cookie':
         return asPrincipal('session', await sessions.fromCookie(only.text))

@@ -63,9 +63,14 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
       request.writer = found
       done()
     }
-    const found = findWriter(request.raw)
-    if (!(found instanceof Promise)) admit(found)
-    else found.then(admit).catch(error => (isPassing(error) ? refuseUnread(reply, databaseAway) : done(error)))
+    const fail = (error: Error) => (isPassing(error) ? refuseUnread(reply, databaseAway) : done(error))
+    try {
+      const found = findWriter(request.raw)
+      if (!(found instanceof Promise)) admit(found)
+      else found.then(admit).catch(fail)
+    } catch (error) {
+      fail(error as Error)
+    }
   }
 
   function refusalOfAttempt({ ip }: FastifyRequest): Refusal {

@@ -6,6 +6,7 @@ import type { Log } from '../../store/log.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { Devices } from '../devices/devices.ts'
 import type { CodeGuesses } from '../grants/code-guesses.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import type { RecordCache } from '../record-cache.ts'
 import type { Stations } from '../stations/stations.ts'
@@ -27,6 +28,7 @@ export interface AccountParts {
   devices: Pick<Devices, 'withHandOver'>
   stations: Pick<Stations, 'withHandOver'>
   codeGuesses: CodeGuesses
+  feed: ChangeFeed
   /** Told that mail may be due. */
   mailDue: () => void
 }
@@ -46,13 +48,20 @@ export function askerOf(email: string, { network }: Pick<Client, 'network'>): As
 
 const stepMs = 4_000
 
-/** A change of one account: committed, then forgotten in memory, before its call is answered. */
-export function changeAccount<Result>(
-  { pool, memory }: AccountParts,
+/** A change of one account: committed, then forgotten in memory, at every node, before its call is answered. */
+export async function changeAccount<Result>(
+  { pool, memory, feed }: AccountParts,
   id: number,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  return memory.change(id, () => inTransaction(pool, { stepMs }, work))
+  const result = await memory.change(id, () =>
+    feed.commit({ pool, stepMs }, transaction => {
+      feed.note(transaction, 'account', [id])
+      return work(transaction)
+    }),
+  )
+  await feed.settle()
+  return result
 }
 
 /** A change that no account in memory knows of yet. */

@@ -7,6 +7,7 @@ import type { Devices } from '../devices/devices.ts'
 import { createCodeGuesses } from '../grants/code-guesses.ts'
 import { createMailer } from '../mail/mailer.ts'
 import type { Mail } from '../mail/templates.ts'
+import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRateLimits } from '../rate-limits.ts'
 import type { Stations } from '../stations/stations.ts'
 import { createTenantMemory } from '../tenants/tenant-memory.ts'
@@ -39,14 +40,15 @@ export interface AccountsOptions {
   publicUrl: () => string
   sendMail: (mail: Mail) => Promise<void>
   mailIdleMs?: number
+  feed?: ChangeFeed
 }
 
 const stepMs = 4_000
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { pool, nowMs, log, passwords, devices, stations, publicUrl, sendMail, mailIdleMs } = options
-  const tenantMemory = createTenantMemory(pool, stepMs)
-  const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs })
+  const { pool, nowMs, log, passwords, devices, stations, publicUrl, sendMail, mailIdleMs, feed = noFeed } = options
+  const tenantMemory = createTenantMemory(pool, stepMs, feed)
+  const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs, feed })
   const mailer = createMailer({
     pool,
     nowMs,
@@ -67,6 +69,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     stations,
     memory,
     tenantMemory,
+    feed,
     mailDue: mailer.wake,
     failures: createLoginFailures(pool, nowMs),
     limits,

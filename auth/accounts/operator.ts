@@ -30,6 +30,7 @@ export async function moveOperator(
     changeAccount(parts, id, async (transaction): Promise<Administered<AccountDetails>> => {
       // The one who is it comes first in every move, so that two of them do not wait for each other.
       if (currentId !== undefined && !(await isOperator(transaction, currentId))) return refused('OPERATOR_OTHER')
+      if (currentId !== undefined) parts.feed.note(transaction, 'account', [currentId])
       return await promote(parts, transaction, { id, currentId, ...change }, by)
     })
   // Without this, memory would have the old role of the one who was it.

@@ -85,11 +85,14 @@ export async function deleteAccount(parts: AccountParts, account: Account): Prom
       const [row] = (await transaction.query<LockedRole>(text, [id])).rows
       if (row === undefined || row.role === 'operator') return refused('OPERATOR_STAYS')
       if (await isLastAdministrator(transaction, row)) return refused('LAST_ADMINISTRATOR')
+      parts.feed.note(transaction, 'account', [id])
       await handDevicesOver(id, subjectOf(id))
       await handStationsOver(transaction, id, subjectOf(id))
       await transaction.query('DELETE FROM accounts WHERE id = $1', [id])
       await writeAudit(transaction, { actor: subjectOf(id), action: 'account.delete', subject: subjectOf(id) })
       return accepted(undefined)
     })
-  return await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
+  const removed = await parts.memory.change(id, () => parts.stations.withHandOver(removeWith))
+  await parts.feed.settle()
+  return removed
 }

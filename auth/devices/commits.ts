@@ -8,7 +8,9 @@ import {
   isUniqueViolation,
   OutcomeUnknown,
 } from '../../store/postgres/postgres-errors.ts'
-import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
+import { createTurns, type Turns } from '../nodes/turns.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord, DeviceRow } from './device-record.ts'
 import { readNamed } from './device-sql.ts'
@@ -27,6 +29,7 @@ export type Changed<Value> = { ok: true; value: Value } | Refusal
 
 export interface CommitOptions {
   pool: pg.Pool
+  feed: ChangeFeed
   memory: DeviceMemory
   mutex: Mutex
   reconciler: Reconciler
@@ -37,6 +40,8 @@ export interface CommitOptions {
 }
 
 export interface Commits {
+  /** A change that rests on what is in memory, while the mutex is held. */
+  inTurn: Turns['run']
   /** One change at a time, so that memory changes in the order of the commits. `names` are those that it gives away. */
   exclusively<Value>(names: readonly string[], work: () => Promise<Changed<Value>>): Promise<Changed<Value>>
   /** Makes a change in PostgreSQL, while the mutex is held. `revokes` are the records whose credentials it ends. */
@@ -61,7 +66,8 @@ const devicesLock = '7089073111209178739'
 const away = { ok: false, code: 'DATABASE_AWAY' } as const
 export const unknownDevice = { ok: false, code: 'DEVICE_UNKNOWN' } as const
 
-export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed }: CommitOptions): Commits {
+export function createCommits({ pool, feed, memory, mutex, reconciler, stepMs, failed }: CommitOptions): Commits {
+  const turns = createTurns({ feed, lock: devicesLock, pool, stepMs })
   /** How often PostgreSQL has left a change without its answer. */
   let failures = 0
 
@@ -79,7 +85,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
     work: () => Promise<Changed<Value>>,
   ): Promise<Changed<Value>> {
     try {
-      return await work().catch(error => refusalOf(error, names))
+      return await turns.run(() => work().catch(error => refusalOf(error, names)))
     } catch (error) {
       const isUnknown = error instanceof OutcomeUnknown
       if (!isUnavailable(error)) throw error
@@ -90,6 +96,7 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
   }
 
   return {
+    inTurn: turns.run,
     exclusively: async (names, work) => {
       const failuresBefore = failures
       const outcome = await mutex.tryRun(async () => {
@@ -100,12 +107,15 @@ export function createCommits({ pool, memory, mutex, reconciler, stepMs, failed 
         failures += 1
         return away
       })
-      return outcome === 'full' ? { ok: false, code: 'TOO_MANY_CHANGES' } : outcome
+      if (outcome === 'full') return { ok: false, code: 'TOO_MANY_CHANGES' }
+      // A device that is not there any more may have been removed a moment ago.
+      if (outcome.ok || outcome.code === 'DEVICE_UNKNOWN') await feed.settle()
+      return outcome
     },
     transact: async (work, revokes = []) => {
       const sequence = memory.sequence()
       try {
-        return await inTransaction(pool, { stepMs, lock: devicesLock }, work)
+        return await turns.transact(work)
       } catch (error) {
         if (error instanceof OutcomeUnknown) {
           const setSuspended = (suspended: boolean) => {

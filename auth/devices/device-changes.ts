@@ -2,7 +2,8 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { registerListed } from '../metrics/listed-metrics.ts'
-import type { MetricRow } from '../metrics/metric-rows.ts'
+import { idsOf, type MetricRow } from '../metrics/metric-rows.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import {
   type Changed,
   type CommitOptions,
@@ -13,6 +14,7 @@ import {
 } from './commits.ts'
 import type { DeviceChange, DeviceDetails, IssuedPassword, NewDevice, Rotated } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
+import { numbersOf } from './device-record.ts'
 import type { Namesake } from './device-sql.ts'
 import * as sql from './device-sql.ts'
 import { createHandOver, type WithHandOver } from './hand-over.ts'
@@ -45,7 +47,7 @@ export interface DeviceChangesOptions extends CommitOptions {
 }
 
 export function createDeviceChanges(options: DeviceChangesOptions): DeviceChanges {
-  const { memory, now, graceMs, metricsAdded } = options
+  const { memory, feed, now, graceMs, metricsAdded } = options
   const commits = createCommits(options)
   const { exclusively, transact, applyRow } = commits
 
@@ -57,6 +59,8 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
       const done = await transact(async transaction => {
         const listed = await registerListed(transaction, new Set(wanted.metrics), by)
         if (!listed.ok) return listed
+        noteListed(feed, transaction, listed.added)
+        feed.note(transaction, 'device', [record.number])
         return { ...listed, row: await sql.updateSettings(transaction, record.number, wanted, by) }
       })
       if (!done.ok) return done
@@ -74,20 +78,45 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
       const { number } = record
       const digest = digestOf(password)
       const credential = { digest, nowMs: now(), graceEndsMs, usedNext: record.usedNext() }
-      const row = endOld
-        ? await transact(transaction => sql.replaceCredential(transaction, number, digest, by), [record])
-        : await transact(transaction => sql.addCredential(transaction, number, credential, by))
+      const update = (transaction: Transaction) => {
+        feed.note(transaction, 'device', [number])
+        return endOld
+          ? sql.replaceCredential(transaction, number, digest, by)
+          : sql.addCredential(transaction, number, credential, by)
+      }
+      const row = await transact(update, endOld ? [record] : [])
       const old_password_until = endOld ? null : new Date(graceEndsMs).toISOString()
       return applyRow(record, row, () => ({ device: record.name, password, old_password_until }))
     })
+  }
+
+  return {
+    add: createAdd(options, commits),
+    change,
+    rotate,
+    ...createRemovals(options, commits),
+    withHandOver: createHandOver({ ...options, commits }),
+  }
+}
+
+function createRemovals(
+  { memory, feed, now }: DeviceChangesOptions,
+  { exclusively, transact, applyRow }: Commits,
+): Pick<DeviceChanges, 'remove' | 'removeNamed'> {
+  const markRemoved = (transaction: Transaction, number: number, by: string) => {
+    feed.note(transaction, 'device', [number])
+    return sql.markRemoved(transaction, number, by, now())
   }
 
   function remove(number: number, by: string): Promise<Changed<undefined>> {
     return exclusively([], async () => {
       const record = memory.byNumber(number)
       if (record === undefined) return unknownDevice
-      const row = await transact(transaction => sql.markRemoved(transaction, number, by, now()), [record])
-      return applyRow(record, row, () => undefined)
+      return applyRow(
+        record,
+        await transact(transaction => markRemoved(transaction, number, by), [record]),
+        () => undefined,
+      )
     })
   }
 
@@ -103,7 +132,7 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
           const namesakes = await sql.readNamesakes(transaction, name)
           if (namesakes.length === 0) return undefined
           const value = await write(transaction, namesakes)
-          const row = record && (await sql.markRemoved(transaction, record.number, by, now()))
+          const row = record && (await markRemoved(transaction, record.number, by))
           return { value, row }
         },
         record === undefined ? [] : [record],
@@ -114,18 +143,11 @@ export function createDeviceChanges(options: DeviceChangesOptions): DeviceChange
     })
   }
 
-  return {
-    add: createAdd(options, commits),
-    change,
-    rotate,
-    remove,
-    removeNamed,
-    withHandOver: createHandOver({ ...options, transact }),
-  }
+  return { remove, removeNamed }
 }
 
 function createAdd(
-  { memory, now, devicesMax, metricsAdded }: DeviceChangesOptions,
+  { memory, feed, now, devicesMax, metricsAdded }: DeviceChangesOptions,
   { exclusively, transact }: Commits,
 ): DeviceChanges['add'] {
   async function addNow(
@@ -142,7 +164,10 @@ function createAdd(
     const done = await transact(async transaction => {
       const listed = await registerListed(transaction, names, by)
       if (!listed.ok) return listed
-      return { ...listed, rows: await sql.insertDevices(transaction, issues, by, now()) }
+      const rows = await sql.insertDevices(transaction, issues, by, now())
+      noteListed(feed, transaction, listed.added)
+      feed.note(transaction, 'device', numbersOf(rows))
+      return { ...listed, rows }
     })
     if (!done.ok) return done
     metricsAdded(done.added)
@@ -155,6 +180,10 @@ function createAdd(
       devices.map(({ name }) => name),
       () => addNow(devices, by, { devicesMax, ownedMax }),
     )
+}
+
+function noteListed(feed: ChangeFeed, transaction: Transaction, added: readonly MetricRow[]): void {
+  if (added.length > 0) feed.note(transaction, 'metric', idsOf(added))
 }
 
 interface AddLimits {

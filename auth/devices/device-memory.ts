@@ -16,6 +16,8 @@ export class DeviceMemory {
   readonly #list = new NameList(record => !record.removed)
   /** None of them is empty. */
   readonly #byOwner = new Map<number, NameList>()
+  /** Of those that were removed. None is ever given again, so a row that was read before its removal brings none back. */
+  readonly #removed = new Set<number>()
   readonly #listeners: DeviceListener[] = []
   #version = 0
   #sequence = 0
@@ -56,7 +58,8 @@ export class DeviceMemory {
     this.raiseSequence(row.authSeq)
     const record = this.#byNumber.get(row.number)
     if (record === undefined) {
-      if (!row.removed) this.#add(new DeviceRecord(row))
+      if (row.removed) this.#removed.add(row.number)
+      else if (!this.#removed.has(row.number)) this.#add(new DeviceRecord(row))
       return
     }
     if (row.authSeq <= record.authSeq) return
@@ -71,6 +74,7 @@ export class DeviceMemory {
     const record = this.#byNumber.get(number)
     if (record === undefined) return
     record.removed = true
+    this.#removed.add(number)
     this.#byNumber.delete(number)
     this.#unlink(record)
     this.#list.remove()

@@ -29,6 +29,8 @@ export interface DeviceRow {
   removed: boolean
 }
 
+export const numbersOf = (rows: readonly Pick<DeviceRow, 'number'>[]): number[] => rows.map(({ number }) => number)
+
 /** A class for the sake of memory and speed: a hundred thousand of one shape, and a method that each reading calls. */
 export class DeviceRecord implements Device, SeenRecord {
   readonly number: number

@@ -107,6 +107,11 @@ export function readChangedSince(database: Database, sequence: number): Promise<
   return ask(database, `SELECT ${columns} FROM devices WHERE auth_seq > $1 ORDER BY auth_seq`, [sequence])
 }
 
+/** Removed ones included. */
+export function readNumbered(database: Database, numbers: readonly number[]): Promise<DeviceRow[]> {
+  return ask(database, `SELECT ${columns} FROM devices WHERE number = ANY($1::int[])`, [numbers])
+}
+
 /** The first devices that have changed after a sequence number, in the order of the changes. After 0 without removed ones. */
 export async function readNamesSince(database: Database, sequence: number, rowsMax: number): Promise<NamedDevice[]> {
   const text = `SELECT number, symbol, name, location_short, removed_at IS NOT NULL AS removed, auth_seq::float8 AS sequence

@@ -8,6 +8,7 @@ import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
 import { hasEnded } from '../../store/postgres/transaction.ts'
 import { type MetricRow, readMetricsNamed } from '../metrics/metric-rows.ts'
+import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import type { Device, DeviceDetails, NamedDevice } from './device.ts'
 import { createDeviceChanges, type DeviceChanges } from './device-changes.ts'
 import { pageOfDevices } from './device-list.ts'
@@ -23,6 +24,8 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   get(name: string): Device | undefined
   /** The same by the registry's number. */
   byNumber(number: number): Device | undefined
+  /** False while others may have answered changes that are not in memory yet: nothing is stored then. */
+  isCurrent(): boolean
   /** All devices, or those of an account, ordered by name; valid until the next change. */
   all(owner?: number): readonly Device[]
   /** Those with `log_switch`; the same array until one of them changes. */
@@ -60,6 +63,7 @@ export interface DevicesOptions {
   flushMs?: number
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
+  feed?: ChangeFeed
 }
 
 const rowsPerRead = 1000
@@ -67,24 +71,21 @@ const changesWaitingMax = 1_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
-  const { metricsAdded = () => {} } = options
+  const { metricsAdded = () => {}, feed = noFeed } = options
   const memory = new DeviceMemory()
   await load(pool, memory)
 
   const mutex = createMutex(changesWaitingMax)
   const reconciler = createReconciler({
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
-    readSince: async sequence => {
-      const rows = await sql.readChangedSince(pool, sequence)
-      const listed = rows.flatMap(({ metrics }) => metrics ?? [])
-      if (listed.length > 0) metricsAdded(await readMetricsNamed(pool, listed))
-      for (const row of rows) memory.apply(row)
-    },
+    readSince: sequence => readSince(pool, memory, sequence, metricsAdded),
     failed: error => log.warn({ err: error }, 'outcome of a device change unknown, reconciling'),
     retryMs: 1_000,
   })
+  feed.onChange('device', numbers => reload(pool, memory, numbers))
   const changes = createDeviceChanges({
     pool,
+    feed,
     memory,
     mutex,
     reconciler,
@@ -96,12 +97,13 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
   const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax })
-  const passwordCheck = createPasswordCheck({ pool, memory, now, log, unsavedMax: devicesMax })
+  const passwordCheck = createPasswordCheck({ pool, feed, memory, now, log, unsavedMax: devicesMax })
 
   return {
     ...changes,
     get: name => memory.get(name),
     byNumber: number => memory.byNumber(number),
+    isCurrent: feed.isCurrent,
     authenticate: passwordCheck.authenticate,
     credentialCheck: passwordCheck.credentialCheck,
     seen: seenDevices.seen,
@@ -130,6 +132,27 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
       await mutex.idle()
       await Promise.all([seenDevices.close(), passwordCheck.close()])
     },
+  }
+}
+
+/** Takes over what was changed, with the metrics that it lists. */
+async function readSince(
+  pool: pg.Pool,
+  memory: DeviceMemory,
+  sequence: number,
+  metricsAdded: (metrics: readonly MetricRow[]) => void,
+): Promise<void> {
+  const rows = await sql.readChangedSince(pool, sequence)
+  const listed = rows.flatMap(({ metrics }) => metrics ?? [])
+  if (listed.length > 0) metricsAdded(await readMetricsNamed(pool, listed))
+  for (const row of rows) memory.apply(row)
+}
+
+/** Takes over what other nodes have changed. */
+async function reload(pool: pg.Pool, memory: DeviceMemory, numbers: readonly number[]): Promise<void> {
+  for (let from = 0; from < numbers.length; from += rowsPerRead) {
+    const rows = await sql.readNumbered(pool, numbers.slice(from, from + rowsPerRead))
+    for (const row of rows) memory.apply(row)
   }
 }
 

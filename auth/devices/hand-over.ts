@@ -1,10 +1,11 @@
 /** What becomes of the devices of an account that is removed: in its transaction, and then in memory. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import { ChangeInDoubt } from '../record-cache.ts'
 import { TooBusy } from '../too-busy.ts'
 import type { CommitOptions, Commits } from './commits.ts'
-import type { DeviceRow } from './device-record.ts'
+import { type DeviceRow, numbersOf } from './device-record.ts'
 import { handOver } from './device-sql.ts'
 
 /** Gives the devices of an account to the operator. */
@@ -16,22 +17,26 @@ export type WithHandOver = <Value>(
 ) => Promise<Value>
 
 export interface HandOverOptions extends Pick<CommitOptions, 'memory' | 'mutex' | 'reconciler'> {
-  transact: Commits['transact']
+  feed: ChangeFeed
+  commits: Pick<Commits, 'inTurn' | 'transact'>
 }
 
-export function createHandOver({ memory, mutex, reconciler, transact }: HandOverOptions): WithHandOver {
+export function createHandOver({ memory, mutex, reconciler, feed, commits }: HandOverOptions): WithHandOver {
   return async work => {
     const done = await mutex.tryRun(async () => {
       if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a device is not confirmed')
-      const { value, rows } = await transact(async transaction => {
-        const handedOver: DeviceRow[] = []
-        const result = await work(transaction, async (owner, by) => {
-          handedOver.push(...(await handOver(transaction, owner, by)))
+      return await commits.inTurn(async () => {
+        const { value, rows } = await commits.transact(async transaction => {
+          const handedOver: DeviceRow[] = []
+          const result = await work(transaction, async (owner, by) => {
+            handedOver.push(...(await handOver(transaction, owner, by)))
+          })
+          feed.note(transaction, 'device', numbersOf(handedOver))
+          return { value: result, rows: handedOver }
         })
-        return { value: result, rows: handedOver }
+        for (const row of rows) memory.apply(row)
+        return { value }
       })
-      for (const row of rows) memory.apply(row)
-      return { value }
     })
     if (done === 'full') throw new TooBusy('too many changes of devices wait', 1)
     return done.value

@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { createLastSeen, type SeenRecord } from '../last-seen.ts'
+import { type ChangeFeed, requireCurrent } from '../nodes/change-feed.ts'
 import type { Device } from './device.ts'
 import type { DeviceMemory } from './device-memory.ts'
 import type { DeviceRecord } from './device-record.ts'
@@ -10,14 +11,15 @@ import { saveNextUsed } from './device-sql.ts'
 import { digestEquals, digestOf } from './password.ts'
 
 export interface PasswordCheck {
-  /** From memory, with the same amount of work for an unknown name. */
+  /** From memory, with the same amount of work for an unknown name. Throws LeaseExpired. */
   authenticate(name: string, password: string): Device | undefined
-  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good. */
+  /** For a connection that lasts: tells later, by a comparison, whether this password of the device is still good, or throws LeaseExpired. */
   credentialCheck(device: Pick<Device, 'number'>, password: string): () => boolean
 }
 
 export interface PasswordCheckOptions {
   pool: pg.Pool
+  feed: Pick<ChangeFeed, 'isCurrent'>
   memory: DeviceMemory
   now: () => number
   log: Pick<Log, 'warn'>
@@ -35,7 +37,7 @@ const flushMs = 100
 const usesPerStatement = 5_000
 
 export function createPasswordCheck(options: PasswordCheckOptions): PasswordCheck & { close(): Promise<void> } {
-  const { pool, memory, now, log, unsavedMax } = options
+  const { pool, feed, memory, now, log, unsavedMax } = options
   const uses = createLastSeen<PasswordUse>({
     save: batch => {
       const numbers = batch.map(({ number }) => number)
@@ -58,6 +60,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
 
   return {
     authenticate(name, password) {
+      requireCurrent(feed)
       const record = memory.get(name)
       const digest = digestOf(password)
       if (record === undefined) {
@@ -69,6 +72,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     credentialCheck({ number }, password) {
       const digest = digestOf(password)
       return () => {
+        requireCurrent(feed)
         const record = memory.byNumber(number)
         return record !== undefined && accepts(record, digest)
       }

@@ -9,6 +9,7 @@ import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../metri
 import { metricNameOf } from '../../metrics/metric-name.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import { ChangeInDoubt } from '../record-cache.ts'
 import { TooBusy } from '../too-busy.ts'
 import type { MetricCommits } from './metric-commits.ts'
@@ -17,6 +18,7 @@ import type { MetricMemory } from './metric-memory.ts'
 import {
   countMetrics,
   countOwned,
+  idsOf,
   insertMetrics,
   insertSeries,
   type MetricFields,
@@ -53,6 +55,7 @@ export interface FirstSight {
 
 export interface FirstSightOptions {
   memory: MetricMemory
+  feed: ChangeFeed
   commits: Pick<MetricCommits, 'exclusively' | 'transact'>
   /** Whether a field without a metric makes one. */
   isOpen: boolean
@@ -152,10 +155,11 @@ export function createFirstSight(options: FirstSightOptions): FirstSight {
   }
 }
 
-type MakerOptions = Pick<FirstSightOptions, 'memory' | 'commits' | 'perOwner'>
+type MakerOptions = Pick<FirstSightOptions, 'memory' | 'feed' | 'commits' | 'perOwner'>
 
 /** While nothing else changes: in PostgreSQL, then in memory. */
-async function makeMissing({ memory, commits, perOwner }: MakerOptions, missing: readonly Missing[]): Promise<void> {
+async function makeMissing(options: MakerOptions, missing: readonly Missing[]): Promise<void> {
+  const { memory, feed, commits, perOwner } = options
   const wanted = withinDevices(memory, missing)
   if (wanted.length === 0) return
   const made = await commits.transact(async transaction => {
@@ -166,6 +170,9 @@ async function makeMissing({ memory, commits, perOwner }: MakerOptions, missing:
       return metric === undefined || metric.built_in ? [] : [{ device, metric: metric.id }]
     })
     const series: SeriesRow[] = pairs.length === 0 ? [] : await insertSeries(transaction, pairs, metricsPerDeviceMax)
+    // Others take these into their memory when they see them, so nobody waits for that.
+    if (metrics.length > 0) feed.note(transaction, 'metric', idsOf(metrics))
+    if (series.length > 0) feed.note(transaction, 'series', [...new Set(series.map(({ device }) => device))])
     return { metrics, series }
   })
   for (const metric of made.metrics) memory.apply(metric)

@@ -4,7 +4,7 @@ import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { metricsMax } from '../../metrics/metric-counts.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { metricFields } from './metric-fields.ts'
-import { countMetrics, insertMetrics, lockMetricsNamed, type MetricRow } from './metric-rows.ts'
+import { countMetrics, insertMetrics, lockMetrics, lockMetricsNamed, type MetricRow } from './metric-rows.ts'
 
 type Listed =
   /** What of the catalogue was registered for it. */
@@ -18,6 +18,7 @@ export async function registerListed(
   by: string,
 ): Promise<Listed> {
   if (names.size === 0) return { ok: true, added: [] }
+  await lockMetrics(transaction)
   const missing = await lockMetricsNamed(transaction, [...names])
   const unknown = missing.filter(name => catalogueEntry(name)?.name !== name)
   if (unknown.length > 0) return { ok: false, code: 'METRICS_UNKNOWN', names: unknown }

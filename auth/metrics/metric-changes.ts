@@ -4,12 +4,14 @@ import { catalogueEntry } from '../../metrics/catalogue.ts'
 import type { Metric, MetricChange, NewMetric } from '../../metrics/metric.ts'
 import { metricsMax } from '../../metrics/metric-counts.ts'
 import { writeAudit } from '../audit.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { MetricCommits } from './metric-commits.ts'
 import { metricFields } from './metric-fields.ts'
 import type { MetricMemory } from './metric-memory.ts'
 import {
   countMetrics,
   deleteMetric,
+  idsOf,
   insertMetrics,
   isMetricUsed,
   lockMetric,
@@ -42,13 +44,14 @@ export interface MetricChanges {
 
 export interface MetricChangesOptions {
   memory: MetricMemory
+  feed: ChangeFeed
   commits: Pick<MetricCommits, 'exclusively' | 'transact'>
 }
 
 const unknown = { ok: false, code: 'METRIC_UNKNOWN' } as const
 const rangeEmpty = { ok: false, code: 'RANGE_EMPTY' } as const
 
-export function createMetricChanges({ memory, commits }: MetricChangesOptions): MetricChanges {
+export function createMetricChanges({ memory, feed, commits }: MetricChangesOptions): MetricChanges {
   const { exclusively, transact } = commits
 
   async function addNow(metric: NewMetric, by: string): Promise<MetricChanged<Metric>> {
@@ -61,6 +64,7 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     const done = await transact(async transaction => {
       if ((await countMetrics(transaction)) >= metricsMax) return undefined
       const added = await insertMetrics(transaction, [fields], [by])
+      feed.note(transaction, 'metric', idsOf(added))
       // Another process has made it.
       return { added, taken: added.length > 0 ? [] : await readMetricsNamed(transaction, [name]) }
     })
@@ -80,6 +84,7 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     if (Object.keys(change).length === 0) return { ok: true, value: metric }
     if (!hasRange({ ...metric, ...change })) return rangeEmpty
     const row = await transact(async transaction => {
+      feed.note(transaction, 'metric', [metric.id])
       const changed = await updateMetric(transaction, metric.id, change)
       if (changed === undefined) return undefined
       const { unit, kind } = metric
@@ -105,6 +110,7 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     const refusal = await transact(async transaction => {
       if (!(await lockMetric(transaction, metric.id))) return unknown
       if (await isMetricUsed(transaction, metric)) return { ok: false, code: 'METRIC_IN_USE' } as const
+      feed.note(transaction, 'metric', [metric.id])
       await deleteMetric(transaction, metric.id)
       await writeAudit(transaction, { actor: by, action: 'metric.remove', subject: subjectOf(name) })
       return undefined
@@ -113,10 +119,17 @@ export function createMetricChanges({ memory, commits }: MetricChangesOptions): 
     return refusal ?? { ok: true, value: undefined }
   }
 
+  /** Answered when every node has it. */
+  async function settled<Value>(work: () => Promise<Value>): Promise<Value> {
+    const value = await exclusively(work)
+    await feed.settle()
+    return value
+  }
+
   return {
-    add: (metric, by) => exclusively(() => addNow(metric, by)),
-    change: (name, change, by) => exclusively(() => changeNow(name, change, by)),
-    remove: (name, by) => exclusively(() => removeNow(name, by)),
+    add: (metric, by) => settled(() => addNow(metric, by)),
+    change: (name, change, by) => settled(() => changeNow(name, change, by)),
+    remove: (name, by) => settled(() => removeNow(name, by)),
   }
 }
 

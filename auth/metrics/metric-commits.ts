@@ -3,10 +3,13 @@
 import type pg from 'pg'
 import { createMutex } from '../../limits/mutex.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
-import { hasEnded, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
 import { createReconciler } from '../devices/reconciler.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
+import { createTurns } from '../nodes/turns.ts'
 import { ChangeInDoubt } from '../record-cache.ts'
 import { TooBusy } from '../too-busy.ts'
+import { metricsLock } from './metric-rows.ts'
 
 export interface MetricCommits {
   /** Rejects with TooBusy, with ChangeInDoubt while the outcome of an earlier change is unknown, and as `work` does. */
@@ -20,6 +23,7 @@ export interface MetricCommits {
 
 export interface MetricCommitsOptions {
   pool: pg.Pool
+  feed: ChangeFeed
   /** Timeout of each statement of a change. */
   stepMs: number
   /** Reads into memory what may have changed. */
@@ -29,7 +33,9 @@ export interface MetricCommitsOptions {
 
 const changesWaitingMax = 1_000
 
-export function createMetricCommits({ pool, stepMs, readAgain, failed }: MetricCommitsOptions): MetricCommits {
+export function createMetricCommits(options: MetricCommitsOptions): MetricCommits {
+  const { pool, feed, stepMs, readAgain, failed } = options
+  const turns = createTurns({ feed, lock: metricsLock, pool, stepMs })
   const mutex = createMutex(changesWaitingMax)
   const reconciler = createReconciler({
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
@@ -42,14 +48,14 @@ export function createMetricCommits({ pool, stepMs, readAgain, failed }: MetricC
     async exclusively(work) {
       const done = await mutex.tryRun(async () => {
         if (!(await reconciler.reconcile())) throw new ChangeInDoubt('a change of a metric is not confirmed')
-        return { value: await work() }
+        return { value: await turns.run(work) }
       })
       if (done === 'full') throw new TooBusy('too many changes of metrics wait', 1)
       return done.value
     },
     async transact(work) {
       try {
-        return await inTransaction(pool, { stepMs }, work)
+        return await turns.transact(work)
       } catch (error) {
         if (error instanceof OutcomeUnknown) {
           reconciler.outcomeUnknown({ transaction: error.transaction, sequence: 0, onReconciled() {} })

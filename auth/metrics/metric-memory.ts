@@ -17,6 +17,10 @@ export class MetricMemory {
    */
   readonly #series = new Map<number, number[]>()
   readonly #owned = new OwnedMetrics()
+  readonly #versions = new Map<number, number>()
+  /** Ids of metrics and numbers of series that are gone: none is given again, and no row that was read before brings one back. */
+  readonly #removed = new Set<number>()
+  readonly #removedSeries = new Set<number>()
   readonly #ranges: BuiltInRanges
   #sorted: readonly Metric[] | undefined
   #version = 0
@@ -67,7 +71,10 @@ export class MetricMemory {
     return this.#version
   }
 
-  apply({ owner, ...row }: MetricRow): void {
+  /** A row that was read before a later change of the same metric changes nothing. */
+  apply({ owner, version, ...row }: MetricRow): void {
+    if (this.#removed.has(row.id) || version < (this.#versions.get(row.id) ?? 0)) return
+    this.#versions.set(row.id, version)
     const range = row.built_in && Object.hasOwn(this.#ranges, row.name) ? this.#ranges[row.name] : undefined
     const metric = range === undefined ? row : { ...row, min: range.min, max: range.max }
     this.#byName.set(metric.name, metric)
@@ -77,14 +84,25 @@ export class MetricMemory {
   }
 
   remove({ id, name }: Pick<Metric, 'id' | 'name'>): void {
+    this.#removed.add(id)
+    this.#versions.delete(id)
     this.#byId.delete(id)
-    this.#byName.delete(name)
+    // Another one may have the name by now.
+    if (this.#byName.get(name)?.id === id) this.#byName.delete(name)
     this.#owned.set(id, null)
     this.#changed()
   }
 
+  /** One that is gone in PostgreSQL, whether or not it is in here. */
+  removeById(id: number): void {
+    const metric = this.#byId.get(id)
+    if (metric === undefined) this.#removed.add(id)
+    else this.remove(metric)
+  }
+
   /** What is not among them is no metric any more. */
   replace(metrics: readonly MetricRow[]): void {
+    this.#versions.clear()
     this.#byId.clear()
     this.#byName.clear()
     this.#owned.clear()
@@ -93,18 +111,34 @@ export class MetricMemory {
 
   applySeries({ device, metric, number }: SeriesRow): void {
     this.#seriesMax = Math.max(this.#seriesMax, number)
+    if (this.#removedSeries.has(number)) return
     if (this.seriesOf(device, metric) !== undefined) return
     const pairs = this.#series.get(device)
     if (pairs === undefined) this.#series.set(device, [metric, number])
     else pairs.push(metric, number)
   }
 
-  removeSeries({ device, metric }: Pick<SeriesRow, 'device' | 'metric'>): void {
+  removeSeries({ device, number }: Pick<SeriesRow, 'device' | 'number'>): void {
+    this.#removedSeries.add(number)
     const pairs = this.#series.get(device)
-    const at = pairs?.findIndex((one, index) => index % 2 === 0 && one === metric) ?? -1
+    const at = pairs?.findIndex((one, index) => index % 2 === 1 && one === number) ?? -1
     if (pairs === undefined || at === -1) return
-    pairs.splice(at, 2)
+    pairs.splice(at - 1, 2)
     if (pairs.length === 0) this.#series.delete(device)
+  }
+
+  /** Series that were removed elsewhere; `replaceSeries` of their devices follows. */
+  noteRemovedSeries(numbers: readonly number[]): void {
+    for (const number of numbers) this.#removedSeries.add(number)
+  }
+
+  /** Those of some devices as PostgreSQL has them now. What is in here and was not removed is newer than that. */
+  replaceSeries(devices: readonly number[], rows: readonly SeriesRow[]): void {
+    for (const device of devices) {
+      const numbers = (this.#series.get(device) ?? []).filter((_, at) => at % 2 === 1)
+      for (const number of numbers) if (this.#removedSeries.has(number)) this.removeSeries({ device, number })
+    }
+    for (const row of rows) this.applySeries(row)
   }
 
   seriesOf(device: number, metric: number): number | undefined {

@@ -6,12 +6,16 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 
 type Database = Pick<pg.Pool, 'query'>
 
-const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in, owner'
+const columns = 'id, name, title, unit, kind, decimals, min, max, quality, color, position, built_in, owner, version'
 
 export type MetricRow = Metric & {
   /** The account of the device whose reading has made it, unless the catalogue knows it. */
   readonly owner: number | null
+  /** Increases with each change of the row. */
+  readonly version: number
 }
+
+export const idsOf = (rows: readonly Pick<MetricRow, 'id'>[]): number[] => rows.map(({ id }) => id)
 
 /** One metric of one device. */
 export interface SeriesRow {
@@ -29,6 +33,11 @@ export async function readMetricsNamed(database: Database, names: readonly strin
   return (await database.query<MetricRow>(text, [names])).rows
 }
 
+export async function readMetricsNumbered(database: Database, ids: readonly number[]): Promise<MetricRow[]> {
+  const text = `SELECT ${columns} FROM metrics WHERE id = ANY($1::int[])`
+  return (await database.query<MetricRow>(text, [ids])).rows
+}
+
 /** Those of the names that are no metric. The others are not removed until the end of the transaction. */
 export async function lockMetricsNamed(transaction: Transaction, names: readonly string[]): Promise<string[]> {
   const text = 'SELECT name FROM metrics WHERE name = ANY($1::text[]) ORDER BY id FOR KEY SHARE'
@@ -38,11 +47,16 @@ export async function lockMetricsNamed(transaction: Transaction, names: readonly
 }
 
 // Any fixed number serves; it is "barometr" in ASCII.
-const metricsLock = '7089073111360173170'
+export const metricsLock = '7089073111360173170'
+
+/** No other node changes metrics until the end of the transaction. It comes before the rows of metrics, for all alike. */
+export async function lockMetrics(transaction: Transaction): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [metricsLock])
+}
 
 /** No metric is added by others until the end of the transaction, so that the number stays what it is. */
 export async function countMetrics(transaction: Transaction): Promise<number> {
-  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [metricsLock])
+  await lockMetrics(transaction)
   const { rows } = await transaction.query<{ count: number }>('SELECT count(*)::int AS count FROM metrics')
   return rows[0]?.count ?? 0
 }
@@ -55,7 +69,7 @@ export async function countOwned(transaction: Transaction): Promise<Map<number, 
 }
 
 /** Without a position they come behind all others. */
-export type MetricFields = Omit<MetricRow, 'id' | 'built_in' | 'position'> & { position: number | null }
+export type MetricFields = Omit<MetricRow, 'id' | 'built_in' | 'position' | 'version'> & { position: number | null }
 
 /** Those whose names are not taken, with an audit row each. */
 export async function insertMetrics(
@@ -107,7 +121,7 @@ export async function updateMetric(
   const fields = changeable.filter(field => change[field] !== undefined)
   const assignments = fields.map((field, at) => `${field} = $${at + 2}`).join(', ')
   const { rows } = await transaction.query<MetricRow>(
-    `UPDATE metrics SET ${assignments} WHERE id = $1 RETURNING ${columns}`,
+    `UPDATE metrics SET ${assignments}, version = version + 1 WHERE id = $1 RETURNING ${columns}`,
     [id, ...fields.map(field => change[field])],
   )
   return rows[0]
@@ -169,6 +183,12 @@ export async function readNamedSeries(database: Database, after: number, rowsMax
     JOIN devices ON devices.number = s.device JOIN metrics ON metrics.id = s.metric
     WHERE s.number > $1 AND devices.removed_at IS NULL ORDER BY s.number LIMIT $2`
   return (await database.query<NamedSeries>(text, [after, rowsMax])).rows
+}
+
+/** Those of some devices. */
+export async function readSeriesOf(database: Database, devices: readonly number[]): Promise<SeriesRow[]> {
+  const text = 'SELECT number, device, metric FROM metric_series WHERE device = ANY($1::int[]) ORDER BY number'
+  return (await database.query<SeriesRow>(text, [devices])).rows
 }
 
 /** By number, in pages. */

@@ -7,13 +7,23 @@
 import type pg from 'pg'
 import type { Metric } from '../../metrics/metric.ts'
 import type { Log } from '../../store/log.ts'
+import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createFirstSight, type FirstSight } from './first-sight.ts'
 import { createMetricChanges, type MetricChanges } from './metric-changes.ts'
 import { createMetricCommits } from './metric-commits.ts'
 import { type MetricListQuery, metricPage } from './metric-list.ts'
 import { type BuiltInRanges, MetricMemory } from './metric-memory.ts'
 import type { MetricPage } from './metric-page.ts'
-import { type MetricRow, type NamedSeries, readMetrics, readNamedSeries, readSeriesAfter } from './metric-rows.ts'
+import {
+  idsOf,
+  type MetricRow,
+  type NamedSeries,
+  readMetrics,
+  readMetricsNumbered,
+  readNamedSeries,
+  readSeriesAfter,
+  readSeriesOf,
+} from './metric-rows.ts'
 import { createSeriesRemoval, type SeriesRemoval } from './series-removal.ts'
 
 export interface Metrics extends MetricChanges, FirstSight, SeriesRemoval {
@@ -56,26 +66,30 @@ export interface MetricsOptions {
   ranges?: BuiltInRanges
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
+  feed?: ChangeFeed
 }
 
 const seriesPerRead = 10_000
+const idsPerRead = 1_000
 
 export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const { pool, log, mode, perOwner = Number.POSITIVE_INFINITY, ranges = {}, stepMs = 4_000 } = options
+  const { feed = noFeed } = options
   const memory = new MetricMemory(ranges)
-  const removal = createSeriesRemoval({ pool, memory, commits: () => commits })
+  const removal = createSeriesRemoval({ pool, feed, memory, commits: () => commits })
   const readAgain = async () => {
-    memory.replace(await readMetrics(pool))
+    await readAll(pool, memory)
     await readSeries(pool, memory)
     await removal.readAgain()
   }
   await readAgain()
   const failed = (error: unknown) => log.warn({ err: error }, 'change of metrics failed or unconfirmed')
-  const commits = createMetricCommits({ pool, stepMs, readAgain, failed })
+  const commits = createMetricCommits({ pool, feed, stepMs, readAgain, failed })
+  followFeed(feed, pool, memory)
 
   return {
-    ...createMetricChanges({ memory, commits }),
-    ...createFirstSight({ memory, commits, isOpen: mode === 'open', perOwner, failed }),
+    ...createMetricChanges({ memory, feed, commits }),
+    ...createFirstSight({ memory, feed, commits, isOpen: mode === 'open', perOwner, failed }),
     learn(rows) {
       for (const row of rows) memory.apply(row)
     },
@@ -110,4 +124,36 @@ async function readSeries(pool: pg.Pool, memory: MetricMemory): Promise<void> {
     for (const row of rows) memory.applySeries(row)
     if (rows.length < seriesPerRead) return
   }
+}
+
+/** Again, where others have changed one meanwhile: what was read would not have it. */
+async function readAll(pool: pg.Pool, memory: MetricMemory): Promise<void> {
+  for (;;) {
+    const version = memory.version()
+    const rows = await readMetrics(pool)
+    if (memory.version() !== version) continue
+    memory.replace(rows)
+    return
+  }
+}
+
+/** Takes into memory what other nodes change. */
+function followFeed(feed: ChangeFeed, pool: pg.Pool, memory: MetricMemory): void {
+  const inPages = (apply: (ids: readonly number[]) => Promise<void>) => async (ids: readonly number[]) => {
+    for (let from = 0; from < ids.length; from += idsPerRead) await apply(ids.slice(from, from + idsPerRead))
+  }
+  feed.onChange(
+    'metric',
+    inPages(async ids => {
+      const rows = await readMetricsNumbered(pool, ids)
+      for (const row of rows) memory.apply(row)
+      const present = new Set(idsOf(rows))
+      for (const id of ids) if (!present.has(id)) memory.removeById(id)
+    }),
+  )
+  feed.onChange('series-removed', numbers => memory.noteRemovedSeries(numbers))
+  feed.onChange(
+    'series',
+    inPages(async devices => memory.replaceSeries(devices, await readSeriesOf(pool, devices))),
+  )
 }

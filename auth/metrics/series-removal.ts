@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { ChangeFeed } from '../nodes/change-feed.ts'
 import type { MetricCommits } from './metric-commits.ts'
 import type { MetricMemory } from './metric-memory.ts'
 import { deleteSeries, readSeriesNumbers, type SeriesRow } from './metric-rows.ts'
@@ -25,11 +26,12 @@ export interface SeriesRemoval {
 
 export interface SeriesRemovalOptions {
   pool: Pick<pg.Pool, 'query'>
+  feed: ChangeFeed
   memory: MetricMemory
   commits: () => Pick<MetricCommits, 'exclusively' | 'transact'>
 }
 
-export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOptions) {
+export function createSeriesRemoval({ pool, feed, memory, commits }: SeriesRemovalOptions) {
   /** Series whose removal was not confirmed. */
   const doubtful = new Map<number, SeriesRow>()
 
@@ -48,7 +50,12 @@ export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOpti
     const row = rowOf(device, name)
     try {
       const value = await commits().transact(async transaction => {
-        return await write(transaction, row && (await deleteSeries(transaction, row)))
+        const number = row && (await deleteSeries(transaction, row))
+        if (row !== undefined) {
+          feed.note(transaction, 'series-removed', [row.number])
+          feed.note(transaction, 'series', [row.device])
+        }
+        return await write(transaction, number)
       })
       if (row !== undefined) memory.removeSeries(row)
       return value === undefined ? { ok: false, code: 'METRIC_UNKNOWN' } : { ok: true, value }
@@ -59,7 +66,11 @@ export function createSeriesRemoval({ pool, memory, commits }: SeriesRemovalOpti
   }
 
   return {
-    removeSeries: (device, name, write) => commits().exclusively(() => removeNow(device, name, write)),
+    async removeSeries(device, name, write) {
+      const removed = await commits().exclusively(() => removeNow(device, name, write))
+      await feed.settle()
+      return removed
+    },
     /** Takes those out of memory that are gone. */
     async readAgain(): Promise<void> {
       if (doubtful.size === 0) return

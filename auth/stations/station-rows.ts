@@ -125,11 +125,14 @@ export async function handStationsOver(transaction: Transaction, owner: number, 
   await transaction.query(text, [owner, by])
 }
 
-/** This is no change of the record, so it has no audit row. */
-export async function saveLastData(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
-  const text = `UPDATE stations SET last_data_at = greatest(last_data_at, to_timestamp(seen.ms / 1000))
-    FROM unnest($1::int[], $2::float8[]) AS seen (id, ms) WHERE stations.id = seen.id`
-  await database.query(text, [ids, timesMs])
+/** This is no change of the record, so it has no audit row. Whether these are the first data of one of them. */
+export async function saveLastData(transaction: Transaction, ids: number[], timesMs: number[]): Promise<boolean> {
+  const text = `WITH before AS MATERIALIZED (SELECT id, last_data_at FROM stations WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE)
+    UPDATE stations SET last_data_at = greatest(stations.last_data_at, to_timestamp(seen.ms / 1000))
+    FROM before JOIN unnest($1::int[], $2::float8[]) AS seen (id, ms) USING (id) WHERE stations.id = before.id
+    RETURNING before.last_data_at IS NULL AS first`
+  const { rows } = await transaction.query<{ first: boolean }>(text, [ids, timesMs])
+  return rows.some(({ first }) => first)
 }
 
 function stationOf({ created_at, updated_at, last_data_at, series, ...rest }: StationRow): Station {

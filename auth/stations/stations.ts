@@ -5,21 +5,13 @@
 
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
-import { errorCode, isForeignKeyViolation, isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
-import { hasEnded, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
-import { writeAudit } from '../audit.ts'
+import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
 import { createLastSeen, type SeenRecord } from '../last-seen.ts'
+import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRecordCache } from '../record-cache.ts'
-import { type NewStation, type Station, type StationChange, subjectOfStation } from './station.ts'
-import {
-  countStations,
-  handStationsOver,
-  insertStation,
-  markStationRemoved,
-  readStations,
-  saveLastData,
-  updateStation,
-} from './station-rows.ts'
+import type { Station } from './station.ts'
+import { createStationChanges, type StationChanges } from './station-changes.ts'
+import { handStationsOver, readStations, saveLastData } from './station-rows.ts'
 
 /** All stations of one moment. */
 interface StationRegistry {
@@ -28,30 +20,14 @@ interface StationRegistry {
   readonly bySn: ReadonlyMap<string, Station>
 }
 
-export type StationRefusal = { ok: false; code: 'SN_TAKEN' | 'OWNER_UNKNOWN' | 'REGISTRY_FULL' | 'STATION_UNKNOWN' }
-export type StationChanged<Value> = { ok: true; value: Value } | StationRefusal
-
 /** Gives the stations of an account to the operator, in a transaction. */
 export type HandStationsOver = (transaction: Transaction, owner: number, by: string) => Promise<void>
 
 /** Reads and changes reject as PostgreSQL does when it is away. */
-export interface Stations {
+export interface Stations extends StationChanges {
   /** From memory, if nothing has changed. */
   registry(): Promise<StationRegistry>
   find(sn: string): Promise<Station | undefined>
-  /** `by` is who asks, for the audit. */
-  add(station: NewStation, by: string): Promise<StationChanged<Station>>
-  /** By id, so that a repeated call never meets a newer station of the same `sn`. */
-  change(id: number, change: StationChange, by: string): Promise<StationChanged<Station>>
-  /**
-   * Its points cannot be reached any more, also not by a new station of the same `sn`. `write` is done together with it:
-   * both or neither.
-   */
-  remove(
-    station: Pick<Station, 'id' | 'sn'>,
-    by: string,
-    write?: (transaction: Transaction) => Promise<void>,
-  ): Promise<StationChanged<undefined>>
   /** Updates the time in memory; PostgreSQL is updated later in a batch, soon where these are the first data. */
   noteData(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
   /** When its newest data came. */
@@ -71,6 +47,7 @@ export interface StationsOptions {
   flushMs?: number
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
+  feed?: ChangeFeed
 }
 
 /** With more, reading all of them after each change would take too long. */
@@ -78,9 +55,6 @@ const stationsMaxUsual = 10_000
 /** That a station has data decides whether reads look for points at all, so a crash soon afterwards must not forget it. */
 const firstFlushMs = 50
 const everything = 'all'
-const unknownStation = { ok: false, code: 'STATION_UNKNOWN' } as const
-/** `sequence_generator_limit_exceeded`: no number of a series is left. */
-const sequenceIsUsedUp = '2200H'
 
 interface DataTime extends SeenRecord {
   id: number
@@ -88,17 +62,27 @@ interface DataTime extends SeenRecord {
 
 export function openStations(options: StationsOptions): Stations {
   const { pool, nowMs, log, stationsMax = stationsMaxUsual, flushMs = 60_000, stepMs = 4_000 } = options
+  const { feed = noFeed } = options
   const records = createRecordCache<typeof everything, StationRegistry>({
     recordsMax: 1,
     async read() {
       const all = await readStations(pool)
+      const ids = new Set(idsOf(all))
+      for (const id of dataTimes.keys()) if (!ids.has(id)) dataTimes.delete(id)
       return { all, bySn: new Map(all.map(station => [station.sn, station])) }
     },
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
+    isCurrent: feed.isCurrent,
   })
+  feed.onChange('station', () => records.forget(everything))
   const dataTimes = new Map<number, DataTime>()
   const lastData = createLastSeen<DataTime>({
-    save: (times, timesMs) => saveLastData(pool, idsOf(times), timesMs),
+    save: (times, timesMs) =>
+      feed.commit({ pool, stepMs }, async transaction => {
+        // Whether there are data decides whether reads look for points.
+        const isFirst = await saveLastData(transaction, idsOf(times), timesMs)
+        if (isFirst) feed.note(transaction, 'station')
+      }),
     failed: error => log.warn({ err: error }, 'could not save when data of stations came, retrying'),
     flushMs,
     batchMax: 5_000,
@@ -111,49 +95,27 @@ export function openStations(options: StationsOptions): Stations {
     return found
   }
 
-  function transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    return records.change(everything, () => inTransaction(pool, { stepMs }, work))
+  async function transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const result = await records.change(everything, () =>
+      feed.commit({ pool, stepMs }, transaction => {
+        feed.note(transaction, 'station')
+        return work(transaction)
+      }),
+    )
+    await feed.settle()
+    return result
+  }
+
+  async function handOver(transaction: Transaction, owner: number, by: string): Promise<void> {
+    feed.note(transaction, 'station')
+    await handStationsOver(transaction, owner, by)
   }
 
   return {
     registry,
     find: async sn => (await registry()).bySn.get(sn),
 
-    add(station, by) {
-      const added = transact(async (transaction): Promise<StationChanged<Station>> => {
-        if ((await countStations(transaction)) >= stationsMax) return { ok: false, code: 'REGISTRY_FULL' }
-        const value = await insertStation(transaction, station, nowMs())
-        const details = { ...station }
-        const subject = subjectOfStation(station.sn)
-        await writeAudit(transaction, { actor: by, action: 'station.add', subject, details })
-        return { ok: true, value }
-      })
-      return added.catch(refusalOf)
-    },
-
-    change(id, change, by) {
-      const changed = transact(async (transaction): Promise<StationChanged<Station>> => {
-        const value = await updateStation(transaction, id, change, nowMs())
-        if (value === undefined) return unknownStation
-        const details = { ...change }
-        const subject = subjectOfStation(value.sn)
-        await writeAudit(transaction, { actor: by, action: 'station.change', subject, details })
-        return { ok: true, value }
-      })
-      return changed.catch(refusalOf)
-    },
-
-    async remove({ id, sn }, by, write) {
-      const removed = await transact(async transaction => {
-        if (!(await markStationRemoved(transaction, id, nowMs()))) return false
-        await writeAudit(transaction, { actor: by, action: 'station.remove', subject: subjectOfStation(sn) })
-        await write?.(transaction)
-        return true
-      })
-      if (!removed) return unknownStation
-      dataTimes.delete(id)
-      return { ok: true, value: undefined }
-    },
+    ...createStationChanges({ transact, nowMs, stationsMax }),
 
     noteData({ id, savedLastDataMs }, timeMs) {
       const known = dataTimes.get(id)
@@ -167,16 +129,9 @@ export function openStations(options: StationsOptions): Stations {
       return notedMs === undefined ? savedLastDataMs : Math.max(notedMs, savedLastDataMs ?? notedMs)
     },
 
-    withHandOver: work => records.change(everything, () => work(handStationsOver)),
+    withHandOver: work => records.change(everything, () => work(handOver)),
     close: lastData.close,
   }
 }
 
 const idsOf = (records: readonly { readonly id: number }[]) => records.map(({ id }) => id)
-
-function refusalOf(error: unknown): StationRefusal {
-  if (isUniqueViolation(error, 'stations_sn')) return { ok: false, code: 'SN_TAKEN' }
-  if (isForeignKeyViolation(error, 'stations_owner_fkey')) return { ok: false, code: 'OWNER_UNKNOWN' }
-  if (errorCode(error) === sequenceIsUsedUp) return { ok: false, code: 'REGISTRY_FULL' }
-  throw error
-}

@@ -61,10 +61,11 @@ export interface TenantsOptions {
 }
 
 const tenantsMax = 10_000
+const stepMs = 4_000
 const unknown = { ok: false, code: 'TENANT_UNKNOWN' } as const
 
 export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenants {
-  const { pool, nowMs, tenantMemory } = parts
+  const { pool, nowMs, tenantMemory, feed } = parts
   const box = createSecretBox(secret, 'barograph tenant secrets')
   const sealed = (text: string, id: number) => box.seal(text, contextOf(id))
 
@@ -73,11 +74,13 @@ export function createTenants({ parts, secret, graceMs }: TenantsOptions): Tenan
     const found = await readTenant(pool, slug)
     if (found === undefined) return unknown
     const row = await tenantMemory.change(found.id, () =>
-      inNewTransaction(parts, async transaction => {
+      feed.commit({ pool, stepMs }, async transaction => {
+        feed.note(transaction, 'tenant', [found.id])
         const locked = await lockTenant(transaction, slug)
         return locked && (await saveTenant(transaction, await change(locked, transaction), nowMs()))
       }),
     )
+    await feed.settle()
     return row === undefined ? unknown : ({ ok: true, value: row } as const)
   }
 

@@ -1,6 +1,7 @@
 /** From which time on readings are accepted: older ones have expired. */
 
 import type pg from 'pg'
+import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
 import { horizonMs } from './horizon.ts'
 
 export interface AcceptedFrom {
@@ -10,20 +11,29 @@ export interface AcceptedFrom {
   raisedMs(): number
   /** Whether readings expire, or did with settings before. */
   isLimited(): boolean
-  /** Never accepts anything before this again, whatever the clock and the settings say later. Durable when it resolves. */
+  /** Never accepts anything before this again, whatever the clock and the settings say later. Durable, and at every node, when it resolves. */
   raise(ms: number): Promise<void>
 }
 
 export interface AcceptedFromOptions {
-  pool: Pick<pg.Pool, 'query'>
+  pool: pg.Pool
   /** RETENTION_DAYS */
   days: number | undefined
   nowMs: () => number
+  feed?: ChangeFeed
 }
 
-export async function openAcceptedFrom({ pool, days, nowMs }: AcceptedFromOptions): Promise<AcceptedFrom> {
-  const { rows } = await pool.query<{ accepted_from: Date }>('SELECT accepted_from FROM retention')
-  let raisedMs = rows[0]?.accepted_from.getTime() ?? Number.NEGATIVE_INFINITY
+const stepMs = 4_000
+
+export async function openAcceptedFrom(options: AcceptedFromOptions): Promise<AcceptedFrom> {
+  const { pool, days, nowMs, feed = noFeed } = options
+  let raisedMs = Number.NEGATIVE_INFINITY
+  async function reload(): Promise<void> {
+    const { rows } = await pool.query<{ accepted_from: Date }>('SELECT accepted_from FROM retention')
+    raisedMs = Math.max(raisedMs, rows[0]?.accepted_from.getTime() ?? raisedMs)
+  }
+  feed.onChange('accepted-from', reload)
+  await reload()
   return {
     ms: () => (days === undefined ? raisedMs : Math.max(raisedMs, horizonMs(nowMs(), days))),
     raisedMs: () => raisedMs,
@@ -32,9 +42,13 @@ export async function openAcceptedFrom({ pool, days, nowMs }: AcceptedFromOption
       if (ms <= raisedMs) return
       const text = `INSERT INTO retention (accepted_from) VALUES ($1) ON CONFLICT (is_only)
         DO UPDATE SET accepted_from = greatest(retention.accepted_from, excluded.accepted_from)`
-      await pool.query(text, [new Date(ms)])
+      await feed.commit({ pool, stepMs }, async transaction => {
+        feed.note(transaction, 'accepted-from')
+        await transaction.query(text, [new Date(ms)])
+      })
       // Another call may have raised it further meanwhile.
       raisedMs = Math.max(raisedMs, ms)
+      await feed.settle()
     },
   }
 }

@@ -1,6 +1,7 @@
 /**
- * One service at a time uses a database: a session advisory lock on a connection of its own, held as long as the service
- * lives. PostgreSQL frees it with the connection, so none is ever stale for long.
+ * One service at a time uses a database, or several nodes: a session advisory lock on a connection of its own, held as long as
+ * the service lives, exclusive for a service that is alone, shared for nodes. PostgreSQL frees it with the connection, so none
+ * is ever stale for long.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -12,7 +13,12 @@ import { StartError } from '../start-error.ts'
 // Any fixed number serves; it is "baroserv" in ASCII. The lock is one of the database, not of the server.
 export const serviceLock = '7089073111460835958'
 
+/** `exclusive` for a service without others, for a restore and for migrations; `shared` for a node. */
+export type LockMode = 'exclusive' | 'shared'
+
 export interface DatabaseLock {
+  /** Lets others have it shared, once what needed it exclusively is done. */
+  share(): Promise<void>
   /** Gives it up; may be called twice. */
   close(): Promise<void>
 }
@@ -20,7 +26,8 @@ export interface DatabaseLock {
 export interface DatabaseLockOptions {
   /** A client that is not yet connected, under the name by which its session is known again. */
   makeClient: (applicationName: string) => pg.Client
-  /** Told when another service has the lock after ours was lost: there must not be two, and that one was first. */
+  mode: LockMode
+  /** Told when another service has the lock after ours was lost: that one was first. */
   onLost: (error: StartError) => void
   log: Log
   probeMs?: number
@@ -33,6 +40,7 @@ const takeMsMax = 3_000
 
 export async function lockDatabase(options: DatabaseLockOptions): Promise<DatabaseLock> {
   const { makeClient, onLost, log, probeMs = 5_000 } = options
+  let { mode } = options
   const name = `barograph ${randomUUID()}`
   const closing = new AbortController()
   const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
@@ -41,7 +49,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
   async function takeFirst(): Promise<pg.Client> {
     const deadlineMs = performance.now() + takeMsMax
     for (;;) {
-      const taken = await tryTake(makeClient(name), name)
+      const taken = await tryTake(makeClient(name), name, mode)
       if (!(taken instanceof StartError)) return taken
       if (performance.now() > deadlineMs) throw taken
       await pause(retryMs / 2)
@@ -59,7 +67,7 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
   async function retake(): Promise<void> {
     void client.end().catch(() => undefined)
     try {
-      const taken = await tryTake(makeClient(name), name)
+      const taken = await tryTake(makeClient(name), name, mode)
       if (taken instanceof StartError) {
         closing.abort()
         onLost(taken)
@@ -83,6 +91,14 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
 
   const watched = watch()
   return {
+    async share() {
+      if (mode === 'shared') return
+      mode = 'shared'
+      // Where the connection breaks in between, the lock is taken again, in the mode of now.
+      await ask(client, `SELECT ${takers.shared}(${serviceLock}), pg_advisory_unlock(${serviceLock})`).catch(() =>
+        client.end(),
+      )
+    },
     async close() {
       closing.abort()
       await Promise.race([client.end().catch(() => undefined), sleep(retryMs, undefined, { ref: false })])
@@ -91,21 +107,23 @@ export async function lockDatabase(options: DatabaseLockOptions): Promise<Databa
   }
 }
 
+const takers = { exclusive: 'pg_try_advisory_lock', shared: 'pg_try_advisory_lock_shared' } as const
+
 /** The connected client, or the sentence that another service has the lock; rejects when PostgreSQL is away. */
-async function tryTake(client: pg.Client, name: string): Promise<pg.Client | StartError> {
+async function tryTake(client: pg.Client, name: string, mode: LockMode): Promise<pg.Client | StartError> {
   try {
     await client.connect()
     // A service that is gone without a word, with its machine say, is noticed within half a minute.
     await ask(client, 'SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3')
-    const [taken] = await ask<{ got: boolean }>(client, `SELECT pg_try_advisory_lock(${serviceLock}) AS got`)
+    const [taken] = await ask<{ got: boolean }>(client, `SELECT ${takers[mode]}(${serviceLock}) AS got`)
     if (taken?.got === true) return client
-    const [holder] = await ask<Holder>(client, holderSql)
+    const holders = await ask<Holder>(client, holdersSql)
     // What breaks on our side only is a living session to PostgreSQL.
-    const isOurs = holder?.application_name === name
-    if (isOurs) await ask(client, `SELECT pg_terminate_backend(${Number(holder.pid)})`)
+    const ours = holders.find(holder => holder.application_name === name)
+    if (ours !== undefined) await ask(client, `SELECT pg_terminate_backend(${Number(ours.pid)})`)
     await client.end()
-    if (isOurs) throw new Error('the lock is held by an earlier session of ours')
-    return heldByAnother(client, holder)
+    if (ours !== undefined) throw new Error('the lock is held by an earlier session of ours')
+    return heldByOthers(client, holders, mode)
   } catch (error) {
     void client.end().catch(() => undefined)
     throw error
@@ -116,20 +134,27 @@ interface Holder {
   pid: number
   application_name: string | null
   client_addr: string | null
+  is_shared: boolean
 }
 
 /** A lock by one big number shows as its two halves (pg_locks). */
-const holderSql = `SELECT pid, application_name, host(client_addr) AS client_addr
+const holdersSql = `SELECT pid, application_name, host(client_addr) AS client_addr, mode = 'ShareLock' AS is_shared
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) + objid::bigint = ${serviceLock}
     AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-function heldByAnother({ host, port, database }: pg.Client, holder: Holder | undefined): StartError {
-  const from = holder?.client_addr ? ` from ${holder.client_addr}` : ''
-  return new StartError(
-    `Another Barograph${from} uses the PostgreSQL at ${host}:${port}, database ${database}: stop it first, ` +
-      'or set DATABASE_URL to another database.',
-  )
+function heldByOthers({ host, port, database }: pg.Client, holders: readonly Holder[], mode: LockMode): StartError {
+  const addresses = [...new Set(holders.flatMap(({ client_addr: address }) => address ?? []))].sort()
+  const from = addresses.length > 0 ? ` from ${addresses.join(', ')}` : ''
+  const used = `the PostgreSQL at ${host}:${port}, database ${database}`
+  const remedy = 'or set DATABASE_URL to another database.'
+  if (holders.some(holder => holder.is_shared)) {
+    const nodes = holders.length === 1 ? 'A node' : `${holders.length} nodes`
+    const what = holders.length === 1 ? 'uses' : 'use'
+    return new StartError(`${nodes} of Barograph${from} ${what} ${used}: stop all nodes first, ${remedy}`)
+  }
+  const alone = mode === 'shared' ? ' alone, not as a node' : ''
+  return new StartError(`Another Barograph${from} uses ${used}${alone}: stop it first, ${remedy}`)
 }
 
 async function answers(client: pg.Client): Promise<boolean> {

@@ -53,6 +53,15 @@ export async function migrate(
   }
 }
 
+/** The names of those that are still to be applied, in order; changes nothing. */
+export async function pendingMigrations(client: pg.ClientBase, folder: string): Promise<string[]> {
+  const { rows } = await client.query<{ there: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS there",
+  )
+  const applied = rows[0]?.there === true ? await readApplied(client) : new Map<string, string>()
+  return pendingOf(readMigrations(folder), applied).map(({ name }) => name)
+}
+
 async function takeLock(client: pg.ClientBase, timeoutMs: number): Promise<void> {
   try {
     await client.query(`SET LOCAL lock_timeout = ${timeoutMs}`)
@@ -90,6 +99,10 @@ async function appliedMigrations(client: pg.ClientBase): Promise<Map<string, str
     checksum text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
   )`)
+  return await readApplied(client)
+}
+
+async function readApplied(client: pg.ClientBase): Promise<Map<string, string>> {
   const { rows } = await client.query<{ name: string; checksum: string }>(
     'SELECT name, checksum FROM schema_migrations',
   )

@@ -14,8 +14,11 @@ export class OutcomeUnknown extends Error {
 
 /** `serialization_failure` and `deadlock_detected`: rolled back because of what others were doing, and not for its own sake. */
 const conflictCodes: ReadonlySet<string> = new Set(['40001', '40P01'])
-/** Connection lost, out of resources, shut down or cancelled, not writable (a standby), disk: SQLSTATE classes. */
-const unavailableClasses = /^(08|53|57|58|25006)/
+/**
+ * Connection lost, out of resources, shut down or cancelled, disk, not writable (a standby), idle for too long in a transaction:
+ * SQLSTATE classes.
+ */
+const unavailableClasses = /^(08|53|57|58|25006|25P03)/
 /** What the driver says without a code, when the connection is not there or does not answer. */
 const driverMessages =
   /^(Connection terminated|timeout exceeded|timeout expired|Client has encountered|Query read timeout|Cannot use a pool)/

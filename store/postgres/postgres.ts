@@ -5,8 +5,8 @@ import pg from 'pg'
 import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
-import { type DatabaseLock, lockDatabase } from './database-lock.ts'
-import { migrate, migrationsFolder } from './migrations.ts'
+import { type DatabaseLock, type LockMode, lockDatabase } from './database-lock.ts'
+import { migrate, migrationsFolder, pendingMigrations } from './migrations.ts'
 import { connectFailure, connectTimeoutMs, connectWithRetry, makeClient } from './postgres-connect.ts'
 import { monitorPostgres } from './postgres-monitor.ts'
 import { startPostgres, stopPostgresLeftBehind } from './postgres-server.ts'
@@ -37,8 +37,9 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
   let lock: DatabaseLock | undefined
   try {
     client = await connectWithRetry({ config, external, signal, log })
-    lock = await lockFor(options, config)
+    lock = await lockFor(client, options, config)
     const version = await migrateSchema(client, options)
+    if (options.lock?.mode === 'shared') await lock?.share()
     const pool = openPool(config, log)
     const monitor = monitorPostgres(pool)
     log.info({ version }, 'PostgreSQL is up')
@@ -64,11 +65,33 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
   }
 }
 
-/** Before the schema is looked at, which another service may be using. */
-async function lockFor({ exclusive, log }: StoreOptions, config: pg.ClientConfig): Promise<DatabaseLock | undefined> {
-  if (exclusive === undefined) return undefined
-  const { onLost } = exclusive
-  return await lockDatabase({ makeClient: name => makeClient({ ...config, application_name: name }), onLost, log })
+/**
+ * Before the schema is looked at, which another service may be using. A node that is to change it takes the lock exclusively:
+ * nodes of the version before would go on with a schema that they do not know.
+ */
+async function lockFor(
+  client: pg.Client,
+  { lock, migrationsFolder: folder = migrationsFolder, log }: StoreOptions,
+  config: pg.ClientConfig,
+): Promise<DatabaseLock | undefined> {
+  if (lock === undefined) return undefined
+  const take = (mode: LockMode) =>
+    lockDatabase({
+      makeClient: name => makeClient({ ...config, application_name: name }),
+      mode,
+      onLost: lock.onLost,
+      log,
+    })
+  if (lock.mode === 'exclusive' || (await pendingMigrations(client, folder)).length === 0) return await take(lock.mode)
+  try {
+    return await take('exclusive')
+  } catch (error) {
+    // Another node that starts may have changed it meanwhile.
+    const pending = await pendingMigrations(client, folder)
+    if (pending.length === 0) return await take('shared')
+    if (!(error instanceof StartError)) throw error
+    throw new StartError(`The schema of PostgreSQL is to be migrated (${pending.join(', ')}). ${error.message}`)
+  }
 }
 
 async function migrateSchema(client: pg.Client, options: StoreOptions) {

@@ -20,6 +20,17 @@ export interface TransactionOptions {
   lock?: string
 }
 
+/** Of a transaction that has begun; its end may be asked for more than once, and the first one counts. */
+export interface OpenTransaction {
+  transaction: Transaction
+  /** Rejects with OutcomeUnknown, or with an error after which nothing was changed. */
+  commit(): Promise<void>
+  /** Ends one in which nothing has failed; its connection is used again. */
+  rollback(): Promise<void>
+  /** Ends one in which something has failed, with its connection. */
+  abandon(): void
+}
+
 /** After a deadlock or a serialization failure. */
 const repeatsMax = 2
 
@@ -34,36 +45,65 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   for (let repeats = 0; ; repeats++) {
     try {
-      return await tryOnce(pool, options, work)
+      return await complete(await beginTransaction(pool, options), work)
     } catch (error) {
       if (!isConflict(error) || repeats === repeatsMax) throw error
     }
   }
 }
 
-async function tryOnce<Result>(
-  pool: pg.Pool,
-  options: TransactionOptions,
+/** Does the work, once, and commits. Rejects as `inTransaction` does. */
+export async function complete<Result>(
+  open: OpenTransaction,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  try {
+    const result = await work(open.transaction)
+    await open.commit()
+    return result
+  } catch (error) {
+    open.abandon()
+    throw error
+  }
+}
+
+export async function beginTransaction(pool: pg.Pool, options: TransactionOptions): Promise<OpenTransaction> {
   const { stepMs, isSnapshot = false } = options
   const client = await pool.connect()
   // A connection that breaks says so to the statement under way, and here: if nobody listened, the process would end.
   const heard = () => undefined
   client.on('error', heard)
+  const transaction = limited(client, stepMs)
+  let isOpen = true
+  /** One that failed may be in the middle of a transaction, or broken, so it is closed, and may break a second time. */
+  const release = (hasFailed: boolean) => {
+    if (!isOpen) return
+    isOpen = false
+    if (!hasFailed) client.off('error', heard)
+    client.release(hasFailed)
+  }
+  const end = async (work: () => Promise<unknown>) => {
+    try {
+      await work()
+      release(false)
+    } catch (error) {
+      release(true)
+      throw error
+    }
+  }
   try {
-    const transaction = limited(client, stepMs)
     await transaction.query(beginning(options))
-    const result = await work(transaction)
-    if (isSnapshot) await transaction.query('COMMIT')
-    else await commit(transaction)
-    client.off('error', heard)
-    client.release()
-    return result
   } catch (error) {
-    // It may be in the middle of a transaction, or broken, so it is closed, and may break a second time.
-    client.release(true)
+    release(true)
     throw error
+  }
+  return {
+    transaction,
+    commit: () => end(() => (isSnapshot ? transaction.query('COMMIT') : commit(transaction))),
+    async rollback() {
+      if (isOpen) await end(() => transaction.query('ROLLBACK')).catch(() => undefined)
+    },
+    abandon: () => release(true),
   }
 }
 

@@ -14,7 +14,8 @@ import {
   StationChangeFields,
   seriesNumberMax,
 } from '../../auth/stations/station.ts'
-import { openStations, type StationChanged } from '../../auth/stations/stations.ts'
+import type { StationChanged } from '../../auth/stations/station-changes.ts'
+import { openStations } from '../../auth/stations/stations.ts'
 import type { Log } from '../../store/log.ts'
 import { startAccounts } from '../support/accounts.ts'
 import { recordingLog, silentLog } from '../support/databases.ts'

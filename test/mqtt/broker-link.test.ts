@@ -25,7 +25,10 @@ async function startBroker(t: Test): Promise<string> {
 }
 
 function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4) {
-  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
+  const writer = createWriters(
+    { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never,
+    perOwner,
+  ).ofTrustedBroker()
   const opened = openBrokerLink({ ...parts, url, protocolVersion, clientId: 'barograph', writer, log: silentLog })
   t.teardown(() => opened.close())
   return opened

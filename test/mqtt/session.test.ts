@@ -25,7 +25,10 @@ async function startSession(t: Test) {
   let sinceMs = performance.now()
   const client = await openRawMqtt(t, `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await accepted) as [Socket]
-  const writer = createWriters({ get: (name: string) => parts.devices.get(name) } as never, perOwner).ofTrustedBroker()
+  const writer = createWriters(
+    { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never,
+    perOwner,
+  ).ofTrustedBroker()
   const session = new MqttSession(socket, {
     ...parts,
     authenticate: async () => ({ id: 'any', sender: senderOf(writer), writer: () => writer }),

@@ -144,6 +144,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
     reads: () => undefined,
     connections: () => undefined,
     broker: () => undefined,
+    node: () => undefined,
     isStopping: () => false,
     topics: watches.states,
   })

@@ -1,11 +1,13 @@
 /** One service at a time on a PostgreSQL, whatever happens to the connection that says so. */
 
+import { cpSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
-import { lockDatabase, serviceLock } from '../../store/postgres/database-lock.ts'
+import { type LockMode, lockDatabase, serviceLock } from '../../store/postgres/database-lock.ts'
+import { migrationNames, migrationsFolder } from '../../store/postgres/migrations.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import type { StartError } from '../../store/start-error.ts'
 import { openStore, type Store } from '../../store/store.ts'
@@ -14,11 +16,16 @@ import { postgresUrl } from '../support/postgres-url.ts'
 import { serverPid, until } from '../support/processes.ts'
 import { startTcpPostgres } from '../support/tcp-postgres.ts'
 
-async function openOn(t: Test, databaseUrl: string, onLost?: (error: StartError) => void): Promise<Store> {
+async function openOn(
+  t: Test,
+  databaseUrl: string,
+  onLost?: (error: StartError) => void,
+  mode: LockMode = 'exclusive',
+): Promise<Store> {
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
-  const exclusive = onLost === undefined ? undefined : { onLost }
-  const opened = await openStore({ ...storeOptions(directory), ...nowhere, databaseUrl, exclusive })
+  const lock = onLost === undefined ? undefined : { mode, onLost }
+  const opened = await openStore({ ...storeOptions(directory), ...nowhere, databaseUrl, lock })
   t.teardown(() => opened.close())
   return opened
 }
@@ -97,6 +104,7 @@ test('a session of ours that PostgreSQL still believes in is ended, and the lock
   const secret = typeof password === 'string' ? { password } : {}
   const lock = await lockDatabase({
     makeClient: name => makeClient({ ...config, ...secret, application_name: name }),
+    mode: 'exclusive',
     onLost: fails,
     log: silentLog,
   })
@@ -105,4 +113,52 @@ test('a session of ours that PostgreSQL still believes in is ended, and the lock
   for (const destroy of cut) destroy()
   await until('it is taken again', async () => (await holders(store)).some(pid => pid !== before))
   t.equal((await holders(store)).length, 1)
+})
+
+test('nodes share the lock, and each form refuses the other in a sentence', async t => {
+  const { url } = await startTcpPostgres(t)
+  const first = await openOn(t, url, fails, 'shared')
+  const second = await openOn(t, url, fails, 'shared')
+  await t.rejects(openOn(t, url, fails), {
+    name: 'StartError',
+    message:
+      /^2 nodes of Barograph from 127\.0\.0\.1 use the PostgreSQL at 127\.0\.0\.1:\d+, database postgres: stop all nodes first, or set DATABASE_URL to another database\.$/,
+  })
+  await first.close()
+  await t.rejects(openOn(t, url, fails), { message: /^A node of Barograph from 127\.0\.0\.1 uses the PostgreSQL/ })
+  await second.close()
+  const alone = await openOn(t, url, fails)
+  await t.rejects(openOn(t, url, fails, 'shared'), {
+    message: /^Another Barograph from 127\.0\.0\.1 uses the PostgreSQL at .* alone, not as a node: stop it first/,
+  })
+  await alone.close()
+})
+
+test('a node migrates alone, and not beside others', async t => {
+  const { url } = await startTcpPostgres(t)
+  const folder = join(temporaryFolder(t), 'migrations')
+  cpSync(migrationsFolder, folder, { recursive: true })
+  const open = async () => {
+    const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+    t.teardown(() => directory.close())
+    const lock = { mode: 'shared', onLost: fails } as const
+    const options = { ...storeOptions(directory), ...nowhere, databaseUrl: url, migrationsFolder: folder, lock }
+    const opened = await openStore(options)
+    t.teardown(() => opened.close())
+    return opened
+  }
+  // Two at once on a database without a schema: one migrates, and both go on.
+  const [one, other] = await Promise.all([open(), open()])
+  t.equal((await one.postgres.query('SELECT FROM schema_migrations')).rowCount, migrationNames(folder).length)
+  writeFileSync(join(folder, '999-more.sql'), 'CREATE TABLE more (id integer)')
+  await t.rejects(open(), {
+    name: 'StartError',
+    message:
+      /^The schema of PostgreSQL is to be migrated \(999-more\.sql\)\. 2 nodes of Barograph .* stop all nodes first/,
+  })
+  await one.close()
+  await other.close()
+  const next = await open()
+  t.equal((await next.postgres.query('SELECT FROM more')).rowCount, 0)
+  t.ok(await open(), 'another one beside it')
 })

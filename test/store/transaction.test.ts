@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type pg from 'pg'
 import t from 'tap'
 import { isUnavailable, OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
-import { inTransaction } from '../../store/postgres/transaction.ts'
+import { beginTransaction, inTransaction } from '../../store/postgres/transaction.ts'
 import { startContentFileStore } from '../support/content-files.ts'
 
 const { postgres } = await startContentFileStore(t)
@@ -116,4 +116,29 @@ t.test('a COMMIT that fails for another transaction is repeated, since its outco
       FOR EACH ROW EXECUTE FUNCTION fail_first()`)
   await inTransaction(postgres, limits, transaction => transaction.query('INSERT INTO commit_test VALUES (1)'))
   t.strictSame((await postgres.query('SELECT n FROM commit_test')).rows, [{ n: 1 }])
+})
+
+t.test('a transaction that was idle for too long counts as unavailable', async t => {
+  const idle = inTransaction(postgres, limits, async transaction => {
+    await transaction.query("SELECT set_config('idle_in_transaction_session_timeout', '10', true)")
+    await new Promise(resolve => setTimeout(resolve, 500))
+    await transaction.query('SELECT 1')
+  }).catch((error: unknown) => error)
+  t.ok(isUnavailable(await idle))
+})
+
+t.test('a transaction that is begun first is ended once, and rolled back leaves its connection to others', async t => {
+  const pid = 'SELECT pg_backend_pid() AS pid'
+  const open = await beginTransaction(postgres, limits)
+  await open.transaction.query('CREATE TABLE rolled_back (n int)')
+  const { rows: before } = await open.transaction.query(pid)
+  await open.rollback()
+  await open.rollback()
+  open.abandon()
+  t.strictSame((await postgres.query("SELECT to_regclass('rolled_back') AS made")).rows, [{ made: null }])
+  const next = await beginTransaction(postgres, limits)
+  const { rows: after } = await next.transaction.query(pid)
+  t.strictSame(after, before)
+  await next.commit()
+  await next.rollback()
 })

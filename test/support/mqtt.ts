@@ -161,6 +161,7 @@ export async function startListener(t: TestHooks, variant: ListenerVariant = {})
     },
     add: () => Promise.reject(new Error('these devices are given')),
     ownedBy: () => 0,
+    isCurrent: () => true,
     version: () => revoked.size,
   }
   const registry = variant.registry ?? inMemory

@@ -17,15 +17,24 @@ export async function startTcpPostgres(t: TestHooks) {
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=']
   const flags = settings.flatMap(setting => ['-c', setting])
   const stopSteps = [{ signal: 'SIGQUIT', waitMs: 5000 } as const, { signal: 'SIGKILL', waitMs: 5000 } as const]
-  const server = launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags], stopSteps)
-  t.teardown(() => server.stop())
   const address = { host: '127.0.0.1', port, user: superuser, password: cluster.password, database: 'postgres' }
-  while (!(await answers(address))) {
-    const end = server.ended()
-    if (end !== undefined) throw new Error(`PostgreSQL has ended: ${end}`)
-    await sleep(20)
+  const start = async () => {
+    const server = launchIn(cluster, cluster.binaries.postgres, ['-D', cluster.data, ...flags], stopSteps)
+    t.teardown(() => server.stop())
+    while (!(await answers(address))) {
+      const end = server.ended()
+      if (end !== undefined) throw new Error(`PostgreSQL has ended: ${end}`)
+      await sleep(20)
+    }
+    return server
   }
-  return { ...address, url: `postgresql://${superuser}:${cluster.password}@127.0.0.1:${port}/postgres` }
+  let server = await start()
+  /** Without a farewell to those who are connected. */
+  const restart = async () => {
+    await server.stop()
+    server = await start()
+  }
+  return { ...address, url: `postgresql://${superuser}:${cluster.password}@127.0.0.1:${port}/postgres`, restart }
 }
 
 async function answers(address: pg.ClientConfig): Promise<boolean> {

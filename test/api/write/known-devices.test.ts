@@ -35,6 +35,7 @@ let numbers = 0
 function createRegistry() {
   const memory = new DeviceMemory()
   const devices: WriterDevices = {
+    isCurrent: () => true,
     get: name => memory.get(name),
     byNumber: number => memory.byNumber(number),
     version: () => memory.version(),

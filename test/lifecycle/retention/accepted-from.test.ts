@@ -1,6 +1,7 @@
 /** From which time on readings are accepted, with a real PostgreSQL behind it. */
 
 import t from 'tap'
+import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { openAcceptedFrom } from '../../../lifecycle/retention/accepted-from.ts'
 import { startDatabases } from '../../support/databases.ts'
 import { withoutQuestdb } from '../../support/service.ts'
@@ -54,9 +55,10 @@ t.test('what was raised never falls: by a clock set back, more days, no setting,
 
 t.test('of two calls at a time the one that is answered last lowers nothing', async t => {
   const answers: (() => void)[] = []
-  const query = () => new Promise<void>(resolve => answers.push(resolve))
+  const query = async () => await new Promise<void>(resolve => answers.push(resolve))
   const accepted = await openAcceptedFrom({
-    pool: { query: async (text: string) => (text.startsWith('SELECT') ? { rows: [] } : await query()) } as never,
+    pool: { query: async () => ({ rows: [] }) } as never,
+    feed: { ...noFeed, commit: (_options, work) => work({ query } as never) },
     days: 100,
     nowMs: () => today,
   })

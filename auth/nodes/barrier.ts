@@ -1,0 +1,43 @@
+/** Waits until a change holds at every node. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { countBehind } from './node-rows.ts'
+
+export interface BarrierOptions {
+  pool: Pick<pg.Pool, 'query'>
+  /** Of this node, which has applied its own changes. */
+  id: string
+  leaseMs: number
+  failed: (error: unknown) => void
+}
+
+const pauseMsFirst = 5
+const pauseMsMax = 50
+const answerMsMax = 2_000
+
+/**
+ * Resolves when every other node has applied all that was committed before the call, or has no valid lease. Also when
+ * PostgreSQL cannot be asked, after the length of a lease: a node whose lease began later has read the change.
+ */
+export function createBarrier({ pool, id, leaseMs, failed }: BarrierOptions): () => Promise<void> {
+  const query = (text: string, values: unknown[]) =>
+    pool.query({ text, values, query_timeout: Math.min(answerMsMax, leaseMs) } as pg.QueryConfig)
+  const database = { query } as unknown as Transaction
+
+  return async () => {
+    const endMs = performance.now() + leaseMs
+    let seq: number | undefined
+    for (let pauseMs = pauseMsFirst; performance.now() < endMs; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
+      try {
+        const behind = await countBehind(database, id, seq)
+        if (behind.count === 0) return
+        seq = behind.seq
+      } catch (error) {
+        failed(error)
+      }
+      await sleep(Math.min(pauseMs, Math.max(1, endMs - performance.now())))
+    }
+  }
+}

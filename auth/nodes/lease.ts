@@ -1,0 +1,37 @@
+/** How long a node may let in by what it holds in memory, by its own clocks. */
+
+/** A node that is frozen while it has what others need to renew their leases has lost it before these end. */
+export const idleMsMaxOf = (leaseMs: number): number => Math.min(1_000, Math.round(leaseMs / 3))
+
+/**
+ * Ends by the clock that never steps, which stands still while a machine is suspended, and by the clock of the wall, which does
+ * not: by whichever comes first.
+ */
+export class Lease {
+  readonly #lengthMs: number
+  readonly #wallMs: () => number
+  #endMs = Number.NEGATIVE_INFINITY
+  #endWallMs = Number.NEGATIVE_INFINITY
+
+  constructor(lengthMs: number, wallMs: () => number = Date.now) {
+    this.#lengthMs = lengthMs
+    this.#wallMs = wallMs
+  }
+
+  isValid(): boolean {
+    return performance.now() < this.#endMs && this.#wallMs() < this.#endWallMs
+  }
+
+  /** To be called before PostgreSQL is asked to renew it; what that gives is called when it was renewed. */
+  begin(): () => void {
+    const [startMs, startWallMs] = [performance.now(), this.#wallMs()]
+    return () => {
+      this.#endMs = startMs + this.#lengthMs
+      this.#endWallMs = startWallMs + this.#lengthMs
+    }
+  }
+
+  end(): void {
+    this.#endMs = Number.NEGATIVE_INFINITY
+  }
+}

@@ -1,0 +1,84 @@
+/** The rows of nodes: their leases, by the clock of PostgreSQL. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { FeedHead } from './feed-rows.ts'
+
+/** By name, a digest of each setting and secret. */
+export type NodeSettings = Readonly<Record<string, string>>
+
+export interface Node {
+  id: string
+  role: string
+  version: string
+  settings: NodeSettings
+}
+
+// Any fixed number serves; it is "barojoin" in ASCII.
+const joinLock = '7089073111310494062'
+
+/** Until the end of the transaction no other node joins, for `idleMsMax` at most where this one is frozen. */
+export async function lockJoining(transaction: Transaction, idleMsMax: number): Promise<void> {
+  await transaction.query(
+    "SELECT set_config('idle_in_transaction_session_timeout', $2, true), pg_advisory_xact_lock($1::bigint)",
+    [joinLock, String(idleMsMax)],
+  )
+}
+
+/** Of the other nodes whose leases are valid. */
+export async function readLiveSettings(database: Transaction, id: string): Promise<NodeSettings[]> {
+  const { rows } = await database.query<{ settings: NodeSettings }>(
+    'SELECT settings FROM nodes WHERE id <> $1 AND expires_at > clock_timestamp()',
+    [id],
+  )
+  return rows.map(({ settings }) => settings)
+}
+
+/**
+ * Renews the lease of a node that has applied all up to `head`; false when there is more by now. A change that is not committed
+ * yet is waited for, and none commits before this does: so each change is either applied, or sees the new lease.
+ */
+export async function renewLease(
+  database: Transaction,
+  { id, role, version, settings }: Node,
+  head: FeedHead,
+  leaseMs: number,
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `WITH head AS (SELECT FROM feed_head WHERE seq = $5::bigint AND epoch = $6::uuid FOR SHARE)
+     INSERT INTO nodes (id, role, version, settings, applied, expires_at)
+     SELECT $1::uuid, $2::text, $3::text, $4::jsonb, $5::bigint, clock_timestamp() + $7::float8 * interval '1 ms' FROM head
+     ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, expires_at = excluded.expires_at`,
+    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs],
+  )
+  return rowCount === 1
+}
+
+export async function removeNode(database: Transaction, id: string): Promise<void> {
+  await database.query('DELETE FROM nodes WHERE id = $1', [id])
+}
+
+/** Those of nodes that are long gone without a word. */
+export async function trimNodes(database: Transaction, olderThanMs: number): Promise<void> {
+  const text = "DELETE FROM nodes WHERE expires_at < clock_timestamp() - $1::float8 * interval '1 ms'"
+  await database.query(text, [olderThanMs])
+}
+
+/**
+ * How many other nodes let in by what they hold in memory and have not applied all up to `seq`, or, without it, up to the head,
+ * whose number comes with it.
+ */
+export async function countBehind(
+  database: Transaction,
+  id: string,
+  seq: number | undefined,
+): Promise<{ seq: number; count: number }> {
+  const { rows } = await database.query<{ seq: number; count: number }>(
+    `SELECT target.seq::float8 AS seq, (SELECT count(*)::int FROM nodes
+       WHERE id <> $1 AND expires_at > clock_timestamp() AND applied < target.seq) AS count
+     FROM (SELECT coalesce($2::bigint, seq) AS seq FROM feed_head) AS target`,
+    [id, seq ?? null],
+  )
+  const [row] = rows
+  if (row === undefined) throw new Error('the feed of changes has no head')
+  return row
+}

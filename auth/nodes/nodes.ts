@@ -1,0 +1,110 @@
+/**
+ * Entry point of this folder: a node of a service that has several on one PostgreSQL. It applies what other nodes change of what
+ * it holds in memory, and has a lease as long as it has applied all.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { createMutex } from '../../limits/mutex.ts'
+import type { Log } from '../../store/log.ts'
+import { beginTransaction, complete, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import { createBarrier } from './barrier.ts'
+import type { ChangeFeed } from './change-feed.ts'
+import { createFeedReader, FeedBroken } from './feed-reader.ts'
+import { appendChanges, type Change, readHead } from './feed-rows.ts'
+import { idleMsMaxOf, Lease } from './lease.ts'
+import { createNodeConnection } from './node-connection.ts'
+import { type Node, removeNode } from './node-rows.ts'
+import { createRenewal } from './renewal.ts'
+
+export interface Nodes {
+  feed: ChangeFeed
+  /** Once all that is held in memory is loaded: from here on the node has a lease. Rejects with SettingsDiffer. */
+  join(): Promise<void>
+  /** Why nobody is let in; undefined while the lease is valid. */
+  fault(): string | undefined
+  /** Gives the lease up. */
+  close(): Promise<void>
+}
+
+export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'settings'> {
+  pool: pg.Pool
+  /** A connection of its own, without time limits. */
+  connect: () => Promise<pg.Client>
+  /** NODE_LEASE_SECONDS */
+  leaseMs: number
+  log: Pick<Log, 'info' | 'warn'>
+  /** Told why this node cannot go on. */
+  onFatal: (error: Error) => void
+}
+
+/** Resolves when it is known up to which change the registries that are opened afterwards will be right. */
+export async function openNodes(options: NodesOptions): Promise<Nodes> {
+  const { pool, connect, leaseMs, log, onFatal, ...described } = options
+  const node: Node = { ...described, id: randomUUID() }
+  const lease = new Lease(leaseMs)
+  let wake = () => {}
+  const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake() })
+  const reader = createFeedReader(await connection.use(readHead))
+  const mutex = createMutex()
+  const failed = (error: unknown) => log.warn({ err: error }, 'PostgreSQL does not tell which nodes have a change')
+  const barrier = createBarrier({ pool, id: node.id, leaseMs, failed })
+  const noted = new WeakMap<Transaction, Change[]>()
+  const renewal = createRenewal({ node, lease, leaseMs, reader, connection, mutex, log, onFatal })
+  wake = renewal.wake
+
+  async function catchUp(): Promise<void> {
+    try {
+      await mutex.run(() => connection.use(database => reader.catchUp(database)))
+    } catch (error) {
+      if (error instanceof FeedBroken) onFatal(error)
+      throw error
+    }
+  }
+
+  const feed: ChangeFeed = {
+    isCurrent: () => lease.isValid(),
+    note(transaction, kind, ids = []) {
+      const changes = noted.get(transaction)
+      if (changes === undefined) noted.set(transaction, [{ kind, ids }])
+      else changes.push({ kind, ids })
+    },
+    async commit({ pool, begun, ...options }, work) {
+      const workAndAppend = async (transaction: Transaction) => {
+        const result = await work(transaction)
+        const changes = noted.get(transaction) ?? []
+        if (changes.length > 0) await appendChanges(transaction, changes, idleMsMaxOf(leaseMs))
+        return result
+      }
+      return await (begun === undefined ? inTransaction(pool, options, workAndAppend) : complete(begun, workAndAppend))
+    },
+    async begin({ pool, ...options }) {
+      const open = await beginTransaction(pool, options)
+      try {
+        // A node that is frozen meanwhile keeps the lock from the others for no longer.
+        const text = "SELECT set_config('idle_in_transaction_session_timeout', $1, true)"
+        await open.transaction.query(text, [String(leaseMs)])
+        await catchUp()
+        return open
+      } catch (error) {
+        open.abandon()
+        throw error
+      }
+    },
+    settle: barrier,
+    onChange: reader.onChange,
+  }
+
+  return {
+    feed,
+    join: renewal.start,
+    fault: renewal.fault,
+    async close() {
+      await renewal.close()
+      lease.end()
+      // What is not removed ends with its time.
+      await mutex.run(() => connection.use(database => removeNode(database, node.id))).catch(() => undefined)
+      await connection.close()
+    },
+  }
+}

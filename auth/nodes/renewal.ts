@@ -1,0 +1,129 @@
+/** Renews the lease of a node: each time all that is committed is applied, and a third of its length is over. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Mutex } from '../../limits/mutex.ts'
+import type { Log } from '../../store/log.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { FeedBroken, type FeedReader } from './feed-reader.ts'
+import { trimFeed } from './feed-rows.ts'
+import { idleMsMaxOf, type Lease } from './lease.ts'
+import type { NodeConnection } from './node-connection.ts'
+import { lockJoining, type Node, readLiveSettings, renewLease, trimNodes } from './node-rows.ts'
+import { differentSettings, SettingsDiffer } from './settings-differ.ts'
+
+export interface Renewal {
+  /** Resolves with the first lease. */
+  start(): Promise<void>
+  /** Something was committed. */
+  wake(): void
+  /** Why there is no valid lease. */
+  fault(): string | undefined
+  close(): Promise<void>
+}
+
+export interface RenewalOptions {
+  node: Node
+  lease: Lease
+  leaseMs: number
+  reader: FeedReader
+  connection: NodeConnection
+  /** Of whoever uses the connection. */
+  mutex: Mutex
+  log: Pick<Log, 'info' | 'warn'>
+  onFatal: (error: Error) => void
+}
+
+const hourMs = 3_600_000
+/** How long a node may be away and still go on by the feed. */
+const feedKeptMs = 24 * hourMs
+const trimEveryMs = hourMs
+
+export function createRenewal(options: RenewalOptions): Renewal {
+  const { node, lease, leaseMs, reader, connection, mutex, log, onFatal } = options
+  const closing = new AbortController()
+  let awake = Promise.withResolvers<void>()
+  let reason: string | undefined
+  let running: Promise<void> = Promise.resolve()
+  let trimmedAtMs = performance.now()
+
+  /**
+   * Applies all, and renews the lease; again, when something was committed meanwhile. What it gives is to be called when that
+   * is committed.
+   */
+  async function renew(database: Transaction): Promise<() => void> {
+    for (;;) {
+      await reader.catchUp(database)
+      const renewed = lease.begin()
+      if (await renewLease(database, node, reader.applied(), leaseMs)) return renewed
+    }
+  }
+
+  /** After a time without a lease, as nodes with other settings may have started since. */
+  async function join(database: Transaction): Promise<() => void> {
+    await reader.catchUp(database)
+    await database.query('BEGIN', [])
+    await lockJoining(database, idleMsMaxOf(leaseMs))
+    const differ = differentSettings(node.settings, await readLiveSettings(database, node.id))
+    if (differ.length > 0) throw new SettingsDiffer(differ)
+    const renewed = await renew(database)
+    await database.query('COMMIT', [])
+    return renewed
+  }
+
+  async function round(): Promise<void> {
+    const isJoined = lease.isValid()
+    const renewed = await mutex.run(() => connection.use(isJoined ? renew : join))
+    renewed()
+    if (reason !== undefined) log.info({}, 'the lease of this node is renewed again')
+    reason = undefined
+    if (performance.now() - trimmedAtMs < trimEveryMs) return
+    trimmedAtMs = performance.now()
+    await mutex.run(() =>
+      connection.use(async database => {
+        await trimFeed(database, feedKeptMs)
+        await trimNodes(database, feedKeptMs)
+      }),
+    )
+  }
+
+  /** False when this node cannot go on. */
+  async function tryRound(): Promise<boolean> {
+    try {
+      await round()
+      return true
+    } catch (error) {
+      if (error instanceof FeedBroken || error instanceof SettingsDiffer) {
+        onFatal(error)
+        return false
+      }
+      if (reason === undefined) log.warn({ err: error }, 'the lease of this node cannot be renewed, retrying')
+      reason = error instanceof Error ? error.message || error.name : String(error)
+      // A server that is away is not asked in a loop.
+      awake = Promise.withResolvers()
+      return true
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      const pause = sleep(leaseMs / 3, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+      await Promise.race([awake.promise, pause])
+      awake = Promise.withResolvers()
+      if (closing.signal.aborted || !(await tryRound())) return
+    }
+  }
+
+  return {
+    async start() {
+      await round()
+      running = run()
+    },
+    wake: () => awake.resolve(),
+    fault: () =>
+      lease.isValid() ? undefined : `the lease of this node has expired: ${reason ?? 'it is being renewed'}`,
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,21 @@
+/** Nodes that decide differently what is let in and what is true must not run side by side. */
+
+import type { NodeSettings } from './node-rows.ts'
+
+export class SettingsDiffer extends Error {
+  constructor(names: readonly string[]) {
+    super(
+      `Other nodes on this PostgreSQL have other values of ${names.join(', ')}: ` +
+        'give all nodes the same, or stop the others first.',
+    )
+  }
+}
+
+/** The names of those that one of the others has otherwise, or only one of the two has. */
+export function differentSettings(own: NodeSettings, others: readonly NodeSettings[]): string[] {
+  const names = new Set<string>()
+  for (const other of others) {
+    for (const name of Object.keys({ ...own, ...other })) if (own[name] !== other[name]) names.add(name)
+  }
+  return [...names].sort()
+}

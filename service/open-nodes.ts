@@ -1,0 +1,138 @@
+/** What this service is on its PostgreSQL: alone, or a node among others. */
+
+import { createHash, createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChangeFeed, noFeed } from '../auth/nodes/change-feed.ts'
+import { type Nodes, openNodes } from '../auth/nodes/nodes.ts'
+import { SettingsDiffer } from '../auth/nodes/settings-differ.ts'
+import type { Config } from '../settings/config.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
+import { StartError } from '../store/start-error.ts'
+import type { Store } from '../store/store.ts'
+import { packageVersion } from '../store/version.ts'
+
+export interface ServiceNodes {
+  feed: ChangeFeed
+  /** Once the registries are loaded. */
+  join(): Promise<void>
+  /** Why requests with credentials are refused. */
+  fault(): string | undefined
+  close(): Promise<void>
+}
+
+export interface ServiceNodesOptions {
+  /** Whether others may be beside it. */
+  nodes: boolean
+  config: Config
+  directory: Pick<DataDirectory, 'secret'>
+  store: Pick<Store, 'postgres' | 'connectPostgres'>
+  log: Log
+  onFatal: (error: Error) => void
+}
+
+/** By these it is decided who and what is let in, and what is true of it: at all nodes alike. */
+const equalSettings = [
+  'TIME_ZONE',
+  'PUBLIC_URL',
+  'NODE_LEASE_SECONDS',
+  'READS',
+  'SIGN_UP',
+  'SESSION_FORMAT',
+  'SESSION_UNREVOCABLE',
+  'DELETE_WITHIN_MINUTES',
+  'ROTATION_GRACE_HOURS',
+  'RETENTION_DAYS',
+  'TIMESTAMP_AHEAD_SECONDS',
+  'DEVICES_PER_OWNER',
+  'DEVICES_PER_ADMINISTRATOR',
+  'METRICS',
+  'METRICS_PER_OWNER',
+  'RANGE_TEMPERATURE',
+  'RANGE_HUMIDITY',
+  'RANGE_PRESSURE',
+  'RANGE_BATTERY_VOLTAGE',
+  'RANGE_BATTERY_PERCENTAGE',
+] as const satisfies (keyof Config)[]
+
+const alone: ServiceNodes = {
+  feed: noFeed,
+  join: async () => undefined,
+  fault: () => undefined,
+  close: async () => undefined,
+}
+
+const retryMs = 250
+
+/** Before anything is read into memory. Rejects with StartError. */
+export async function openServiceNodes(options: ServiceNodesOptions): Promise<ServiceNodes> {
+  const { nodes: areSeveral, config, directory, store, log, onFatal } = options
+  if (!areSeveral) {
+    await endNodeEpoch(store.postgres)
+    return alone
+  }
+  requireNodeSettings(config)
+  const leaseMs = config.NODE_LEASE_SECONDS * 1000
+  const nodes = await openNodes({
+    pool: store.postgres,
+    connect: store.connectPostgres,
+    role: 'api',
+    version: packageVersion(),
+    settings: { ...settingDigests(config), ...secretFingerprints(config, directory) },
+    leaseMs,
+    log,
+    onFatal: error => onFatal(new StartError(error.message, { cause: error })),
+  })
+  return { ...nodes, join: () => join(nodes, leaseMs) }
+}
+
+/** One that has just been killed has a lease for a while: it may be this one, before its settings were changed. */
+async function join(nodes: Nodes, leaseMs: number): Promise<void> {
+  const deadlineMs = performance.now() + leaseMs
+  for (;;) {
+    try {
+      await nodes.join()
+      return
+    } catch (error) {
+      if (!(error instanceof SettingsDiffer)) throw error
+      if (performance.now() > deadlineMs) throw new StartError(error.message)
+      await sleep(retryMs)
+    }
+  }
+}
+
+function requireNodeSettings({ DATABASE_URL, PUBLIC_URL }: Config): void {
+  if (DATABASE_URL === undefined) {
+    throw new StartError('A node needs the PostgreSQL that all nodes share: set DATABASE_URL.')
+  }
+  if (PUBLIC_URL === undefined) {
+    throw new StartError('A node is not where links in mails may lead: set PUBLIC_URL to the address of the service.')
+  }
+}
+
+function settingDigests(config: Config): Record<string, string> {
+  const digest = (name: (typeof equalSettings)[number]) =>
+    createHash('sha256')
+      .update(JSON.stringify(config[name] ?? null))
+      .digest('hex')
+  return Object.fromEntries(equalSettings.map(name => [name, digest(name)]))
+}
+
+/** They tell whether two secrets are the same, and nothing else. */
+function secretFingerprints(config: Config, { secret }: Pick<DataDirectory, 'secret'>): Record<string, string> {
+  const used = {
+    SESSION_SECRETS: config.SESSION_SECRETS?.join() ?? secret('session-secret'),
+    SERVICE_SECRET: config.SERVICE_SECRET ?? secret('service-secret'),
+    'the secret token-secret': secret('token-secret'),
+    'the secret tenant-key': secret('tenant-key'),
+    'the secret state-secret': secret('state-secret'),
+    'the secret csrf-secret': secret('csrf-secret'),
+  }
+  return Object.fromEntries(
+    Object.entries(used).map(([name, text]) => [
+      name,
+      createHmac('sha256', text).update('barograph node').digest('hex'),
+    ]),
+  )
+}

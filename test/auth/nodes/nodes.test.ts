@@ -1,0 +1,161 @@
+/** Leases, the feed and the barrier on a real PostgreSQL. */
+
+import t, { type Test } from 'tap'
+import { NewDevice } from '../../../auth/devices/device.ts'
+import { Lease } from '../../../auth/nodes/lease.ts'
+import { differentSettings } from '../../../auth/nodes/settings-differ.ts'
+import { endNodeEpoch } from '../../../store/postgres/node-epoch.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+import { openNode, openRegistries, type TestNode } from '../../support/registries.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const expired = { message: 'the lease of this node has expired' }
+
+async function addDevice({ devices }: Pick<TestNode, 'devices'>, name: string): Promise<string> {
+  const added = await devices.add([NewDevice.parse({ name })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value[0]?.password ?? ''
+}
+
+const seqs = async () =>
+  (await pool.query<{ seq: number }>('SELECT seq::int AS seq FROM feed ORDER BY seq')).rows.map(({ seq }) => seq)
+const headSeq = async () =>
+  (await pool.query<{ seq: number }>('SELECT seq::int AS seq FROM feed_head')).rows[0]?.seq ?? 0
+const open = (t: Test, leaseMs?: number) => openNode(t, store, leaseMs === undefined ? {} : { leaseMs })
+
+t.test('a lease ends by the clock that never steps, and by that of the wall', async t => {
+  let wallMs = 1_000_000
+  const lease = new Lease(60_000, () => wallMs)
+  t.equal(lease.isValid(), false, 'before the first')
+  const renewed = lease.begin()
+  t.equal(lease.isValid(), false, 'before it was renewed')
+  renewed()
+  t.equal(lease.isValid(), true)
+  wallMs += 59_999
+  t.equal(lease.isValid(), true)
+  wallMs += 1
+  t.equal(lease.isValid(), false, 'a machine that was suspended')
+  const short = new Lease(0, () => wallMs)
+  short.begin()()
+  t.equal(short.isValid(), false)
+})
+
+t.test('a service that is alone writes nothing to the feed', async t => {
+  const alone = await openRegistries(pool)
+  t.teardown(() => alone.close())
+  await addDevice(alone, 'alone')
+  t.equal(await headSeq(), 0)
+  t.strictSame(await seqs(), [])
+})
+
+t.test('numbers have no holes: what is rolled back takes none', async t => {
+  const node = await open(t)
+  const before = await headSeq()
+  await addDevice(node, 'first')
+  t.match(await node.devices.add([NewDevice.parse({ name: 'x', owner: 999_999 })], 'test'), { code: 'OWNER_UNKNOWN' })
+  const failing = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
+    node.nodes.feed.note(transaction, 'station')
+    throw new Error('given up')
+  })
+  await t.rejects(failing, { message: 'given up' })
+  await Promise.all(Array.from({ length: 20 }, (_, at) => addDevice(node, `many-${at}`)))
+  const all = await seqs()
+  t.equal(all.length, before + 21)
+  t.strictSame(
+    all,
+    all.map((_, at) => at + 1),
+  )
+  t.equal(await headSeq(), all.length)
+})
+
+t.test('a change waits for a node that does not apply it, no longer than its lease', async t => {
+  const node = await open(t, 1_000)
+  await pool.query(
+    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
+     VALUES (gen_random_uuid(), 'api', '0', 0, clock_timestamp() + interval '1 hour', '{}')`,
+  )
+  const startMs = performance.now()
+  await addDevice(node, 'slow')
+  t.ok(performance.now() - startMs >= 999, 'one that claims a longer lease than there is')
+  await pool.query(
+    "UPDATE nodes SET expires_at = clock_timestamp() WHERE version = '0' AND settings = '{}' AND applied = 0",
+  )
+})
+
+t.test('a node that has no lease lets nobody in, until it has one again', async t => {
+  const node = await open(t, 1_000)
+  const password = await addDevice(node, 'kitchen')
+  const check = node.devices.credentialCheck({ number: node.devices.get('kitchen')?.number ?? 0 }, password)
+  const blocker = await store.connectPostgres()
+  t.teardown(() => blocker.end())
+  await blocker.query('BEGIN; LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE')
+  await waitFor('the lease is over', () => !node.devices.isCurrent())
+  t.throws(() => node.devices.authenticate('kitchen', password), expired)
+  t.throws(check, expired)
+  await t.rejects(node.accounts.find(1), expired)
+  await t.rejects(node.stations.registry(), expired)
+  t.match(node.nodes.fault(), /^the lease of this node has expired: /)
+  await blocker.query('ROLLBACK')
+  await waitFor('it is back', () => node.devices.isCurrent())
+  t.equal(node.devices.authenticate('kitchen', password)?.name, 'kitchen')
+  t.equal(node.nodes.fault(), undefined)
+})
+
+t.test('a transaction that hangs before its commit does not take the leases of others', async t => {
+  const node = await open(t, 4_000)
+  const hanging = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
+    node.nodes.feed.note(transaction, 'station')
+    // What `commit` does last, and then nothing more comes.
+    await transaction.query(
+      "UPDATE feed_head SET seq = seq + 1; SELECT set_config('idle_in_transaction_session_timeout', '1000', true)",
+    )
+    await new Promise(resolve => setTimeout(resolve, 3_000))
+  })
+  const lost: string[] = []
+  const looked = setInterval(() => node.devices.isCurrent() || lost.push('lost'), 20)
+  await t.rejects(hanging)
+  clearInterval(looked)
+  t.strictSame(lost, [])
+})
+
+t.test('a node that finds another database, or the changes that it lacks gone, cannot go on', async t => {
+  const restored = await open(t, 600)
+  await endNodeEpoch(pool)
+  await waitFor('it says so', () => restored.fatal.length > 0)
+  t.match(
+    restored.fatal[0]?.message,
+    /was restored from a backup, or used by a service that is no node: start the node again/,
+  )
+  const late = await open(t, 600)
+  await pool.query('UPDATE feed_head SET seq = seq + 5')
+  await waitFor('it says so', () => late.fatal.length > 0)
+  t.match(late.fatal[0]?.message, /without PostgreSQL for so long/)
+})
+
+t.test('nodes with other settings are told apart by name', async t => {
+  t.strictSame(differentSettings({ A: '1', B: '2' }, [{ A: '1', B: '2' }]), [])
+  t.strictSame(
+    differentSettings({ B: '2', A: '1' }, [
+      { A: '1', B: '2' },
+      { A: '2', B: '2', C: '3' },
+    ]),
+    ['A', 'C'],
+  )
+  const node = await openNode(t, store, { settings: { READS: 'a' } })
+  await t.rejects(openNode(t, store, { settings: { READS: 'b' } }), {
+    message:
+      'Other nodes on this PostgreSQL have other values of READS: give all nodes the same, or stop the others first.',
+  })
+  await node.nodes.close()
+  t.equal(node.devices.isCurrent(), false, 'a lease that was given up')
+  await openNode(t, store, { settings: { READS: 'b' } })
+})
+
+t.test('who has the database alone waits until the last lease is over', async t => {
+  const node = await open(t, 1_500)
+  t.equal(node.devices.isCurrent(), true)
+  await endNodeEpoch(pool)
+  t.equal(node.devices.isCurrent(), false)
+})

@@ -1,0 +1,102 @@
+/**
+ * Model: three nodes, each killed and frozen at random, for longer than a lease, while credentials are used and revoked at any of
+ * them. A request that is sent after the revocation was answered is let in by none.
+ */
+
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createRandom } from '../faults/seeded-random.ts'
+import { leaseSeconds, openCluster } from '../support/nodes.ts'
+import { makePerson } from '../support/people.ts'
+import { isLetIn, makeRevocable, type Revocable } from '../support/revocable.ts'
+import type { Service } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31))
+const seconds = Number(process.env['SECONDS'] ?? 20)
+const random = createRandom(seed)
+const cluster = await openCluster(t)
+const nodes = await Promise.all([cluster.start(), cluster.start(), cluster.start()])
+/** Of nodes that are killed or frozen. */
+const troubled = new Set<number>()
+const found = { accepted: 0, afterwards: 0, refused: 0, revoked: 0, killed: 0, frozen: 0 }
+
+function nodeAt(at: number): Service {
+  const node = nodes[at]
+  if (node === undefined) throw new Error('there is no such node')
+  return node
+}
+
+/** One that answers. */
+const steady = () => nodeAt([0, 1, 2].find(at => !troubled.has(at)) ?? 0)
+
+async function use(credential: Revocable, at: number): Promise<void> {
+  const { isRevoked } = credential
+  // One that was killed or is frozen gives no answer.
+  const status = await credential.use(nodeAt(at).url).catch(() => 0)
+  if (status === 0) await sleep(20)
+  else if (!isLetIn(status)) found.refused++
+  else if (isRevoked) found.afterwards++
+  else found.accepted++
+}
+
+async function revoke(credential: Revocable): Promise<void> {
+  const status = await credential.revoke(nodeAt(random.below(3))).catch(() => 0)
+  // Without an answer it is not known what came of it.
+  if (status === 0 || status >= 300) return
+  credential.isRevoked = true
+  found.revoked++
+  await Promise.all([0, 1, 2].map(at => use(credential, at)))
+}
+
+/** Kills a node and starts another one, or freezes it for less or more than its lease. */
+async function trouble(at: number): Promise<void> {
+  const { child, end } = nodeAt(at)
+  troubled.add(at)
+  if (random.chance(0.3)) {
+    found.killed++
+    await end('SIGKILL')
+    nodes[at] = await cluster.start()
+  } else {
+    found.frozen++
+    child.kill('SIGSTOP')
+    await sleep(random.below(leaseSeconds * 2000))
+    child.kill('SIGCONT')
+  }
+  troubled.delete(at)
+}
+
+t.test(`nothing is let in once its revocation was answered (SEED=${seed})`, async t => {
+  const person = await makePerson(steady())
+  const credentials = [await makeRevocable(steady(), person, random)]
+  const endMs = performance.now() + seconds * 1000
+  const repeat = async (work: () => Promise<unknown>, pauseMsMax: number) => {
+    while (performance.now() < endMs) {
+      await work()
+      await sleep(random.below(pauseMsMax + 1))
+    }
+  }
+  const send = () => use(random.pick(credentials as [Revocable]), random.below(3))
+  const change = async () => {
+    const made = await makeRevocable(steady(), person, random).catch(() => undefined)
+    if (made !== undefined) credentials.push(made)
+    // Those that are revoked go on being used for a while.
+    if (credentials.length > 30) credentials.shift()
+    const current = credentials.filter(({ isRevoked }) => !isRevoked)
+    if (current.length > 5) await revoke(random.pick(current as [Revocable]))
+  }
+  await Promise.all([
+    ...Array.from({ length: 4 }, () => repeat(send, 0)),
+    repeat(change, 20),
+    repeat(change, 20),
+    repeat(() => trouble(random.below(3)), 3_000),
+  ])
+  t.comment(JSON.stringify(found))
+  t.equal(found.afterwards, 0)
+  t.ok(found.accepted > 0 && found.revoked > 0 && found.frozen + found.killed > 0)
+  await waitFor('every node has a lease again', async () => {
+    const texts = await Promise.all(nodes.map(async ({ url }) => (await fetch(`${url}/health/ready`)).text()))
+    return texts.every(text => !text.includes('lease'))
+  })
+})

@@ -1,0 +1,46 @@
+/** Nodes of one service in processes of their own, on one PostgreSQL. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestHooks, temporaryFolder } from './databases.ts'
+import { type Service, startService, withoutQuestdb } from './service.ts'
+import { startTcpPostgres } from './tcp-postgres.ts'
+
+export const leaseSeconds = 2
+
+export interface NodeCluster {
+  postgres: Awaited<ReturnType<typeof startTcpPostgres>>
+  start(environment?: Record<string, string>): Promise<Service>
+}
+
+const names = ['session-secret', 'token-secret', 'tenant-key', 'service-secret', 'state-secret', 'csrf-secret']
+
+export function makeSecrets(t: TestHooks): string {
+  const folder = join(temporaryFolder(t), 'secrets')
+  mkdirSync(folder)
+  for (const name of names) writeFileSync(join(folder, name), randomBytes(32).toString('hex'))
+  return folder
+}
+
+export async function openCluster(t: TestHooks): Promise<NodeCluster> {
+  const postgres = await startTcpPostgres(t)
+  const shared = {
+    ...withoutQuestdb,
+    DATABASE_URL: postgres.url,
+    PUBLIC_URL: 'http://localhost:1',
+    SECRETS_DIR: makeSecrets(t),
+    NODE_LEASE_SECONDS: String(leaseSeconds),
+    READS: 'private',
+    SIGN_UP: 'open',
+    AIR_QUALITY_HTTP: 'allow',
+  }
+  return {
+    postgres,
+    start: environment =>
+      startService(t, {
+        environment: { ...shared, ...environment },
+        command: [process.execPath, 'test/support/node-process.ts'],
+      }),
+  }
+}

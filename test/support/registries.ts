@@ -1,0 +1,146 @@
+/** All that a node holds in memory of one PostgreSQL, opened together, and what it says of it. */
+
+import type pg from 'pg'
+import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
+import { type Devices, openDevices } from '../../auth/devices/devices.ts'
+import { type Keys, openKeys } from '../../auth/keys/keys.ts'
+import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
+import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
+import { type Nodes, openNodes } from '../../auth/nodes/nodes.ts'
+import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
+import { createSessionCodec } from '../../auth/sessions/session-codec.ts'
+import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
+import { openStations, type Stations } from '../../auth/stations/stations.ts'
+import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
+import { type AcceptedFrom, openAcceptedFrom } from '../../lifecycle/retention/accepted-from.ts'
+import type { Store } from '../../store/store.ts'
+import { silentLog, type TestHooks } from './databases.ts'
+
+export interface Registries {
+  devices: Devices
+  metrics: Metrics
+  stations: Stations
+  accounts: Accounts
+  sessions: Sessions
+  keys: Keys
+  tenants: Tenants
+  acceptedFrom: AcceptedFrom
+  close(): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+export async function openRegistries(pool: pg.Pool, feed: ChangeFeed = noFeed): Promise<Registries> {
+  const [log, nowMs, graceMs] = [silentLog, Date.now, hourMs]
+  const acceptedFrom = await openAcceptedFrom({ pool, days: undefined, nowMs, feed })
+  const metrics = await openMetrics({ pool, log, mode: 'open', feed })
+  const devices = await openDevices({ pool, now: nowMs, log, graceMs, metricsAdded: metrics.learn, feed })
+  const stations = openStations({ pool, nowMs, log, feed })
+  const accounts = openAccounts({
+    pool,
+    nowMs,
+    log,
+    // Nobody signs in with one.
+    passwords: { close: async () => undefined } as never,
+    devices,
+    stations,
+    publicUrl: () => 'https://barograph.example',
+    sendMail: async () => undefined,
+    mailIdleMs: hourMs,
+    feed,
+  })
+  const codec = createSessionCodec({ format: 'hs256', secrets: ['s'.repeat(43)], isSecure: true, nowMs })
+  const bearer = createBearerTokens('b'.repeat(64), 1800, nowMs)
+  const sessions = createSessions({ parts: accounts, codec, bearer, log, refuseUnrevocable: true })
+  const keys = openKeys({ parts: accounts, flushMs: hourMs })
+  const tenants = createTenants({ parts: accounts, secret: 't'.repeat(64), graceMs })
+  return {
+    devices,
+    metrics,
+    stations,
+    accounts,
+    sessions,
+    keys,
+    tenants,
+    acceptedFrom,
+    async close() {
+      await keys.close()
+      await accounts.close()
+      await stations.close()
+      await devices.close()
+      await metrics.close()
+    },
+  }
+}
+
+export interface TestNode extends Registries {
+  nodes: Nodes
+  fatal: Error[]
+}
+
+/** A node in this process, with a lease. */
+export async function openNode(
+  t: TestHooks,
+  { postgres: pool, connectPostgres: connect }: Pick<Store, 'postgres' | 'connectPostgres'>,
+  { leaseMs = 60_000, settings = {} }: { leaseMs?: number; settings?: Record<string, string> } = {},
+): Promise<TestNode> {
+  const fatal: Error[] = []
+  const onFatal = (error: Error) => void fatal.push(error)
+  const nodes = await openNodes({
+    pool,
+    connect,
+    role: 'api',
+    version: '0',
+    settings,
+    leaseMs,
+    log: silentLog,
+    onFatal,
+  })
+  t.teardown(() => nodes.close())
+  const registries = await openRegistries(pool, nodes.feed)
+  t.teardown(() => registries.close())
+  await nodes.join()
+  return { ...registries, nodes, fatal }
+}
+
+export interface KnownIds {
+  accounts: readonly number[]
+  tenants: readonly number[]
+  /** By names of devices, every password that one has had. */
+  passwords: ReadonlyMap<string, ReadonlySet<string>>
+  /** Texts of API keys. */
+  keys: readonly string[]
+}
+
+/** What these registries let in and show, as a value that can be compared. */
+export async function stateOf(registries: Registries, known: KnownIds) {
+  const { devices, metrics, stations, accounts, keys, acceptedFrom } = registries
+  const allPasswords = new Set([...known.passwords.values()].flatMap(passwords => [...passwords]))
+  return {
+    devices: await Promise.all(
+      devices.all().map(async ({ name }) => {
+        const { last_seen: _, ...details } = (await devices.details(name)) ?? { last_seen: null }
+        return { ...details, good: [...allPasswords].filter(text => devices.authenticate(name, text) !== undefined) }
+      }),
+    ),
+    owned: known.accounts.map(id => devices.ownedBy(id)),
+    metrics: metrics.all(),
+    series: devices
+      .all()
+      .map(({ number }) => metrics.metricsOf(number).map(({ id }) => [id, metrics.series(number, { id })])),
+    stations: (await stations.registry()).all.map(({ savedLastDataMs, ...station }) => ({
+      ...station,
+      hasData: savedLastDataMs !== null,
+      series: [...station.series],
+    })),
+    accounts: await Promise.all(
+      known.accounts.map(async id => {
+        const account = await accounts.find(id)
+        return account && { ...account, sessions: [...account.sessions.keys()].sort() }
+      }),
+    ),
+    tenants: await Promise.all(known.tenants.map(id => accounts.tenantMemory.get(id))),
+    keys: await Promise.all(known.keys.map(async text => (await keys.find(text))?.keyId)),
+    acceptedFrom: acceptedFrom.raisedMs(),
+  }
+}
