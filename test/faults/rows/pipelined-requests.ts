@@ -13,8 +13,11 @@ import type { Tally } from '../tally.ts'
 const clientCount = 20
 const getsOfEach = 800
 const readingsBeside = 20
-/** Answers to others between a reading and its acknowledgement: a few turns of all of them. */
-const besideMax = clientCount * 10
+/**
+ * Answers to others between a reading and its acknowledgement: some turns of all of them, as the thread of the journal waits for
+ * a processor while another experiment uses it. Without turns these are all that a client has pipelined.
+ */
+const besideMax = clientCount * 20
 const refusals = 30
 const behindEach = 5
 /** Far behind those of the load. */
