@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestHooks } from '../support/databases.ts'
+import type { Target } from './tcp-proxy.ts'
 
 interface Refusal {
   status: number
@@ -17,7 +18,7 @@ export interface AnsweringProxy {
   refused: number
 }
 
-export async function startAnsweringProxy(t: TestHooks, targetPort: number): Promise<AnsweringProxy> {
+export async function startAnsweringProxy(t: TestHooks, target: Target): Promise<AnsweringProxy> {
   const agent = new http.Agent({ keepAlive: true })
   const server = http.createServer((request, response) => {
     const pieces: Buffer[] = []
@@ -33,7 +34,7 @@ export async function startAnsweringProxy(t: TestHooks, targetPort: number): Pro
         return
       }
       const { method, url: path, headers } = request
-      const passed = http.request({ agent, host: '127.0.0.1', port: targetPort, method, path, headers }, answer => {
+      const passed = http.request({ agent, host: '127.0.0.1', port: target, method, path, headers }, answer => {
         response.writeHead(answer.statusCode ?? 502, answer.headers)
         answer.pipe(response)
         answer.on('error', () => response.destroy())

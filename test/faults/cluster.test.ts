@@ -1,4 +1,4 @@
-/** An api process and two forwarders over one broker, under faults: the short form of `npm run faults:cluster`. */
+/** Two api processes and two forwarders over one broker, under faults: the short form of `npm run faults:cluster`. */
 
 import { test } from 'tap'
 import { runInTurn } from './cluster/cluster-matrix.ts'
@@ -12,10 +12,10 @@ const faults: FaultName[] = [
   'api killed',
   'QuestDB killed',
   'all brokers killed',
-  'standby killed',
+  'api frozen, passwords changed',
   'holder killed',
   'PostgreSQL killed',
-  'api killed',
+  'api cut from PostgreSQL, passwords changed',
   'holder frozen',
   'all brokers killed',
 ]

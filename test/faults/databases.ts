@@ -23,6 +23,7 @@ export interface Databases {
   questdb: QuestdbAddress
   sql: QuestdbSql
   postgresUrl: string
+  postgresSocket: string
   pid(server: 'questdb' | 'postgres'): number
   /** Kills the server, when it runs again after the last time. */
   kill(server: 'questdb' | 'postgres'): Promise<void>
@@ -71,6 +72,7 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
     questdb: own.address,
     sql,
     postgresUrl: postgresUrl(postgres.pool),
+    postgresSocket: join(postgres.pool.options.host ?? '', `.s.PGSQL.${postgres.pool.options.port}`),
     pid: server => serverPid(directory, server),
     async kill(server) {
       await until(`${server} runs`, () => isRunning(recordedPid(directory, server) ?? 0))

@@ -39,6 +39,8 @@ export interface ExperimentOptions extends LoadOptions {
   words?: readonly string[]
   /** How many files the service may have open, and each of its databases. */
   filesMax?: number
+  /** Of processes that take requests beside the service. */
+  beside?: readonly number[]
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
   judging?: JudgeOptions
@@ -74,8 +76,8 @@ export interface TestBed {
   noteCrash(): void
   /** Waits until so many more readings are taken, and a point where there are any. */
   untilAcknowledged(count: number): Promise<void>
-  /** Changes the device's password, at once, if that is possible now. */
-  revoke(device: string): Promise<void>
+  /** Changes the device's password, at once, if that is possible now; `by` the service, or another one beside it. */
+  revoke(device: string, by?: ServiceProcess): Promise<void>
   /** Those that have returned. */
   revocations(): number
 }
@@ -129,7 +131,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
   const stations = await addStationsFor(service, prefix, options)
   const { load, ledgerPaths } = await startLoads(hooks, {
-    port: service.port,
+    ports: [service.port, ...(options.beside ?? [])],
     mqttPort,
     adminToken: service.adminToken(),
     folder,
@@ -173,8 +175,8 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
         return now.journal.readings >= before.journal.readings + count && now.points.journal.points >= points
       })
     },
-    async revoke(device) {
-      const { status, body } = await service.admin('POST', `/devices/${device}/rotate?now=1`)
+    async revoke(device, by = service) {
+      const { status, body } = await by.admin('POST', `/devices/${device}/rotate?now=1`)
       if (status !== 200) return
       revocations++
       load.revoked(device, (body as { password: string }).password, Date.now())

@@ -1,10 +1,12 @@
 /** What the harness and its load generator say to each other. */
 
+import type { Ports } from './pipe.ts'
+
 export type TrafficName = 'readings' | 'points'
 
 export interface LoadOrder {
   traffic: TrafficName
-  port: number
+  ports: Ports
   seed: number
   ledgerPath: string
   /** The number of the first attempt. */

@@ -27,6 +27,8 @@ const reconnectMs = 50
 const burstEveryMs = 100
 const outstandingMax = 400
 const revokedTurns = 4
+/** Of the requests of a sender that may go to several processes: before these it connects anew. */
+const moveShare = 0.1
 
 const traffics: Record<TrafficName, CreateTraffic> = { readings: createReadings, points: createPoints }
 
@@ -55,14 +57,15 @@ function createSender(order: LoadOrder, index: number, counts: PipeCounts): Send
         password: () => sender.password,
       })
     : undefined
+  const random = createRandom(order.seed * 1009 + index)
   const sender: Sender = {
     name,
     password,
     revokedPassword: undefined,
     revokedTurns: 0,
     mqtt,
-    pipe: mqtt ?? new HttpPipe(order.port, counts),
-    random: createRandom(order.seed * 1009 + index),
+    pipe: mqtt ?? new HttpPipe(order.ports, random, counts),
+    random,
   }
   return sender
 }
@@ -103,6 +106,7 @@ async function runPatient(load: Load, sender: Sender): Promise<void> {
   const patient = order.devices.length - order.busyDevices
   const meanMs = (patient * 1000) / (order.perSecond * (order.busyDevices === 0 ? 1 : 0.6))
   while (!load.stopping) {
+    if (order.ports.length > 1 && sender.mqtt === undefined && sender.random.chance(moveShare)) sender.pipe.close()
     if (!(await sender.pipe.open())) {
       await sleep(reconnectMs)
       continue
@@ -129,7 +133,7 @@ async function runBusy(load: Load, sender: Sender): Promise<void> {
 
 async function runImports(load: Load, adminToken: string): Promise<void> {
   const { order, traffic } = load
-  const pipe = new HttpPipe(order.port, load.counts)
+  const pipe = new HttpPipe(order.ports, createRandom(order.seed), load.counts)
   const sender = load.senders.at(-1)
   for (let imported = 0; !load.stopping && sender !== undefined && imported < order.importsMax; ) {
     if ((await pipe.open()) && traffic.nextImport !== undefined) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
 import { addStations, makeStationKey } from '../support/station-keys.ts'
 import { type LoadProcess, startLoadProcess } from './load-process.ts'
+import type { Ports } from './pipe.ts'
 import type { ServiceProcess } from './service-process.ts'
 import type { StationUnderTest } from './station-route.ts'
 
@@ -11,7 +12,7 @@ const stationCountUsual = 4
 const pointRequestsPerSecondUsual = 40
 
 export interface LoadsOptions {
-  port: number
+  ports: Ports
   mqttPort: number
   adminToken: string
   /** Where the ledgers go. */
@@ -43,11 +44,11 @@ export interface LoadOptions {
 /** A process and a ledger for each kind of traffic, the readings first. */
 export async function startLoads(
   hooks: TestHooks,
-  { port, mqttPort, adminToken, folder, devices, stations, options }: LoadsOptions,
+  { ports, mqttPort, adminToken, folder, devices, stations, options }: LoadsOptions,
 ): Promise<{ load: LoadProcess; ledgerPaths: string[] }> {
   const { seed } = options
   const ledgerPaths = [join(folder, 'ledger')]
-  const common = { port, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
+  const common = { ports, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
   const ofReadings = await startLoadProcess(hooks, {
     ...common,
     traffic: 'readings',

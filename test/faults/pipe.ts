@@ -4,6 +4,7 @@
  */
 
 import { connect, type Socket } from 'node:net'
+import type { Random } from './seeded-random.ts'
 
 export interface Answer {
   status: number
@@ -23,6 +24,9 @@ export interface Pipe {
   close(): void
 }
 
+/** Of the processes that take requests. */
+export type Ports = readonly [number, ...number[]]
+
 export interface PipeCounts {
   /** Connections that ended in the middle of an answer. */
   halfAnswers: number
@@ -32,15 +36,18 @@ const headerEnd = Buffer.from('\r\n\r\n')
 export const answerMsMax = 20_000
 
 export class HttpPipe implements Pipe {
-  readonly #port: number
+  readonly #ports: Ports
+  readonly #random: Random
   readonly #counts: PipeCounts
   #socket: Socket | undefined
   #pending: Buffer = Buffer.alloc(0)
   #waiting: OnAnswer[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(port: number, counts: PipeCounts) {
-    this.#port = port
+  /** Each connection is to one of the ports. */
+  constructor(ports: Ports, random: Random, counts: PipeCounts) {
+    this.#ports = ports
+    this.#random = random
     this.#counts = counts
   }
 
@@ -51,7 +58,7 @@ export class HttpPipe implements Pipe {
   open(): Promise<boolean> {
     if (this.#socket !== undefined) return Promise.resolve(true)
     return new Promise(resolve => {
-      const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true })
+      const socket = connect({ host: '127.0.0.1', port: this.#random.pick(this.#ports), noDelay: true })
       socket.on('connect', () => {
         this.#socket = socket
         resolve(true)

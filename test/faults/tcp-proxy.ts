@@ -1,4 +1,4 @@
-/** A network that misbehaves between the service and QuestDB, on request. */
+/** A network that misbehaves between two processes, on request. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -21,13 +21,16 @@ export interface Trouble {
   pieceBytes: number | undefined
 }
 
+/** A port of the loopback, or the path of a socket. */
+export type Target = number | string
+
 export interface TcpProxy {
   port: number
   trouble: Trouble
-  /** Bytes that went to QuestDB. */
+  /** Bytes that went to the target. */
   bytesUp: number
   /** Where connections go from now on. */
-  targetPort: number
+  target: Target
   /** Ends all connections, so that new ones meet the trouble that was set. */
   cut(): void
   calm(): void
@@ -43,7 +46,7 @@ const noTrouble: Trouble = {
   pieceBytes: undefined,
 }
 
-export async function startTcpProxy(t: TestHooks, targetPort: number, random: Random): Promise<TcpProxy> {
+export async function startTcpProxy(t: TestHooks, target: Target, random: Random): Promise<TcpProxy> {
   const pairs = new Set<Socket>()
   const server = createServer(client => {
     const { trouble } = proxy
@@ -51,7 +54,7 @@ export async function startTcpProxy(t: TestHooks, targetPort: number, random: Ra
       client.destroy()
       return
     }
-    const target = connect({ host: '127.0.0.1', port: proxy.targetPort, noDelay: true })
+    const target = openTarget(proxy.target)
     for (const [one, other] of [
       [client, target],
       [target, client],
@@ -70,7 +73,7 @@ export async function startTcpProxy(t: TestHooks, targetPort: number, random: Ra
   const proxy: TcpProxy = {
     port: 0,
     bytesUp: 0,
-    targetPort,
+    target,
     trouble: { ...noTrouble },
     cut() {
       for (const socket of pairs) socket.destroy()
@@ -88,6 +91,10 @@ export async function startTcpProxy(t: TestHooks, targetPort: number, random: Ra
     server.close()
   })
   return proxy
+}
+
+function openTarget(target: Target): Socket {
+  return typeof target === 'string' ? connect(target) : connect({ host: '127.0.0.1', port: target, noDelay: true })
 }
 
 /** Takes bytes from one to the other; waiting here makes the sender wait. */

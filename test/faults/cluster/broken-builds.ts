@@ -42,6 +42,28 @@ const buildsOfOne: BrokenBuild[] = [
     cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'answers of the brokers swallowed'),
   },
   {
+    name: 'a node lets in without a lease',
+    changes: [
+      {
+        file: 'auth/nodes/lease.ts',
+        from: 'return performance.now() < this.#endMs && this.#wallMs() < this.#endWallMs',
+        to: 'return true',
+      },
+    ],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'api frozen, passwords changed'),
+  },
+  {
+    name: 'a change is answered before the other node has it',
+    changes: [
+      {
+        file: 'auth/nodes/barrier.ts',
+        from: 'if (behind.count === 0) return',
+        to: 'return',
+      },
+    ],
+    cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'api cut from PostgreSQL, passwords changed'),
+  },
+  {
     name: 'offsets committed before they are applied',
     changes: [
       {

@@ -1,13 +1,17 @@
-/** An experiment on an api process and two forwarders, with topics as the journals. */
+/** An experiment on two api processes and two forwarders, with topics as the journals. */
 
+import { freePort } from '../../../store/process/free-port.ts'
 import { isRunning, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
+import { createHooks } from '../hooks.ts'
 import type { ServiceProcess } from '../service-process.ts'
+import { type ApiProcess, apiSettings, apiWords, startBeside } from './api-processes.ts'
 import type { FaultKafka } from './fault-kafka.ts'
 import { type Forwarder, holderOf, startForwarders } from './forwarders.ts'
 
 export interface ClusterBed extends TestBed {
   kafka: FaultKafka
+  apis: ApiProcess[]
   forwarders: Forwarder[]
   /** How often each fault has happened. */
   counts: Map<string, number>
@@ -23,35 +27,50 @@ export async function clusterExperiment(
 ): Promise<void> {
   const { kafka } = harness
   if (kafka === undefined) throw new Error('a row of the cluster needs brokers')
-  const { tally } = options
-  const api = { points: true, words: ['--role', 'api'], environment: kafka.settings.api }
-  await experiment(harness, { ...api, ...options }, async bed => {
-    const forwarders = await startForwarders(harness, kafka, bed)
-    const clusterBed = { ...bed, kafka, forwarders, counts: new Map<string, number>() }
-    await holderOf(forwarders)
-    await bed.untilAcknowledged(100)
-    await work(clusterBed)
-    const endedMs = performance.now()
-    await bed.untilAcknowledged(100)
-    await bed.load.stop()
-    await untilShown(clusterBed)
-    const shownMs = Math.round(performance.now() - endedMs)
-    tally.notes.push(`all shown ${shownMs} ms after the last fault`)
-    if (shownMs > shownMsMax) tally.problems.push(`all is shown ${shownMs} ms after the last fault`)
-    tally.notes.push([...clusterBed.counts].map(([name, count]) => `${name} ${count}`).join(', '))
-    for (const [name, process] of processesOf(clusterBed)) complainOfEnd(clusterBed, name, process)
-  })
+  const hooks = createHooks()
+  try {
+    const first = await apiSettings(hooks, harness.databases, kafka, options.seed)
+    const second = await apiSettings(hooks, harness.databases, kafka, options.seed + 1)
+    const port = await freePort()
+    const api = { points: true, words: apiWords, environment: first.environment, beside: [port] }
+    await experiment(harness, { ...api, ...options }, async bed => {
+      const apis = [{ ...bed.service, link: first.link }, await startBeside(harness, bed, second, port)]
+      const forwarders = await startForwarders(harness, kafka, bed)
+      await withCluster({ ...bed, kafka, apis, forwarders, counts: new Map<string, number>() }, work)
+    })
+  } finally {
+    await hooks.undo()
+  }
 }
 
-function untilShown({ service }: ClusterBed): Promise<void> {
-  return until('all is shown', async () => {
-    const { lag, points } = await service.status()
-    return lag.readings === 0 && points.lag.points === 0
-  })
+async function withCluster(bed: ClusterBed, work: (bed: ClusterBed) => Promise<void>): Promise<void> {
+  const { tally } = bed
+  await holderOf(bed.forwarders)
+  await bed.untilAcknowledged(100)
+  await work(bed)
+  const endedMs = performance.now()
+  await bed.untilAcknowledged(100)
+  await bed.load.stop()
+  await untilShown(bed)
+  const shownMs = Math.round(performance.now() - endedMs)
+  tally.notes.push(`all shown ${shownMs} ms after the last fault`)
+  if (shownMs > shownMsMax) tally.problems.push(`all is shown ${shownMs} ms after the last fault`)
+  tally.notes.push([...bed.counts].map(([name, count]) => `${name} ${count}`).join(', '))
+  for (const [name, process] of processesOf(bed)) complainOfEnd(bed, name, process)
 }
 
-const processesOf = ({ service, forwarders }: ClusterBed) => [
-  ['api', service] as const,
+/** At both: each follows the topics by itself. */
+async function untilShown({ apis }: ClusterBed): Promise<void> {
+  for (const api of apis) {
+    await until('all is shown', async () => {
+      const { lag, points } = await api.status()
+      return lag.readings === 0 && points.lag.points === 0
+    })
+  }
+}
+
+const processesOf = ({ apis, forwarders }: ClusterBed) => [
+  ...apis.map((api, index) => [`api ${index + 1}`, api] as const),
   ...forwarders.map((forwarder, index) => [`forwarder ${index + 1}`, forwarder] as const),
 ]
 

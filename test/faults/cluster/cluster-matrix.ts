@@ -7,7 +7,7 @@ import { devicesOf } from '../rows/erase.ts'
 import type { Random } from '../seeded-random.ts'
 import type { Tally } from '../tally.ts'
 import { type ClusterBed, clusterExperiment } from './cluster-experiment.ts'
-import { type FaultName, faults } from './faults.ts'
+import { changeableDevice, type FaultName, faults } from './faults.ts'
 import { holderOf } from './forwarders.ts'
 
 interface ClusterRow {
@@ -21,7 +21,9 @@ interface ClusterRow {
 
 const rows: ClusterRow[] = [
   { name: 'api killed', cycles: 20, seconds: 8 },
-  { name: 'api frozen', cycles: 3, seconds: 15 },
+  { name: 'both apis killed', cycles: 6, seconds: 8 },
+  { name: 'api frozen, passwords changed', cycles: 4, seconds: 15 },
+  { name: 'api cut from PostgreSQL, passwords changed', cycles: 4, seconds: 15 },
   { name: 'api cut from a broker', cycles: 4, seconds: 15 },
   { name: 'holder killed', cycles: 10, seconds: 12 },
   { name: 'holder frozen', cycles: 3, seconds: 20 },
@@ -89,7 +91,7 @@ export async function runInTurn(
 /** One at a time or two at once, of any kind. */
 async function mixFaults(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   await inExperiments(harness, tally, seed, cycles, async (bed, index) => {
-    if (index % 3 === 1) await bed.revoke(deviceOf(bed))
+    if (index % 3 === 1) await bed.revoke(changeableDevice(bed))
     const first = anyFault(bed)
     const second = anyFault(bed)
     const isPair = bed.random.chance(0.3) && faults[first].target !== faults[second].target
@@ -104,7 +106,7 @@ async function eraseMeanwhile(harness: Harness, tally: Tally, seed: number, cycl
     const victims = devicesOf(bed)
     const name = victims.names.at(-2 - index) as string
     await victims.request(name)
-    await bed.revoke(deviceOf(bed))
+    await bed.revoke(changeableDevice(bed))
     await happen(bed, names[index % names.length] as FaultName)
     await victims.untilErased(name)
   })
@@ -140,6 +142,3 @@ function anyFault({ kafka, random }: ClusterBed): FaultName {
 }
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)] as T
-
-/** Neither the one that is busy nor those of the end, which are erased or of the imports. */
-const deviceOf = ({ devices, random }: ClusterBed): string => pick(random, devices.slice(1, -12)).name

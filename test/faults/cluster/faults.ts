@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
 import { isRunning, until } from '../../support/processes.ts'
 import type { ServiceProcess } from '../service-process.ts'
+import type { ApiProcess } from './api-processes.ts'
 import {
   anyBrokers,
   cutFromBroker,
@@ -22,13 +23,19 @@ export type Fault = (bed: ClusterBed) => Promise<void>
 
 const backlogMs = 4000
 const latencyMs = 1500
+const revocationsBeside = 5
 /** The wait for late requests after the cut, and some requests behind it. */
 const slowMs = 10_000
 
 /** Where two happen at once they differ in what they are done to. */
 export const faults = {
-  'api killed': { target: 'api', run: bed => killService(bed, bed.service) },
-  'api frozen': { target: 'api', run: bed => freezeProcess(bed, bed.service.pid()) },
+  'api killed': { target: 'api', run: bed => killService(bed, anyApi(bed)) },
+  'both apis killed': {
+    target: 'api',
+    run: async bed => void (await Promise.all(bed.apis.map(api => killService(bed, api)))),
+  },
+  'api frozen, passwords changed': { target: 'api', run: freezeAndRevoke },
+  'api cut from PostgreSQL, passwords changed': { target: 'api', run: cutAndRevoke },
   'api cut from a broker': { target: 'link', run: cutFromBroker },
   'holder killed': { target: 'forwarders', run: async bed => killService(bed, await holderOf(bed.forwarders)) },
   'holder frozen': {
@@ -60,6 +67,8 @@ export const faults = {
 
 export type FaultName = keyof typeof faults
 
+const anyApi = ({ apis, random }: ClusterBed): ApiProcess => apis[random.below(apis.length)] as ApiProcess
+
 async function killService(bed: ClusterBed, service: ServiceProcess): Promise<void> {
   await service.end('SIGKILL')
   await sleep(bed.random.below(downMsMax))
@@ -85,6 +94,38 @@ async function freezeProcess(bed: ClusterBed, pid: number): Promise<void> {
   bed.hooks.teardown(thaw)
   await sleep(frozenMs)
   thaw()
+}
+
+/** At the other one, while requests with the old passwords wait in the sockets of the frozen one. */
+async function freezeAndRevoke(bed: ClusterBed): Promise<void> {
+  const api = anyApi(bed)
+  const thaw = freeze(api.pid())
+  bed.hooks.teardown(thaw)
+  await revokeBeside(bed, api)
+  await sleep(frozenMs)
+  thaw()
+}
+
+/** At the other one, while the one that is cut off still has a lease. */
+async function cutAndRevoke(bed: ClusterBed): Promise<void> {
+  const api = anyApi(bed)
+  api.link.trouble.silent = true
+  api.link.cut()
+  await revokeBeside(bed, api)
+  await sleep(frozenMs)
+  api.link.calm()
+}
+
+async function revokeBeside(bed: ClusterBed, without: ApiProcess): Promise<void> {
+  const other = bed.apis.find(api => api !== without) as ApiProcess
+  for (let count = 0; count < revocationsBeside; count++) await bed.revoke(changeableDevice(bed), other)
+}
+
+/** Neither the one that is busy nor those of the end, which are erased or of the imports. */
+export function changeableDevice({ devices, random }: ClusterBed): string {
+  const [first, ...others] = devices.slice(1, -12)
+  if (first === undefined) throw new Error('there are too few devices')
+  return random.pick([first, ...others]).name
 }
 
 /**

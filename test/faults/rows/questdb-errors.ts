@@ -40,9 +40,9 @@ export async function disturbNetwork(harness: Harness, tally: Tally, seed: numbe
 export async function internalErrors(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     await experiment(harness, { seed: seed + cycle, tally, importEveryMs: 1500 }, async bed => {
-      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.targetPort)
+      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.target)
       proxy.decide = () => (bed.random.chance(0.3) ? { status: 500, message: 'internal error' } : undefined)
-      bed.proxy.targetPort = proxy.port
+      bed.proxy.target = proxy.port
       bed.proxy.cut()
       await sleep(6000)
       proxy.decide = () => undefined
@@ -62,14 +62,14 @@ export async function slowLink(harness: Harness, tally: Tally, seed: number, cyc
       proxy.cut()
       await sleep(8000)
       await bed.load.stop()
-      const limits = await startAnsweringProxy(bed.hooks, proxy.targetPort)
+      const limits = await startAnsweringProxy(bed.hooks, proxy.target)
       limits.decide = body => (body.length > 100_000 ? { status: 413, message: 'too large' } : undefined)
-      const { targetPort } = proxy
-      proxy.targetPort = limits.port
+      const { target } = proxy
+      proxy.target = limits.port
       proxy.calm()
       await untilForwarded(bed, 3000)
       if (limits.refused === 0) tally.problems.push('no request was long')
-      proxy.targetPort = targetPort
+      proxy.target = target
       for (const bytesPerSecond of [150_000, 50_000]) {
         Object.assign(proxy.trouble, { bytesPerSecond })
         proxy.cut()
@@ -98,13 +98,13 @@ async function untilForwarded({ service }: TestBed, readings: number): Promise<v
 export async function poisonRow(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     await experiment(harness, { seed: seed + cycle, tally, perSecond: 100, points: true }, async bed => {
-      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.targetPort)
+      const proxy = await startAnsweringProxy(bed.hooks, bed.proxy.target)
       const keys = [`device=${bed.devices[2]?.name ?? ''}-`, await seriesKey(bed)].map(text => Buffer.from(text))
       proxy.decide = body => {
         const isPoisoned = keys.some(key => body.includes(key))
         return isPoisoned ? { status: 400, message: 'error in line 1' } : undefined
       }
-      bed.proxy.targetPort = proxy.port
+      bed.proxy.target = proxy.port
       bed.proxy.cut()
       await until('a reading and a point are put aside', async () => {
         const { dead_letters: ofReadings, points } = await bed.service.status()
