@@ -15,6 +15,7 @@ import { type Ledger, readLedger } from './ledger.ts'
 import type { LoadProcess } from './load-process.ts'
 import { addStationsFor, firstOf, type LoadOptions, startLoads } from './loads.ts'
 import type { JudgeOptions, Verdict } from './oracle.ts'
+import type { Ports } from './pipe.ts'
 import { createRandom, type Random } from './seeded-random.ts'
 import { createServiceProcess, type ServiceProcess } from './service-process.ts'
 import type { StationUnderTest } from './station-route.ts'
@@ -39,8 +40,8 @@ export interface ExperimentOptions extends LoadOptions {
   words?: readonly string[]
   /** How many files the service may have open, and each of its databases. */
   filesMax?: number
-  /** Of processes that take requests beside the service. */
-  beside?: readonly number[]
+  /** Of the service, and of others beside it that take the load as well; by default it is alone. */
+  ports?: Ports
   /** With databases of its own instead of the shared ones. */
   ownDatabases?: boolean
   judging?: JudgeOptions
@@ -113,10 +114,11 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const random = createRandom(seed)
   const proxy = await startTcpProxy(hooks, databases.questdb.http.port, random)
+  const ports: Ports = options.ports ?? [await freePort()]
   const mqttPort = await freePort()
   const service = createServiceProcess(hooks, {
     source: harness.source,
-    port: await freePort(),
+    port: ports[0],
     dataDirectory: join(folder, 'data'),
     environment: {
       ...(options.ownDatabases === true ? {} : settingsFor(databases, proxy.port)),
@@ -131,7 +133,7 @@ async function setUp(harness: Harness, hooks: Hooks, options: ExperimentOptions)
   const devices = await addDevices(service, prefix, options.devices ?? deviceCount)
   const stations = await addStationsFor(service, prefix, options)
   const { load, ledgerPaths } = await startLoads(hooks, {
-    ports: [service.port, ...(options.beside ?? [])],
+    ports,
     mqttPort,
     adminToken: service.adminToken(),
     folder,

@@ -16,7 +16,6 @@ export interface ApiProcess extends ServiceProcess {
 }
 
 export const apiWords = ['--role', 'api']
-const publicUrl = 'http://localhost'
 
 export interface ApiSettings {
   link: TcpProxy
@@ -28,9 +27,9 @@ export async function apiSettings(
   hooks: TestHooks,
   { postgresSocket, postgresUrl }: Databases,
   kafka: FaultKafka,
-  seed: number,
+  publicUrl: string,
 ): Promise<ApiSettings> {
-  const link = await startTcpProxy(hooks, postgresSocket, createRandom(seed))
+  const link = await startTcpProxy(hooks, postgresSocket, createRandom(1))
   const url = new URL(postgresUrl.replace(/@.*\//, `@127.0.0.1:${link.port}/`))
   return { link, environment: { ...kafka.settings.api, DATABASE_URL: url.href, PUBLIC_URL: publicUrl } }
 }

@@ -29,12 +29,13 @@ export async function clusterExperiment(
   if (kafka === undefined) throw new Error('a row of the cluster needs brokers')
   const hooks = createHooks()
   try {
-    const first = await apiSettings(hooks, harness.databases, kafka, options.seed)
-    const second = await apiSettings(hooks, harness.databases, kafka, options.seed + 1)
-    const port = await freePort()
-    const api = { points: true, words: apiWords, environment: first.environment, beside: [port] }
+    const ports = [await freePort(), await freePort()] as const
+    const publicUrl = `http://127.0.0.1:${ports[0]}`
+    const first = await apiSettings(hooks, harness.databases, kafka, publicUrl)
+    const second = await apiSettings(hooks, harness.databases, kafka, publicUrl)
+    const api = { points: true, words: apiWords, environment: first.environment, ports }
     await experiment(harness, { ...api, ...options }, async bed => {
-      const apis = [{ ...bed.service, link: first.link }, await startBeside(harness, bed, second, port)]
+      const apis = [{ ...bed.service, link: first.link }, await startBeside(harness, bed, second, ports[1])]
       const forwarders = await startForwarders(harness, kafka, bed)
       await withCluster({ ...bed, kafka, apis, forwarders, counts: new Map<string, number>() }, work)
     })
