@@ -1,12 +1,12 @@
 /** Databases for a bench: started by the bench and passed to the service as external ones, so that the bench can count the rows. */
 
+import { postgresUrl } from '../demo/cluster/database-settings.ts'
 import { connectQuestdb } from '../ingest/forwarder/questdb.ts'
 import { readTableStates } from '../ingest/forwarder/table-state.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { measurementsTable, readingsTable } from '../store/tables.ts'
 import { startDatabases, type TestHooks } from '../test/support/databases.ts'
-import { postgresUrl } from '../test/support/postgres-url.ts'
 import { serverPid } from '../test/support/processes.ts'
 import { sleep } from './measure.ts'
 

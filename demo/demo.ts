@@ -1,15 +1,20 @@
-/** `npm run demo`: the service with eight devices, two air-quality stations and content files, until Ctrl-C. */
+/**
+ * `npm run demo`: the service with eight devices, two air-quality stations and content files, until Ctrl-C. With `--cluster` it is
+ * several processes, with Kafka as the journal.
+ */
 
+import { join } from 'node:path'
 import { createAdminClient } from '../cli/admin-client.ts'
 import { watchParent } from '../service/parent.ts'
-import { readConfig } from '../settings/config.ts'
+import { type Config, readConfig } from '../settings/config.ts'
 import { runFeed } from './air-quality/feed.ts'
 import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'
+import { startDemoCluster } from './cluster/demo-cluster.ts'
 import { createReplay } from './history.ts'
 import { importContentFiles, importHistory, registerDevices } from './prepare.ts'
 import { runSensor, type Sensor, type SensorOptions } from './sensors.ts'
-import { type Started, startDemoService, visible } from './service.ts'
+import { type DemoService, type Started, startDemoService, visible } from './service.ts'
 import { type DemoState, readDemoState, writeDemoState } from './state.ts'
 import { modelledStations, recordedStations } from './stations.ts'
 import { createRandom, modelWeather, seedOf } from './weather.ts'
@@ -18,6 +23,7 @@ const intervalMs = 10_000
 const saveEveryMs = 60_000
 const visibleMsMax = 120_000
 
+const isCluster = process.argv.includes('--cluster')
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
@@ -59,12 +65,12 @@ function feedsOf(state: DemoState, options: Omit<SensorOptions, 'intervalMs'>): 
 }
 
 /** One address, and the settings that the requests of the README go by. */
-function showAddress(url: string, dataDirectory: string, { account }: DemoState): void {
+function showAddress({ url, admin }: Started, { account }: DemoState): void {
   const lines = ['', `Open in a browser: ${url}/`, '']
   if (account !== undefined) lines.push(`Sign in as ${account.email} with the password ${account.password}.`)
   lines.push(
     'The README has requests to try, in another terminal, behind this line:',
-    `  export PORT=${new URL(url).port} DATA_DIR='${dataDirectory.replaceAll("'", `'\\''`)}'`,
+    `  export PORT=${new URL(admin.url).port} DATA_DIR='${admin.dataDirectory.replaceAll("'", `'\\''`)}'`,
   )
   for (const line of lines) say(line)
   say(`Eight sensors send a reading every ${intervalMs / 1000} s, two stations a point of each parameter every minute.`)
@@ -86,8 +92,8 @@ async function live(url: string, dataDirectory: string, state: DemoState): Promi
   writeDemoState(dataDirectory, state)
 }
 
-async function prepare({ url, token }: Started, dataDirectory: string): Promise<DemoState> {
-  const client = createAdminClient(() => ({ url, token }))
+async function prepare({ url, admin, token }: Started, dataDirectory: string): Promise<DemoState> {
+  const client = createAdminClient(() => ({ url: admin.url, token }))
   const state = readDemoState(dataDirectory)
   const registered = await registerDevices(client, state)
   writeDemoState(dataDirectory, state)
@@ -103,12 +109,22 @@ async function prepare({ url, token }: Started, dataDirectory: string): Promise<
   return state
 }
 
-async function run(): Promise<void> {
-  const { DATA_DIR: dataDirectory, PARENT_PID: parentPid } = readConfig(process.env)
-  watchParent(parentPid, () => stop.abort())
+function startService(dataDirectory: string, onLine: (sentence: string) => void): DemoService {
   say('The service starts; the first time it also fetches QuestDB.')
+  return startDemoService({ dataDirectory, environment: process.env, signal: stop.signal, onLine })
+}
+
+function startCluster(config: Config, folder: string, onLine: (sentence: string) => void): DemoService {
+  say('Ten processes start; the first time they also fetch QuestDB and Kafka.')
+  return startDemoCluster({ config, folder, signal: stop.signal, onLine })
+}
+
+async function run(): Promise<void> {
+  const config = readConfig(process.env)
+  watchParent(config.PARENT_PID, () => stop.abort())
   const onLine = (sentence: string) => say(`  ${sentence}`)
-  const service = startDemoService({ dataDirectory, environment: process.env, signal: stop.signal, onLine })
+  const dataDirectory = isCluster ? join(config.DATA_DIR, 'cluster') : config.DATA_DIR
+  const service = isCluster ? startCluster(config, dataDirectory, onLine) : startService(dataDirectory, onLine)
   stop.signal.addEventListener('abort', () => void service.stop())
   // Without the service there is nothing to go on for.
   let isStopping = false
@@ -119,7 +135,7 @@ async function run(): Promise<void> {
   try {
     const started = await service.started
     const state = await prepare(started, dataDirectory)
-    showAddress(started.url, dataDirectory, state)
+    showAddress(started, state)
     await live(started.url, dataDirectory, state)
   } finally {
     isStopping = true

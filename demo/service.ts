@@ -18,7 +18,8 @@ export interface DemoService {
 
 export interface Started {
   url: string
-  /** The local admin token. */
+  /** Where the local admin token is valid, and the data directory that has it. */
+  admin: { url: string; dataDirectory: string }
   token: string
 }
 
@@ -53,7 +54,8 @@ export function startDemoService(options: DemoServiceOptions): DemoService {
     const url = await Promise.race([listening(child, onLine), ended])
     if (typeof url === 'number') throw new Error('The service did not start.')
     await ready(url, signal)
-    return { url, token: readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim() }
+    const admin = { url, dataDirectory }
+    return { url, admin, token: readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim() }
   }
 
   return {

@@ -6,7 +6,7 @@ import type { DataDirectory } from './data-directory.ts'
 import { StartError } from './start-error.ts'
 
 /** What one node makes by them, another one has to read. */
-const sharedSecrets = new Set([
+export const sharedSecrets: ReadonlySet<string> = new Set([
   'session-secret',
   'token-secret',
   'tenant-key',

@@ -1,6 +1,7 @@
 /** A Kafka of one or three brokers on this machine, with data of its own. */
 
 import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JarOptions } from '../../store/maven/maven-fetch.ts'
 import { freePort } from '../../store/process/free-port.ts'
@@ -48,7 +49,7 @@ async function startBrokers(
   { folder, brokers: count, settings }: Pick<ClusterOptions, 'folder' | 'brokers' | 'settings'>,
   stopTimeoutMs = 10_000,
 ): Promise<KafkaCluster> {
-  const clusterId = randomBytes(16).toString('base64url')
+  const clusterId = clusterIdIn(folder)
   const places = await Promise.all(Array.from({ length: count }, (_, i) => placeOf(i + 1, folder)))
   const brokers = await Promise.all(
     places.map(place => {
@@ -67,6 +68,14 @@ async function startBrokers(
     throw error
   }
   return { brokers, addresses, stop: () => each(async broker => void (await broker.stop())), kill }
+}
+
+/** Made at the first start: brokers do not start with the data of another one. */
+function clusterIdIn(folder: string): string {
+  const path = join(folder, 'cluster-id')
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(path)) writeFileSync(path, randomBytes(16).toString('base64url'))
+  return readFileSync(path, 'utf8')
 }
 
 async function placeOf(id: number, folder: string): Promise<BrokerPlace> {

@@ -1,9 +1,9 @@
 /** The end of an experiment: what is stored, read by two routes when all is quiet, and judged. */
 
+import { postgresUrl } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
-import { postgresUrl } from '../support/postgres-url.ts'
 import { until } from '../support/processes.ts'
 import { shownLater } from './clock-periods.ts'
 import type { Databases } from './databases.ts'

@@ -5,6 +5,7 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { postgresUrl, questdbSettings } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
 import { launch, type ServerProcess } from '../../store/process/server-process.ts'
@@ -15,7 +16,6 @@ import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb } from '../../store/questdb/questdb-server.ts'
 import { logSettingsText, managedSettings, settingsText } from '../../store/questdb/questdb-settings.ts'
 import { storeOptions, type TestHooks } from '../support/databases.ts'
-import { postgresUrl } from '../support/postgres-url.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { openQuestdbSql, type QuestdbSql } from './questdb-sql.ts'
 
@@ -83,13 +83,7 @@ export async function startFaultDatabases(t: TestHooks, folder: string): Promise
 
 /** QUESTDB_HTTP by way of another port, and the other settings by which a service uses these databases. */
 export function settingsFor({ questdb, postgresUrl }: Databases, questdbPort: number): Record<string, string> {
-  const { http, pg } = questdb
-  const credentials = Buffer.from((http.authorization ?? '').slice(6), 'base64').toString()
-  return {
-    QUESTDB_HTTP: `http://${credentials}@127.0.0.1:${questdbPort}`,
-    QUESTDB_PG: `postgresql://${pg.user}:${pg.password}@${pg.host}:${pg.port}/${pg.database}`,
-    DATABASE_URL: postgresUrl,
-  }
+  return { ...questdbSettings(questdb, questdbPort), DATABASE_URL: postgresUrl }
 }
 
 async function answers(sql: QuestdbSql): Promise<boolean> {

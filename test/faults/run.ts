@@ -4,7 +4,7 @@
  * `--rows 1a,2` chooses rows, `--cycles 5` bounds the cycles of each, `--seed 7` repeats a run, `--lanes 1` runs one row
  * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
  *
- * `npm run faults:cluster` is the same with `--cluster`: an api process, two forwarders and three brokers, or one with
+ * `npm run faults:cluster` is the same with `--cluster`: two api processes, two forwarders and three brokers, or one with
  * `--brokers 1`.
  */
 

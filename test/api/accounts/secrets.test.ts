@@ -8,7 +8,7 @@ import t from 'tap'
 import { createSessionCodec } from '../../../auth/sessions/session-codec.ts'
 import { startDatabases } from '../../support/databases.ts'
 import { readMails } from '../../support/mail-folder.ts'
-import { postgresUrl } from '../../support/postgres-url.ts'
+import { postgresUrl } from '../../../demo/cluster/database-settings.ts'
 import { startService, withoutQuestdb } from '../../support/service.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
