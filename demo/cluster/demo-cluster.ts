@@ -4,15 +4,13 @@
  */
 
 import { mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectKafka } from '../../ingest/kafka/connect.ts'
-import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import type { Config } from '../../settings/config.ts'
-import { kafkaSettings } from '../../settings/kafka.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import type { Log } from '../../store/log.ts'
+import { type Environment, runProgram } from '../../store/process/find-program.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { sharedSecrets } from '../../store/shared-secrets.ts'
 import { openStore } from '../../store/store.ts'
 import type { DemoService, Started } from '../service.ts'
@@ -25,11 +23,15 @@ export interface DemoClusterOptions {
   config: Config
   /** Everything is in it. */
   folder: string
+  /** One is enough to see the rest work. */
+  brokers: 1 | 3
   signal: AbortSignal
   onLine: (sentence: string) => void
 }
 
+const root = resolve(import.meta.dirname, '..', '..')
 const pollMs = 500
+const prepareMsMax = 60_000
 /** The server of PostgreSQL may run as another user. */
 const passableMode = 0o711
 
@@ -44,22 +46,24 @@ export function startDemoCluster(options: DemoClusterOptions): DemoService {
 }
 
 async function start(options: DemoClusterOptions, onOpen: (close: () => unknown) => void): Promise<Started> {
-  const { config, folder, signal, onLine } = options
-  const { HOST, PORT, cacheDirectory, environment } = config
+  const { config, folder, brokers, signal, onLine } = options
+  const { HOST, cacheDirectory, environment } = config
+  const port = config.PORT === 0 ? await freePort() : config.PORT
   const log = sentencesOf(onLine)
   const directory = openDataDirectory(makeFolder(folder, 'databases'))
   onOpen(() => directory.close())
   const jars = { cacheDirectory, environment, signal, log }
-  const kafka = await startKafkaCluster({ ...jars, folder: makeFolder(folder, 'kafka'), brokers: 3 })
+  const kafka = await startKafkaCluster({ ...jars, folder: makeFolder(folder, 'kafka'), brokers })
   onOpen(() => kafka.stop())
   onLine(`Kafka runs: ${kafka.addresses.join(', ')}`)
-  await prepareTopics({ ...config, KAFKA_BROKERS: [...kafka.addresses] })
+  const kafkaSettings = { KAFKA_BROKERS: kafka.addresses.join(), KAFKA_REPLICATION: String(brokers) }
+  await prepareTopics({ ...environment, ...kafkaSettings })
   // The process that takes requests sees to the hourly view.
   const store = await openStore({ ...jars, directory, leavesHourlyView: true })
   onOpen(() => store.close())
   await store.questdb.ready
   for (const name of sharedSecrets) directory.secret(name)
-  const url = `http://${HOST}:${PORT}`
+  const url = `http://${HOST}:${port}`
   const processes = await Promise.all(
     [1, 2].flatMap(id => [placeProcess('api', id, folder), placeProcess('forward', id, folder)]),
   )
@@ -67,7 +71,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
     ...environment,
     ...questdbSettings(store.questdb.address),
     DATABASE_URL: postgresUrl(store.postgres),
-    KAFKA_BROKERS: kafka.addresses.join(),
+    ...kafkaSettings,
     SECRETS_DIR: directory.secrets,
     PUBLIC_URL: url,
     AUTH_HOST: 'on',
@@ -79,7 +83,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   const apis = processes.filter(({ role }) => role === 'api')
   const balancer = await startBalancer({
     host: HOST,
-    port: PORT,
+    port,
     ports: apis.map(({ port }) => port),
     isReady: port => apis.some(api => api.port === port && api.isReady),
   })
@@ -103,18 +107,11 @@ function makeFolder(folder: string, name: string): string {
   return path
 }
 
-async function prepareTopics(config: Config): Promise<void> {
-  const settings = kafkaSettings(config)
-  if (settings === undefined) throw new Error('no brokers are set')
-  const { connection, requirements, topicPrefix } = settings
-  const kafka = await connectKafka(connection)
-  try {
-    for (const topic of Object.values(topicsOf(topicPrefix, 1))) {
-      await prepareTopic(kafka.admin, topic, { requirements, apply: true })
-    }
-  } finally {
-    await kafka.close()
-  }
+/** As an operator does it. */
+async function prepareTopics(environment: Environment): Promise<void> {
+  const words = [join(root, 'cli', 'barograph.ts'), 'kafka', 'prepare']
+  const { ok, output } = await runProgram(process.execPath, words, { environment, timeoutMs: prepareMsMax })
+  if (!ok) throw new Error(`the topics cannot be made: ${output}`)
 }
 
 /** What the parts log, a sentence at a time. */
