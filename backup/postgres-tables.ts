@@ -19,7 +19,7 @@ type Sequence = ManifestHead['postgres']['sequences'][number]
 /** The runner of migrations writes this one. */
 const migrationsTable = 'schema_migrations'
 /** Of nodes that run: after a restore there are none, and the feed of their changes begins anew. */
-const tablesOfNodes = ['feed_head', 'feed', 'nodes']
+const tablesOfNodes = ['feed_head', 'feed', 'nodes', 'hourly_view']
 
 /** Texts of times and numbers that mean the same to any server. */
 export const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

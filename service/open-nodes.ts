@@ -19,6 +19,8 @@ export interface ServiceNodes {
   join(): Promise<void>
   /** Why requests with credentials are refused. */
   fault(): string | undefined
+  /** Whether this service does what one node does for all; one that is alone always does. */
+  leads(): boolean
   close(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ const alone: ServiceNodes = {
   feed: noFeed,
   join: async () => undefined,
   fault: () => undefined,
+  leads: () => true,
   close: async () => undefined,
 }
 

@@ -11,7 +11,12 @@ const root = resolve(import.meta.dirname, '..')
 const forAll = 'limits'
 
 /** Which folder may import from which; a file name stands for that file alone. */
-const postgresLeaves = ['store/log.ts', 'store/postgres/postgres-errors.ts', 'store/postgres/transaction.ts']
+const postgresLeaves = [
+  'store/log.ts',
+  'store/postgres/postgres-errors.ts',
+  'store/postgres/transaction.ts',
+  'store/postgres/held-lock',
+]
 const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
 const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'store/questdb/client']
 

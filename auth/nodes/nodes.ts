@@ -12,6 +12,7 @@ import { createBarrier } from './barrier.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import { createFeedReader, FeedBroken } from './feed-reader.ts'
 import { appendChanges, type Change, readHead } from './feed-rows.ts'
+import { createLeadership } from './leadership.ts'
 import { idleMsMaxOf, Lease } from './lease.ts'
 import { createNodeConnection } from './node-connection.ts'
 import { type Node, removeNode } from './node-rows.ts'
@@ -23,7 +24,12 @@ export interface Nodes {
   join(): Promise<void>
   /** Why nobody is let in; undefined while the lease is valid. */
   fault(): string | undefined
-  /** Gives the lease up. */
+  /**
+   * Whether this node does what one node does for all. False at once when that is doubtful, so it is asked directly before each
+   * statement that must not be made by two.
+   */
+  leads(): boolean
+  /** Gives up the lease, and what this node leads, of which nothing may be under way any more. */
   close(): Promise<void>
 }
 
@@ -52,6 +58,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const noted = new WeakMap<Transaction, Change[]>()
   const renewal = createRenewal({ node, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
+  const leadership = createLeadership({ id: node.id, connect, lease, log })
 
   async function catchUp(): Promise<void> {
     try {
@@ -97,9 +104,14 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 
   return {
     feed,
-    join: renewal.start,
+    async join() {
+      await renewal.start()
+      leadership.start()
+    },
     fault: renewal.fault,
+    leads: leadership.leads,
     async close() {
+      await leadership.close()
       await renewal.close()
       lease.end()
       // What is not removed ends with its time.

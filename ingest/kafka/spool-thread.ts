@@ -2,12 +2,12 @@
 
 import { rmSync } from 'node:fs'
 import { type MessagePort, workerData } from 'node:worker_threads'
+import { Hold } from '../../store/postgres/held-lock/hold.ts'
 import type { ForwarderThreadData } from '../forwarder/forwarder-messages.ts'
 import { runForwarder, threadLog } from '../forwarder/run-forwarder.ts'
 import { type Disk, openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
 import { connectKafka, type Kafka, type KafkaOptions } from './connect.ts'
-import { Hold } from './hold.ts'
 import { openSpoolSource, type SpoolSourceOptions } from './spool-source.ts'
 import type { SpoolMessage } from './spool-status.ts'
 

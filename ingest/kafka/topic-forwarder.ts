@@ -5,11 +5,11 @@
  */
 
 import type { Log } from '../../store/log.ts'
+import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
-import { holdMs } from './heartbeat.ts'
 import { LetterFiles } from './letter-files.ts'
 import { TooManyLetters } from './shard-letters.ts'
 import type { HeldShard } from './shard-lock.ts'

@@ -1,12 +1,12 @@
 /** The forwarder's thread over a spool of a topic, from its start to its stop. */
 
 import type { Log } from '../../store/log.ts'
+import type { Hold } from '../../store/postgres/held-lock/hold.ts'
 import { revisionSlots } from '../forwarder/dirty-set.ts'
 import { type ForwarderHandle, startForwarder } from '../forwarder/forwarder-handle.ts'
 import type { ForwarderStart } from '../forwarder/forwarder-messages.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import type { TableDescription } from '../table.ts'
-import type { Hold } from './hold.ts'
 import { openSpoolPort, type SpoolPort } from './spool-port.ts'
 import type { SpoolSourceData } from './spool-thread.ts'
 

@@ -8,10 +8,10 @@ import { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import t, { type Test } from 'tap'
 import { postgresUrl } from '../../demo/cluster/database-settings.ts'
-import { holdMs } from '../../ingest/kafka/heartbeat.ts'
-import { Hold } from '../../ingest/kafka/hold.ts'
 import { acquireShard, type HeldShard, type ShardLockOptions } from '../../ingest/kafka/shard-lock.ts'
 import { createShardState } from '../../ingest/kafka/shard-state.ts'
+import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
+import { Hold } from '../../store/postgres/held-lock/hold.ts'
 import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { messageOf, serverPid, until } from '../support/processes.ts'
@@ -159,7 +159,10 @@ t.test('threads see how long the shard is held', async t => {
      parentPort.on('message', async () => parentPort.postMessage((await asked).isHeld()))`,
     {
       eval: true,
-      workerData: { shared: hold.shared, module: new URL('../../ingest/kafka/hold.ts', import.meta.url).href },
+      workerData: {
+        shared: hold.shared,
+        module: new URL('../../store/postgres/held-lock/hold.ts', import.meta.url).href,
+      },
     },
   )
   t.teardown(() => worker.terminate())

@@ -1,5 +1,5 @@
 /**
- * Until when a process may send for a shard, in memory that its threads share: nanoseconds of `process.hrtime`, the monotonic
+ * Until when a process may do what a lock is for, in memory that its threads share: nanoseconds of `process.hrtime`, the monotonic
  * clock, which is the same in all threads and goes on while the process is frozen.
  */
 

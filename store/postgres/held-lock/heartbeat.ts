@@ -1,16 +1,16 @@
-/** The heartbeat of the session that holds the lock of a shard: until when this process may send, and when the lock is lost. */
+/** The heartbeat of the session that holds a lock: until when this process may do what it is for, and when it is lost. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Hold } from './hold.ts'
-import { ask, endSession } from './shard-session.ts'
+import { ask, endSession } from './lock-session.ts'
 
-/** How long a process may send after its last successful heartbeat began, and how long its successor waits. */
+/** How long a process may go on after its last successful heartbeat began, and how long its successor waits. */
 export const holdMs = 3000
 const heartbeatMs = 1000
 
 export interface Heartbeat {
-  /** For the threads that send. */
+  /** For threads, which ask it by themselves. */
   hold: Hold
   /** Calls the listener when the lock is lost, or at once when it is. */
   onLost(listener: (reason: string) => void): void
