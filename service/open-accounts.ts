@@ -39,6 +39,8 @@ export interface ServiceAccountsOptions {
   devices: Pick<Devices, 'withHandOver'>
   stations: Pick<Stations, 'withHandOver'>
   feed: ChangeFeed
+  /** Whether this service does what one node does for all. */
+  leads: () => boolean
   /** Whether a request has the local admin token. */
   isAdminToken: TokenCheck
   /** Under which address people reach the service. */
@@ -48,7 +50,7 @@ export interface ServiceAccountsOptions {
 const minuteMs = 60_000
 
 export async function openServiceAccounts(options: ServiceAccountsOptions): Promise<ServiceAccounts> {
-  const { config, log, nowMs, directory, pool, devices, stations, feed, isAdminToken, publicUrl } = options
+  const { config, log, nowMs, directory, pool, devices, stations, feed, leads, isAdminToken, publicUrl } = options
   const from = () => config.MAIL_FROM ?? `barograph@${new URL(publicUrl()).hostname}`
   const transport = createMailTransport({ smtpUrl: config.SMTP_URL, from, folder: directory.mail, nowMs })
   const accounts = openAccounts({
@@ -58,6 +60,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     devices,
     stations,
     feed,
+    leads,
     publicUrl,
     sendMail: transport.send,
     passwords: await createPasswords(),

@@ -26,6 +26,8 @@ export interface RegistriesOptions {
   store: Store
   clockMs: Clock
   feed: ChangeFeed
+  /** Whether this service does what one node does for all. */
+  leads: () => boolean
   /** Told how to close each of them, in the order of their start. */
   onOpen: (close: () => unknown) => void
 }
@@ -33,7 +35,7 @@ export interface RegistriesOptions {
 const hourMs = 3_600_000
 
 export async function openRegistries(options: RegistriesOptions): Promise<Registries> {
-  const { config, log, store, clockMs, feed, onOpen } = options
+  const { config, log, store, clockMs, feed, leads, onOpen } = options
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
   const perOwner = config.METRICS_PER_OWNER
@@ -50,7 +52,7 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
   onOpen(() => devices.close())
   const stations = openStations({ pool, nowMs: clockMs, log, feed })
   onOpen(() => stations.close())
-  const names = openNames({ devices, metrics, questdb: store.questdb, log })
+  const names = openNames({ devices, metrics, questdb: store.questdb, leads, log })
   onOpen(() => names.close())
   return { devices, names, stations, metrics }
 }

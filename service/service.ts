@@ -57,11 +57,11 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => serviceIngest.close())
   const serviceNodes = await openServiceNodes({ nodes, config, directory, store, log, onFatal })
   onOpen(() => serviceNodes.close())
-  const { feed } = serviceNodes
+  const { feed, leads } = serviceNodes
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
-  const registries = await openRegistries({ config, log, store, clockMs, feed, onOpen })
+  const registries = await openRegistries({ config, log, store, clockMs, feed, leads, onOpen })
   const { devices, stations, metrics } = registries
   serviceIngest.forward(store.questdb, metrics)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
@@ -83,13 +83,14 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     devices,
     stations,
     feed,
+    leads,
     publicUrl,
     isAdminToken,
   })
   onOpen(() => accounts.close())
   const signIn = await openSignIn({ config, accounts, directory, log })
   const rowsPerWriterMax = config.IDEMPOTENCY_KEYS_MAX
-  const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, log, rowsPerWriterMax })
+  const claims = createClaims({ pool: store.postgres, ingest, nowMs: clockMs, leads, log, rowsPerWriterMax })
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())

@@ -41,12 +41,15 @@ export interface AccountsOptions {
   sendMail: (mail: Mail) => Promise<void>
   mailIdleMs?: number
   feed?: ChangeFeed
+  /** Whether this process removes what is over. */
+  leads?: () => boolean
 }
 
 const stepMs = 4_000
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { pool, nowMs, log, passwords, devices, stations, publicUrl, sendMail, mailIdleMs, feed = noFeed } = options
+  const { pool, nowMs, log, passwords, devices, stations, publicUrl, sendMail, mailIdleMs } = options
+  const { feed = noFeed, leads = () => true } = options
   const tenantMemory = createTenantMemory(pool, stepMs, feed)
   const memory = createAccountMemory({ pool, nowMs, tenantMemory, stepMs, feed })
   const mailer = createMailer({
@@ -58,7 +61,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     ...(mailIdleMs === undefined ? {} : { idleMs: mailIdleMs }),
   })
   const limits = createRateLimits(pool, nowMs)
-  const sweep = createSweep(pool, nowMs, log)
+  const sweep = createSweep(pool, nowMs, leads, log)
   mailer.wake()
   return {
     pool,

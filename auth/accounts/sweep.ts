@@ -26,12 +26,13 @@ export const sweepStatements = [
   ...grantSweep,
 ]
 
-export function createSweep(pool: pg.Pool, nowMs: () => number, log: Log): Sweep {
+/** `leads`: whether this process does it. */
+export function createSweep(pool: pg.Pool, nowMs: () => number, leads: () => boolean, log: Log): Sweep {
   let running: Promise<void> = Promise.resolve()
 
   async function run(): Promise<void> {
     try {
-      for (const text of sweepStatements) await pool.query(text, [new Date(nowMs())])
+      for (const text of sweepStatements) if (leads()) await pool.query(text, [new Date(nowMs())])
     } catch (error) {
       log.warn({ err: error }, 'expired sessions, tokens and keys could not be removed; the next run tries again')
     }

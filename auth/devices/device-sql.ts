@@ -287,10 +287,15 @@ export function handOver(database: Transaction, owner: number, by: string): Prom
   return ask(database, text, [owner, by])
 }
 
+/** Two that save some of the same devices, as nodes do, do not wait for each other. */
+const lockedInOrder =
+  'WITH locked AS MATERIALIZED (SELECT number FROM devices WHERE number = ANY($1::int[]) ORDER BY number FOR NO KEY UPDATE)'
+
 /** Saves when devices were last seen. This is no change of the record, so it has no sequence number and no audit row. */
 export async function saveLastSeen(database: Database, numbers: number[], timesMs: number[]): Promise<void> {
-  const text = `UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
-    FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) WHERE devices.number = seen.number`
+  const text = `${lockedInOrder} UPDATE devices SET last_seen = greatest(last_seen, to_timestamp(seen.ms / 1000))
+    FROM unnest($1::int[], $2::float8[]) AS seen (number, ms) JOIN locked USING (number)
+    WHERE devices.number = locked.number`
   await database.query(text, [numbers, timesMs])
 }
 
@@ -305,8 +310,9 @@ export async function readLastSeen(
 
 /** Saves that devices have used these passwords, where they are still the newer ones of two. No change of the record, too. */
 export async function saveNextUsed(database: Database, numbers: number[], digests: Buffer[]): Promise<void> {
-  const text = `UPDATE devices SET next_used = true FROM unnest($1::int[], $2::bytea[]) AS used (number, digest)
-    WHERE devices.number = used.number AND credential_next = used.digest`
+  const text = `${lockedInOrder} UPDATE devices SET next_used = true
+    FROM unnest($1::int[], $2::bytea[]) AS used (number, digest) JOIN locked USING (number)
+    WHERE devices.number = locked.number AND credential_next = used.digest`
   await database.query(text, [numbers, digests])
 }
 

@@ -32,8 +32,8 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   active(owner?: number): readonly Device[]
   /** Increases with each change. */
   version(): number
-  /** The highest sequence number of a change. */
-  sequence(): number
+  /** The highest sequence number of a change that is committed; from PostgreSQL. */
+  sequence(): Promise<number>
   /** From PostgreSQL; see `readNamesSince`. */
   namesSince(sequence: number, rowsMax: number): Promise<NamedDevice[]>
   /** Calls the listener after each change of a device, in memory and in PostgreSQL; it must not throw. */
@@ -110,7 +110,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     all: owner => memory.all(owner),
     active: owner => memory.active(owner),
     version: () => memory.version(),
-    sequence: () => memory.sequence(),
+    sequence: () => sql.highestSequence(pool),
     namesSince: (sequence, rowsMax) => sql.readNamesSince(pool, sequence, rowsMax),
     onChange: listener => memory.onChange(listener),
     size: () => memory.size(),

@@ -133,9 +133,11 @@ export async function readOwner(database: Transaction, id: number): Promise<numb
 export async function saveLastUsed(database: Transaction, ids: number[], timesMs: number[]): Promise<void> {
   // A key may stand there twice: once from before it left the memory.
   await database.query(
-    `UPDATE api_keys SET last_used_at = greatest(last_used_at, to_timestamp(used.ms / 1000))
+    `WITH locked AS MATERIALIZED (SELECT id FROM api_keys WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE)
+     UPDATE api_keys SET last_used_at = greatest(last_used_at, to_timestamp(used.ms / 1000))
      FROM (SELECT id, max(ms) AS ms FROM unnest($1::int[], $2::float8[]) AS seen (id, ms) GROUP BY id) AS used
-     WHERE api_keys.id = used.id`,
+       JOIN locked USING (id)
+     WHERE api_keys.id = locked.id`,
     [ids, timesMs],
   )
 }

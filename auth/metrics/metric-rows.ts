@@ -185,6 +185,12 @@ export async function readNamedSeries(database: Database, after: number, rowsMax
   return (await database.query<NamedSeries>(text, [after, rowsMax])).rows
 }
 
+/** Each number of a series is at most this one, also those of series that are gone. */
+export async function readSeriesGiven(database: Database): Promise<number> {
+  const text = `SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('metric_series', 'number')::regclass), 0)::float8 AS number`
+  return (await database.query<{ number: number }>(text)).rows[0]?.number ?? 0
+}
+
 /** Those of some devices. */
 export async function readSeriesOf(database: Database, devices: readonly number[]): Promise<SeriesRow[]> {
   const text = 'SELECT number, device, metric FROM metric_series WHERE device = ANY($1::int[]) ORDER BY number'

@@ -22,6 +22,7 @@ import {
   readMetricsNumbered,
   readNamedSeries,
   readSeriesAfter,
+  readSeriesGiven,
   readSeriesOf,
 } from './metric-rows.ts'
 import { createSeriesRemoval, type SeriesRemoval } from './series-removal.ts'
@@ -41,6 +42,8 @@ export interface Metrics extends MetricChanges, FirstSight, SeriesRemoval {
   seriesPairs(): Uint32Array
   /** The highest number that a series has had. */
   seriesMax(): number
+  /** The same, or a higher one that was given to none; from PostgreSQL, so that no other process knows of a higher one. */
+  seriesGiven(): Promise<number>
   /** What series are of, by number, behind this one; from PostgreSQL. */
   namedSeries(after: number, rowsMax: number): Promise<NamedSeries[]>
   /** The metric of a series of a device. */
@@ -101,6 +104,7 @@ export async function openMetrics(options: MetricsOptions): Promise<Metrics> {
     series: (device, { id }) => memory.seriesOf(device, id),
     seriesPairs: () => memory.seriesPairs(),
     seriesMax: () => memory.seriesMax(),
+    seriesGiven: () => readSeriesGiven(pool),
     namedSeries: (after, rowsMax) => readNamedSeries(pool, after, rowsMax),
     metricOf: (device, series) => memory.byId(memory.metricOf(device, series) ?? 0),
     metricsOf: device => memory.metricsOf(device).flatMap(id => memory.byId(id) ?? []),

@@ -27,6 +27,8 @@ export interface ClaimsOptions {
   pool: Pick<pg.Pool, 'query'>
   ingest: Pick<Ingest, 'reserveStampsUs'>
   nowMs: () => number
+  /** Whether this process removes what has expired. */
+  leads?: () => boolean
   log: Log
   /** Rows of one writer. */
   rowsPerWriterMax: number
@@ -50,7 +52,8 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...options }: ClaimsOptions): Claims {
+export function createClaims(options: ClaimsOptions): Claims {
+  const { pool, ingest, nowMs, leads = () => true, log, rowsPerWriterMax } = options
   const limits = { ...defaultLimits, ...options.limits }
   const rows = createKeyRows(pool)
   const groupOptions = { rows, ingest, nowMs, rowsPerWriterMax, rowsMax: limits.rowsMax }
@@ -104,6 +107,7 @@ export function createClaims({ pool, ingest, nowMs, log, rowsPerWriterMax, ...op
   }
 
   const sweep = createSweep({
+    leads,
     removeExpired: countMax => mutex.run(() => rows.removeExpired(nowMs(), countMax)),
     intervalMs: limits.sweepMs,
     removedPerStatement: limits.removedPerStatement,

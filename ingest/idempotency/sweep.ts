@@ -3,6 +3,8 @@
 import type { Log } from '../../store/log.ts'
 
 export interface SweepOptions {
+  /** Whether this process does it. */
+  leads: () => boolean
   /** Removes at most so many rows, and returns how many these were. */
   removeExpired: (countMax: number) => Promise<number>
   intervalMs: number
@@ -11,12 +13,12 @@ export interface SweepOptions {
 }
 
 export function createSweep(options: SweepOptions): { close(): Promise<void> } {
-  const { removeExpired, intervalMs, removedPerStatement, log } = options
+  const { leads, removeExpired, intervalMs, removedPerStatement, log } = options
   let running: Promise<void> = Promise.resolve()
   let isClosing = false
 
   async function removeAll(): Promise<void> {
-    for (let isDone = false; !isDone && !isClosing; ) {
+    for (let isDone = false; !isDone && !isClosing && leads(); ) {
       const removed = await removeExpired(removedPerStatement)
       isDone = removed < removedPerStatement
     }

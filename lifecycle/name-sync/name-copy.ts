@@ -1,6 +1,7 @@
 /**
  * Keeps a copy of names in QuestDB, for who reads it there. Each change of the registry has a sequence number, so what is
- * missing is what PostgreSQL has after the highest one in QuestDB: nothing is compared, and nothing is kept here.
+ * missing is what PostgreSQL has after the highest one in QuestDB: nothing is compared, and nothing is kept here. One node copies for
+ * all.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +12,10 @@ import type { Questdb } from '../../store/questdb/questdb.ts'
 import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 
 export interface NameCopy {
-  /** Resolves when QuestDB has taken all names as they are at present, none of what was removed among them. */
+  /**
+   * Resolves when QuestDB has taken all names as they are at present, none of what was removed among them. Rejects where another
+   * node may be copying.
+   */
   sync(): Promise<void>
   close(): Promise<void>
 }
@@ -20,13 +24,13 @@ export interface NameCopy {
 export interface NameSource<Name> {
   readonly table: string
   /** Makes the table where it is missing. */
-  ensure(client: QuestdbClient): Promise<void>
+  ensure(client: Pick<QuestdbClient, 'exec'>): Promise<void>
   /** Column of the sequence number. */
   readonly sequenceColumn: string
   /** Increases with each change. */
   version(): number
-  /** The highest sequence number of a change. */
-  sequence(): number
+  /** The highest sequence number of a change that is committed, or a higher one. */
+  sequence(): Promise<number>
   /** Those behind a sequence number, ascending. */
   namesSince(sequence: number, rowsMax: number): Promise<Name[]>
   sequenceOf(name: Name): number
@@ -37,6 +41,8 @@ export interface NameSource<Name> {
 export interface NameCopyOptions<Name> {
   source: NameSource<Name>
   questdb: Pick<Questdb, 'address' | 'state'>
+  /** Whether this process is the one that copies. */
+  leads?: () => boolean
   log: Pick<Log, 'warn'>
   checkEveryMs?: number
 }
@@ -46,13 +52,12 @@ const pollMs = 50
 /** So many take the main thread some milliseconds. */
 const rowsPerRequest = 1000
 
-export function openNameCopy<Name>({ source, questdb, log, checkEveryMs = 2000 }: NameCopyOptions<Name>): NameCopy {
+export function openNameCopy<Name>(options: NameCopyOptions<Name>): NameCopy {
+  const { source, questdb, leads = () => true, log, checkEveryMs = 2000 } = options
   let client = createQuestdbClient(questdb.address.http, 1)
   const closing = new AbortController()
   const { signal } = closing
   const pause = async (ms: number) => void (await sleep(ms, undefined, { signal, ref: false }))
-  /** What the registry has had at least: the table cannot be of later changes. */
-  let known = source.sequence()
   /** QuestDB has everything up to here; undefined until it was asked. */
   let synced: number | undefined
   let syncedVersion: number | undefined
@@ -67,12 +72,11 @@ export function openNameCopy<Name>({ source, questdb, log, checkEveryMs = 2000 }
         const changed = await source.namesSince(at, rowsPerRequest)
         const last = changed.at(-1)
         if (last === undefined) break
-        // Without an answer QuestDB may have it all the same.
-        const lastSequence = source.sequenceOf(last)
-        known = Math.max(known, lastSequence)
+        requireLead(leads)
         await client.write(changed.map(source.rowOf).join(''), timeoutMs)
-        at = lastSequence
+        at = source.sequenceOf(last)
       }
+      requireLead(leads)
       synced = at
       syncedVersion = version
     } catch (error) {
@@ -85,7 +89,7 @@ export function openNameCopy<Name>({ source, questdb, log, checkEveryMs = 2000 }
   function begin(): Promise<number> {
     client.close()
     client = createQuestdbClient(questdb.address.http, 1)
-    return findBrought(source, client, known, () => pause(pollMs))
+    return findBrought(source, whileLeading(client, leads), () => pause(pollMs))
   }
 
   /** The next time it may be another QuestDB, or one that has lost rows. */
@@ -100,7 +104,7 @@ export function openNameCopy<Name>({ source, questdb, log, checkEveryMs = 2000 }
 
   let isLogged = false
   async function check(): Promise<void> {
-    if (questdb.state().state !== 'up') return forget()
+    if (questdb.state().state !== 'up' || !leads()) return forget()
     if (source.version() === syncedVersion) return
     try {
       await sync()
@@ -131,14 +135,27 @@ export function openNameCopy<Name>({ source, questdb, log, checkEveryMs = 2000 }
   }
 }
 
+function requireLead(leads: () => boolean): void {
+  if (!leads()) throw new Error('another node copies the names')
+}
+
+/** Asks nothing of QuestDB where another node may be copying. */
+function whileLeading(client: QuestdbClient, leads: () => boolean): Pick<QuestdbClient, 'exec'> {
+  return {
+    exec(sql, timeoutMs) {
+      requireLead(leads)
+      return client.exec(sql, timeoutMs)
+    },
+  }
+}
+
 /**
  * Up to which change the table has the names. It is a copy, so one that cannot be right is made anew: suspended, or ahead of
  * the registry, as after a restore.
  */
 async function findBrought<Name>(
-  { table, sequenceColumn, ensure }: NameSource<Name>,
-  client: QuestdbClient,
-  known: number,
+  { table, sequenceColumn, ensure, sequence }: NameSource<Name>,
+  client: Pick<QuestdbClient, 'exec'>,
   pause: () => Promise<void>,
 ): Promise<number> {
   const exec = (sql: string) => client.exec(sql, timeoutMs)
@@ -148,7 +165,8 @@ async function findBrought<Name>(
   await untilTableApplied(exec, table, pause)
   const [row] = await exec(`SELECT max(${sequenceColumn}) FROM ${table}`)
   const highest = Number(row?.[0] ?? 0)
-  if (highest <= known) return highest
+  // Asked after the other: the registry of no process has what PostgreSQL has not.
+  if (highest <= (await sequence())) return highest
   await exec(`DROP TABLE ${table}`)
   await ensure(client)
   return 0

@@ -10,7 +10,7 @@ import { type NameCopy, type NameCopyOptions, type NameSource, openNameCopy } fr
 import { deviceNameRow, seriesNameRow } from './name-rows.ts'
 
 type NamingDevices = Pick<Devices, 'version' | 'sequence' | 'namesSince'>
-type NamingMetrics = Pick<Metrics, 'seriesMax' | 'namedSeries'>
+type NamingMetrics = Pick<Metrics, 'seriesMax' | 'seriesGiven' | 'namedSeries'>
 
 export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source'> {
   devices: NamingDevices
@@ -40,13 +40,13 @@ export function deviceNames(devices: NamingDevices): NameSource<NamedDevice> {
 }
 
 /** Series come with new numbers and never change, so their number is the sequence, and the highest tells of a change. */
-export function seriesNames({ seriesMax, namedSeries }: NamingMetrics): NameSource<NamedSeries> {
+export function seriesNames({ seriesMax, seriesGiven, namedSeries }: NamingMetrics): NameSource<NamedSeries> {
   return {
     table: seriesNamesTable,
     ensure: ensureSeriesNames,
     sequenceColumn: 'series',
     version: seriesMax,
-    sequence: seriesMax,
+    sequence: seriesGiven,
     namesSince: namedSeries,
     sequenceOf: ({ number }) => number,
     rowOf: seriesNameRow,

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import type { Changed } from '../../auth/devices/commits.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
+import { saveLastSeen, saveNextUsed } from '../../auth/devices/device-sql.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
 import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
@@ -200,9 +201,10 @@ t.test('the numbers of changes of two processes become visible in their order', 
   await waitFor('it waits', async () => isDone || (await pool.query(waits)).rowCount === 1)
   t.strictSame(await other.namesSince(before[0].seq, 10), [], 'nothing above what is not visible yet')
   const late = await open(t)
+  const known = await late.sequence()
   held.resolve()
   await Promise.all([first, second])
-  const names = await late.namesSince(late.sequence(), 10)
+  const names = await late.namesSince(known, 10)
   t.strictSame(
     names.map(({ name }) => name),
     ['first', 'second'],
@@ -404,6 +406,32 @@ t.test('when devices were last heard of is saved in batches, and survives a lost
     [nowMs + 950],
   )
   t.strictSame(rows, [{ count: 50, newest: new Date(nowMs + 999) }])
+})
+
+t.test('two processes that save the same devices in another order do not wait for each other', async t => {
+  const devices = await openEmpty(t)
+  valueIn(
+    await devices.add(
+      Array.from({ length: 1_000 }, (_, at) => NewDevice.parse({ name: `d${at}` })),
+      'test',
+    ),
+  )
+  const numbers = devices.all().map(({ number }) => number)
+  const [up, down] = [numbers.toSorted((a, b) => a - b), numbers.toSorted((a, b) => b - a)]
+  const digests = numbers.map(() => Buffer.alloc(32))
+  for (let round = 0; round < 30; round++) {
+    const times = numbers.map(() => nowMs + round)
+    const saved = await Promise.allSettled([
+      saveLastSeen(pool, up, times),
+      saveLastSeen(pool, down, times),
+      saveNextUsed(pool, up, digests),
+      saveNextUsed(pool, down, digests),
+    ])
+    const [failed] = saved.filter(({ status }) => status === 'rejected')
+    if (failed !== undefined) throw new Error(`in round ${round}: ${String((failed as PromiseRejectedResult).reason)}`)
+  }
+  const { rows } = await pool.query('SELECT DISTINCT last_seen FROM devices')
+  t.strictSame(rows, [{ last_seen: new Date(nowMs + 29) }])
 })
 
 t.test('when a device was last seen is the later one of what two processes know', async t => {

@@ -157,6 +157,31 @@ t.test('a table that cannot be right is made anew', async t => {
   ])
 })
 
+t.test('of several processes the one that leads copies, and one whose memory is behind makes nothing anew', async t => {
+  const behind = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 0 })
+  t.teardown(() => behind.close())
+  const tableId = () => rows(`SELECT id FROM tables() WHERE table_name = '${deviceNamesTable}'`)
+  let leader = 'first'
+  const first = start(t, { leads: () => leader === 'first' })
+  const second = start(t, { source: deviceNames(behind), leads: () => leader === 'second' })
+  const rejected = { message: 'another node copies the names' }
+  await t.rejects(second.sync(), rejected)
+  await add({ name: 'barn' })
+  await first.sync()
+  await untilSame('the new one is there')
+  const before = await tableId()
+  leader = 'second'
+  await t.rejects(first.sync(), rejected)
+  await second.sync()
+  t.strictSame(await tableId(), before)
+  await devices.change('barn', { location_short: 'Hill' }, 'test')
+  await second.sync()
+  await untilSame('the one that leads now copies')
+  leader = 'first'
+  await devices.change('barn', { location_short: 'Hilltop' }, 'test')
+  await untilSame('and the first one again')
+})
+
 t.test('a QuestDB that is away gets them later, and one line tells it', async t => {
   let state: 'up' | 'away' = 'up'
   const texts: string[] = []
