@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { Settings } from '../settings/settings.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
+import { sharedSecrets } from '../store/shared-secrets.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
@@ -12,6 +13,7 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 
 const dockerfile = read('deploy', 'Dockerfile')
 const compose = read('deploy', 'compose.yaml')
+const cluster = read('deploy', 'compose-cluster.yaml')
 const unit = read('deploy', 'barograph.service')
 
 /** Read by programs that the service starts, and by the service for the place of QuestDB's jar. */
@@ -19,10 +21,12 @@ const otherVariables = ['HOME', 'XDG_CACHE_HOME']
 
 test('they set what there is to set', async t => {
   const [ownService = ''] = compose.split('\n  questdb:\n')
+  const [ownServices = ''] = cluster.split('\nx-kafka:')
   const names = [
     ...matches(dockerfile, /^ENV (.*)$/gm).flatMap(line => matches(line, /(\w+)=/g)),
     ...matches(unit, /^Environment=(\w+)=/gm),
     ...matches(ownService, /^ {6}([A-Z_]+): /gm),
+    ...matches(ownServices, /^ {2,4}([A-Z_]+): /gm),
   ]
   t.ok(names.length > 8)
   const known = [...Object.keys(Settings.shape), ...otherVariables]
@@ -50,6 +54,17 @@ test("the image holds the service's folders and nothing of what it does not need
     taken.filter(name => others.includes(name)),
     [],
   )
+})
+
+test('the brokers are of the version that is tested, and the secrets are those that all nodes share', async t => {
+  const version = matches(
+    read('demo', 'cluster', 'pom.xml'),
+    /<artifactId>kafka_2.13<\/artifactId>\s*<version>([^<]+)</g,
+  )
+  t.equal(version.length, 1)
+  t.strictSame(matches(cluster, /image: apache\/kafka:(.*)$/gm), version)
+  const [names = ''] = matches(cluster, /for name in (.*); do$/gm)
+  t.strictSame(names.split(' ').sort(), [...sharedSecrets].sort())
 })
 
 test('its QuestDB is the one that is tested, and syncs what it applies', async t => {
