@@ -20,5 +20,6 @@ export async function endNodeEpoch(database: Pick<pg.ClientBase, 'query'>): Prom
     "SELECT date_part('epoch', max(expires_at) - clock_timestamp()) * 1000 AS ms FROM nodes",
   )
   const leftMs = Math.min(leases[0]?.ms ?? 0, leaseMsMax)
-  if (leftMs > 0) await sleep(leftMs)
+  // A timer drops the fraction of the millisecond, and may fire one early.
+  if (leftMs > 0) await sleep(Math.ceil(leftMs) + 1)
 }
