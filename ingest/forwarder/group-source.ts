@@ -23,7 +23,10 @@ export interface GroupSource {
   guard(connection: QuestdbConnection): QuestdbConnection
   /** The id of a dead letter, by the position of its record. */
   letterId(position: number): number
-  /** Records of these series before this point are erased; the position that those of them which it has stand before. */
+  /**
+   * Records of these series are erased: of a journal those before this point, of a topic all. The position that those of them which
+   * it has stand before.
+   */
   erase(seriesNumbers: readonly number[], before: number): number
   onSent(event: SentEvent): void
   onStatus(status: ForwarderStatus): void

@@ -12,8 +12,3 @@ export function letterId(offset: number, index: number): number {
   if (!isValid) throw bug(`there is no id for record ${index} of the group at offset ${offset}`)
   return id
 }
-
-/** The offset of the group that has the record of the letter. */
-export function offsetOfLetter(id: number): number {
-  return Math.floor(id / recordsPerGroup)
-}

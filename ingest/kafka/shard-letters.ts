@@ -5,7 +5,6 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type DeadLetter, deadLettersMax, withoutErased } from '../forwarder/dead-letter.ts'
 import { erasedFurther } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
-import { offsetOfLetter } from './letter-id.ts'
 
 /** Ids are those of `letterId`. */
 export interface ShardLetters {
@@ -117,16 +116,14 @@ async function withoutTombstones(
   letters: readonly DeadLetter[],
 ): Promise<DeadLetter[]> {
   const series = letters.flatMap(letter => [letter.series, ...furtherNumbers(letter)])
-  const { rows } = await transaction.query<{ series: number; before: number }>(
-    `SELECT series::float8 AS series, before_offset::float8 AS before FROM shard_tombstones
-     WHERE topic = $1 AND series = ANY($2::bigint[])`,
+  const { rows } = await transaction.query<{ series: number }>(
+    'SELECT series::float8 AS series FROM shard_tombstones WHERE topic = $1 AND series = ANY($2::bigint[])',
     [topic, series],
   )
   if (rows.length === 0) return [...letters]
-  const ends = new Map(rows.map(({ series, before }) => [series, before]))
+  const erased = new Set(rows.map(({ series }) => series))
   return letters.flatMap(letter => {
-    const offset = offsetOfLetter(letter.id)
-    const left = withoutErased(table, letter, { has: series => offset < (ends.get(series) ?? 0) })
+    const left = withoutErased(table, letter, erased)
     return left === 'nothing' ? [] : left === 'unchanged' ? [letter] : [left]
   })
 }

@@ -28,7 +28,10 @@ export interface ShardTenure {
   holder: string
 }
 
-/** Records of a series before an offset are erased, further series as `erasedFurther` tells them. */
+/**
+ * The records of a series are erased, further series as `erasedFurther` tells them: wherever they stand, as no other series ever gets
+ * the number. All that were let in before stand before the offset, but for what was under way at a node.
+ */
 export type Tombstone = [series: number, beforeOffset: number]
 
 export interface ShardStateOptions {
@@ -44,8 +47,7 @@ export interface ShardStateOptions {
 export interface ShardState {
   /**
    * Where to begin, undefined when nothing was ever committed: the committed offset, or the one to which a rewind is asked for
-   * when that is lower. And the tombstones: records of a series before the offset are erased, further series as
-   * `erasedFurther` tells them.
+   * when that is lower. And the tombstones.
    */
   load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
   /**
@@ -60,8 +62,8 @@ export interface ShardState {
   /** What was published last, by topic. */
   published(): Promise<Map<string, PublishedStatus>>
   /**
-   * Records of these series before the offset are erased, further series as `erasedFurther` tells them. No letter of them is
-   * committed from now on; those that were are erased by `letters.erase`, afterwards.
+   * Erases these series, further ones as `erasedFurther` tells them. No letter of them is committed from now on; those that were are
+   * erased by `letters.erase`, afterwards. What was let in of them stands before the offset.
    */
   addTombstones(topic: string, series: readonly number[], beforeOffset: number): Promise<void>
   /** Those of which `confirmTombstones` does not know. */

@@ -8,7 +8,6 @@ import type { Disk } from '../journal/disk.ts'
 import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { DamagedGroups } from './damaged-groups.ts'
-import { ErasedBefore } from './erased-before.ts'
 import { createSendGuard } from './guarded-connection.ts'
 import { Spool } from './spool.ts'
 import type { SpoolPartition } from './spool-reader.ts'
@@ -24,8 +23,8 @@ export interface SpoolSourceOptions {
   reserveBytes: number
   /** Where to begin; undefined for the start of the topic. */
   from: number | undefined
-  /** Series that are erased, and before which offset. */
-  tombstones: readonly (readonly [series: number, before: number])[]
+  /** Series that are erased, further ones as `erasedFurther` tells them. */
+  erased: readonly number[]
   /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
   keepMs: number
   /** See GroupSource. */
@@ -40,12 +39,11 @@ export interface SpoolSourceOptions {
 
 /** Begins to fetch at once. */
 export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
-  const { topic, disk, damagedDisk, tombstones, keepMs, predecessorMs, isHeld, timing, log, send } = options
+  const { topic, disk, damagedDisk, keepMs, predecessorMs, isHeld, timing, log, send } = options
   const sleeper = new Sleeper(timing)
   const kafka = options.connect()
   const damaged = new DamagedGroups({ topic, disk: damagedDisk, log })
-  const erased = new ErasedBefore()
-  for (const [series, before] of tombstones) erased.add([series], before)
+  const erased = new Set(options.erased)
   const spool = new Spool({ ...options, erased, damaged, sleeper, open: () => kafka.partition(topic) })
   const sends = createSendGuard(isHeld)
   let sequenced: SpoolStatus['sequenced']
@@ -76,8 +74,8 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
     predecessorMs: () => predecessorMs,
     guard: sends.guard,
     letterId: position => spool.letterId(position),
-    erase(seriesNumbers, before) {
-      erased.add(seriesNumbers, before)
+    erase(seriesNumbers) {
+      for (const number of seriesNumbers) erased.add(number)
       return spool.end
     },
     onSent(event) {

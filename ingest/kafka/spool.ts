@@ -13,7 +13,6 @@ import { SegmentWriter } from '../journal/segment-writer.ts'
 import { listSegments, segmentBytesMax } from '../journal/segments.ts'
 import type { TableDescription } from '../table.ts'
 import type { DamagedGroups } from './damaged-groups.ts'
-import type { ErasedBefore } from './erased-before.ts'
 import type { Fetched } from './fetcher.ts'
 import { letterIdAt } from './letter-position.ts'
 import { SpoolOffsets } from './spool-offsets.ts'
@@ -29,7 +28,8 @@ export interface SpoolOptions extends SpoolReaderOptions {
   bytesMax: number
   /** Free space that it leaves to others. */
   reserveBytes: number
-  erased: ErasedBefore
+  /** Series of which nothing comes into it, further ones as `erasedFurther` tells them; may grow. */
+  erased: ReadonlySet<number>
   damaged: DamagedGroups
   sleeper: Sleeper
 }
@@ -132,7 +132,7 @@ export class Spool {
   }
 
   #write(offset: number, value: Uint8Array): void {
-    for (const { bytes, content } of spooledGroups(value, offset, this.#receiptUs, this.#options.erased.at(offset))) {
+    for (const { bytes, content } of spooledGroups(value, offset, this.#receiptUs, this.#options.erased)) {
       const { outcome, end, error } = this.#writer.commit(bytes, content)
       this.#end = end
       // Groups of it that are there are written again: the last of several values stays the last.

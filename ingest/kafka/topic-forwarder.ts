@@ -40,7 +40,7 @@ export interface TopicForwarderOptions extends ForwardedTopic {
 }
 
 const quiesceMs = 3000
-const pruneEveryMs = 60_000
+const pruneEveryMs = 3_600_000
 
 export class TopicForwarder {
   readonly #options: TopicForwarderOptions
@@ -57,6 +57,8 @@ export class TopicForwarder {
   #committed: number | undefined
   #published = ''
   #prunedAtMs = Number.NEGATIVE_INFINITY
+  /** Where the topic began then. */
+  #startAtPrune = 0
 
   constructor(options: TopicForwarderOptions) {
     const { topic, state, directory } = options
@@ -142,7 +144,7 @@ export class TopicForwarder {
       reserveBytes,
       keepMs,
       from,
-      tombstones,
+      erased: tombstones.map(([series]) => series),
       predecessorMs: waitMs > 0 ? waitMs + quiesceMs : 0,
       hold: shard.hold,
       questdb,
@@ -202,13 +204,16 @@ export class TopicForwarder {
     return { tenure, losses: this.#losses, applied, sequenced: spool?.sequenced, forwarder, spool }
   }
 
-  /** What the topic has no records of any more. */
+  /**
+   * What the topic has had no records of for an hour: a record that a node had let in before its series was erased may stand
+   * a little behind the offset of the tombstone.
+   */
   async #prune(spool: SpoolStatus | undefined): Promise<void> {
     const { topic, state } = this.#options
-    const start = spool?.range.start ?? 0
     const nowMs = performance.now()
-    if (start === 0 || nowMs - this.#prunedAtMs < pruneEveryMs) return
-    await state.pruneTombstones(topic, start)
+    if (spool === undefined || nowMs - this.#prunedAtMs < pruneEveryMs) return
+    if (this.#startAtPrune > 0) await state.pruneTombstones(topic, this.#startAtPrune)
+    this.#startAtPrune = spool.range.start
     this.#prunedAtMs = nowMs
   }
 }

@@ -27,7 +27,7 @@ class Model {
   commit(offset: number, given: readonly GivenLetter[]): void {
     this.offset = Math.max(offset, this.offset ?? 0)
     for (const [at, device, further] of given) {
-      const isErased = (series: number) => at < (this.tombstones.get(series) ?? 0)
+      const isErased = (series: number) => this.tombstones.has(series)
       const id = letterId(at, 0)
       if (this.letters.has(id) || isErased(device)) continue
       this.letters.set(id, [device, further.filter(series => !isErased(erasedFurther(series)))])

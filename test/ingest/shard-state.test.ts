@@ -6,7 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { type DeadLetter, deadLettersMax } from '../../ingest/forwarder/dead-letter.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
-import { letterId, offsetOfLetter } from '../../ingest/kafka/letter-id.ts'
+import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { TooManyLetters } from '../../ingest/kafka/shard-letters.ts'
 import { createShardState, LostShard } from '../../ingest/kafka/shard-state.ts'
 import { migrate, migrationsFolder } from '../../store/postgres/migrations.ts'
@@ -108,16 +108,12 @@ t.test('letters lose what is erased, those that are committed later, too', async
   const expected = (all: DeadLetter[]) => all.map(({ record, ...each }) => each)
   t.strictSame(await shown(), expected(left(0)))
   await state.commit(topic, 4, [...letters(2), ...letters(3)])
-  t.strictSame(await shown(), expected([...left(0), ...left(2), ...letters(3)]))
+  t.strictSame(await shown(), expected([...left(0), ...left(2), ...left(3)]))
   const { rows } = await postgres.query(
     'SELECT id::float8 FROM shard_dead_letters WHERE topic = $1 AND position($2::bytea IN record) > 0 ORDER BY id',
     [topic, Buffer.from(new Float64Array([valueOfSeries(11)]).buffer)],
   )
-  t.strictSame(
-    rows.map(({ id }) => id),
-    [letterId(3, 1), letterId(3, 2)],
-    'the value is in the bytes of those behind the tombstone alone',
-  )
+  t.strictSame(rows, [], 'the value is in the bytes of none, also of those behind the offset of the tombstone')
 })
 
 t.test('tombstones rise, and go with what they are for', async t => {
@@ -232,7 +228,6 @@ t.test('ids of letters are in the order of the topic', async t => {
   fc.assert(
     fc.property(fc.nat({ max: 2 ** 36 - 1 }), fc.nat({ max: 2 ** 17 - 1 }), (offset, index) => {
       const id = letterId(offset, index)
-      t.equal(offsetOfLetter(id), offset)
       if (index > 0) t.ok(letterId(offset, index - 1) < id)
       if (offset > 0) t.ok(letterId(offset - 1, 2 ** 17 - 1) < id)
     }),
