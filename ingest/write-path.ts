@@ -75,9 +75,13 @@ export interface WritePath<Series, Values extends Timed> {
    * journal takes nothing.
    */
   erase(seriesNumbers: readonly number[]): Promise<number>
+  /** Takes no bulk data of these series any more, nor values of these further series: another node erases them. */
+  refuseSeries(seriesNumbers: readonly number[]): void
   /** For copies of the journal's files; undefined where it has none on this machine. */
   files: JournalFiles | undefined
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
+  /** The position that all rows stand before which were stored before the call, by whichever node. */
+  endOfAll(): Promise<number>
   deadLetters: DeadLetters
   /** Syncs what was taken and stops. Rows that are not forwarded stay in the journal. May be called twice. */
   close(): Promise<void>
@@ -139,8 +143,10 @@ export function openWritePath<Series, Values extends Timed>(
       await forwarder.erase(seriesNumbers, before)
       return before
     },
+    refuseSeries: numbers => journal.refuseSeries(numbers),
     files: { hold: forwarder.hold, release: forwarder.release },
     status: () => ({ journal: journal.status(), forwarder: forwarder.status() }),
+    endOfAll: async () => journal.status().end,
     deadLetters: createDeadLetters(table, lettersIn(directory, forwarder.lettersRemoved), append),
     close() {
       closing ??= close()

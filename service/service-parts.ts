@@ -11,6 +11,7 @@ import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
+import type { ServiceNodes } from './open-nodes.ts'
 import type { ServiceQueries } from './open-queries.ts'
 import type { Registries } from './open-registries.ts'
 import type { SignIn } from './open-sign-in.ts'
@@ -30,6 +31,7 @@ export interface ServiceParts extends ServiceQueries, Registries {
   live: Live
   acceptedFrom: AcceptedFrom
   retention: Retention
+  nodes: Pick<ServiceNodes, 'feed' | 'leads'>
   /** Why requests with credentials are refused, of a node. */
   nodeFault: () => string | undefined
 }

@@ -64,7 +64,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const registries = await openRegistries({ config, log, store, clockMs, feed, leads, onOpen })
   const { devices, stations, metrics } = registries
   serviceIngest.forward(store.questdb, metrics)
-  const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs })
+  const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
   const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
   for (const { close } of Object.values(queries)) onOpen(close)
@@ -95,7 +95,17 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
   const base = { directory, clockMs, store, ingest, pointsIngest, topicStates, ...registries, diskUse, retention }
-  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodeFault: serviceNodes.fault }
+  const parts = {
+    ...base,
+    acceptedFrom,
+    ...queries,
+    accounts,
+    signIn,
+    claims,
+    live,
+    nodeFault: serviceNodes.fault,
+    nodes: serviceNodes,
+  }
   // From here on what is in memory follows the changes of other nodes.
   await serviceNodes.join()
   ownUrl = await listen(config, log, parts, onOpen)

@@ -9,7 +9,8 @@ import { LeaseExpired } from '../record-cache.ts'
 
 /**
  * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
- * of devices that have got some, `series-removed` numbers of series. `station` and `accepted-from` have none.
+ * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
+ * have expired, in epoch milliseconds. `station` and `accepted-from` have none.
  */
 export type ChangeKind =
   | 'device'
@@ -20,6 +21,8 @@ export type ChangeKind =
   | 'tenant'
   | 'station'
   | 'accepted-from'
+  | 'expired'
+  | 'erase'
 
 /** Reads into memory what others may have changed. Called again after it rejects. */
 export type ApplyChange = (ids: readonly number[]) => Promise<void> | void

@@ -201,13 +201,17 @@ export class Journal<Series, Values extends Timed> {
     slot.backfillCount += backfillCount
   }
 
+  /** Takes no bulk data of these series and no values of these further series any more; single records are up to the caller. */
+  refuseSeries(numbers: Iterable<number>): void {
+    this.#ended.add(numbers)
+  }
+
   /**
-   * Takes no bulk data of these series and no values of these further series any more; single records are up to the caller.
-   * Resolves with the position behind their last record, which is in a segment that has ended, so that it goes when QuestDB
-   * has applied it.
+   * Refuses these series. Resolves with the position behind their last record, which is in a segment that has ended, so that it
+   * goes when QuestDB has applied it.
    */
   async endSeries(numbers: Iterable<number>): Promise<number> {
-    this.#ended.add(numbers)
+    this.refuseSeries(numbers)
     await this.#syncOrThrow()
     const end = this.#end
     this.#rollsNext = true

@@ -89,9 +89,11 @@ export async function openTopicWritePath<Series, Values extends Timed>(
       await state.letters.erase(topic, new Set(seriesNumbers))
       return before
     },
+    refuseSeries: numbers => journal.refuseSeries(numbers),
     // They are on the machines of the brokers.
     files: undefined,
     status: () => statusOf(journal, feed, latest, published.issue()),
+    endOfAll: async () => (await partition.offsets()).end,
     deadLetters: createDeadLetters(
       table,
       {

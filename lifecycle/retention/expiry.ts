@@ -3,8 +3,9 @@
  *
  * 1. Readings of the day are refused, durably, and all that was accepted before is applied in QuestDB.
  * 2. The hours of the day are kept in tables of their own and compared with the readings and their values without a column.
- * 3. The day is marked: from then on queries take its hours from those tables, whatever the others have of it.
- * 4. When no query is left that was planned before, its partitions go; so does what a replay of the journal brings back later.
+ * 3. The day is marked: from then on queries take its hours from those tables, whatever the others have of it. Other nodes are told.
+ * 4. When no query is left that was planned before, at whichever node, its partitions go; so does what a replay of the journal brings
+ *    back later.
  */
 
 import type { Ingest } from '../../ingest/ingest.ts'
@@ -29,12 +30,14 @@ import type { SharedLock } from './shared-lock.ts'
 export interface ExpiryOptions {
   acceptedFrom: Pick<AcceptedFrom, 'raise' | 'raisedMs'>
   exec: Exec
-  ingest: Pick<Ingest, 'status' | 'onLost'>
+  ingest: Pick<Ingest, 'status' | 'endOfAll' | 'onLost'>
   /** Held while a day is marked or removed. */
   lock: Pick<SharedLock, 'tryExclusive'>
   monotonicMs: () => number
-  /** Queries that were planned before a day was marked have ended so long after. */
+  /** Queries that were planned before a day was marked, or before other nodes knew it, have ended so long after. */
   graceMs: number
+  /** Resolves when all nodes know that the days before this have expired; undefined for a service that is alone. */
+  tellNodes?: ((beforeMs: number) => Promise<void>) | undefined
 }
 
 type Pause = () => Promise<void>
@@ -42,7 +45,11 @@ type Pause = () => Promise<void>
 export class Expiry {
   readonly #options: ExpiryOptions
   #expiredBeforeMs = Number.NEGATIVE_INFINITY
-  #markedAtMs = Number.NEGATIVE_INFINITY
+  /** How often other nodes have told of expired days. */
+  #heard = 0
+  /** Up to where all nodes know what has expired, and since when. */
+  #toldMs: number
+  #toldAtMs = Number.NEGATIVE_INFINITY
   /** How often QuestDB may have lost what it had applied. */
   #losses = 0
   /** What has to be applied before the days before a moment can expire. */
@@ -50,6 +57,8 @@ export class Expiry {
 
   constructor(options: ExpiryOptions) {
     this.#options = options
+    // Nobody had planned a query when the service started.
+    this.#toldMs = options.tellNodes === undefined ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
     options.ingest.onLost(() => this.#losses++)
   }
 
@@ -62,13 +71,22 @@ export class Expiry {
   async look(): Promise<RawDay[]> {
     const { exec } = this.#options
     await ensureExpiryTables({ exec })
-    this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
+    const heard = this.#heard
+    const foundMs = await readExpiredBeforeMs(exec)
+    // The answer may lack what another node has marked meanwhile.
+    this.#expiredBeforeMs = heard === this.#heard ? foundMs : Math.max(foundMs, this.#expiredBeforeMs)
     return await listRawDays(exec)
+  }
+
+  /** Another node has marked the days before this. */
+  heard(beforeMs: number): void {
+    this.#heard++
+    this.#expiredBeforeMs = Math.max(beforeMs, this.#expiredBeforeMs)
   }
 
   /** Marks the days before this moment, as far as that can be done now. */
   async expire(beforeMs: number, pause: Pause): Promise<void> {
-    const { exec, lock, monotonicMs } = this.#options
+    const { exec, lock } = this.#options
     if (beforeMs <= this.#expiredBeforeMs) return
     if (beforeMs % dayMs !== 0) throw bug(`days before ${beforeMs} are to expire, which begins no day`)
     if (!(await this.#isComplete(beforeMs))) return
@@ -80,8 +98,8 @@ export class Expiry {
         this.#expiredBeforeMs = await readExpiredBeforeMs(exec)
         // A QuestDB that does not sync and was restarted just now has lost the mark.
         if (this.#expiredBeforeMs < day.startMs + dayMs) throw new Error(`the mark of ${dayText(day.startMs)} is lost`)
-        this.#markedAtMs = monotonicMs()
       })
+      if (isDone) await this.#tell()
       if (!isDone || this.#needed?.losses !== this.#losses) return
     }
   }
@@ -89,7 +107,9 @@ export class Expiry {
   /** Removes the raw readings of days that were marked a while ago; gives these days. */
   async remove(pause: Pause): Promise<RawDay[]> {
     const { exec, lock, monotonicMs, graceMs } = this.#options
-    if (monotonicMs() - this.#markedAtMs < graceMs) return []
+    // The node that marked them may have ended before it told the others.
+    if (this.#toldMs < this.#expiredBeforeMs) await this.#tell()
+    if (monotonicMs() - this.#toldAtMs < graceMs) return []
     const readings = await this.#listExpired(expiringReadings)
     const measurements = await this.#listExpired(expiringMeasurements)
     if (readings.length === 0 && measurements.length === 0) return []
@@ -100,6 +120,13 @@ export class Expiry {
       if (measurements.length > 0) await dropDays(exec, expiringMeasurements, this.#expiredBeforeMs, pause)
     })
     return isDone ? readings : []
+  }
+
+  async #tell(): Promise<void> {
+    const beforeMs = this.#expiredBeforeMs
+    await this.#options.tellNodes?.(beforeMs)
+    this.#toldMs = Math.max(beforeMs, this.#toldMs)
+    this.#toldAtMs = this.#options.monotonicMs()
   }
 
   async #listExpired(table: ExpiringTable): Promise<RawDay[]> {
@@ -125,10 +152,10 @@ export class Expiry {
     await acceptedFrom.raise(beforeMs)
     const fromMs = acceptedFrom.raisedMs()
     if (fromMs < beforeMs) throw bug(`readings from ${fromMs} on are accepted, and the days before ${beforeMs} expire`)
-    const { journal, forwarder } = ingest.status()
     if (this.#needed?.beforeMs !== beforeMs || this.#needed.losses !== this.#losses) {
-      this.#needed = { beforeMs, position: journal.end, losses: this.#losses }
+      const losses = this.#losses
+      this.#needed = { beforeMs, position: await ingest.endOfAll(), losses }
     }
-    return forwarder.applied >= this.#needed.position
+    return ingest.status().forwarder.applied >= this.#needed.position
   }
 }

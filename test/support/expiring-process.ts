@@ -39,6 +39,7 @@ async function run({ http, beforeMs, statement, when }: Kill): Promise<void> {
     acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
     ingest: {
       status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<Ingest['status']>,
+      endOfAll: async () => 0,
       onLost: () => undefined,
     },
   })

@@ -19,10 +19,11 @@ const tellMsMax = 20_000
 /** In seconds what takes hours: a service that is stopped before its first margin is over removes nothing. */
 const quickRetention: Change[] = [
   { file: 'service/open-retention.ts', from: 'const marginMs = 60 * minuteMs', to: 'const marginMs = 2000' },
+  { file: 'service/open-retention.ts', from: 'const checkEveryMs = minuteMs', to: 'const checkEveryMs = 300' },
   {
     file: 'service/open-retention.ts',
-    from: 'checkEveryMs: minuteMs, marginMs, graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + minuteMs',
-    to: 'checkEveryMs: 300, marginMs, graceMs: 0',
+    from: 'graceMs: config.QUERY_TIMEOUT_SECONDS * 1000 + minuteMs',
+    to: 'graceMs: 0',
   },
 ]
 

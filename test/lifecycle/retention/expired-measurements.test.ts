@@ -116,6 +116,7 @@ function createExpiry(beforeMs: number, run = exec): Expiry {
     acceptedFrom: { raise: async () => undefined, raisedMs: () => beforeMs },
     ingest: {
       status: () => ({ journal: { end: 0 }, forwarder: { applied: 0 } }) as ReturnType<typeof world.ingest.status>,
+      endOfAll: async () => 0,
       onLost: () => undefined,
     },
   })

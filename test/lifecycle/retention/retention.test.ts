@@ -12,7 +12,8 @@ import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
 import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
-import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
+import { openRetention, type Retention } from '../../../lifecycle/retention/retention.ts'
+import type { RetentionOptions } from '../../../lifecycle/retention/retention-run.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
@@ -211,11 +212,6 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
   const lock = createSharedLock()
   let position = 10
   const status = {
-    journal: {
-      get end() {
-        return position
-      },
-    },
     forwarder: { applied: 0 },
   }
   const raised: number[] = []
@@ -226,7 +222,11 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
     monotonicMs: () => performance.now(),
     graceMs: 0,
     acceptedFrom: { raise: async ms => void raised.push(ms), raisedMs: () => Math.max(...raised) },
-    ingest: { status: () => status as never, onLost: listener => void losses.push(listener) },
+    ingest: {
+      status: () => status as never,
+      endOfAll: async () => position,
+      onLost: listener => void losses.push(listener),
+    },
   })
   const isExpired = async () => {
     await expiry.expire(beforeMs, pause)
