@@ -54,7 +54,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
-  const { devices, metrics, stations, ingest, pointsIngest, store, retention, names, live } = parts
+  const { devices, metrics, stations, ingest, pointsIngest, store, retention, names, live, nodes } = parts
   return createEraseJobs({
     devices,
     metrics,
@@ -64,6 +64,8 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
+    feed: nodes.feed,
+    leads: nodes.leads,
     log,
   })
 }

@@ -1,24 +1,20 @@
 /** Runs the erase jobs, one after the other, behind everything else; what stands in the way is waited for. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
-import type { SeriesRemoved } from '../../auth/metrics/series-removal.ts'
-import type { Station } from '../../auth/stations/station.ts'
-import type { StationChanged } from '../../auth/stations/station-changes.ts'
+import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
+import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Store } from '../../store/store.ts'
+import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
   type EraseEnd,
   type EraseJob,
   type EraseReport,
   endJob,
-  insertJob,
-  insertMetricJob,
-  insertStationJob,
   type MetricEraseReport,
   noteDelay,
   noteValues,
@@ -29,27 +25,17 @@ import {
   type StationEraseReport,
   takeJob,
 } from './erase-records.ts'
+import { createEraseRequests, type EraseRequests } from './erase-requests.ts'
 import { createEraseSteps, EraseFailure, type EraseSteps, type EraseStepsOptions } from './erase-steps.ts'
+import { refuseErased } from './refuse-erased.ts'
 
-export interface EraseJobs {
-  /**
-   * Has the readings erased of every device that has the name or had it when it was removed; one that has it is removed
-   * before this resolves.
-   */
-  request(name: string, by: string): Promise<Changed<EraseReport>>
+export interface EraseJobs extends EraseRequests {
   /** Finds out what came of the last request; false while it cannot be found out. */
   reconcile(): Promise<boolean>
   /** Of the newest job for this name. */
   report(name: string): Promise<EraseReport | undefined>
-  /**
-   * Takes a metric away from the device of this name, and has its values erased, also those of jobs that failed. A device that
-   * sends it again has it as a new one. Rejects as `Metrics.removeSeries` does.
-   */
-  requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
   /** Of the newest job for this metric of a device of this name. */
   metricReport(name: string, metric: string): Promise<MetricEraseReport | undefined>
-  /** Removes a station, and has its points erased. Rejects as `Stations.remove` does. */
-  removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
   /** Of the newest job for a station of this `sn`. */
   stationReport(sn: string): Promise<StationEraseReport | undefined>
   /** Takes up what the last process left. */
@@ -58,70 +44,55 @@ export interface EraseJobs {
   close(): Promise<void>
 }
 
-interface DeviceUnknown {
-  ok: false
-  code: 'DEVICE_UNKNOWN'
-}
-
-export interface EraseJobsOptions
-  extends Pick<EraseStepsOptions, 'ingest' | 'whileNoDayExpires' | 'syncNames' | 'forgetSeries'> {
+export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExpires' | 'syncNames' | 'forgetSeries'> {
+  ingest: EraseStepsOptions['ingest'] & {
+    readings: Pick<Ingest, 'refuseSeries'>
+    points: Pick<PointsIngest, 'refuseSeries'>
+  }
   devices: Pick<Devices, 'get' | 'removeNamed' | 'reconcile'>
   metrics: Pick<Metrics, 'removeSeries' | 'reconcile'>
   stations: Pick<Stations, 'registry' | 'remove'>
   store: Pick<Store, 'postgres' | 'questdb'>
+  feed?: ChangeFeed
+  /** Whether this node runs the jobs; without it the service is alone. */
+  leads?: () => boolean
   log: Log
 }
 
 const execTimeoutMs = 60_000
-const retryMsMin = 1_000
-const retryMsMax = 60_000
 
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
-  const { devices, metrics, ingest, store, log } = options
+  const { devices, metrics, ingest, store, feed = noFeed, leads = () => true, log } = options
   const { postgres } = store
   const questdb = createQuestdbClient(store.questdb.address.http)
   const closing = new AbortController()
   const { signal } = closing
-  const pause = async (ms: number) => {
-    await sleep(ms, undefined, { signal, ref: false })
+  function requireLead(): void {
+    if (!leads()) throw new NotLeading()
   }
   const steps = createEraseSteps({
     ...options,
-    exec: sql => questdb.exec(sql, execTimeoutMs),
-    pause,
+    settle: feed.settle,
+    async exec(sql) {
+      requireLead()
+      return await questdb.exec(sql, execTimeoutMs)
+    },
+    async pause(ms) {
+      await sleep(ms, undefined, { signal, ref: false })
+      requireLead()
+    },
     signal,
     noteValues: (id, values) => noteValues(postgres, id, values),
   })
-  let running: Promise<void> | undefined
-
-  /** Once more when a job was asked for while the last one ended. */
-  let asked = false
   /** A QuestDB that does not sync may have lost, with a crash, that readings were erased. */
   let doubts = 0
   let doubtsSettled = 0
-  function resume(): void {
-    asked = true
-    running ??= runAll().finally(() => {
-      running = undefined
-    })
-  }
+  const loop = createEraseLoop({ leads, work, signal, log })
+  const resume = loop.ask
 
-  async function runAll(): Promise<void> {
-    let retryMs = retryMsMin
-    while (asked && !signal.aborted) {
-      asked = false
-      try {
-        if (doubts > doubtsSettled) await eraseAgain()
-        await runWaiting(options, steps, signal)
-        retryMs = retryMsMin
-      } catch (error) {
-        if (signal.aborted) return
-        log.warn({ err: error }, 'erase job failed, retrying')
-        asked = true
-        await pause(retryMs).catch(() => undefined)
-        retryMs = Math.min(retryMs * 2, retryMsMax)
-      }
-    }
+  async function work(): Promise<void> {
+    if (doubts > doubtsSettled) await eraseAgain()
+    await runWaiting(options, steps, { signal, requireLead })
   }
 
   /** Looks through all that was ever erased. */
@@ -142,8 +113,9 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   ingest.readings.onLost(doubt)
   ingest.points.onLost(doubt)
   atStart(store, doubt)
+  refuseErased({ ...options, feed, pool: postgres, added: resume })
   return {
-    ...createRemovals(options, resume),
+    ...createEraseRequests({ ...options, feed, added: resume }),
     reconcile: async () => (await devices.reconcile()) && (await metrics.reconcile()),
     report: name => readReport(postgres, name),
     metricReport: (name, metric) => readMetricReport(postgres, name, metric),
@@ -152,51 +124,9 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     close: async () => {
       closing.abort()
       questdb.close()
-      await running
+      await loop.ended()
     },
   }
-}
-
-/** What removes devices and stations, and writes their jobs in the same transaction. */
-function createRemovals(
-  { devices, metrics, stations }: EraseJobsOptions,
-  resume: () => void,
-): Pick<EraseJobs, 'request' | 'requestMetric' | 'removeStation'> {
-  async function request(name: string, by: string): Promise<Changed<EraseReport>> {
-    const requested = await devices.removeNamed(
-      name,
-      (transaction, namesakes) => insertJob(transaction, name, namesakes, by),
-      by,
-    )
-    // There may be a job where the outcome is unknown, too.
-    if (requested.ok || requested.code === 'OUTCOME_UNKNOWN') resume()
-    return requested
-  }
-
-  const requestMetric: EraseJobs['requestMetric'] = async (name, metric, by) => {
-    const device = devices.get(name)
-    if (device === undefined) return { ok: false, code: 'DEVICE_UNKNOWN' }
-    try {
-      return await metrics.removeSeries(device.number, metric, (transaction, series) =>
-        insertMetricJob(transaction, { device, metric, series, by }),
-      )
-    } finally {
-      // There may be a job where the outcome is unknown, too.
-      resume()
-    }
-  }
-
-  async function removeStation(station: Station, by: string): Promise<StationChanged<undefined>> {
-    const numbers = [...station.series.values()]
-    try {
-      return await stations.remove(station, by, transaction => insertStationJob(transaction, station.sn, numbers))
-    } finally {
-      // There may be a job where the outcome is unknown, too.
-      resume()
-    }
-  }
-
-  return { request, requestMetric, removeStation }
 }
 
 /** A crash while we were not there is seen by nobody. */
@@ -215,15 +145,20 @@ async function areOutcomesKnown({ devices, metrics, stations }: EraseJobsOptions
   return (await devices.reconcile()) && (await metrics.reconcile())
 }
 
-async function runWaiting(options: EraseJobsOptions, steps: EraseSteps, signal: AbortSignal): Promise<void> {
+async function runWaiting(
+  options: EraseJobsOptions,
+  steps: EraseSteps,
+  { signal, requireLead }: { signal: AbortSignal; requireLead: () => void },
+): Promise<void> {
   const { postgres } = options.store
   for (;;) {
     const areKnown = await areOutcomesKnown(options)
+    requireLead()
     const job = await takeJob(postgres)
     if (job === undefined && areKnown) return
     if (job === undefined) throw new Error('it is not known yet what became of the last request')
     const end = await runJob(job, options, steps, signal)
-    await endJob(postgres, job.id, end)
+    if (!(await endJob(postgres, job, end))) throw new NotLeading()
     const { rowsOf, symbols, numbers } = job
     options.log.info({ rowsOf, ...(rowsOf === 'readings' ? { symbols } : { numbers }), ...end }, 'erase job finished')
   }
@@ -246,7 +181,8 @@ async function runJob(
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }
     const reason = error instanceof Error ? error.message : String(error)
-    if (!signal.aborted) await noteDelay(store.postgres, job.id, reason).catch(() => undefined)
+    if (!signal.aborted && !(error instanceof NotLeading))
+      await noteDelay(store.postgres, job, reason).catch(() => undefined)
     throw error
   }
 }

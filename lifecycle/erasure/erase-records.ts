@@ -40,6 +40,8 @@ export type StationEraseReport = z.infer<typeof StationEraseReport>
 
 export interface EraseJob {
   id: number
+  /** Which one this is: at each start of the job it rises. */
+  run: number
   rowsOf: ErasedRows
   /** Of the devices, of the series of the metric, or of the series of the station, none of which exists any more. */
   numbers: number[]
@@ -52,10 +54,11 @@ export interface EraseJob {
 /** What rows are erased of. */
 export type ErasedSeries = Pick<EraseJob, 'numbers' | 'symbols' | 'furtherSeries'>
 
-const reportColumns = `name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
+const reportColumns = `id::float8, name, metric, symbols, state, CASE state WHEN 'done' THEN rows::float8 END AS rows, requested_at, started_at,
   finished_at, error`
 
 interface ReportRow extends Omit<EraseReport, 'device' | 'requested_at' | 'started_at' | 'finished_at'> {
+  id: number
   name: string
   metric: string | null
   requested_at: Date
@@ -80,7 +83,7 @@ function progressOf({
   started_at,
   finished_at,
   error,
-}: Omit<ReportRow, 'name' | 'metric' | 'symbols'>): Progress {
+}: Omit<ReportRow, 'id' | 'name' | 'metric' | 'symbols'>): Progress {
   return {
     state,
     rows,
@@ -91,13 +94,19 @@ function progressOf({
   }
 }
 
+/** A job that was added, and its report. */
+export interface AddedJob<Report> {
+  id: number
+  report: Report
+}
+
 /** For the readings of a device. */
 export async function insertJob(
   database: Database,
   device: string,
   records: readonly { number: number; symbol: string }[],
   by: string,
-): Promise<EraseReport> {
+): Promise<AddedJob<EraseReport>> {
   const text = `
     WITH added AS (
       INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', $1, $2, $3) RETURNING *
@@ -111,7 +120,7 @@ export async function insertJob(
   const { rows } = await database.query<ReportRow>(text, [device, numbers, symbols, by])
   const [row] = rows
   if (row === undefined) throw bug('an insert gave no row')
-  return reportOf(row)
+  return { id: row.id, report: reportOf(row) }
 }
 
 /** A metric of a device, to be erased. */
@@ -130,7 +139,7 @@ export interface MetricToErase {
 export async function insertMetricJob(
   database: Database,
   { device, metric, series, by }: MetricToErase,
-): Promise<MetricEraseReport | undefined> {
+): Promise<AddedJob<MetricEraseReport> | undefined> {
   const text = `
     WITH of_metric AS (
       SELECT unnest(numbers) AS number, state FROM erase_jobs WHERE rows_of = 'measurements' AND device = $1 AND metric = $3
@@ -147,13 +156,17 @@ export async function insertMetricJob(
     )
     SELECT ${reportColumns} FROM added`
   const { rows } = await database.query<ReportRow>(text, [device.number, device.name, metric, series, by])
-  return rows[0] && metricReportOf(rows[0])
+  const [row] = rows
+  return row && { id: row.id, report: metricReportOf(row) }
 }
 
-/** For the points of a station that is being removed, which is what the audit tells. */
-export async function insertStationJob(database: Database, sn: string, numbers: readonly number[]): Promise<void> {
-  const text = "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('points', $1, $2, '{}')"
-  await database.query(text, [sn, [...numbers]])
+/** For the points of a station that is being removed, which is what the audit tells. Gives the id of the job. */
+export async function insertStationJob(database: Database, sn: string, numbers: readonly number[]): Promise<number> {
+  const text = `INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('points', $1, $2, '{}') RETURNING id::float8`
+  const { rows } = await database.query<{ id: number }>(text, [sn, [...numbers]])
+  const [row] = rows
+  if (row === undefined) throw bug('an insert gave no row')
+  return row.id
 }
 
 /** The newest job of a device, whatever its state. */
@@ -191,17 +204,32 @@ async function readNewest(
   return rows[0]
 }
 
+/** The series of these jobs, whatever became of them. */
+export async function readSeries(
+  database: Database,
+  ids: readonly number[],
+): Promise<Pick<EraseJob, 'rowsOf' | 'numbers'>[]> {
+  const { rows } = await database.query<Pick<EraseJob, 'rowsOf' | 'numbers'>>(
+    'SELECT rows_of AS "rowsOf", numbers FROM erase_jobs WHERE id = ANY($1::bigint[])',
+    [[...ids]],
+  )
+  return rows
+}
+
 /** The oldest job that has not ended, marked as running; undefined when there is none. */
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
-  const text = `UPDATE erase_jobs SET state = 'running', started_at = coalesce(started_at, now()) WHERE id = (
+  const text = `UPDATE erase_jobs SET state = 'running', runs = runs + 1, started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
+    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }
 
-export async function noteDelay(database: Database, id: number, error: string): Promise<void> {
-  await database.query('UPDATE erase_jobs SET error = $2 WHERE id = $1', [id, error])
+/** Of a job that no later run has begun. */
+const ofRun = "WHERE id = $1 AND runs = $2 AND state = 'running'"
+
+export async function noteDelay(database: Database, { id, run }: EraseJob, error: string): Promise<void> {
+  await database.query(`UPDATE erase_jobs SET error = $3 ${ofRun}`, [id, run, error])
 }
 
 /**
@@ -216,10 +244,11 @@ export async function noteValues(database: Database, id: number, values: number)
 
 export type EraseEnd = { rows: number } | { error: string }
 
-export async function endJob(database: Database, id: number, end: EraseEnd): Promise<void> {
-  const text = 'UPDATE erase_jobs SET state = $2, rows = $3, error = $4, finished_at = now() WHERE id = $1'
+/** False where another run has begun. */
+export async function endJob(database: Database, { id, run }: EraseJob, end: EraseEnd): Promise<boolean> {
+  const text = `UPDATE erase_jobs SET state = $3, rows = $4, error = $5, finished_at = now() ${ofRun}`
   const values = 'rows' in end ? ['done', end.rows, null] : ['failed', null, end.error]
-  await database.query(text, [id, ...values])
+  return (await database.query(text, [id, run, ...values])).rowCount === 1
 }
 
 /** The series of all jobs that are done: there must be no rows of theirs any more. */

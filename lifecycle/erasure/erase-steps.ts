@@ -28,6 +28,8 @@ export interface EraseStepsOptions {
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
+  /** Resolves when no node takes anything more of what was removed. */
+  settle: () => Promise<void>
   /** Keeps how many values a job has to erase; gives how many it had at first. */
   noteValues: (id: number, values: number) => Promise<number>
   /**
@@ -89,6 +91,8 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
 
   /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */
   async function stopRecords({ rowsOf, numbers }: EraseJob): Promise<number> {
+    // Who asked for it may have ended before this was so.
+    await options.settle()
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
     const end = await unlessAborted(pathOf(rowsOf).erase(keys), signal)
     if (rowsOf === 'measurements') await options.forgetSeries?.(numbers)

@@ -15,11 +15,13 @@ export const {
   readErased,
   readMetricReport,
   readReport,
+  readSeries,
   readStationReport,
   takeJob,
 } = real
 
-export async function endJob(...given: Parameters<typeof eraseRecords.endJob>): Promise<void> {
-  await real.endJob(...given)
+export async function endJob(...given: Parameters<typeof eraseRecords.endJob>): Promise<boolean> {
+  const isEnded = await real.endJob(...given)
   pass('erase-done')
+  return isEnded
 }
