@@ -1,6 +1,7 @@
 /** What this service is on its PostgreSQL: alone, or a node among others. */
 
 import { createHash, createHmac } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChangeFeed, noFeed } from '../auth/nodes/change-feed.ts'
 import { type Nodes, openNodes } from '../auth/nodes/nodes.ts'
@@ -21,6 +22,10 @@ export interface ServiceNodes {
   fault(): string | undefined
   /** Whether this service does what one node does for all; one that is alone always does. */
   leads(): boolean
+  /** How many take requests, with this one. */
+  count(): number
+  /** What tells of this node and of the others; undefined for a service that is alone. */
+  several: Pick<Nodes, 'own' | 'states' | 'sessions'> | undefined
   close(): Promise<void>
 }
 
@@ -63,6 +68,8 @@ const alone: ServiceNodes = {
   join: async () => undefined,
   fault: () => undefined,
   leads: () => true,
+  count: () => 1,
+  several: undefined,
   close: async () => undefined,
 }
 
@@ -82,12 +89,14 @@ export async function openServiceNodes(options: ServiceNodesOptions): Promise<Se
     connect: store.connectPostgres,
     role: 'api',
     version: packageVersion(),
+    host: hostname(),
     settings: { ...settingDigests(config), ...secretFingerprints(config, directory) },
     leaseMs,
+    sessionSecret: config.MQTT_PORT === undefined ? undefined : directory.secret('csrf-secret'),
     log,
     onFatal: error => onFatal(new StartError(error.message, { cause: error })),
   })
-  return { ...nodes, join: () => join(nodes, leaseMs) }
+  return { ...nodes, several: nodes, join: () => join(nodes, leaseMs) }
 }
 
 /** One that has just been killed has a lease for a while: it may be this one, before its settings were changed. */

@@ -31,6 +31,11 @@ export class Lease {
     }
   }
 
+  /** Since it was renewed; infinite without one. */
+  ageMs(): number {
+    return performance.now() + this.#lengthMs - this.#endMs
+  }
+
   end(): void {
     this.#endMs = Number.NEGATIVE_INFINITY
   }

@@ -15,22 +15,26 @@ export interface NodeConnectionOptions {
   answerMsMax: number
   /** Told that something was committed, or may have been. */
   heard: () => void
+  /** Further channels, and who hears them. */
+  channels?: Readonly<Record<string, (payload: string) => void>>
 }
 
 /** Of one user at a time; one that fails takes the connection with it. */
-export function createNodeConnection({ connect, answerMsMax, heard }: NodeConnectionOptions): NodeConnection {
+export function createNodeConnection(options: NodeConnectionOptions): NodeConnection {
+  const { connect, answerMsMax, heard, channels = {} } = options
   let client: pg.Client | undefined
 
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client
     const made = await connect()
     try {
-      made.on('notification', heard)
+      made.on('notification', ({ channel, payload = '' }) => (channels[channel] ?? heard)(payload))
       made.once('end', () => {
         if (client === made) client = undefined
         heard()
       })
-      await made.query({ text: `LISTEN ${feedChannel}`, query_timeout: answerMsMax } as pg.QueryConfig)
+      const text = [feedChannel, ...Object.keys(channels)].map(channel => `LISTEN ${channel}`).join('; ')
+      await made.query({ text, query_timeout: answerMsMax } as pg.QueryConfig)
     } catch (error) {
       void made.end().catch(() => undefined)
       throw error

@@ -1,7 +1,7 @@
 /** The rows of nodes: their leases, by the clock of PostgreSQL. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { FeedHead } from './feed-rows.ts'
+import { type FeedHead, feedChannel } from './feed-rows.ts'
 
 /** By name, a digest of each setting and secret. */
 export type NodeSettings = Readonly<Record<string, string>>
@@ -10,16 +10,35 @@ export interface Node {
   id: string
   role: string
   version: string
+  host: string
   settings: NodeSettings
+}
+
+/** What changes of it while it runs. */
+export interface NodeTold {
+  /** Undefined while it was not measured. */
+  clockAheadMs: number | undefined
+  leads: boolean
+}
+
+export interface RenewedLease {
+  /** The clock of PostgreSQL, when it was renewed. */
+  postgresMs: number
+  /** How many other nodes take requests by then. */
+  others: number
 }
 
 // Any fixed number serves; it is "barojoin" in ASCII.
 const joinLock = '7089073111310494062'
 
-/** Until the end of the transaction no other node joins, for `idleMsMax` at most where this one is frozen. */
+/**
+ * Until the end of the transaction no other node joins, for `idleMsMax` at most where this one is frozen. With its commit the others
+ * look how many they are.
+ */
 export async function lockJoining(transaction: Transaction, idleMsMax: number): Promise<void> {
   await transaction.query(
-    "SELECT set_config('idle_in_transaction_session_timeout', $2, true), pg_advisory_xact_lock($1::bigint)",
+    `SELECT set_config('idle_in_transaction_session_timeout', $2, true), pg_advisory_xact_lock($1::bigint),
+       pg_notify('${feedChannel}', '')`,
     [joinLock, String(idleMsMax)],
   )
 }
@@ -34,27 +53,37 @@ export async function readLiveSettings(database: Transaction, id: string): Promi
 }
 
 /**
- * Renews the lease of a node that has applied all up to `head`; false when there is more by now. A change that is not committed
+ * Renews the lease of a node that has applied all up to `head`; undefined when there is more by now. A change that is not committed
  * yet is waited for, and none commits before this does: so each change is either applied, or sees the new lease.
  */
 export async function renewLease(
   database: Transaction,
-  { id, role, version, settings }: Node,
+  { id, role, version, host, settings, clockAheadMs, leads }: Node & NodeTold,
   head: FeedHead,
   leaseMs: number,
-): Promise<boolean> {
-  const { rowCount } = await database.query(
-    `WITH head AS (SELECT FROM feed_head WHERE seq = $5::bigint AND epoch = $6::uuid FOR SHARE)
-     INSERT INTO nodes (id, role, version, settings, applied, expires_at)
-     SELECT $1::uuid, $2::text, $3::text, $4::jsonb, $5::bigint, clock_timestamp() + $7::float8 * interval '1 ms' FROM head
-     ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, expires_at = excluded.expires_at`,
-    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs],
+): Promise<RenewedLease | undefined> {
+  const { rows } = await database.query<RenewedLease>(
+    `WITH head AS (
+       SELECT FROM feed_head WHERE seq = $5::bigint AND epoch = $6::uuid FOR SHARE
+     ), renewed AS (
+       INSERT INTO nodes (id, role, version, settings, applied, expires_at, host, clock_ahead_ms, leads)
+       SELECT $1::uuid, $2::text, $3::text, $4::jsonb, $5::bigint, clock_timestamp() + $7::float8 * interval '1 ms',
+         $8::text, $9::float8, $10::boolean FROM head
+       ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, expires_at = excluded.expires_at,
+         clock_ahead_ms = excluded.clock_ahead_ms, leads = excluded.leads
+       RETURNING expires_at
+     )
+     SELECT (date_part('epoch', expires_at) * 1000)::float8 - $7::float8 AS "postgresMs", (
+       SELECT count(*)::int FROM nodes WHERE id <> $1::uuid AND role = 'api' AND nodes.expires_at > clock_timestamp()
+     ) AS others FROM renewed`,
+    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs, host, clockAheadMs ?? null, leads],
   )
-  return rowCount === 1
+  return rows[0]
 }
 
+/** The others look then how many they are. */
 export async function removeNode(database: Transaction, id: string): Promise<void> {
-  await database.query('DELETE FROM nodes WHERE id = $1', [id])
+  await database.query(`WITH gone AS (DELETE FROM nodes WHERE id = $1) SELECT pg_notify('${feedChannel}', '')`, [id])
 }
 
 /** Those of nodes that are long gone without a word. */

@@ -16,7 +16,11 @@ import { createLeadership } from './leadership.ts'
 import { idleMsMaxOf, Lease } from './lease.ts'
 import { createNodeConnection } from './node-connection.ts'
 import { type Node, removeNode } from './node-rows.ts'
+import { type NodeState, readNodeStates } from './node-states.ts'
+import { createOwnState } from './own-state.ts'
+import { PostgresClock } from './postgres-clock.ts'
 import { createRenewal } from './renewal.ts'
+import { openSessionNotices, type SessionNotices, sessionChannel } from './session-notices.ts'
 
 export interface Nodes {
   feed: ChangeFeed
@@ -29,16 +33,28 @@ export interface Nodes {
    * statement that must not be made by two.
    */
   leads(): boolean
+  /** How many nodes take requests, with this one. From memory, as of the last renewal of its lease. */
+  count(): number
+  /** What this node knows of itself, from memory. */
+  own(): NodeState
+  /** Of all nodes, those that have just gone without a word too; of this one alone while PostgreSQL does not answer. */
+  states(): Promise<NodeState[]>
+  /** Where clients have sessions. */
+  sessions: SessionNotices | undefined
   /** Gives up the lease, and what this node leads, of which nothing may be under way any more. */
   close(): Promise<void>
 }
 
-export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'settings'> {
+export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'host' | 'settings'> {
   pool: pg.Pool
   /** A connection of its own, without time limits. */
   connect: () => Promise<pg.Client>
   /** NODE_LEASE_SECONDS */
   leaseMs: number
+  /** The same at all nodes; without it no other node is told of sessions of clients. */
+  sessionSecret?: string | undefined
+  /** Whether this node does what one does for all. */
+  leads?: () => boolean
   log: Pick<Log, 'info' | 'warn'>
   /** Told why this node cannot go on. */
   onFatal: (error: Error) => void
@@ -46,19 +62,24 @@ export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'settings'
 
 /** Resolves when it is known up to which change the registries that are opened afterwards will be right. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const { pool, connect, leaseMs, log, onFatal, ...described } = options
+  const { pool, connect, leaseMs, sessionSecret, leads = () => false, log, onFatal, ...described } = options
   const node: Node = { ...described, id: randomUUID() }
   const lease = new Lease(leaseMs)
+  const clock = new PostgresClock()
+  const own = createOwnState({ node, lease, clock, leads })
   let wake = () => {}
-  const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake() })
+  const sessions = openSessionNotices({ pool, id: node.id, secret: sessionSecret, clock, others: own.others, log })
+  const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.heard }
+  const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake(), channels })
   const reader = createFeedReader(await connection.use(readHead))
   const mutex = createMutex()
   const failed = (error: unknown) => log.warn({ err: error }, 'PostgreSQL does not tell which nodes have a change')
   const barrier = createBarrier({ pool, id: node.id, leaseMs, failed })
   const noted = new WeakMap<Transaction, Change[]>()
-  const renewal = createRenewal({ node, lease, leaseMs, reader, connection, mutex, log, onFatal })
+  const renewal = createRenewal({ node, own, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
   const leadership = createLeadership({ id: node.id, connect, lease, log })
+  const ownState = () => own.read(reader.applied().seq)
 
   async function catchUp(): Promise<void> {
     try {
@@ -110,7 +131,12 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     },
     fault: renewal.fault,
     leads: leadership.leads,
+    count: () => own.others() + 1,
+    own: ownState,
+    states: () => readNodeStates(pool, leaseMs).catch(() => [ownState()]),
+    sessions,
     async close() {
+      sessions?.close()
       await leadership.close()
       await renewal.close()
       lease.end()

@@ -9,6 +9,7 @@ import { trimFeed } from './feed-rows.ts'
 import { idleMsMaxOf, type Lease } from './lease.ts'
 import type { NodeConnection } from './node-connection.ts'
 import { lockJoining, type Node, readLiveSettings, renewLease, trimNodes } from './node-rows.ts'
+import type { OwnState } from './own-state.ts'
 import { differentSettings, SettingsDiffer } from './settings-differ.ts'
 
 export interface Renewal {
@@ -23,6 +24,7 @@ export interface Renewal {
 
 export interface RenewalOptions {
   node: Node
+  own: Pick<OwnState, 'told' | 'renewed'>
   lease: Lease
   leaseMs: number
   reader: FeedReader
@@ -39,7 +41,7 @@ const feedKeptMs = 24 * hourMs
 const trimEveryMs = hourMs
 
 export function createRenewal(options: RenewalOptions): Renewal {
-  const { node, lease, leaseMs, reader, connection, mutex, log, onFatal } = options
+  const { node, own, lease, leaseMs, reader, connection, mutex, log, onFatal } = options
   const closing = new AbortController()
   let awake = Promise.withResolvers<void>()
   let reason: string | undefined
@@ -53,8 +55,12 @@ export function createRenewal(options: RenewalOptions): Renewal {
   async function renew(database: Transaction): Promise<() => void> {
     for (;;) {
       await reader.catchUp(database)
-      const renewed = lease.begin()
-      if (await renewLease(database, node, reader.applied(), leaseMs)) return renewed
+      const begun = lease.begin()
+      const startMs = performance.now()
+      const renewed = await renewLease(database, { ...node, ...own.told() }, reader.applied(), leaseMs)
+      if (renewed === undefined) continue
+      own.renewed(startMs, renewed)
+      return begun
     }
   }
 
@@ -78,12 +84,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
     reason = undefined
     if (performance.now() - trimmedAtMs < trimEveryMs) return
     trimmedAtMs = performance.now()
-    await mutex.run(() =>
-      connection.use(async database => {
-        await trimFeed(database, feedKeptMs)
-        await trimNodes(database, feedKeptMs)
-      }),
-    )
+    await mutex.run(() => connection.use(trim))
   }
 
   /** False when this node cannot go on. */
@@ -126,4 +127,9 @@ export function createRenewal(options: RenewalOptions): Renewal {
       await running
     },
   }
+}
+
+async function trim(database: Transaction): Promise<void> {
+  await trimFeed(database, feedKeptMs)
+  await trimNodes(database, feedKeptMs)
 }

@@ -6,7 +6,7 @@ import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../../auth/keys/keys.ts'
 import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
 import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
-import { type Nodes, openNodes } from '../../auth/nodes/nodes.ts'
+import { type Nodes, type NodesOptions, openNodes } from '../../auth/nodes/nodes.ts'
 import { createBearerTokens } from '../../auth/sessions/bearer-tokens.ts'
 import { createSessionCodec } from '../../auth/sessions/session-codec.ts'
 import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
@@ -82,7 +82,11 @@ export interface TestNode extends Registries {
 export async function openNode(
   t: TestHooks,
   { postgres: pool, connectPostgres: connect }: Pick<Store, 'postgres' | 'connectPostgres'>,
-  { leaseMs = 60_000, settings = {} }: { leaseMs?: number; settings?: Record<string, string> } = {},
+  {
+    leaseMs = 60_000,
+    settings = {},
+    sessionSecret,
+  }: Partial<Pick<NodesOptions, 'leaseMs' | 'settings' | 'sessionSecret'>> = {},
 ): Promise<TestNode> {
   const fatal: Error[] = []
   const onFatal = (error: Error) => void fatal.push(error)
@@ -91,8 +95,10 @@ export async function openNode(
     connect,
     role: 'api',
     version: '0',
+    host: 'test',
     settings,
     leaseMs,
+    sessionSecret,
     log: silentLog,
     onFatal,
   })

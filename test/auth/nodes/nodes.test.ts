@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { Lease } from '../../../auth/nodes/lease.ts'
+import { PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
 import { differentSettings } from '../../../auth/nodes/settings-differ.ts'
 import { endNodeEpoch } from '../../../store/postgres/node-epoch.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
@@ -132,6 +133,62 @@ t.test('a node that finds another database, or the changes that it lacks gone, c
   await pool.query('UPDATE feed_head SET seq = seq + 5')
   await waitFor('it says so', () => late.fatal.length > 0)
   t.match(late.fatal[0]?.message, /without PostgreSQL for so long/)
+})
+
+t.test('each node knows how many take requests, and tells of all', async t => {
+  await pool.query('DELETE FROM nodes')
+  const one = await open(t)
+  t.equal(one.nodes.count(), 1)
+  const other = await open(t)
+  t.equal(other.nodes.count(), 2, 'from its first lease on')
+  await waitFor('the first one is told', () => one.nodes.count() === 2)
+  const [first, second, ...more] = await other.nodes.states()
+  t.strictSame(more, [])
+  t.strictSame([first?.id, second?.id], [one.nodes.own().id, other.nodes.own().id])
+  t.match(second, { role: 'api', version: '0', host: 'test', isLeaseValid: true, leads: false })
+  t.ok((second?.leaseAgeMs ?? -1) >= 0 && (second?.leaseAgeMs ?? 60_000) < 60_000)
+  t.equal(other.nodes.own().applied, await headSeq())
+  await waitFor('the clock is told', async () => (await one.nodes.states())[1]?.clockAheadMs !== undefined)
+  await addDevice(one, 'counted')
+  t.ok((await other.nodes.states()).every(({ applied }) => applied === other.nodes.own().applied))
+  await other.nodes.close()
+  await waitFor('the first one is told', () => one.nodes.count() === 1)
+  t.equal((await one.nodes.states()).length, 1, 'one that has given its lease up')
+  await pool.query(
+    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
+     SELECT gen_random_uuid(), 'api', '0', 0, clock_timestamp() - ago * interval '1 minute', '{}' FROM unnest(ARRAY[1, 11]) AS ago`,
+  )
+  const gone = (await one.nodes.states()).filter(({ isLeaseValid }) => !isLeaseValid)
+  t.equal(gone.length, 1, 'one that has ended without a word, for ten minutes')
+  t.equal(Math.round((gone[0]?.leaseAgeMs ?? 0) / 1000), 120, 'since it was renewed')
+})
+
+t.test('while PostgreSQL does not answer a node tells of itself alone', async t => {
+  const node = await open(t, 1_000)
+  const blocker = await store.connectPostgres()
+  t.teardown(() => blocker.end())
+  await blocker.query('BEGIN; ALTER TABLE nodes RENAME TO hidden; COMMIT')
+  t.teardown(() => blocker.query('ALTER TABLE hidden RENAME TO nodes'))
+  t.strictSame(
+    (await node.nodes.states()).map(({ id }) => id),
+    [node.nodes.own().id],
+  )
+})
+
+t.test('the clock of PostgreSQL is that of the answer that came fastest', async t => {
+  let nowMs = 1_000
+  const clock = new PostgresClock(() => nowMs)
+  t.equal(clock.nowMs(), undefined)
+  clock.note(990, 50_000)
+  t.equal(clock.nowMs(), 50_005)
+  nowMs = 2_000
+  clock.note(1_000, 60_000)
+  t.equal(clock.nowMs(), 51_005, 'a slower answer says less')
+  clock.note(1_998, 51_000)
+  t.equal(clock.nowMs(), 51_001)
+  nowMs = 62_000
+  clock.note(61_000, 120_000)
+  t.equal(clock.nowMs(), 120_500, 'after a minute clocks have parted')
 })
 
 t.test('nodes with other settings are told apart by name', async t => {

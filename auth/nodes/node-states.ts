@@ -1,0 +1,57 @@
+/** The nodes of a service, for who looks after them. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+
+export interface NodeState {
+  id: string
+  role: string
+  version: string
+  host: string
+  startedMs: number
+  isLeaseValid: boolean
+  /** Since it was renewed. */
+  leaseAgeMs: number
+  /** The change up to which it has applied all. */
+  applied: number
+  /** Undefined while it was not measured. */
+  clockAheadMs: number | undefined
+  leads: boolean
+}
+
+interface NodeStateRow {
+  id: string
+  role: string
+  version: string
+  host: string
+  started_ms: number
+  left_ms: number
+  applied: number
+  clock_ahead_ms: number | null
+  leads: boolean
+}
+
+/** A node that has ended without a word is told of for so long. */
+const goneMsMax = 600_000
+const nodesMax = 100
+
+/** In the order of their starts. All leases have the same length. */
+export async function readNodeStates(database: Transaction, leaseMs: number): Promise<NodeState[]> {
+  const { rows } = await database.query<NodeStateRow>(
+    `SELECT id, role, version, host, applied::float8 AS applied, clock_ahead_ms, leads,
+       (date_part('epoch', started_at) * 1000)::float8 AS started_ms,
+       (date_part('epoch', expires_at - clock_timestamp()) * 1000)::float8 AS left_ms
+     FROM nodes WHERE expires_at > clock_timestamp() - $1::float8 * interval '1 ms'
+     ORDER BY started_at DESC, id LIMIT $2`,
+    [goneMsMax, nodesMax],
+  )
+  return rows.reverse().map(({ started_ms, left_ms, clock_ahead_ms, ...told }) => ({
+    ...told,
+    startedMs: started_ms,
+    isLeaseValid: left_ms > 0,
+    leaseAgeMs: Math.max(0, leaseMs - left_ms),
+    clockAheadMs: clock_ahead_ms ?? undefined,
+  }))
+}
+
+/** Eight digits tell apart more nodes than there are. */
+export const shortNodeId = (id: string): string => id.slice(0, 8)

@@ -1,0 +1,141 @@
+/**
+ * Tells the other nodes which sessions of clients have begun here, by NOTIFY and outside the feed: of two sessions of the same name
+ * the later one stays, at whichever nodes they are. What is told while a node has no connection to PostgreSQL does not reach it.
+ */
+
+import { createHmac, hkdfSync } from 'node:crypto'
+import type pg from 'pg'
+import type { Log } from '../../store/log.ts'
+import type { PostgresClock } from './postgres-clock.ts'
+
+export interface SessionNotices {
+  /** What a session is called between nodes: nobody can tell from it who the client is. */
+  nameOf(text: string): string
+  /** A session has begun here, now. */
+  begun(name: string): void
+  /** Calls the listener with each session that has begun at another node, so many milliseconds ago. */
+  onBegun(hear: SessionListener): void
+}
+
+type SessionListener = (name: string, agoMs: number) => void
+
+export interface SessionNoticesOptions {
+  pool: Pick<pg.Pool, 'query'>
+  /** Of this node. */
+  id: string
+  /** The same at all nodes; without it no node tells of sessions. */
+  secret: string | undefined
+  clock: PostgresClock
+  /** How many nodes there are to be told. */
+  others: () => number
+  log: Pick<Log, 'warn'>
+  pauseMs?: number
+}
+
+export interface SessionNoticesOfNode extends SessionNotices {
+  /** What was heard on `sessionChannel`. */
+  heard(payload: string): void
+  close(): void
+}
+
+export const sessionChannel = 'barograph_session'
+
+/**
+ * A NOTIFY holds a lock of all databases of the server until its commit, so that there are ten commits a second however many
+ * clients connect: 20,000 sessions a second at most.
+ */
+const pauseMsOfAll = 100
+const sessionsPerStatement = 2_000
+/** PostgreSQL takes less than 8,000 bytes; a session has 35 at most. */
+const sessionsPerPayload = 200
+const waitingMax = 20_000
+const answerMsMax = 5_000
+const nameBytes = 16
+
+export function openSessionNotices(options: SessionNoticesOptions): SessionNoticesOfNode | undefined {
+  const { pool, id, secret, clock, others, log, pauseMs = pauseMsOfAll } = options
+  if (secret === undefined) return undefined
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'barograph sessions of nodes', 32))
+  /** By name, when it began. */
+  const waiting = new Map<string, number>()
+  let listener: SessionListener = () => undefined
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  let isFailing = false
+
+  async function send(): Promise<void> {
+    const payloads = payloadsOf(id, clock.nowMs() ?? 0, takeSome(waiting))
+    try {
+      await pool.query({
+        text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+        values: [sessionChannel, payloads],
+        query_timeout: answerMsMax,
+      } as pg.QueryConfig)
+      isFailing = false
+    } catch (error) {
+      fail({ err: error })
+    }
+  }
+
+  /** Of a time without an answer the log has one line. */
+  function fail(about: object): void {
+    if (!isFailing) log.warn(about, 'other nodes are not told which sessions have begun here')
+    isFailing = true
+  }
+
+  function schedule(): void {
+    timer ??= setTimeout(async () => {
+      await send()
+      timer = undefined
+      if (waiting.size > 0 && !isClosed) schedule()
+    }, pauseMs).unref()
+  }
+
+  return {
+    nameOf: text => createHmac('sha256', key).update(text).digest().subarray(0, nameBytes).toString('base64url'),
+    begun(name) {
+      if (others() === 0 || isClosed) return
+      if (waiting.size >= waitingMax) return fail({ waiting: waiting.size })
+      waiting.set(name, performance.now())
+      schedule()
+    },
+    onBegun(hear) {
+      listener = hear
+    },
+    heard(payload) {
+      const [sender, sentText, ...sessions] = payload.split('\n')
+      const nowMs = clock.nowMs()
+      if (sender === id || nowMs === undefined) return
+      for (const session of sessions) {
+        const [name = '', ageText] = session.split(' ')
+        const agoMs = nowMs - Number(sentText) + Number(ageText)
+        if (Number.isFinite(agoMs)) listener(name, agoMs)
+      }
+    },
+    close() {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Those that have waited longest. */
+function takeSome(waiting: Map<string, number>): string[] {
+  const taken: string[] = []
+  const nowMs = performance.now()
+  for (const [name, beganMs] of waiting) {
+    if (taken.length === sessionsPerStatement) break
+    taken.push(`${name} ${Math.round(nowMs - beganMs)}`)
+    waiting.delete(name)
+  }
+  return taken
+}
+
+/** Who tells it, the time of PostgreSQL, and a line for each session: its name, and how long ago it began. */
+function payloadsOf(id: string, sentMs: number, sessions: readonly string[]): string[] {
+  const payloads: string[] = []
+  for (let at = 0; at < sessions.length; at += sessionsPerPayload) {
+    payloads.push([id, sentMs, ...sessions.slice(at, at + sessionsPerPayload)].join('\n'))
+  }
+  return payloads
+}
