@@ -8,6 +8,7 @@ export interface Rate {
 export interface Bucket {
   /** Below zero for a bucket in debt. */
   tokens: number
+  /** By the clock of its buckets, which runs as fast as they are filled. */
   filledAtMs: number
 }
 
@@ -21,15 +22,28 @@ interface Store<Key> {
 const bucketsMin = 1000
 
 export class TokenBuckets<Key> {
-  readonly #rate: Rate
+  readonly #rateNow: () => Rate
   readonly #nowMs: () => number
   readonly #buckets: Store<Key>
+  readonly #perSecondFirst: number
+  #rate: Rate
+  /** At the last question; there is none to be counted from before the first. */
+  #wallMs = Number.POSITIVE_INFINITY
+  #clockMs = 0
+  /** The tokens of a bucket of which none was ever taken: less than a burst for a while after the burst was raised. */
+  #tokensMax: number
 
-  /** Without a store, only full buckets are dropped. */
-  constructor(rate: Rate, nowMs: () => number, buckets?: Store<Key>) {
-    this.#rate = rate
+  /**
+   * Without a store, only full buckets are dropped. A function gives the rate of now, the same object while it is the same; a
+   * rate that changes fills no bucket.
+   */
+  constructor(rate: Rate | (() => Rate), nowMs: () => number, buckets?: Store<Key>) {
+    this.#rateNow = typeof rate === 'function' ? rate : () => rate
     this.#nowMs = nowMs
-    this.#buckets = buckets ?? new PartialBuckets(bucket => this.#fill(bucket).tokens === rate.burst)
+    this.#buckets = buckets ?? new PartialBuckets(bucket => this.#fill(bucket).tokens === this.#tokensMax)
+    this.#rate = this.#rateNow()
+    this.#perSecondFirst = this.#rate.perSecond
+    this.#tokensMax = this.#rate.burst
   }
 
   /** Takes a token; false when there is none. */
@@ -47,26 +61,41 @@ export class TokenBuckets<Key> {
 
   /** Milliseconds until there is a token. */
   waitMs(key: Key): number {
+    this.#advance()
     const bucket = this.#buckets.get(key)
     if (bucket === undefined) return 0
     return Math.max(0, ((1 - this.#fill(bucket).tokens) / this.#rate.perSecond) * 1000)
   }
 
   #bucketOf(key: Key): Bucket {
+    this.#advance()
     const known = this.#buckets.get(key)
     if (known !== undefined) return this.#fill(known)
-    const bucket = { tokens: this.#rate.burst, filledAtMs: this.#nowMs() }
+    const bucket = { tokens: this.#tokensMax, filledAtMs: this.#clockMs }
     this.#buckets.set(key, bucket)
     return bucket
   }
 
   #fill(bucket: Bucket): Bucket {
-    const nowMs = this.#nowMs()
-    // The clock may have been set back.
-    const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs)
-    bucket.tokens = Math.min(this.#rate.burst, bucket.tokens + (elapsedMs / 1000) * this.#rate.perSecond)
-    bucket.filledAtMs = nowMs
+    bucket.tokens = Math.min(this.#tokensMax, bucket.tokens + this.#tokensOf(this.#clockMs - bucket.filledAtMs))
+    bucket.filledAtMs = this.#clockMs
     return bucket
+  }
+
+  #tokensOf(clockMs: number): number {
+    return (clockMs / 1000) * this.#perSecondFirst
+  }
+
+  /** A change of the rate counts from when it is seen. */
+  #advance(): void {
+    const wallMs = this.#nowMs()
+    // The clock may have been set back.
+    const passedMs = Math.max(0, wallMs - this.#wallMs) * (this.#rate.perSecond / this.#perSecondFirst)
+    this.#wallMs = wallMs
+    this.#clockMs += passedMs
+    this.#tokensMax = Math.min(this.#rate.burst, this.#tokensMax + this.#tokensOf(passedMs))
+    this.#rate = this.#rateNow()
+    this.#tokensMax = Math.min(this.#rate.burst, this.#tokensMax)
   }
 }
 

@@ -150,6 +150,7 @@ function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJo
     isTrusted: ingress.isTrusted,
     publicUrl: config.PUBLIC_URL,
     failedAttemptsPerMinute: config.FAILED_ATTEMPTS,
+    processes: parts.nodes.count,
     pointsIngest,
     aheadMsMax: checkOptionsOf(config, parts).aheadMsMax,
     removeStation: eraseJobs.removeStation,
@@ -187,7 +188,7 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
 function eventsOptions(
   config: Config,
   log: Log,
-  { ingest, devices, metrics, live }: ServiceParts,
+  { ingest, devices, metrics, live, nodes }: ServiceParts,
   ingress: Ingress,
 ): EventsOptions {
   return {
@@ -199,6 +200,7 @@ function eventsOptions(
     log,
     clientsOfOneMax: config.EVENTS_CLIENTS_PER_ADDRESS ?? Math.ceil(config.EVENTS_CLIENTS_MAX / 10),
     clientsMax: config.EVENTS_CLIENTS_MAX,
+    processes: nodes.count,
     windowBytes: config.EVENTS_WINDOW_BYTES,
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),

@@ -19,6 +19,7 @@ import type { Clock } from './clock.ts'
 import { createMeters, type Meters } from './meters.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import { openConnections } from './open-connections.ts'
+import type { ServiceNodes } from './open-nodes.ts'
 import { createSenderRates, type SenderRates } from './sender-rates.ts'
 
 export interface Ingress extends Meters, Pick<SenderRates, 'fairShare' | 'authRateLimit'> {
@@ -39,6 +40,7 @@ export interface IngressParts {
   accounts: Pick<ServiceAccounts, 'isAdministrator'>
   claims: Claims
   acceptedFrom: AcceptedFrom
+  nodes: Pick<ServiceNodes, 'count'>
 }
 
 export function createIngress(config: Config, log: Log, parts: IngressParts): Ingress {
@@ -48,7 +50,13 @@ export function createIngress(config: Config, log: Log, parts: IngressParts): In
   const meters = createMeters(metrics.registry, log, clockMs)
   const { DEVICES_PER_OWNER: user, DEVICES_PER_ADMINISTRATOR: administrator } = config
   const writers = createWriters(devices, { user, administrator, operator: administrator })
-  const rates = createSenderRates(config, clockMs, ingest, writers.ofTrustedBroker().id)
+  const rates = createSenderRates({
+    config,
+    nowMs: clockMs,
+    ingest,
+    brokerId: writers.ofTrustedBroker().id,
+    processes: parts.nodes.count,
+  })
   const intakeOptions: IntakeOptions = {
     devices,
     ingest,

@@ -86,7 +86,7 @@ function createServiceServer(
       points: pointsIngest.status,
       questdb: () => store.questdb.state(),
       postgres: () => store.postgresFault(),
-      node: parts.nodeFault,
+      node: parts.nodes.fault,
       reads: () => loadingOf({ live, retention }),
       connections: connections.fault,
       topics: parts.topicStates,

@@ -6,6 +6,7 @@ import { createFairShare, type FairShare } from '../api/write/fair-share.ts'
 import type { IntakeOptions } from '../api/write/intake.ts'
 import { createBulkJournal } from '../ingest/import/bulk-journal.ts'
 import type { Ingest } from '../ingest/ingest.ts'
+import { type ProcessCount, sharedRate } from '../limits/shared-rate.ts'
 import { createBrokerRate } from '../mqtt/broker-rate.ts'
 import type { Config } from '../settings/config.ts'
 import type { Clock } from './clock.ts'
@@ -22,14 +23,24 @@ export interface SenderRates {
   isWithinBrokerRate: IsWithinRate
 }
 
-/** `brokerId` is the writer that the outside broker is. */
-export function createSenderRates(config: Config, nowMs: Clock, ingest: Ingest, brokerId: string): SenderRates {
-  const fairShare = createFairShare({ perSecond: config.BULK_RATE, burst: config.BULK_BURST }, nowMs)
-  const isWithinRate = createDeviceRate({ perSecond: config.DEVICE_RATE, burst: config.DEVICE_BURST }, nowMs)
+export interface SenderRatesOptions {
+  config: Config
+  nowMs: Clock
+  ingest: Ingest
+  /** The writer that the outside broker is. */
+  brokerId: string
+  /** A sender may come to each of them. */
+  processes: ProcessCount
+}
+
+export function createSenderRates({ config, nowMs, ingest, brokerId, processes }: SenderRatesOptions): SenderRates {
+  const { BULK_RATE, BULK_BURST, DEVICE_RATE, DEVICE_BURST, FAILED_ATTEMPTS } = config
+  const fairShare = createFairShare(sharedRate({ perSecond: BULK_RATE, burst: BULK_BURST }, processes), nowMs)
+  const isWithinRate = createDeviceRate(sharedRate({ perSecond: DEVICE_RATE, burst: DEVICE_BURST }, processes), nowMs)
   const { hasRoom } = createBulkJournal(ingest)
   return {
     fairShare,
-    authRateLimit: createAuthRateLimit(config.FAILED_ATTEMPTS, nowMs),
+    authRateLimit: createAuthRateLimit(FAILED_ATTEMPTS, nowMs, processes),
     isWithinRate,
     isWithinBrokerRate: createBrokerRate({ isWithinRate, fairShare, hasRoom, writerId: brokerId }),
   }

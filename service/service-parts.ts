@@ -31,7 +31,5 @@ export interface ServiceParts extends ServiceQueries, Registries {
   live: Live
   acceptedFrom: AcceptedFrom
   retention: Retention
-  nodes: Pick<ServiceNodes, 'feed' | 'leads'>
-  /** Why requests with credentials are refused, of a node. */
-  nodeFault: () => string | undefined
+  nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'fault' | 'count' | 'several'>
 }

@@ -6,6 +6,7 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import { createPointsBodyReader } from '../../ingest/import/points-body-reader.ts'
 import type { PointsIngest } from '../../ingest/ingest.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
+import type { ProcessCount } from '../../limits/shared-rate.ts'
 import type { Points } from '../../query/points/points.ts'
 import type { Log } from '../../store/log.ts'
 import { addJsonBody } from '../http/json-body.ts'
@@ -37,6 +38,8 @@ export interface AirQualityOptions {
   /** Under which address people reach the service; without it, by what a request says. */
   publicUrl: string | undefined
   failedAttemptsPerMinute: number
+  /** They share what is by an address. */
+  processes?: ProcessCount
   /** Whether plain HTTP is refused that does not come from this machine. */
   requireHttps: boolean
   /** Proxies, whose requests are of others. */

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Keys } from '../../auth/keys/keys.ts'
 import type { KeyPrincipal } from '../../auth/stations/permissions.ts'
+import type { ProcessCount } from '../../limits/shared-rate.ts'
 import { createAuthRateLimit } from '../http/auth-rate-limit.ts'
 import { readBasicCredentials } from '../http/basic-credentials.ts'
 
@@ -13,11 +14,13 @@ export interface AuthenticateOptions {
   nowMs: () => number
   /** By an address; further ones are told to wait. */
   failedAttemptsPerMinute: number
+  /** They share what is by an address. */
+  processes?: ProcessCount
 }
 
 export function createAuthenticate(options: AuthenticateOptions): (request: FastifyRequest) => Promise<Authenticated> {
-  const { keys, nowMs, failedAttemptsPerMinute } = options
-  const authRateLimit = createAuthRateLimit(failedAttemptsPerMinute, nowMs)
+  const { keys, nowMs, failedAttemptsPerMinute, processes } = options
+  const authRateLimit = createAuthRateLimit(failedAttemptsPerMinute, nowMs, processes)
   return async ({ raw, headers, ip }) => {
     const credentials = readBasicCredentials(raw.rawHeaders)
     const key = credentials && (await keys.find(credentials.name))

@@ -4,6 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache'
+import { oneProcess, sharedRate } from '../../limits/shared-rate.ts'
 import { type Bucket, TokenBuckets } from '../../limits/token-buckets.ts'
 import { networkOf } from './networks.ts'
 
@@ -15,8 +16,8 @@ export interface AuthRateLimit {
 /** The least recently seen address is forgotten beyond this: an attacker with more addresses is not stopped by counting. */
 const addressesMax = 10_000
 
-export function createAuthRateLimit(perMinute: number, nowMs: () => number): AuthRateLimit {
-  const rate = { perSecond: perMinute / 60, burst: perMinute }
+export function createAuthRateLimit(perMinute: number, nowMs: () => number, processes = oneProcess): AuthRateLimit {
+  const rate = sharedRate({ perSecond: perMinute / 60, burst: perMinute }, processes, 1 / 60)
   const attempts = new TokenBuckets(rate, nowMs, new LRUCache<string, Bucket>({ max: addressesMax }))
   return { isExceeded: address => !attempts.take(networkOf(address)) }
 }

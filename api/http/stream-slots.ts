@@ -5,12 +5,15 @@
 
 import type { ServerResponse } from 'node:http'
 import { Capacity } from '../../limits/capacity.ts'
+import { oneProcess, type ProcessCount, sharedCount } from '../../limits/shared-rate.ts'
 import { networkOf } from './networks.ts'
 
 export interface StreamSlotsOptions {
   slotsMax: number
   /** Of a network, and of a credential. */
   slotsOfOneMax: number
+  /** They share what is of one. */
+  processes?: ProcessCount | undefined
   nowMs: () => number
 }
 
@@ -37,10 +40,12 @@ export interface StreamSlots {
 /** Whoever has been waited for so long gives way. */
 const patienceMs = 10_000
 
-export function createStreamSlots({ slotsMax, slotsOfOneMax, nowMs }: StreamSlotsOptions): StreamSlots {
+export function createStreamSlots(options: StreamSlotsOptions): StreamSlots {
+  const { slotsMax, slotsOfOneMax, processes = oneProcess, nowMs } = options
   const eviction = { patienceMs, nowMs, evict: (response: ServerResponse) => void response.destroy() }
   const slots = new Capacity<ServerResponse>({ max: slotsMax, eviction })
-  const isFull = (sharer: string | undefined) => sharer !== undefined && slots.amountOf(sharer) >= slotsOfOneMax
+  const isFull = (sharer: string | undefined) =>
+    sharer !== undefined && slots.amountOf(sharer) >= sharedCount(slotsOfOneMax, processes)
 
   return {
     take(response, { address, credential }) {

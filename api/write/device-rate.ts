@@ -4,7 +4,7 @@ import type { Device } from '../../auth/devices/device.ts'
 import { type Bucket, type Rate, TokenBuckets } from '../../limits/token-buckets.ts'
 import type { IntakeOptions } from './intake.ts'
 
-export function createDeviceRate(rate: Rate, nowMs: () => number): IntakeOptions['isWithinRate'] {
+export function createDeviceRate(rate: Rate | (() => Rate), nowMs: () => number): IntakeOptions['isWithinRate'] {
   const readings = new TokenBuckets(rate, nowMs, new WeakMap<Device, Bucket>())
   return device => readings.take(device)
 }

@@ -17,7 +17,7 @@ export interface FairShare {
 /** As JSON with a name, a time and all metrics a reading has some 200. */
 const bytesPerReading = 256
 
-export function createFairShare(rate: Rate, nowMs: () => number): FairShare {
+export function createFairShare(rate: Rate | (() => Rate), nowMs: () => number): FairShare {
   const readingsOf = new TokenBuckets<string>(rate, nowMs)
   return {
     waitSeconds(writerId) {

@@ -3,51 +3,70 @@
 import fc from 'fast-check'
 import { LRUCache } from 'lru-cache'
 import { test } from 'tap'
+import { sharedCount, sharedRate } from '../../limits/shared-rate.ts'
 import { type Bucket, PartialBuckets, type Rate, TokenBuckets } from '../../limits/token-buckets.ts'
 
 // Powers of two, so that the sums of the model and those of the buckets are exact.
 const rate: Rate = { perSecond: 4, burst: 8 }
+const rates: readonly Rate[] = [
+  rate,
+  { perSecond: 2, burst: 4 },
+  { perSecond: 1, burst: 2 },
+  { perSecond: 8, burst: 4 },
+]
 const stepMs = 125
 
 const step = fc.record({
   key: fc.constantFrom('a', 'b', 'c'),
   passMs: fc.integer({ min: -4, max: 40 }).map(steps => steps * stepMs),
-  kind: fc.constantFrom('take' as const, 'wait' as const, 'spend' as const),
-  /** Of what is spent. */
+  kind: fc.constantFrom('take' as const, 'wait' as const, 'spend' as const, 'rate' as const),
+  /** Of what is spent; or which rate there is from now on. */
   count: fc.nat(20),
 })
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Keeps all that was spent, and goes through it for each question. A clock that is set back fills nothing. */
+/** Keeps all that was asked, and goes through it for each question. A clock that is set back fills nothing. */
 class Model {
-  readonly #history: { atMs: number; key: string; count: number }[] = []
+  readonly #history: { atMs: number; key: string; count: number; rate: Rate }[] = []
 
-  note(atMs: number, key: string, count: number): void {
-    this.#history.push({ atMs, key, count })
+  note(atMs: number, key: string, count: number, rate: Rate): void {
+    this.#history.push({ atMs, key, count, rate })
   }
 
-  tokens(key: string, nowMs: number): number {
+  /** Of the key, as if it had been there from the start. */
+  tokens(key: string, nowMs: number, rateNow: Rate): number {
     let tokens = rate.burst
-    let lastMs: number | undefined
-    for (const { atMs, count } of [...this.#history, { atMs: nowMs, key, count: 0 }].filter(each => each.key === key)) {
-      const passedMs = Math.max(0, atMs - (lastMs ?? atMs))
-      tokens = Math.min(rate.burst, tokens + (passedMs * rate.perSecond) / 1000) - count
-      lastMs = atMs
+    let [last, lastMs] = [rate, Number.POSITIVE_INFINITY]
+    for (const each of [...this.#history, { atMs: nowMs, key: '', count: 0, rate: rateNow }]) {
+      const passedMs = Math.max(0, each.atMs - lastMs)
+      tokens = Math.min(last.burst, tokens + (passedMs * last.perSecond) / 1000)
+      tokens = Math.min(each.rate.burst, tokens) - (each.key === key ? each.count : 0)
+      last = each.rate
+      lastMs = each.atMs
     }
     return tokens
   }
 }
 
-function agreesWithModel(steps: readonly Step[], buckets: (nowMs: () => number) => TokenBuckets<string>): boolean {
-  let nowMs = 1_000_000
+type MadeBuckets = (nowMs: () => number, rate: () => Rate) => TokenBuckets<string>
+
+function agreesWithModel(steps: readonly Step[], buckets: MadeBuckets): boolean {
+  let [nowMs, rateNow] = [1_000_000, rate]
   const model = new Model()
-  const limit = buckets(() => nowMs)
+  const limit = buckets(
+    () => nowMs,
+    () => rateNow,
+  )
   return steps.every(({ key, passMs, kind, count }) => {
     nowMs += passMs
-    const tokens = model.tokens(key, nowMs)
-    const waitMs = Math.max(0, ((1 - tokens) / rate.perSecond) * 1000)
-    if (kind === 'take') model.note(nowMs, key, tokens < 1 ? 0 : 1)
-    else model.note(nowMs, key, kind === 'spend' ? count : 0)
+    if (kind === 'rate') {
+      rateNow = rates[count % rates.length] ?? rate
+      return true
+    }
+    const tokens = model.tokens(key, nowMs, rateNow)
+    const waitMs = Math.max(0, ((1 - tokens) / rateNow.perSecond) * 1000)
+    if (kind === 'take') model.note(nowMs, key, tokens < 1 ? 0 : 1, rateNow)
+    else model.note(nowMs, key, kind === 'spend' ? count : 0, rateNow)
     if (kind === 'take') return limit.take(key) === tokens >= 1
     if (kind === 'wait') return limit.waitMs(key) === waitMs
     limit.spend(key, count)
@@ -60,7 +79,7 @@ test('buckets hold what the model says, in whichever store', async t => {
   for (const store of stores) {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps =>
-        agreesWithModel(steps, nowMs => new TokenBuckets(rate, nowMs, store())),
+        agreesWithModel(steps, (nowMs, rateNow) => new TokenBuckets(rateNow, nowMs, store())),
       ),
     )
   }
@@ -100,4 +119,42 @@ test('a store with a bound of its own decides what is forgotten', async t => {
   t.strictSame([limit.take('a'), limit.take('b'), limit.take('a')], [true, true, false])
   t.equal(limit.take('c'), true, 'the bucket of b makes room')
   t.strictSame([limit.take('a'), limit.take('b')], [false, true])
+})
+
+test('a rate that changes gives no new burst, to a key that is known and to one that is not', async t => {
+  let [nowMs, nodes] = [0, 2]
+  const limit = new TokenBuckets<string>(
+    sharedRate({ perSecond: 10, burst: 100 }, () => nodes),
+    () => nowMs,
+  )
+  const takenAtOnce = (key: string) => {
+    let count = 0
+    while (limit.take(key)) count++
+    return count
+  }
+  t.equal(takenAtOnce('known'), 50, 'half of the burst')
+  nodes = 1
+  t.equal(takenAtOnce('known'), 0)
+  t.equal(takenAtOnce('new'), 50, 'as one that was full before')
+  nowMs += 1_000
+  t.equal(takenAtOnce('known'), 10, 'all of the rate')
+  nowMs += 100_000
+  t.equal(takenAtOnce('known'), 100)
+  nodes = 4
+  t.equal(takenAtOnce('newest'), 25)
+  nowMs += 1_000
+  t.equal(takenAtOnce('known'), 2)
+  nodes = 1_000
+  nowMs += 2_000
+  t.equal(takenAtOnce('known'), 1, 'never less than a burst of one')
+  nowMs += 1_000
+  t.equal(takenAtOnce('known'), 1, 'and one a second')
+  t.equal(limit.waitMs('known'), 1_000)
+})
+
+test('a count that is shared is never more in all, and never less than one each', async t => {
+  t.strictSame(
+    [1, 2, 3, 20].map(nodes => sharedCount(10, () => nodes)),
+    [10, 5, 3, 1],
+  )
 })

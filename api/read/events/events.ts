@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
 import type { Metrics } from '../../../auth/metrics/metrics.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
+import type { ProcessCount } from '../../../limits/shared-rate.ts'
 import type { EventSink, Subscription } from '../../../live/events/event-client.ts'
 import { EventHub } from '../../../live/events/event-hub.ts'
 import type { EventMeter } from '../../../live/events/event-meter.ts'
@@ -31,6 +32,8 @@ export interface EventsOptions {
   clientsMax: number
   /** Of a network, and of a credential. */
   clientsOfOneMax: number
+  /** They share what is of one. */
+  processes?: ProcessCount
   windowMs: number
   windowBytes: number
   /** After this a client connects again, and is asked for its credential. */
@@ -50,8 +53,8 @@ const slotRefusals = {
 } as const satisfies Record<SlotRefusal, LoggerErrorCode>
 
 export function eventsGroup(access: ReadAccess, options: EventsOptions): OperationGroup<ReadOperation> {
-  const { ingest, onState, devices, metrics, clientsMax, clientsOfOneMax, nowMs, lifetimeMs, log } = options
-  const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, nowMs })
+  const { ingest, onState, devices, metrics, clientsMax, clientsOfOneMax, processes, nowMs, lifetimeMs, log } = options
+  const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
     run: randomBytes(8).toString('hex'),
