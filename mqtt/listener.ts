@@ -5,9 +5,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls'
 import type { Certificate } from '../api/http/certificate.ts'
 import type { Connections } from '../api/http/connections.ts'
+import type { SessionNotices } from '../auth/nodes/session-notices.ts'
 import type { SenderLog } from '../ingest/rejections/sender-log.ts'
 import { type AuthenticateOptions, createAuthenticate } from './authenticate.ts'
 import type { CloseReason } from './close-reasons.ts'
+import { NamedSessions } from './named-sessions.ts'
 import { ByteBudget } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
@@ -18,6 +20,8 @@ export interface ListenerOptions extends Pick<SessionOptions, 'intake'>, Authent
   connections: Pick<Connections, 'bound'>
   onClosed: (reason: CloseReason) => void
   senderLog: SenderLog
+  /** Of sessions at other nodes. */
+  sessionNotices?: SessionNotices | undefined
 }
 
 export interface Listener {
@@ -39,11 +43,9 @@ const aliasBytesMax = 64 * 1024 * 1024
 
 /** Rejects when it cannot listen. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { host, port, tls, connections, intake, meter, senderLog } = options
+  const { host, port, tls, connections, intake, meter, senderLog, sessionNotices } = options
   const sessions = new Set<MqttSession>()
-  /** By credential and client identifier: of two with the same, the later one stays (MQTT 3.1.1 and 5, 3.1.4). */
-  const named = new Map<string, MqttSession>()
-  const names = new Map<MqttSession, string>()
+  const named = new NamedSessions<MqttSession>(sessionNotices)
   const sessionOptions: SessionOptions = {
     intake,
     meter,
@@ -51,16 +53,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     budget: new ByteBudget(partialBytesMax),
     aliasBudget: new ByteBudget(aliasBytesMax),
     senderLog,
-    onOpen(session, name) {
-      named.get(name)?.close('taken_over')
-      named.set(name, session)
-      names.set(session, name)
-    },
+    onOpen: (session, name) => named.opened(session, name),
     onClosed(session, reason) {
       sessions.delete(session)
-      const name = names.get(session)
-      names.delete(session)
-      if (name !== undefined && named.get(name) === session) named.delete(name)
+      named.closed(session)
       options.onClosed(reason)
     },
   }

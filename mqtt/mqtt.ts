@@ -13,7 +13,7 @@ import { addMqttMetrics } from './mqtt-metrics.ts'
 
 export interface MqttOptions
   extends Omit<CredentialsOptions, 'writers'>,
-    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog'> {
+    Pick<ListenerOptions, 'intake' | 'meter' | 'authRateLimit' | 'connections' | 'senderLog' | 'sessionNotices'> {
   config: Config
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
@@ -67,6 +67,7 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
 
 async function listen(options: MqttOptions, port: number, onClosed: ListenerOptions['onClosed']): Promise<Listener> {
   const { config, devices, writers, keys, intake, meter, authRateLimit, connections, senderLog } = options
+  const { sessionNotices } = options
   try {
     return await openListener({
       host: config.HOST,
@@ -79,6 +80,7 @@ async function listen(options: MqttOptions, port: number, onClosed: ListenerOpti
       onClosed,
       findCredential: createCredentials({ devices, writers, keys }),
       senderLog,
+      sessionNotices,
     })
   } catch (error) {
     throw listenError({ HOST: config.HOST, PORT: port }, error, 'MQTT_PORT')

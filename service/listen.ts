@@ -51,7 +51,7 @@ export async function listen(
 async function openServiceMqtt(
   config: Config,
   log: Log,
-  { devices, accounts }: ServiceParts,
+  { devices, accounts, nodes }: ServiceParts,
   ingress: Ingress,
 ): Promise<Mqtt> {
   const { writers, intake, brokerIntake, meter, authRateLimit, connections, metrics, senderLog } = ingress
@@ -66,6 +66,7 @@ async function openServiceMqtt(
     authRateLimit,
     connections,
     senderLog,
+    sessionNotices: nodes.several?.sessions,
     keys: accounts.keys,
     registry: metrics.registry,
   })
@@ -102,6 +103,7 @@ function createServiceServer(
     cache: query.cacheStatus,
     states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),
     topics: parts.topicStates,
+    nodes: parts.nodes,
     disk: parts.diskUse.read,
     retention: parts.retention.state,
     version: packageVersion(),

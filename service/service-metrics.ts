@@ -10,6 +10,8 @@ import { liveStates } from '../live/live-state.ts'
 import type { CacheStatus } from '../query/cache/body-cache.ts'
 import { addIngest, type IngestMetricsOptions } from './ingest-metrics.ts'
 import { addKafka } from './kafka-metrics.ts'
+import { addNode } from './node-metrics.ts'
+import type { ServiceNodes } from './open-nodes.ts'
 
 export interface ServiceMetricsOptions extends IngestMetricsOptions {
   devices: () => number
@@ -21,6 +23,7 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
   states: () => LiveCounts | undefined
   /** Undefined where the journals are on disk. */
   topics?: (() => TopicState[]) | undefined
+  nodes: Pick<ServiceNodes, 'count' | 'several'>
   disk: DiskUse['read']
   retention: Retention['state']
   version: string
@@ -29,6 +32,7 @@ export interface ServiceMetricsOptions extends IngestMetricsOptions {
 export function addServiceMetrics(registry: Registry, options: ServiceMetricsOptions): void {
   addIngest(registry, options)
   if (options.topics !== undefined) addKafka(registry, options.topics)
+  addNode(registry, options.nodes)
   gauge(registry, 'barograph_devices', 'Devices in the registry.', options.devices)
   gauge(registry, 'barograph_questdb_up', '1 when QuestDB answers.', () => (options.questdbUp() ? 1 : 0))
   addQueries(registry, options.queriesQueued)

@@ -42,6 +42,7 @@ function startMetrics(t: { teardown(end: () => unknown): void }, more: Partial<S
       fault: undefined,
       waiting: { fromMs: 86_400_000, beforeMs: 864_000_000, days: 4, reason: 'several_days' },
     }),
+    nodes: { count: () => 1, several: undefined },
     version: '1.2.3',
     ...more,
   })
@@ -240,4 +241,32 @@ test('the topics of Kafka have metrics where they are the journals, and none els
     t.equal(told(name, 'b'), name === 'unreachable' ? '1' : 'Nan', name)
   }
   t.notMatch(await startMetrics(t).scrape(), 'kafka')
+})
+
+test('a node among others names itself, and a service that is alone does not', async t => {
+  const state = {
+    id: '0123456789abcdef',
+    role: 'api',
+    version: '1',
+    host: 'h-1',
+    startedMs: 0,
+    isLeaseValid: true,
+    leaseAgeMs: 1_500,
+    applied: 12,
+    clockAheadMs: -250,
+    leads: false,
+  }
+  const several = { own: () => state, states: async () => [state], sessions: undefined }
+  const body = await startMetrics(t, { nodes: { count: () => 3, several } }).scrape()
+  const told = body.split('\n').filter(line => /^barograph_node/.test(line))
+  t.strictSame(told, [
+    'barograph_node_info{node="01234567",role="api",host="h-1"} 1',
+    'barograph_nodes 3',
+    'barograph_node_lease_valid 1',
+    'barograph_node_lease_age_seconds 1.5',
+    'barograph_node_applied_change 12',
+    'barograph_node_clock_ahead_seconds -0.25',
+    'barograph_node_leads 0',
+  ])
+  t.notMatch(await startMetrics(t).scrape(), /barograph_node/)
 })
