@@ -22,6 +22,8 @@ export interface IngestStatus {
   forwarder: ForwarderStatus
   /** Rows in the journal that are not yet visible to queries, and the age of the oldest. */
   lag: { rows: number; seconds: number }
+  /** For how long others may have stored rows that are not known here, and why; undefined where no others store any. */
+  untold: { seconds: number; reason: string | undefined } | undefined
   /** Clock steps since the start, and how far the newest timestamp is ahead of the clock. */
   clock: { steps: number; aheadSeconds: number }
 }
@@ -51,22 +53,24 @@ export function openPointsIngest(options: IngestOptions): ForwardingPointsIngest
   return withStatus(openWritePath({ ...options, table: points, writer: pointWriter }), options.clock)
 }
 
-export function withStatus<Path extends Pick<WritePath<never, never>, 'status'>>(
+export function withStatus<Path extends Pick<WritePath<never, never>, 'status' | 'shared'>>(
   writePath: Path,
   clock: WallClock,
 ): Omit<Path, 'status'> & Pick<Ingest, 'clockUs' | 'status'> {
-  return { ...writePath, clockUs: clock.nowUs, status: () => statusOf(writePath.status(), clock) }
+  return { ...writePath, clockUs: clock.nowUs, status: () => statusOf(writePath, clock) }
 }
 
 function statusOf(
-  { journal, forwarder }: { journal: JournalStatus; forwarder: ForwarderStatus },
+  { status, shared }: Pick<WritePath<never, never>, 'status' | 'shared'>,
   clock: WallClock,
 ): IngestStatus {
+  const { journal, forwarder } = status()
+  const untold = shared && { seconds: shared.untoldSeconds(), reason: shared.issue() }
   const nowUs = clock.nowUs()
   const rows = Math.max(0, journal.ordinal - forwarder.appliedOrdinal)
   const sinceUs = rows > 0 ? forwarder.pendingSinceUs : undefined
   const seconds = sinceUs === undefined ? 0 : Math.max(0, (nowUs - sinceUs) / 1_000_000)
   const aheadUs = journal.highestStampUs - nowUs
   const aheadSeconds = aheadUs > clockStepUs ? aheadUs / 1_000_000 : 0
-  return { journal, forwarder, lag: { rows, seconds }, clock: { steps: clock.steps(), aheadSeconds } }
+  return { journal, forwarder, lag: { rows, seconds }, untold, clock: { steps: clock.steps(), aheadSeconds } }
 }

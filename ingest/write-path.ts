@@ -43,6 +43,20 @@ interface JournalFiles {
   release(): void
 }
 
+/** Of a journal that other processes read and write as well. */
+export interface SharedJournal {
+  /** 16 hexadecimal digits, the same at all of them and never of another journal. */
+  readonly id: string
+  /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
+  nextPosition(): number
+  /** For how long others may have stored records that listeners were not told; 0 while that is a moment. */
+  untoldSeconds(): number
+  /** Why they cannot be told at present. */
+  issue(): string | undefined
+  /** Resolves when listeners were told all that was stored at the call. Rejects while that is not known, and when the signal aborts. */
+  untilTold(signal: AbortSignal): Promise<void>
+}
+
 export interface WritePath<Series, Values extends Timed> {
   /** Takes one row; its promise resolves when it is on disk, or says why nothing was stored. */
   accept(series: Series, values: Values): Promise<Outcome>
@@ -56,7 +70,8 @@ export interface WritePath<Series, Values extends Timed> {
   acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /**
    * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
-   * was in the journal at the start is not reported. `onMissed` is called when there were records that the listener was not told.
+   * was in the journal at the start is not reported, but for the readings of a shared journal: of these the first listener is told all
+   * that QuestDB may have lacked then. `onMissed` is called when there were records that the listener was not told.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
   /** Raised whenever rows of the series became visible. Two series may share one. */
@@ -77,6 +92,8 @@ export interface WritePath<Series, Values extends Timed> {
   erase(seriesNumbers: readonly number[]): Promise<number>
   /** Takes no bulk data of these series any more, nor values of these further series: another node erases them. */
   refuseSeries(seriesNumbers: readonly number[]): void
+  /** Undefined where no other process has to do with the journal. */
+  shared: SharedJournal | undefined
   /** For copies of the journal's files; undefined where it has none on this machine. */
   files: JournalFiles | undefined
   status(): { journal: JournalStatus; forwarder: ForwarderStatus }
@@ -144,6 +161,7 @@ export function openWritePath<Series, Values extends Timed>(
       return before
     },
     refuseSeries: numbers => journal.refuseSeries(numbers),
+    shared: undefined,
     files: { hold: forwarder.hold, release: forwarder.release },
     status: () => ({ journal: journal.status(), forwarder: forwarder.status() }),
     endOfAll: async () => journal.status().end,

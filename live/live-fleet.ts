@@ -41,6 +41,8 @@ export type StateListener = (device: LiveDevice, before: LiveState, now: LiveSta
 
 export interface LiveFleetOptions {
   readonly nowMs: () => number
+  /** Up to when all readings were told, if there were any: no device is late by what may not have been heard. By default always the present. */
+  readonly heardMs?: (() => number) | undefined
   /** Something about this device is to be asked of QuestDB. */
   readonly wants: (number: number) => void
   /** What a listener throws. */
@@ -136,17 +138,27 @@ export class LiveFleet {
   /** The readings of one group. States change behind the last of them: of a history most devices have many in a group. */
   take(readings: StoredReadings): void {
     const columns = this.#columns.get()
-    const nowMs = this.#options.nowMs()
+    const times = { nowMs: this.#options.nowMs(), heardMs: this.#heardMs() }
     while (readings.next()) {
       const slot = this.#slots.of(readings.series)
-      if (slot >= 0) this.#takeOne(columns, slot, readings, nowMs)
+      if (slot >= 0) this.#takeOne(columns, slot, readings, times)
       else this.#unknown.add(readings.series)
     }
     for (const slot of this.#touched) this.update(slot)
     this.#touched.clear()
   }
 
-  #takeOne(columns: LiveColumns, slot: number, readings: StoredReadings, nowMs: number): void {
+  #heardMs(): number {
+    const { nowMs, heardMs = nowMs } = this.#options
+    return heardMs()
+  }
+
+  #takeOne(
+    columns: LiveColumns,
+    slot: number,
+    readings: StoredReadings,
+    { nowMs, heardMs }: { nowMs: number; heardMs: number },
+  ): void {
     const { timeUs } = readings
     const presentHour = Math.floor((nowMs * 1000) / hourUs)
     const lastUs = columns.lastUs[slot] as number
@@ -161,7 +173,7 @@ export class LiveFleet {
         columns.countedUs[slot] = timeUs
         countReading(columns, slot, hour)
       }
-      if (mayChange(columns, slot, nowMs)) this.#touched.add(slot)
+      if (mayChange(columns, slot, heardMs)) this.#touched.add(slot)
     } else if (timeUs < lastUs && hour >= presentHour - 25) {
       this.#want(slot)
     }
@@ -215,7 +227,7 @@ export class LiveFleet {
     if (!device.log_switch) this.#setState(slot, stateAt.off, Number.POSITIVE_INFINITY)
     else if (lastUs === Number.NEGATIVE_INFINITY) this.#setState(slot, stateAt.never, Number.POSITIVE_INFINITY)
     else {
-      const { state, untilMs } = stateByAge(lastUs / 1000, this.#options.nowMs(), this.cadence(slot))
+      const { state, untilMs } = stateByAge(lastUs / 1000, this.#heardMs(), this.cadence(slot))
       this.#setState(slot, state, untilMs)
     }
   }
@@ -246,13 +258,13 @@ export class LiveFleet {
 
   /** Changes the states that are due; true when there are more than one turn should do. */
   advance(): boolean {
-    const nowMs = this.#options.nowMs()
+    const heardMs = this.#heardMs()
     for (let count = 0; count < dueMax; count++) {
-      if (this.#deadlines.nextMs() > nowMs) return false
+      if (this.#deadlines.nextMs() > heardMs) return false
       // A reading that came since has not moved the deadline; this does.
       this.update(this.#deadlines.nextSlot())
     }
-    return this.#deadlines.nextMs() <= nowMs
+    return this.#deadlines.nextMs() <= heardMs
   }
 
   /** When a state changes next, as far as is known; Infinity without any. */
@@ -341,10 +353,10 @@ export class LiveFleet {
 }
 
 /** Whether the last reading may have changed the state: a fresh device stays so, and a silent one with an old reading. */
-function mayChange({ states, lastUs, kinds, expectedMs, gapMs }: LiveColumns, slot: number, nowMs: number): boolean {
+function mayChange({ states, lastUs, kinds, expectedMs, gapMs }: LiveColumns, slot: number, heardMs: number): boolean {
   if (states[slot] !== stateAt.silent) return states[slot] !== stateAt.fresh
   const [last, kind] = [(lastUs[slot] as number) / 1000, kinds[slot] as number]
-  return !isSilent(last, nowMs, kind, expectedMs[slot] as number, gapMs[slot] as number)
+  return !isSilent(last, heardMs, kind, expectedMs[slot] as number, gapMs[slot] as number)
 }
 
 /** Of a regular device, what comes closer than half an interval to the reading before does not count, as in the statistics. */

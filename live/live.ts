@@ -20,6 +20,8 @@ export interface LiveOptions {
   readonly ask: AskFleetRows
   readonly hourSources: () => HourSources
   readonly nowMs: () => number
+  /** See LiveFleetOptions. */
+  readonly heardMs?: (() => number) | undefined
   /** How far readings may be ahead of our clock. */
   readonly aheadMs: number
   /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
@@ -84,12 +86,22 @@ const stepMsMin = 1000
 const searchesMax = 4
 
 export function createLive(options: LiveOptions): Live {
-  const { ask, hourSources, aheadMs, nowMs, ordinals, log, retryMs = 2000, lookUpEveryMs = 2000 } = options
+  const {
+    ask,
+    hourSources,
+    aheadMs,
+    nowMs,
+    heardMs = nowMs,
+    ordinals,
+    log,
+    retryMs = 2000,
+    lookUpEveryMs = 2000,
+  } = options
   const { metricsOf = () => [] } = options
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
-  const fleet: LiveFleet = new LiveFleet({ nowMs, wants: number => lookups.want(number), failed })
+  const fleet: LiveFleet = new LiveFleet({ nowMs, heardMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
   const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
@@ -98,7 +110,7 @@ export function createLive(options: LiveOptions): Live {
     if (!signal.aborted) log.error({ err: error }, 'the state of the fleet is not brought up to date any more')
   }
   const running = lookups.run(signal).catch(ended)
-  const clock = startClock(fleet, { nowMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
+  const clock = startClock(fleet, { nowMs, heardMs, hourSources, isLoaded: loading.isLoaded, ended, signal })
   const ofNumber = <Result>(number: number, result: (fleet: LiveFleet, slot: number) => Result) => {
     const slot = fleet.slotOf(number)
     return slot < 0 ? undefined : result(fleet, slot)
@@ -178,6 +190,7 @@ function createPages(
 
 interface ClockOptions {
   readonly nowMs: () => number
+  readonly heardMs: () => number
   readonly hourSources: () => HourSources
   readonly isLoaded: () => boolean
   readonly ended: (error: unknown) => void
@@ -185,14 +198,15 @@ interface ClockOptions {
 }
 
 /** What time alone changes: states, and what has expired. */
-function startClock(fleet: LiveFleet, { nowMs, hourSources, isLoaded, ended, signal }: ClockOptions): { stop(): void } {
+function startClock(fleet: LiveFleet, options: ClockOptions): { stop(): void } {
+  const { nowMs, heardMs, hourSources, isLoaded, ended, signal } = options
   let forgottenBeforeUs = Number.NEGATIVE_INFINITY
   let lastMs = nowMs()
   let timer = setTimeout(tick, tickMsMax).unref()
 
   function tick(): void {
     const isBehind = fleet.advance()
-    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - nowMs()))
+    const waitMs = isBehind ? 0 : Math.min(tickMsMax, Math.max(tickMsMin, fleet.nextDeadlineMs() - heardMs()))
     timer = setTimeout(tick, waitMs).unref()
     // As the limits of states count whole seconds, less than that changes little.
     if (nowMs() < lastMs - stepMsMin) void fleet.updateAll(signal).catch(ended)

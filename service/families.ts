@@ -203,6 +203,7 @@ function eventsOptions(
     processes: nodes.count,
     windowBytes: config.EVENTS_WINDOW_BYTES,
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
+    areStatesTold: live.isLoaded,
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),
     lifetimeMs: config.READS === 'private' ? privateStreamMsMax : undefined,
   }

@@ -3,7 +3,7 @@
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { Ingest } from '../ingest/ingest.ts'
-import { createLive, type Live } from '../live/live.ts'
+import { createLive, type Live, type LiveOptions } from '../live/live.ts'
 import type { Query } from '../query/query.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
@@ -13,8 +13,8 @@ import { createLiveMetrics } from './live-metrics.ts'
 
 interface LiveParts {
   store: Pick<Store, 'questdb'>
-  ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status'>
-  devices: Pick<Devices, 'all' | 'byNumber' | 'onChange'>
+  ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
+  devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
   metrics: Metrics
   query: Pick<Query, 'fleetRows' | 'hourSources'>
   clockMs: Clock
@@ -25,18 +25,20 @@ const checkEveryMs = 1000
 /** Before the first reading is taken. */
 export function openServiceLive(config: Config, log: Log, parts: LiveParts): Live {
   const { store, ingest, devices, metrics, query, clockMs } = parts
+  const { shared } = ingest
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
-  let untoldOrdinal = ingest.status().journal.ordinal
-  const isCatchingUp = () => ingest.status().forwarder.appliedOrdinal < untoldOrdinal
+  let untold = takenOf(ingest)
+  const isUnapplied = () => !isApplied(ingest, untold)
   const ordinals = () => {
     const { journal, forwarder } = ingest.status()
     return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
   }
   const live = createLive({
-    ask: query.fleetRows,
+    ask: toldFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
     nowMs: clockMs,
-    isCatchingUp,
+    heardMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
+    isCatchingUp: () => isUnapplied() || (shared?.untoldSeconds() ?? 0) > 0,
     ordinals,
     metricsOf: createLiveMetrics(metrics, devices),
     log,
@@ -49,10 +51,12 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   })
   ingest.onStored(live.take, missed)
   ingest.onLost(missed)
+  // Also those of other nodes.
+  if (shared !== undefined) ingest.onStored(devices.heard)
   let timer: NodeJS.Timeout | undefined
 
   function missed(): void {
-    untoldOrdinal = ingest.status().journal.ordinal
+    untold = takenOf(ingest)
     loadBehind()
   }
 
@@ -60,9 +64,9 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   function loadBehind(): void {
     live.load()
     clearInterval(timer)
-    if (!isCatchingUp()) return
+    if (!isUnapplied()) return
     timer = setInterval(() => {
-      if (isCatchingUp()) return
+      if (isUnapplied()) return
       clearInterval(timer)
       live.load()
     }, checkEveryMs).unref()
@@ -75,5 +79,37 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
       clearInterval(timer)
       await live.close()
     },
+  }
+}
+
+type Taken = { readonly ordinal: number; readonly end: number }
+
+function takenOf({ status }: Pick<Ingest, 'status'>): Taken {
+  const { ordinal, end } = status().journal
+  return { ordinal, end }
+}
+
+/** Of a shared journal nobody knows how many readings there are before its end. */
+function isApplied({ status, shared }: Pick<Ingest, 'status' | 'shared'>, { ordinal, end }: Taken): boolean {
+  const { forwarder } = status()
+  return shared === undefined ? forwarder.appliedOrdinal >= ordinal : forwarder.applied >= end
+}
+
+/**
+ * A reading that QuestDB shows and the live state is told afterwards would be counted twice: rows are used when it was told all that they
+ * can be of.
+ */
+function toldFleetRows(ask: LiveOptions['ask'], shared: LiveParts['ingest']['shared']): LiveOptions['ask'] {
+  if (shared === undefined) return ask
+  return async (name, query, signal) => {
+    const rows = await ask(name, query, signal)
+    if (!rows.ok) return rows
+    try {
+      await shared.untilTold(signal)
+      return rows
+    } catch {
+      // It is asked for again.
+      return { ok: false, code: 'JOURNAL_AWAY' }
+    }
   }
 }

@@ -54,7 +54,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     async function openPath<Series, Values extends Timed>(
       topic: string,
       watch: TopicWatch,
-      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'directory'>,
+      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'directory' | 'tellsUnapplied'>,
     ) {
       const table = tables.get(topic)
       if (table === undefined) throw new StartError(`There is no table of topic ${topic}.`)
@@ -74,10 +74,12 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const ingest = await openPath(topics.readings, watches.readings, {
       writer: readingWriter,
       directory: directory.journal,
+      tellsUnapplied: true,
     })
     const pointsIngest = await openPath(topics.points, watches.points, {
       writer: pointWriter,
       directory: directory.pointsJournal,
+      tellsUnapplied: false,
     })
     return {
       ingest,

@@ -53,8 +53,12 @@ export function readinessOf(options: ReadinessOptions): Readiness {
 }
 
 /** What is wrong with one write path though it takes rows. */
-function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, clock }: IngestStatus): string[] {
+function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
   const faults: string[] = []
+  if (untold !== undefined && untold.seconds > 0) {
+    const why = untold.reason === undefined ? 'they are being read' : untold.reason
+    faults.push(`${rows} that other nodes took in the last ${Math.ceil(untold.seconds)} s are not known here: ${why}`)
+  }
   if (forwarder.suspended) faults.push(`QuestDB has suspended the table ${rows}`)
   if (lag.seconds > lagSecondsMax) faults.push(`${rows} become visible to queries after ${Math.round(lag.seconds)} s`)
   if (clock.aheadSeconds > 0) faults.push(aheadText(rows, clock.aheadSeconds))

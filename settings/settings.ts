@@ -245,7 +245,7 @@ export const Settings = z.object({
     .refine(value => value >= 1024 ** 2 && value <= gibibyte, 'must be from 1MiB to 1GiB')
     .default(16 * 1024 ** 2)
     .describe(
-      'Memory for the readings of that window, 60 bytes each, 120 where devices send more than the five metrics; of more readings, only the last ones are kept.',
+      'Memory for the readings of that window, 60 bytes each, 120 where devices send more than the five metrics, with Kafka 8 more; of more readings, only the last ones are kept.',
     ),
   SESSION_FORMAT: z
     .enum(['jwe-v5', 'jwe-v4', 'hs256'], { error: 'must be jwe-v5, jwe-v4 or hs256' })

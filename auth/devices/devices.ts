@@ -19,7 +19,7 @@ import { createPasswordCheck, type PasswordCheck } from './password-check.ts'
 import { createReconciler } from './reconciler.ts'
 import { createSeenDevices, type SeenDevices } from './seen-devices.ts'
 
-export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices, 'seen'> {
+export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices, 'seen' | 'heard'> {
   /** From memory. The returned object is live: it reflects later changes. */
   get(name: string): Device | undefined
   /** The same by the registry's number. */
@@ -107,6 +107,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     authenticate: passwordCheck.authenticate,
     credentialCheck: passwordCheck.credentialCheck,
     seen: seenDevices.seen,
+    heard: seenDevices.heard,
     all: owner => memory.all(owner),
     active: owner => memory.active(owner),
     version: () => memory.version(),

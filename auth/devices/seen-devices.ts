@@ -13,9 +13,18 @@ import { readLastSeen, saveLastSeen } from './device-sql.ts'
 export interface SeenDevices {
   /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
+  /** The same of readings that some process took, in memory alone: that one saves it. */
+  heard(readings: HeardReadings): void
   /** Takes over what other processes have saved. While PostgreSQL does not answer, memory stays as it is. */
   learn(records: readonly DeviceRecord[]): Promise<void>
   close(): Promise<void>
+}
+
+/** Readings of one group, each of a device by its number. */
+export interface HeardReadings {
+  readonly place: { readonly receiptMs: number } | undefined
+  next(): boolean
+  readonly series: number
 }
 
 export interface SeenDevicesOptions {
@@ -43,6 +52,10 @@ export function createSeenDevices({ pool, memory, log, flushMs, unsavedMax }: Se
       // To look the record up takes longer than all the rest.
       const record = device instanceof DeviceRecord ? device : memory.byNumber(device.number)
       if (record !== undefined && !record.removed) lastSeen.seen(record, timeMs)
+    },
+    heard(readings) {
+      const receiptMs = readings.place?.receiptMs ?? 0
+      while (readings.next()) memory.byNumber(readings.series)?.seenAt(receiptMs)
     },
     async learn(records) {
       const reading = readLastSeen(pool, numbersOf(records)).catch(error => {

@@ -90,6 +90,11 @@ export function readGroup(bytes: Uint8Array, offset: number, position: number): 
   }
 }
 
+/** Of a whole and undamaged group, which its header begins. */
+export function receiptUsOf(group: DataView): number {
+  return group.getFloat64(40, true)
+}
+
 /** How long the group at `offset` says that it is, checked or not; undefined when no group starts there. */
 export function claimedGroupLength(bytes: Uint8Array, offset: number): number | undefined {
   if (offset + groupHeaderLength > bytes.length) return undefined

@@ -4,20 +4,31 @@ import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { furtherAt, furtherCount, offsetInFurther, offsetOf } from './record.ts'
 
+/** Where records of a topic stand, which is the same in every process that reads it, and when they came. */
+export interface StoredPlace {
+  /** Of the first of them, as `letterId` makes it; the next ones follow one by one. */
+  readonly position: number
+  /** When their group was taken, epoch milliseconds. */
+  readonly receiptMs: number
+}
+
 /**
  * The records of one group, in the order of the journal, read where they stand: nothing is made for a record. Valid only
  * while the listener runs, since the bytes are used again.
  */
 class StoredRecords {
   readonly count: number
+  /** Undefined where no other process reads the journal. */
+  readonly place: StoredPlace | undefined
   readonly #view: DataView
   readonly #end: number
   #at: number
   #next: number
 
   /** `view` has whole records from `start` to `end`. */
-  constructor(view: DataView, start: number, end: number, count: number) {
+  constructor(view: DataView, start: number, end: number, count: number, place: StoredPlace | undefined) {
     this.count = count
+    this.place = place
     this.#view = view
     this.#at = start
     this.#next = start
@@ -77,7 +88,7 @@ export interface StoredListeners {
   /** `onMissed` is called when there were records that the listener was not told. */
   add(listener: StoredListener, onMissed?: () => void): void
   /** Whole records stand in the view from `start` to `end`. */
-  notify(view: DataView, start: number, end: number, count: number): void
+  notify(view: DataView, start: number, end: number, count: number, place?: StoredPlace): void
   /** Records have become durable that nobody is told. */
   missed(): void
 }
@@ -100,8 +111,8 @@ export function createStoredListeners(log: Pick<Log, 'error'>): StoredListeners 
 
   return {
     add: (call, missed) => void listeners.push({ call, missed, hasFailed: false }),
-    notify(view, start, end, count) {
-      each(({ call }) => call(new StoredRecords(view, start, end, count)))
+    notify(view, start, end, count, place) {
+      each(({ call }) => call(new StoredRecords(view, start, end, count, place)))
     },
     missed() {
       each(({ missed }) => missed?.())

@@ -2,10 +2,11 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import { groupHeaderLength } from '../journal/group.ts'
+import { groupHeaderLength, receiptUsOf } from '../journal/group.ts'
 import { offsetOf, type RecordLayout } from '../journal/record.ts'
 import type { StoredListeners } from '../journal/stored-records.ts'
 import type { TableDescription } from '../table.ts'
+import { letterId } from './letter-id.ts'
 import { isTopicGroup, topicLayout } from './topic-group.ts'
 import type { TopicVisibility } from './topic-visibility.ts'
 
@@ -32,11 +33,13 @@ export class GroupTaker {
   readonly #layout: RecordLayout
   #damaged = 0
   #sliceStartMs: number
+  #nextId: number
 
   constructor(options: GroupTakerOptions) {
     this.#options = options
     this.#layout = topicLayout(options.table)
     this.#sliceStartMs = options.monotonicMs()
+    this.#nextId = letterId(options.tellFrom, 0)
   }
 
   /** Groups that were passed over. */
@@ -44,8 +47,23 @@ export class GroupTaker {
     return this.#damaged
   }
 
+  /** Listeners were told all records before this id that they are ever told. */
+  get nextId(): number {
+    return this.#nextId
+  }
+
+  /** Groups before this offset are gone unread. */
+  skipTo(offset: number): void {
+    this.#nextId = Math.max(this.#nextId, letterId(offset, 0))
+  }
+
   /** Resolves when the listeners were told all of it. */
   async take(offset: number, value: Buffer): Promise<void> {
+    await this.#takeGroup(offset, value)
+    this.skipTo(offset + 1)
+  }
+
+  async #takeGroup(offset: number, value: Buffer): Promise<void> {
     const { topic, tellFrom, visibility, log } = this.#options
     if (!isTopicGroup(value, this.#layout)) {
       if (this.#damaged++ === 0) log.error({ topic, offset }, 'a group of a topic is damaged and passed over')
@@ -54,18 +72,22 @@ export class GroupTaker {
     const group = new DataView(value.buffer, value.byteOffset, value.length)
     // All of it, before anybody gets a turn: a query may see the rows at any time.
     visibility.take(offset, group)
-    if (offset >= tellFrom) await this.#tell(group)
+    if (offset >= tellFrom) await this.#tell(offset, group)
     else await this.#giveWay()
   }
 
-  async #tell(group: DataView): Promise<void> {
+  async #tell(offset: number, group: DataView): Promise<void> {
     const { listeners, signal } = this.#options
+    const receiptMs = Math.floor(receiptUsOf(group) / 1000)
+    this.#nextId = letterId(offset, 0)
     for (let at = groupHeaderLength; at < group.byteLength && !signal.aborted; ) {
       const start = at
       let count = 0
       for (; at < group.byteLength && count < recordsPerPiece; count++)
         at += group.getUint16(at + offsetOf.length, true)
-      listeners.notify(group, start, at, count)
+      const position = this.#nextId
+      this.#nextId += count
+      listeners.notify(group, start, at, count, { position, receiptMs })
       await this.#giveWay()
     }
   }

@@ -1,4 +1,7 @@
-/** The id of a dead letter of a topic: one number, in the order of the topic, for the offset of a group and the place in it. */
+/**
+ * The id of a record of a topic, as dead letters and the cursors of events have it: one number, in the order of the topic, for the
+ * offset of a group and the place in it.
+ */
 
 import { bug } from '../../limits/bug.ts'
 

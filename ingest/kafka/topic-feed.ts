@@ -7,6 +7,7 @@
  * a minute.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import { createStoredListeners, type StoredListener } from '../journal/stored-records.ts'
 import type { TableDescription } from '../table.ts'
@@ -35,6 +36,8 @@ export interface TopicFeedOptions {
   readonly tellFrom: number
   readonly published: PublishedSource
   readonly log: Log
+  /** Nothing is read before there is a listener, so that it is told all from `tellFrom` on. */
+  readonly waitsForListener?: boolean
   /** Called when an assertion failed: nothing is told any more. */
   readonly onFatal: (error: Error) => void
   readonly monotonicMs?: () => number
@@ -76,6 +79,10 @@ export interface TopicFeed {
   onLost(listener: (reason: string) => void): void
   /** Records may be in the topic unread for longer than a moment. */
   isBehind(): boolean
+  /** Listeners were told all records before this id that they are ever told; see `letterId`. */
+  nextId(): number
+  /** Resolves when listeners were told all that was in the topic at the call. Rejects while no broker answers, and when the signal aborts. */
+  untilTold(signal: AbortSignal): Promise<void>
   status(): TopicFeedStatus
   close(): Promise<void>
 }
@@ -85,6 +92,7 @@ export interface TopicFeed {
  * committed. A hand-over without the wait, and a loss, are known after a notification or a poll; then all revisions are raised.
  */
 const stateAgeMsMax = 3000
+const toldPollMs = 10
 
 export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
   const { topic, partition, from, published, log, onFatal } = options
@@ -99,15 +107,23 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     monotonicMs,
     take: (offset, value) => groups.take(offset, value),
     onGap(offset) {
+      groups.skipTo(offset)
       visibility.missedBefore(offset)
       listeners.missed()
     },
   })
   published.onState(topic, state => visibility.published(state))
-  const running = reader.run(signal).catch((error: unknown) => onFatal(error as Error))
+  let running: Promise<void> | undefined
+  const begin = () => {
+    running ??= reader.run(signal).catch((error: unknown) => onFatal(error as Error))
+  }
+  if (options.waitsForListener !== true) begin()
 
   return {
-    onStored: listeners.add,
+    onStored(listener, onMissed) {
+      listeners.add(listener, onMissed)
+      begin()
+    },
     revision: number => visibility.revision(number),
     oldestSentSince(txn) {
       const isUnread = reader.isBehind() || reader.position < (visibility.applied ?? 0)
@@ -116,6 +132,11 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     },
     onLost: listener => visibility.onLost(listener),
     isBehind: () => reader.isBehind(),
+    nextId: () => groups.nextId,
+    async untilTold(until) {
+      const { end } = await partition.offsets()
+      while (reader.position < end) await sleep(toldPollMs, undefined, { signal: AbortSignal.any([until, signal]) })
+    },
     status: () => ({
       position: reader.position,
       end: reader.end,

@@ -10,6 +10,8 @@ import { createPartitionLeader } from './partition-leader.ts'
 import { createProducerRequests } from './producer-requests.ts'
 
 export interface TopicPartition {
+  /** Of the topic, as Kafka gave it: another one for a topic that was deleted and made again. */
+  readonly topicId: string
   /** Appends one record; one append at a time. Never throws but for a `bug()`. */
   append(bytes: Uint8Array): Promise<AppendOutcome>
   /**
@@ -44,6 +46,7 @@ export async function openTopicPartition(options: PartitionOptions, topic: strin
   const fetcher = new Fetcher({ library, connection: connect(), leader, requestTimeoutMs })
   const asker = new Fetcher({ library, connection: connect(), leader, requestTimeoutMs })
   return {
+    topicId: found.id,
     append: bytes => appender.append(bytes),
     fetch: (offset, bytesMax, waitMs) => fetcher.fetch(offset, bytesMax, waitMs),
     offsets: () => asker.offsets(),

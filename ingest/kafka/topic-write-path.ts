@@ -3,12 +3,13 @@
  * takes them to QuestDB is a forwarder, in this process or in another one: the two share Kafka, PostgreSQL and QuestDB alone.
  */
 
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDeadLetters } from '../dead-letters.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import { Journal } from '../journal/journal.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
-import { appendInPieces, type WritePath, type WritePathOptions } from '../write-path.ts'
+import { appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
 import type { Kafka, KafkaOptions } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import type { ShardState } from './shard-state.ts'
@@ -28,6 +29,8 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
   published: Pick<ShardStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
   /** Why nothing more may be appended, while the topic would remove records before they are in QuestDB. */
   refusal: () => string | undefined
+  /** There will be a listener, which is told all that QuestDB may lack at the start. */
+  tellsUnapplied: boolean
 }
 
 const confirmPollMs = 200
@@ -43,7 +46,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const { offset: committed = start } = await state.load(topic)
   const medium = await openTopicMedium({ ...options, partition, end, nowUs })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
-  const feed = openTopicFeed({ topic, table, partition, from: committed, tellFrom: end, published, log, onFatal })
+  const tells = options.tellsUnapplied ? { tellFrom: committed, waitsForListener: true } : { tellFrom: end }
+  const feed = openTopicFeed({ topic, table, partition, from: committed, ...tells, published, log, onFatal })
   let latest: PublishedStatus | undefined
   published.onState(topic, found => {
     latest = found
@@ -90,6 +94,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
       return before
     },
     refuseSeries: numbers => journal.refuseSeries(numbers),
+    shared: sharedJournal(partition.topicId, feed),
     // They are on the machines of the brokers.
     files: undefined,
     status: () => statusOf(journal, feed, latest, published.issue()),
@@ -109,6 +114,16 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   }
 }
 
+function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
+  return {
+    id: createHash('sha256').update(topicId).digest('hex').slice(0, 16),
+    nextPosition: feed.nextId,
+    untoldSeconds: () => feed.status().lagSeconds,
+    issue: () => feed.status().issue,
+    untilTold: feed.untilTold,
+  }
+}
+
 /** Positions are offsets, and rows are counted from the first one on that QuestDB lacked when this process started. */
 function statusOf(
   journal: Pick<Journal<never, never>, 'status'>,
@@ -116,7 +131,7 @@ function statusOf(
   latest: PublishedStatus | undefined,
   issue: string | undefined,
 ): ReturnType<WritePath<never, never>['status']> {
-  const { position, rows, damagedGroups, issue: feedIssue, ...read } = feed.status()
+  const { position, rows, damagedGroups, ...read } = feed.status()
   const status = journal.status()
   const end = Math.max(status.end, read.end)
   // Of groups that are not read yet nobody knows how many rows they have: at least one.
@@ -133,7 +148,7 @@ function statusOf(
       start: committed,
       appliedOrdinal: rows.applied,
       damagedBytes: told.damagedBytes + damagedGroups,
-      issue: told.issue ?? spool?.issue ?? feedIssue ?? issue,
+      issue: told.issue ?? spool?.issue ?? issue,
     },
   }
 }

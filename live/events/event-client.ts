@@ -26,6 +26,8 @@ export class EventClient {
   /** The next reading and the next change of a state that it has not been told. */
   next: number
   nextState: number
+  /** It goes on at this position, which has not come yet; undefined for one that has a place. */
+  awaited: { readonly position: number; readonly sinceMs: number } | undefined
   /** Undefined while it takes what it gets. */
   blockedSinceMs: number | undefined
   /** It took nothing for a while, so it need not get each reading. */
@@ -37,6 +39,11 @@ export class EventClient {
     this.#ownerOf = ownerOf
     this.next = next
     this.nextState = nextState
+  }
+
+  /** Whether it may be told something. */
+  get isReady(): boolean {
+    return this.blockedSinceMs === undefined && this.awaited === undefined
   }
 
   get isForAll(): boolean {

@@ -8,14 +8,28 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../limits/bug.ts'
 import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import type { EventMeter } from './event-meter.ts'
-import { beat, type EventText, eventText, type MetricOf, readCursor, resetEvent, stateEvent } from './event-text.ts'
+import {
+  beat,
+  beatWithoutCursor,
+  type EventText,
+  eventText,
+  type MetricOf,
+  readCursor,
+  resetEvent,
+  stateEvent,
+} from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
 import { createReadingTexts, lastOfEachDevice, type ReadingTexts } from './reading-texts.ts'
+import { type EventPlace, Resumption } from './resumption.ts'
 import { StateLog } from './state-log.ts'
 
 export interface HubOptions {
-  /** Of this run of the service, for cursors. */
+  /** Of this run of the service, for cursors; of the journal, where other nodes tell the same events. */
   run: string
+  /** Where other nodes do: every reading before this position was told here that ever is. */
+  nextPosition?: (() => number) | undefined
+  /** False while changes of states are not told. */
+  areStatesTold?: () => boolean
   windowMs: number
   windowBytes: number
   nameOf: (deviceNumber: number) => string | undefined
@@ -36,16 +50,19 @@ const readingsPerTick = 2_000
 const readingsPerStep = 250
 const lookedAtPerStep = 20_000
 const clientsPerTurn = 100
+/** For what another node has told already: this one may read later. */
+const awaitedMsMax = 10_000
 
 export class EventHub {
   readonly #options: HubOptions & Required<Pick<HubOptions, 'tickMs' | 'slowMsMax'>>
   readonly #ring: ReadingRing
   readonly #states = new StateLog()
+  readonly #resumption: Resumption
   readonly #clients = new Set<EventClient>()
   readonly #beats: NodeJS.Timeout
   /** Everything before is told to those that have stayed with us. */
   #distributed = 0
-  /** When the last client left; nothing is kept for longer than the window after that. */
+  /** When the last client left; nothing is kept for longer than the window after that, where none comes from other nodes. */
   #leftMs = Number.NEGATIVE_INFINITY
   #isScheduled = false
   #isRunning = false
@@ -54,7 +71,10 @@ export class EventHub {
 
   constructor(options: HubOptions) {
     this.#options = { tickMs: 100, slowMsMax: 30_000, ...options }
-    this.#ring = new ReadingRing({ bytesMax: options.windowBytes, ageMsMax: options.windowMs, nowMs: options.nowMs })
+    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPosition, areStatesTold = () => true } = options
+    this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPosition })
+    const isShared = nextPosition !== undefined
+    this.#resumption = new Resumption({ ring: this.#ring, states: this.#states, isShared, areStatesTold })
     this.#beats = setInterval(() => this.#beat(), options.beatMs ?? 15_000).unref()
   }
 
@@ -67,9 +87,11 @@ export class EventHub {
   }
 
   store(readings: StoredReadings): void {
-    const { nowMs, windowMs } = this.#options
+    const { nowMs, windowMs, nextPosition } = this.#options
+    this.#resumption.noteStates()
     // Nobody listens, and nobody will come back for them.
-    if (this.size === 0 && nowMs() - this.#leftMs > windowMs) this.#ring.skip(readings.count)
+    const isUnwanted = this.size === 0 && nextPosition === undefined && nowMs() - this.#leftMs > windowMs
+    if (isUnwanted) this.#ring.skip(readings.count)
     else this.#ring.append(readings)
     if (this.size === 0) this.#distributed = this.#ring.head
     else this.#wake()
@@ -85,25 +107,49 @@ export class EventHub {
   stateChanged(device: number, state: string): void {
     const name = this.#options.nameOf(device)
     if (name === undefined) return
-    this.#states.add({ atReading: this.#ring.head, device, text: stateEvent(name, state) })
+    const [atReading, atMs] = [this.#ring.head, this.#options.nowMs()]
+    this.#states.add({ atReading, atMs, device, text: stateEvent(name, state) })
     if (this.size > 0) this.#wake()
   }
 
   /** Returns what ends it. */
   subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
-    const { run, ownerOf } = this.#options
-    const { head } = this.#ring
-    const from = lastEventId === undefined ? head : readCursor(lastEventId, run)
-    const next = from !== undefined && this.#ring.has(from) ? from : undefined
-    const nextState =
-      next === undefined || lastEventId === undefined ? this.#states.head : this.#states.firstSince(next)
-    const client = new EventClient(sink, subscription, ownerOf, next ?? head, nextState)
+    const { run, ownerOf, nowMs } = this.#options
+    const position = lastEventId === undefined ? undefined : readCursor(lastEventId, run)
+    const present: EventPlace = { next: this.#ring.head, nextState: this.#states.head }
+    const client = new EventClient(sink, subscription, ownerOf, present.next, present.nextState)
     this.#clients.add(client)
     this.#options.meter.clients(this.size)
     sink.onDrained(() => this.#drained(client))
-    this.#send(client, next === undefined ? eventText(resetEvent(run, head), 1) : eventText(beat(run, next), 0))
+    const place = position === undefined ? undefined : this.#resumption.placeAt(position)
+    if (place === 'ahead') {
+      client.awaited = { position: position as number, sinceMs: nowMs() }
+      this.#send(client, eventText(beatWithoutCursor, 0))
+    } else if (place === undefined && lastEventId !== undefined) {
+      this.#send(client, eventText(resetEvent(run, this.#ring.position(present.next)), 1))
+    } else this.#place(client, place ?? present)
     this.#wake()
     return () => this.#end(client)
+  }
+
+  /** Where it goes on, and a cursor for that. */
+  #place(client: EventClient, { next, nextState }: EventPlace): void {
+    client.awaited = undefined
+    client.next = next
+    client.nextState = nextState
+    this.#send(client, eventText(beat(this.#options.run, this.#ring.position(next)), 0))
+  }
+
+  /** Gives clients their places that have come. */
+  #placeAwaiting(): void {
+    const { nowMs } = this.#options
+    for (const client of this.#clients) {
+      if (client.awaited === undefined) continue
+      const { position, sinceMs } = client.awaited
+      const place = this.#resumption.placeAt(position)
+      if (place !== 'ahead' && place !== undefined) this.#place(client, place)
+      else if (place === undefined || nowMs() - sinceMs > awaitedMsMax) this.#reset(client)
+    }
   }
 
   /** Ends all at once. */
@@ -141,9 +187,10 @@ export class EventHub {
 
   /** What has come since the last tick, to all that are at its beginning. */
   async #distribute(): Promise<void> {
+    this.#placeAwaiting()
     const from = Math.max(this.#distributed, this.#ring.tail)
     const to = this.#ring.head
-    const ready = [...this.#clients].filter(client => client.next === from && client.blockedSinceMs === undefined)
+    const ready = [...this.#clients].filter(client => client.next === from && client.isReady)
     const texts = await this.#textsFor(ready, from, to)
     let sent = 0
     for (const client of ready) {
@@ -195,7 +242,7 @@ export class EventHub {
 
   /** A step for each client that is behind; whether one still is. */
   async #catchUp(): Promise<boolean> {
-    const isBehind = (client: EventClient) => client.next < this.#distributed && client.blockedSinceMs === undefined
+    const isBehind = (client: EventClient) => client.next < this.#distributed && client.isReady
     for (const client of [...this.#clients].filter(isBehind)) {
       if (client.next < this.#ring.tail) this.#reset(client)
       else await this.#step(client)
@@ -224,15 +271,16 @@ export class EventHub {
   }
 
   #reset(client: EventClient): void {
+    client.awaited = undefined
     client.next = this.#distributed
     client.nextState = this.#states.head
-    this.#send(client, eventText(resetEvent(this.#options.run, this.#distributed), 1))
+    this.#send(client, eventText(resetEvent(this.#options.run, this.#ring.position(this.#distributed)), 1))
   }
 
   /** Behind the readings that came before them. */
   #sendStates(client: EventClient): void {
     const isUpToDate = client.nextState === this.#states.head
-    if (isUpToDate || client.blockedSinceMs !== undefined || client.next < this.#distributed) return
+    if (isUpToDate || !client.isReady || client.next < this.#distributed) return
     if (!this.#states.has(client.nextState)) {
       this.#reset(client)
       return
@@ -270,10 +318,11 @@ export class EventHub {
   #beat(): void {
     const { run, nowMs, slowMsMax } = this.#options
     const cutMs = nowMs() - slowMsMax
-    const text = eventText(beat(run, this.#distributed), 0)
+    this.#placeAwaiting()
+    const text = eventText(beat(run, this.#ring.position(this.#distributed)), 0)
     for (const client of this.#clients) {
       if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#drop(client)
-      else if (client.blockedSinceMs === undefined && client.next === this.#distributed) this.#send(client, text)
+      else if (client.isReady && client.next === this.#distributed) this.#send(client, text)
     }
   }
 }

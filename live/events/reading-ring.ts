@@ -1,4 +1,7 @@
-/** The latest stored readings in columns of a fixed length, by a number that counts all readings since the start. */
+/**
+ * The latest stored readings in columns of a fixed length, by a number that counts all readings since the start. Where other processes
+ * tell the same readings, each has a position besides, which is the same at all of them; elsewhere its number is its position.
+ */
 
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
@@ -9,11 +12,15 @@ export interface RingOptions {
   bytesMax: number
   ageMsMax: number
   nowMs: () => number
+  /** Every reading before this position has been appended that ever is. */
+  nextPosition?: (() => number) | undefined
 }
 
 /** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
 export interface StoredReadings extends StoredFurther {
   readonly count: number
+  /** The position of the first one; the others follow one by one. */
+  readonly place?: { readonly position: number } | undefined
   next(): boolean
   readonly series: number
   readonly timeUs: number
@@ -21,25 +28,31 @@ export interface StoredReadings extends StoredFurther {
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8
+const positionBytes = 8
 
 interface Columns {
   readonly devices: Uint32Array
   readonly timesUs: Float64Array
   readonly storedMs: Float64Array
+  /** Without rows where numbers are positions. */
+  readonly positions: Float64Array
   readonly values: readonly Float64Array[]
 }
 
-function columnsOf(rowsMax: number): Columns {
+function columnsOf(rowsMax: number, hasPositions: boolean): Columns {
   return {
     devices: new Uint32Array(rowsMax),
     timesUs: new Float64Array(rowsMax),
     storedMs: new Float64Array(rowsMax),
+    positions: new Float64Array(hasPositions ? rowsMax : 0),
     values: metrics.map(() => new Float64Array(rowsMax)),
   }
 }
 
 export class ReadingRing {
   readonly #options: RingOptions
+  readonly #hasPositions: boolean
+  readonly #rowBytes: number
   #rowsMax: number
   /** Made for the first listener. */
   #columns: Columns | undefined
@@ -47,10 +60,15 @@ export class ReadingRing {
   #further: FurtherRing | undefined
   #head = 0
   #tail = 0
+  /** Readings from this number on were appended without a gap, the first of them at or behind this position. */
+  #begin: { number: number; position: number }
 
   constructor(options: RingOptions) {
     this.#options = options
-    this.#rowsMax = Math.max(1, Math.floor(options.bytesMax / rowBytes))
+    this.#hasPositions = options.nextPosition !== undefined
+    this.#rowBytes = rowBytes + (this.#hasPositions ? positionBytes : 0)
+    this.#rowsMax = Math.max(1, Math.floor(options.bytesMax / this.#rowBytes))
+    this.#begin = { number: 0, position: options.nextPosition?.() ?? 0 }
   }
 
   /** The number of the next reading. */
@@ -64,17 +82,19 @@ export class ReadingRing {
   }
 
   append(readings: StoredReadings): void {
-    this.#columns ??= columnsOf(this.#rowsMax)
+    this.#columns ??= columnsOf(this.#rowsMax, this.#hasPositions)
+    let position = readings.place?.position ?? Number.NaN
     const nowMs = this.#options.nowMs()
     const end = this.#head + readings.count
     while (readings.next()) {
       if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
-      const { devices, timesUs, storedMs, values } = this.#columns
+      const { devices, timesUs, storedMs, positions, values } = this.#columns
       this.#further?.append(this.#head, readings)
       const row = this.#head++ % this.#rowsMax
       devices[row] = readings.series
       timesUs[row] = readings.timeUs
       storedMs[row] = nowMs
+      if (this.#hasPositions) positions[row] = position++
       for (let column = 0; column < values.length; column++) {
         ;(values[column] as Float64Array)[row] = readings.value(column)
       }
@@ -87,15 +107,16 @@ export class ReadingRing {
   /** Fewer readings from now on; those that have room stay. */
   #makeRoomForFurther(): void {
     const rowsBefore = this.#rowsMax
-    const before = this.#columns ?? columnsOf(rowsBefore)
-    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (rowBytes + furtherRowBytes)))
-    const after = columnsOf(this.#rowsMax)
+    const before = this.#columns ?? columnsOf(rowsBefore, this.#hasPositions)
+    this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + furtherRowBytes)))
+    const after = columnsOf(this.#rowsMax, this.#hasPositions)
     this.#tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
     for (let number = this.#tail; number < this.#head; number++) {
       const [from, to] = [number % rowsBefore, number % this.#rowsMax]
       after.devices[to] = before.devices[from] as number
       after.timesUs[to] = before.timesUs[from] as number
       after.storedMs[to] = before.storedMs[from] as number
+      if (this.#hasPositions) after.positions[to] = before.positions[from] as number
       for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
     }
     this.#columns = after
@@ -106,6 +127,33 @@ export class ReadingRing {
   skip(count: number): void {
     this.#head += count
     this.#tail = this.#head
+    this.#begin = { number: this.#head, position: this.#options.nextPosition?.() ?? this.#head }
+  }
+
+  /** Readings before the one with this number stand before this position, it and the others do not. */
+  position(number: number): number {
+    if (!this.#hasPositions) return number
+    const kept = Math.max(number, this.#tail)
+    if (kept === this.#head) return this.#options.nextPosition?.() as number
+    return this.#columns?.positions[kept % this.#rowsMax] as number
+  }
+
+  /**
+   * The number of the first reading at or behind this position; undefined when one at or behind it is not kept, `ahead` when there may be
+   * some before it that were not appended yet.
+   */
+  find(position: number): number | 'ahead' | undefined {
+    if (!this.#hasPositions) return position > this.#head ? undefined : position
+    const isWhole = this.#tail === this.#begin.number
+    if (position < (isWhole ? this.#begin.position : this.position(this.#tail))) return undefined
+    if (position > this.position(this.#head)) return 'ahead'
+    let [low, high] = [this.#tail, this.#head]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.position(middle) < position) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   /** Whether every reading from this number on is there, and young enough. */
@@ -131,6 +179,11 @@ export class ReadingRing {
   /** Calls `take` with each value of a reading that has no column. */
   eachFurther(number: number, take: (series: number, value: number) => void): void {
     this.#further?.each(number, take)
+  }
+
+  /** When the reading before this one was stored; -Infinity when that is not kept. */
+  storedBeforeMs(number: number): number {
+    return number > this.#tail ? this.#storedMs(number - 1) : Number.NEGATIVE_INFINITY
   }
 
   #storedMs(number: number): number {

@@ -5,6 +5,7 @@ import { bug } from '../../limits/bug.ts'
 export interface StateChange {
   /** How many readings had been stored before. */
   readonly atReading: number
+  readonly atMs: number
   readonly device: number
   readonly text: string
 }
@@ -37,9 +38,9 @@ export class StateLog {
     return this.#changes.slice(number - this.#dropped)
   }
 
-  /** The first one since so many readings had been stored. */
-  firstSince(reading: number): number {
-    const index = this.#changes.findIndex(({ atReading }) => atReading >= reading)
+  /** The first one since so many readings had been stored, or since a time if that is earlier. */
+  firstSince(reading: number, sinceMs = Number.POSITIVE_INFINITY): number {
+    const index = this.#changes.findIndex(({ atReading, atMs }) => atReading >= reading || atMs >= sinceMs)
     return index === -1 ? this.head : this.#dropped + index
   }
 }

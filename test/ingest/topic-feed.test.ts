@@ -1,6 +1,7 @@
 /** A feed of a topic: what it tells, what it passes over, and what it says while it cannot read. */
 
 import { type Test, test } from 'tap'
+import { letterId } from '../../ingest/kafka/letter-id.ts'
 import type { PublishedState } from '../../ingest/kafka/published-state.ts'
 import { openTopicFeed, type TopicFeedOptions } from '../../ingest/kafka/topic-feed.ts'
 import { TopicWatermark } from '../../ingest/kafka/topic-watermark.ts'
@@ -80,6 +81,65 @@ test('what was in the topic before is read and not told', async t => {
     [1, 2, 3].map(series => feed.revision(series)),
     [1, 1, 0],
   )
+})
+
+test('each record has its id as its position, whoever tells it in whichever pieces', async t => {
+  const { feed, partition, append } = open(t, { tellFrom: 1 })
+  t.equal(feed.nextId(), letterId(1, 0))
+  const positions: number[] = []
+  const nextIds: number[] = []
+  feed.onStored(stored => {
+    for (let place = 0; stored.next(); place++) positions.push((stored.place?.position as number) + place)
+    nextIds.push(feed.nextId())
+  })
+  for (const ids of [numbers(3), numbers(2500), numbers(2)]) append(ids)
+  await partition.serve(3)
+  t.strictSame(positions, [...numbers(2500).map(index => letterId(1, index)), letterId(2, 0), letterId(2, 1)])
+  t.strictSame(nextIds, [letterId(1, 2000), letterId(1, 2500), letterId(2, 2)])
+  t.equal(feed.nextId(), letterId(3, 0))
+  partition.start = 3
+  partition.values[3] = Buffer.from('no group at all')
+  await partition.serve(1)
+  t.equal(feed.nextId(), letterId(4, 0), 'behind a damaged group')
+})
+
+test('nothing is read before somebody listens, where that is asked', async t => {
+  const partition = new FakePartition()
+  const published = { onState: () => undefined, ageMs: () => 0 }
+  const common = { table: readings, topic: 'readings', from: 0, tellFrom: 0, published, log: silentLog }
+  const feed = openTopicFeed({ ...common, partition, waitsForListener: true, onFatal: error => t.fail(error.message) })
+  t.teardown(() => feed.close())
+  partition.values.push(groupOf([{ id: 7, series: 7, timeUs: 1000 }]))
+  await new Promise(resolve => setTimeout(resolve, 5))
+  t.notOk(partition.isAsked)
+  const told: number[] = []
+  feed.onStored(stored => {
+    while (stored.next()) told.push(stored.value(0))
+  })
+  await partition.serve(1)
+  t.strictSame(told, [7])
+})
+
+test('whoever waits for all that is in the topic waits until it is told, and not for what comes later', async t => {
+  const { feed, partition, append, told } = open(t)
+  const { signal } = new AbortController()
+  append([1])
+  append([2])
+  let isTold = false
+  const waiting = feed.untilTold(signal).then(() => {
+    isTold = true
+  })
+  await partition.serve(1)
+  append([3])
+  await new Promise(resolve => setTimeout(resolve, 30))
+  t.notOk(isTold)
+  await partition.serve(1)
+  await waiting
+  t.strictSame(told, [1, 2])
+  const ended = new AbortController()
+  const aborted = feed.untilTold(ended.signal)
+  ended.abort()
+  await t.rejects(aborted, { name: 'AbortError' })
 })
 
 test('damaged groups are counted, logged once, and passed over', async t => {

@@ -1,9 +1,11 @@
 /** The state of the fleet by made readings and a clock of the test's own. */
 
 import t from 'tap'
+import { stateOf } from '../../live/fleet-text.ts'
+import { LiveFleet } from '../../live/live-fleet.ts'
 import type { LiveState } from '../../live/live-state.ts'
 import { liveStates } from '../../live/live-state.ts'
-import { type MadeFleet, madeDevice, makeFleet } from '../support/made-fleet.ts'
+import { type MadeFleet, madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
 import { until } from '../support/processes.ts'
 
 const startMs = Date.UTC(2026, 5, 1, 12)
@@ -45,6 +47,31 @@ t.test('states change by readings and by time alone, as the statistics have them
     [1, 'silent', 'fresh'],
   ])
   t.strictSame(fleet.live.counts(), { silent: 0, late: 0, never: 0, fresh: 1, off: 0 })
+})
+
+t.test('no device is silent by what may not have been heard, and all are by what was', async t => {
+  const clock = { nowMs: startMs, heardMs: startMs }
+  const fleet = new LiveFleet({
+    nowMs: () => clock.nowMs,
+    heardMs: () => clock.heardMs,
+    wants: () => undefined,
+    failed: error => t.fail(String(error)),
+  })
+  fleet.fill([1, 2].map(number => madeDevice(number, { expected_interval_seconds: 60 })))
+  const take = (timeMs: number, ...devices: number[]) =>
+    fleet.take(stored(devices.map(device => ({ device, timeMs, temperature: 20 }))))
+  const states = () => [1, 2].map(number => stateOf(fleet, fleet.slotOf(number)))
+  take(startMs, 1, 2)
+  clock.nowMs = startMs + 10 * minuteMs
+  t.notOk(fleet.advance())
+  t.strictSame(states(), ['fresh', 'fresh'], 'nothing was heard for ten minutes')
+  clock.heardMs = startMs + 9 * minuteMs
+  take(startMs + 9 * minuteMs, 1)
+  fleet.advance()
+  t.strictSame(states(), ['fresh', 'silent'])
+  clock.nowMs = startMs + 20 * minuteMs
+  take(startMs + 4 * minuteMs, 2)
+  t.strictSame(states(), ['fresh', 'late'], 'as of when it was heard')
 })
 
 t.test('an older reading never replaces a newer one, and one at the same time does', async t => {

@@ -135,7 +135,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   t.teardown(() => watches.close())
   await waitFor('both were looked at', async () => watches.states().every(({ problems }) => problems.length > 0))
   const zeros = new Proxy({}, { get: () => undefined }) as never
-  const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, clock: zeros })
+  const ingest = () => ({ journal: zeros, forwarder: zeros, lag: zeros, untold: undefined, clock: zeros })
   const readiness = readinessOf({
     ingest,
     points: ingest,

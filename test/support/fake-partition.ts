@@ -36,6 +36,10 @@ export class FakePartition implements ReadPartition {
   start = 0
   #pending: { readonly offset: number; readonly settled: PromiseWithResolvers<Fetched> } | undefined
 
+  get isAsked(): boolean {
+    return this.#pending !== undefined
+  }
+
   fetch(offset: number): Promise<Fetched> {
     if (this.#pending !== undefined) throw new Error('two fetches at a time')
     const settled = Promise.withResolvers<Fetched>()

@@ -24,9 +24,11 @@ import type { Fleet } from '../readers.ts'
 import { EventHeaders, EventParameters, eventsSubject, subscriptionIn } from './event-parameters.ts'
 
 export interface EventsOptions {
-  ingest: Pick<Ingest, 'onStored'>
+  ingest: Pick<Ingest, 'onStored' | 'shared'>
   /** Calls the listener with each change of a device's state. */
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
+  /** False while it is not called, as nothing is known of the fleet yet. */
+  areStatesTold?: () => boolean
   devices: Pick<Devices, 'byNumber'>
   metrics: Pick<Metrics, 'metricOf'>
   clientsMax: number
@@ -57,7 +59,8 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
-    run: randomBytes(8).toString('hex'),
+    run: ingest.shared?.id ?? randomBytes(8).toString('hex'),
+    nextPosition: ingest.shared?.nextPosition,
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,

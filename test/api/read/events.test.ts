@@ -465,7 +465,7 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
   const group = eventsGroup(
     { ...openReadsOf(devices), credentialOf: () => credential },
     {
-      ingest: { onStored: listener => void listeners.push(listener as never) },
+      ingest: { onStored: listener => void listeners.push(listener as never), shared: undefined },
       devices: { byNumber: number => devices[number] as never },
       metrics: { metricOf: (_device, series) => (series === 12 ? { name: 'co2' } : undefined) as never },
       clientsMax,
