@@ -89,6 +89,7 @@ t.test('requests and forwarding in processes of their own', async t => {
     ...environment,
     ...settingsFor(databases, databases.questdb.http.port),
     KAFKA_TOPIC_PREFIX: 'roles-',
+    PUBLIC_URL: 'http://localhost:1',
   }
   for (const topic of Object.values(topicsOf('roles-', 1))) {
     await prepareTopic(client.admin, topic, { requirements, apply: false })
