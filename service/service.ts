@@ -21,6 +21,7 @@ import { openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
+import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
 
 export interface ServiceOptions {
@@ -52,12 +53,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   }
   const giveUp = new AbortController()
   const opening = openServiceStore(options, directory, AbortSignal.any([signal, giveUp.signal]))
-  const { store, serviceIngest } = await openStoreAndIngest(options, directory, opening, giveUp)
-  onOpen(() => store.close())
+  const { store: opened, serviceIngest } = await openStoreAndIngest(options, directory, opening, giveUp)
+  onOpen(() => opened.close())
   onOpen(() => serviceIngest.close())
-  const serviceNodes = await openServiceNodes({ nodes, config, directory, store, log, onFatal })
+  const serviceNodes = await openServiceNodes({ nodes, config, directory, store: opened, log, onFatal })
   onOpen(() => serviceNodes.close())
   const { feed, leads } = serviceNodes
+  const store = nodes ? await withSharedView(opened, { feed, leads, log, onOpen }) : opened
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
@@ -149,6 +151,8 @@ function openServiceStore(
     questdbPg: config.QUESTDB_PG,
     questdbCommitMode: config.QUESTDB_COMMIT_MODE,
     questdbPgPort: config.QUESTDB_PG_PORT,
+    // Where there are several, one sees to it, and which one that is is known later.
+    leavesHourlyView: nodes === true,
     databaseUrl: config.DATABASE_URL,
     lock: { mode: nodes === true ? 'shared' : 'exclusive', onLost: onFatal },
     cacheDirectory: config.cacheDirectory,

@@ -10,7 +10,7 @@ import { LeaseExpired } from '../record-cache.ts'
 /**
  * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
  * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
- * have expired, in epoch milliseconds. `station` and `accepted-from` have none.
+ * have expired, in epoch milliseconds. `station`, `accepted-from` and `hourly-view` have none.
  */
 export type ChangeKind =
   | 'device'
@@ -23,6 +23,7 @@ export type ChangeKind =
   | 'accepted-from'
   | 'expired'
   | 'erase'
+  | 'hourly-view'
 
 /** Reads into memory what others may have changed. Called again after it rejects. */
 export type ApplyChange = (ids: readonly number[]) => Promise<void> | void

@@ -72,6 +72,11 @@ export class ViewWatch {
     this.#validThroughTxn = undefined
   }
 
+  /** Others may have planned queries with the view up to this moment, and do no longer. */
+  usedUntilNow(): void {
+    this.#validUntilMs = this.#options.monotonicMs()
+  }
+
   /** It may hold rows that the table no longer has: it is rebuilt. */
   markSuspect(reason: string): void {
     this.#suspicion = reason

@@ -23,67 +23,35 @@ export interface HourlyViewOptions {
   /** QuestDB answers, and has our tables: for the first time, and now. */
   ready: Promise<void>
   isUp: () => boolean
-  refreshEveryMs?: number
-  checkEveryMs?: number
-  graceMs?: number
+  timing?: typeof viewTiming
   log: Log
 }
 
-/**
- * What is newer than the last refresh comes from the readings, which for one device is little. A refresh computes each hour
- * that got rows for all devices, some 3 million rows a second on two busy cores.
- */
-const refreshEveryMsUsual = 600_000
-const checkEveryMsUsual = 5000
-/** Some waits for a thread, and some time limits of statements. */
-const graceMsUsual = 120_000
+export const viewTiming = {
+  /**
+   * What is newer than the last refresh comes from the readings, which for one device is little. A refresh computes each hour
+   * that got rows for all devices, some 3 million rows a second on two busy cores.
+   */
+  refreshEveryMs: 600_000,
+  checkEveryMs: 5_000,
+  /** Some waits for a thread, and some time limits of statements. */
+  graceMs: 120_000,
+}
 const timeoutMs = 10_000
 const closeWaitMs = 500
 const checksMax = 6000
 const checksPerRefresh = 50
 
 export function watchHourlyView(options: HourlyViewOptions): HourlyView {
-  const { address, ready, isUp, checkEveryMs = checkEveryMsUsual, log } = options
-  const { refreshEveryMs = refreshEveryMsUsual, graceMs = graceMsUsual } = options
+  const { address, ready, isUp, timing = viewTiming, log } = options
   const client = createQuestdbClient(address.http)
   const closing = new AbortController()
-  const watch = new ViewWatch({ refreshEveryMs, graceMs, monotonicMs: () => performance.now() })
-  let lastReason: string | undefined
-
-  async function check(): Promise<void> {
-    try {
-      await act(watch.check(await readView(client)))
-      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'hourly view is valid')
-      if (watch.validThroughTxn !== undefined) lastReason = undefined
-    } catch (error) {
-      watch.invalidate()
-      const reason = error instanceof Error ? error.message : String(error)
-      // That it does not answer at all is logged by the monitor.
-      if (!isUnanswered(error) && reason !== lastReason) {
-        log.warn({ reason }, 'no hourly view in QuestDB: hourly queries read the raw readings')
-        lastReason = reason
-      }
-    }
-  }
-
-  async function act(action: ViewAction): Promise<void> {
-    if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
-    if (action.kind !== 'rebuild') return
-    const { reason } = action
-    log.info({ reason }, 'rebuilding the hourly view')
-    try {
-      // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
-      await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
-      await client.exec(hourlyViewSql, timeoutMs)
-    } catch (error) {
-      watch.markSuspect(reason)
-      throw error
-    }
-  }
+  const watch = new ViewWatch({ ...timing, monotonicMs: () => performance.now() })
+  const check = viewCheck({ client, watch, log })
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      await sleep(checkEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      await sleep(timing.checkEveryMs, undefined, { signal: closing.signal }).catch(() => undefined)
       if (isUp()) await check()
       else watch.invalidate()
     }
@@ -101,6 +69,50 @@ export function watchHourlyView(options: HourlyViewOptions): HourlyView {
       await Promise.race([running, sleep(closeWaitMs, undefined, { ref: false })])
       watch.invalidate()
     },
+  }
+}
+
+interface ViewCheckOptions {
+  client: Pick<QuestdbClient, 'exec'>
+  watch: ViewWatch
+  onRebuilt?: () => void
+  log: Log
+}
+
+/** Looks at the view and does what is to be done with it. Never rejects. */
+export function viewCheck({ client, watch, onRebuilt = () => {}, log }: ViewCheckOptions): () => Promise<void> {
+  let lastReason: string | undefined
+
+  async function act(action: ViewAction): Promise<void> {
+    if (action.kind === 'refresh') await client.exec(`REFRESH MATERIALIZED VIEW ${hourlyView} INCREMENTAL`, timeoutMs)
+    if (action.kind !== 'rebuild') return
+    const { reason } = action
+    log.info({ reason }, 'rebuilding the hourly view')
+    try {
+      // A full refresh would do for most faults, but who reads meanwhile would find the view empty, and not gone.
+      await client.exec(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`, timeoutMs)
+      await client.exec(hourlyViewSql, timeoutMs)
+    } catch (error) {
+      watch.markSuspect(reason)
+      throw error
+    }
+    onRebuilt()
+  }
+
+  return async () => {
+    try {
+      await act(watch.check(await readView(client)))
+      if (watch.validThroughTxn !== undefined && lastReason !== undefined) log.info({}, 'hourly view is valid')
+      if (watch.validThroughTxn !== undefined) lastReason = undefined
+    } catch (error) {
+      watch.invalidate()
+      const reason = error instanceof Error ? error.message : String(error)
+      // That it does not answer at all is logged by the monitor.
+      if (!isUnanswered(error) && reason !== lastReason) {
+        log.warn({ reason }, 'no hourly view in QuestDB: hourly queries read the raw readings')
+        lastReason = reason
+      }
+    }
   }
 }
 

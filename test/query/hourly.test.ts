@@ -36,9 +36,7 @@ const view = watchHourlyView({
   address,
   ready: Promise.resolve(),
   isUp: () => true,
-  refreshEveryMs: 200,
-  checkEveryMs: 50,
-  graceMs: 0,
+  timing: { refreshEveryMs: 200, checkEveryMs: 50, graceMs: 0 },
   log: silentLog,
 })
 t.teardown(() => view.close())

@@ -16,9 +16,7 @@ function watched(hooks: TestHooks, log = silentLog) {
     address: questdb.address,
     ready: Promise.resolve(),
     isUp: () => true,
-    refreshEveryMs: 100,
-    checkEveryMs: 50,
-    graceMs: 0,
+    timing: { refreshEveryMs: 100, checkEveryMs: 50, graceMs: 0 },
     log,
   })
   hooks.teardown(() => view.close())

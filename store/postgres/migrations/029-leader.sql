@@ -9,5 +9,7 @@ CREATE TABLE hourly_view (
   -- The transaction of the table of readings up to which the view has all of them; null while it must not be used.
   valid_through bigint,
   -- How often it was made anew.
-  builds bigint NOT NULL DEFAULT 0
+  builds bigint NOT NULL DEFAULT 0,
+  -- That of these, and those before, may have readings that the table has lost.
+  suspect_build bigint NOT NULL DEFAULT -1
 );

@@ -1,0 +1,77 @@
+/** What the node that leads tells the others of the hourly view: in PostgreSQL, by the feed of changes. */
+
+import type pg from 'pg'
+import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
+import type { Log } from '../store/log.ts'
+import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
+import type { Store } from '../store/store.ts'
+
+export interface SharedViewOptions {
+  pool: pg.Pool
+  feed: ChangeFeed
+  leads: () => boolean
+}
+
+interface Row {
+  valid_through: number | null
+  builds: number
+  suspect_build: number
+}
+
+/** The store of a node, which was opened without the hourly view. */
+export async function withSharedView(
+  store: Store,
+  { feed, leads, log, onOpen }: Omit<SharedViewOptions, 'pool'> & { log: Log; onOpen: (close: () => unknown) => void },
+): Promise<Store> {
+  const { questdb } = store
+  const shared = await openSharedView({ pool: store.postgres, feed, leads })
+  const isUp = () => questdb.state().state === 'up'
+  const { close, ...hourlyView } = watchSharedHourlyView({ address: questdb.address, isUp, shared, log })
+  onOpen(close)
+  return { ...store, questdb: { ...questdb, hourlyView } }
+}
+
+const stepMs = 4_000
+const nothing: Row = { valid_through: null, builds: 0, suspect_build: -1 }
+
+export async function openSharedView({ pool, feed, leads }: SharedViewOptions): Promise<SharedView> {
+  let row = nothing
+  async function reload(): Promise<void> {
+    const { rows } = await pool.query<Row>(readSql)
+    row = rows[0] ?? nothing
+  }
+  /** A change that others need not know at once is not waited for. */
+  async function change(text: string, values: unknown[]): Promise<void> {
+    await feed.commit({ pool, stepMs }, async transaction => {
+      const { rowCount } = await transaction.query(text, values)
+      if (rowCount === 1) feed.note(transaction, 'hourly-view')
+    })
+  }
+  feed.onChange('hourly-view', reload)
+  await reload()
+  return {
+    leads,
+    told: () => ({
+      validThroughTxn: feed.isCurrent() ? (row.valid_through ?? undefined) : undefined,
+      builds: row.builds,
+    }),
+    async tell({ validThroughTxn, builds }: ToldView) {
+      await change(tellSql, [validThroughTxn ?? null, builds])
+      if (validThroughTxn === undefined) await feed.settle()
+    },
+    suspectBuild: () => row.suspect_build,
+    suspect: build => change(suspectSql, [build]),
+  }
+}
+
+const readSql = `SELECT valid_through::float8 AS valid_through, builds::float8 AS builds, suspect_build::float8 AS suspect_build
+  FROM hourly_view JOIN feed_head USING (epoch)`
+
+const tellSql = `INSERT INTO hourly_view AS known (epoch, valid_through, builds)
+  SELECT epoch, $1::bigint, $2::bigint FROM feed_head
+  ON CONFLICT (is_only) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
+    suspect_build = CASE WHEN known.epoch = excluded.epoch THEN known.suspect_build ELSE -1 END`
+
+const suspectSql = `INSERT INTO hourly_view AS known (epoch, suspect_build) SELECT epoch, $1::bigint FROM feed_head
+  ON CONFLICT (is_only) DO UPDATE SET suspect_build = excluded.suspect_build
+  WHERE known.epoch = excluded.epoch AND known.suspect_build < excluded.suspect_build`

@@ -1,0 +1,153 @@
+/** The hourly view where several nodes plan queries with it: one changes it, and none uses it while it is made anew. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { openSharedView } from '../../service/shared-view.ts'
+import { type SharedView, watchSharedHourlyView } from '../../store/questdb/shared-hourly-view.ts'
+import { hourlyView } from '../../store/tables.ts'
+import { nowhere, recordingLog, startDatabases } from '../support/databases.ts'
+import { startQuestdb } from '../support/questdb.ts'
+import { openNode, type TestNode } from '../support/registries.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const questdb = await startQuestdb(t)
+const client = new pg.Client({ ...questdb.address.pg, ssl: false })
+await client.connect()
+t.teardown(() => client.end())
+await questdb.write([{ symbol: 'a-1', time: '2025-01-01T00:10:00Z', temperature: 1 }])
+await client.query(`DROP MATERIALIZED VIEW IF EXISTS ${hourlyView}`)
+
+interface Viewer extends Pick<TestNode, 'nodes'> {
+  shared: SharedView
+  view: ReturnType<typeof watchSharedHourlyView>
+  texts: string[]
+}
+
+async function open(t: Test, graceMs = 300): Promise<Viewer> {
+  const { nodes } = await openNode(t, store)
+  const { log, texts } = recordingLog('info')
+  const shared = await openSharedView({ pool: store.postgres, feed: nodes.feed, leads: nodes.leads })
+  const view = watchSharedHourlyView({
+    address: questdb.address,
+    isUp: () => true,
+    timing: { refreshEveryMs: 100, checkEveryMs: 50, graceMs },
+    shared,
+    log,
+  })
+  t.teardown(() => view.close())
+  return { nodes, shared, view, texts }
+}
+
+/** As QuestDB names it: another one after each rebuild. */
+async function folderOfView(): Promise<string | undefined> {
+  const sql = `SELECT view_table_dir_name AS folder FROM materialized_views() WHERE view_name = '${hourlyView}'`
+  return (await client.query<{ folder: string }>(sql)).rows[0]?.folder
+}
+
+const isValid = ({ view }: Viewer) => view.validThroughTxn() !== undefined
+const rebuilds = ({ texts }: Viewer) => texts.filter(text => /rebuilding the hourly view/.test(text)).length
+
+/** Until all are valid behind this transaction: whoever says that it is all the while sees one and the same view. */
+async function untilValid(t: Test, viewers: readonly Viewer[], isDone: () => boolean): Promise<void> {
+  const folders = new Map<number, string | undefined>()
+  await waitFor('the view is valid at all nodes', async () => {
+    const before = viewers.map(viewer => ({ isValid: isValid(viewer), builds: viewer.shared.told().builds }))
+    const folder = await folderOfView()
+    for (const [place, viewer] of viewers.entries()) {
+      const builds = before[place]?.builds ?? 0
+      if (before[place]?.isValid !== true || !isValid(viewer) || viewer.shared.told().builds !== builds) continue
+      if (!folders.has(builds)) folders.set(builds, folder)
+      if (folder === undefined || folders.get(builds) !== folder) t.fail(`a node uses a view that is gone: ${folder}`)
+    }
+    return viewers.every(isValid) && isDone()
+  })
+}
+
+t.test('one node makes the view, and the others know through which transaction it is valid', async t => {
+  const [leader, follower] = [await open(t), await open(t)]
+  await untilValid(t, [leader, follower], () => true)
+  t.equal(rebuilds(leader) + rebuilds(follower), 1)
+  const before = leader.view.validThroughTxn() ?? 0
+  await questdb.write([{ symbol: 'a-1', time: '2025-01-01T00:20:00Z', temperature: 4 }])
+  await untilValid(t, [leader, follower], () => (follower.view.validThroughTxn() ?? 0) > before)
+
+  const rebuilt = (count: number) => () => rebuilds(leader) + rebuilds(follower) === count
+  leader.view.markSuspect('a test')
+  t.equal(isValid(leader), false)
+  await untilValid(t, [leader, follower], rebuilt(2))
+  follower.view.markSuspect('a test')
+  t.equal(isValid(follower), false, 'where it is heard first it is not used at once')
+  await untilValid(t, [leader, follower], rebuilt(3))
+  await client.query(`DROP MATERIALIZED VIEW ${hourlyView}`)
+  await waitFor('both know', () => !isValid(leader) && !isValid(follower))
+  await untilValid(t, [leader, follower], rebuilt(4))
+  const [first, second] = leader.nodes.leads() ? [leader, follower] : [follower, leader]
+  t.equal(rebuilds(second), 0, 'all by the one that leads')
+
+  const folder = await folderOfView()
+  const third = await open(t)
+  t.equal(isValid(third), true, 'a node that starts is told')
+  await first.nodes.close()
+  await questdb.write([{ symbol: 'a-1', time: '2025-01-01T00:30:00Z', temperature: 7 }])
+  const last = second.view.validThroughTxn() ?? 0
+  await untilValid(t, [second, third], () => (second.view.validThroughTxn() ?? 0) > last)
+  t.equal(isValid(first), false, 'one that has no lease does not use it')
+  t.equal(await folderOfView(), folder, 'the next leader goes on with the view that is there')
+  const { rows } = await client.query(`SELECT temperature_count AS n FROM ${hourlyView}`)
+  t.strictSame(rows, [{ n: '3' }])
+})
+
+t.test('what a node has heard of the view outlives the leader', async t => {
+  const [leader, follower] = [await open(t), await open(t)]
+  await untilValid(t, [leader, follower], () => true)
+  const builds = leader.shared.told().builds
+  await leader.view.close()
+  follower.view.markSuspect('a test')
+  await waitFor('it is written', () => leader.shared.suspectBuild() === builds)
+  await leader.nodes.close()
+  await follower.view.close()
+  const folder = await folderOfView()
+  const slow = await open(t, 3_600_000)
+  await follower.nodes.close()
+  await waitFor('the next one has told that it is not to be used', async () => {
+    const { rows } = await store.postgres.query('SELECT FROM hourly_view WHERE valid_through IS NULL')
+    return rows.length === 1
+  })
+  await sleep(300)
+  t.equal(await folderOfView(), folder, 'queries that were planned before may still run')
+  await slow.view.close()
+  const next = await open(t)
+  await slow.nodes.close()
+  await untilValid(t, [next], () => next.shared.told().builds === builds + 1)
+  t.equal(rebuilds(next), 1)
+})
+
+t.test('the view stays as long as a node may not know that it is not to be used', async t => {
+  const one = await open(t)
+  await untilValid(t, [one], () => true)
+  await store.postgres.query(
+    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
+     VALUES (gen_random_uuid(), 'behind', '0', 0, clock_timestamp() + interval '1 hour', '{}')`,
+  )
+  const folder = await folderOfView()
+  one.view.markSuspect('a test')
+  await waitFor('it is told', async () => {
+    const { rows } = await store.postgres.query('SELECT FROM hourly_view WHERE valid_through IS NULL')
+    return rows.length === 1
+  })
+  // Several times as long as queries are waited for.
+  await sleep(1_000)
+  t.equal(await folderOfView(), folder)
+  await store.postgres.query("DELETE FROM nodes WHERE role = 'behind'")
+  await untilValid(t, [one], () => rebuilds(one) === 1)
+})
+
+t.test('in another epoch nothing is known of the view', async t => {
+  const one = await open(t)
+  await untilValid(t, [one], () => true)
+  await store.postgres.query('UPDATE feed_head SET epoch = gen_random_uuid()')
+  const shared = await openSharedView({ pool: store.postgres, feed: one.nodes.feed, leads: () => false })
+  t.strictSame(shared.told(), { validThroughTxn: undefined, builds: 0 })
+})
