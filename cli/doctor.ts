@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Status, type TopicStatus } from '../api/admin/status-answer.ts'
+import { type NodeStatus, Status, type TopicStatus } from '../api/admin/status-answer.ts'
 import { type Config, ConfigError, readConfig } from '../settings/config.ts'
 import { misspeltSettings, misspeltText } from '../settings/misspelt-settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
@@ -20,6 +20,7 @@ import { tryPostgres, tryQuestdb } from './doctor-databases.ts'
 import { tryKafka } from './doctor-kafka.ts'
 import { findUrl } from './find-server.ts'
 import { topicText } from './kafka-text.ts'
+import { nodeText } from './node-text.ts'
 import { printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
@@ -167,6 +168,7 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
     return [
       { name, ok: true, finding: 'accepted by the server' },
       checkVersion(status),
+      ...(status.nodes ?? []).map(checkNodeOfService),
       ...writePathsOf(status).map(checkWritePath),
       ...(status.kafka?.topics ?? []).map(checkTopic),
       ...checkRetention(status),
@@ -183,6 +185,11 @@ function checkVersion({ versions }: Status): Check {
   const isSame = versions.barograph === packageVersion()
   const difference = isSame ? '' : `, and this command ${packageVersion()}: restart the service after an upgrade`
   return { name: 'server', ok: true, finding: `Barograph ${versions.barograph}${difference}` }
+}
+
+function checkNodeOfService(node: NodeStatus): Check {
+  const { id, problems } = node
+  return { name: `node ${id}`, ok: problems.length === 0, finding: [nodeText(node), ...problems].join('; ') }
 }
 
 function checkTopic(topic: TopicStatus): Check {

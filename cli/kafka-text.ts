@@ -15,3 +15,11 @@ export function topicText({ offsets, replicas, in_sync, retention_seconds, reten
 export function topicProblemsOf(kafka: Status['kafka']): string[] {
   return (kafka?.topics ?? []).flatMap(({ topic, problems }) => problems.map(problem => `topic ${topic}: ${problem}`))
 }
+
+/** None where it is not known. */
+export function forwarderText(kafka: Status['kafka']): string[] {
+  const forwarder = kafka?.forwarder ?? undefined
+  if (forwarder === undefined) return []
+  const { holder, since } = forwarder
+  return [holder === null ? 'none: the last one has given up' : `process ${holder}, since ${since}`]
+}

@@ -9,7 +9,7 @@ import { countUpTo } from './option-values.ts'
 import { printJson, printTable, printText } from './output.ts'
 
 const help = `
-Since the start of the service, the latest ${entriesMax} kinds. Those of the same way, sender, device and reason are one with a count.
+Since the start of the service (of several nodes, of the one that answers), the latest ${entriesMax} kinds. Those of the same way, sender, device and reason are one with a count.
 A sender "key 7" is the one that keys list shows with this id.
 
 Examples:
@@ -40,7 +40,8 @@ export function defineRejections(command: Command, { client, streams }: CommandC
         printJson(streams, page)
         return
       }
-      printText(streams.stdout, `${page.rejected} rejected since ${page.since}\n`)
+      const at = page.node === undefined ? '' : ` at node ${page.node.id} on ${page.node.host}`
+      printText(streams.stdout, `${page.rejected} rejected since ${page.since}${at}\n`)
       if (page.rejections.length === 0) return
       printTable(streams, [['latest', 'way', 'device', 'sender', 'count', 'reason'], ...page.rejections.map(rowOf)])
     })

@@ -5,7 +5,8 @@ import { Status } from '../api/admin/status-answer.ts'
 import type { CommandContext } from './command-context.ts'
 import { diskText } from './disk-text.ts'
 import { durationText } from './duration-text.ts'
-import { topicProblemsOf, topicText } from './kafka-text.ts'
+import { forwarderText, topicProblemsOf, topicText } from './kafka-text.ts'
+import { nodeProblemsOf, nodeText } from './node-text.ts'
 import { bytesText, printJson, printTable } from './output.ts'
 import { retentionProblems, retentionText } from './retention-text.ts'
 import { problemsOf, type WritePath, waitingText, writePathsOf } from './write-paths.ts'
@@ -22,24 +23,29 @@ export function defineStatus(command: Command, { client, streams }: CommandConte
 }
 
 function rowsOf(status: Status, url: string): string[][] {
-  const { versions, questdb, postgres, disk, retention, kafka } = status
+  const { versions, questdb, postgres, disk, retention, kafka, nodes } = status
   const writePaths = writePathsOf(status)
+  const problemsOfAll = [
+    ...nodeProblemsOf(nodes),
+    ...writePaths.flatMap(problemsOf),
+    ...topicProblemsOf(kafka),
+    ...retentionProblems(retention),
+  ]
   return [
     [
       'server',
       `Barograph ${versions.barograph} at ${url}, up for ${durationText(status.uptime_s)}, Node ${versions.node}`,
     ],
+    ...(nodes ?? []).map(node => [`node ${node.id}`, nodeText(node)]),
     ['devices', String(status.devices)],
     ['QuestDB', databaseText(questdb)],
     ['PostgreSQL', databaseText(postgres)],
     ...writePaths.flatMap(writePathRows),
     ...(kafka?.topics ?? []).map(topic => [`topic ${topic.topic}`, topicText(topic)]),
+    ...forwarderText(kafka).map(text => ['forwarder', text]),
     ...(retention.days === null ? [] : [['retention', retentionText(retention)]]),
     ['disk', diskText(disk)],
-    ...[...writePaths.flatMap(problemsOf), ...topicProblemsOf(kafka), ...retentionProblems(retention)].map(problem => [
-      'problem',
-      problem,
-    ]),
+    ...problemsOfAll.map(problem => ['problem', problem]),
   ]
 }
 

@@ -132,6 +132,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     diskUse: parts.diskUse,
     retention: parts.retention,
     topics: parts.topicStates,
+    nodes: parts.nodes.several,
     isPostgresManaged: config.DATABASE_URL === undefined,
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,

@@ -29,6 +29,7 @@ export async function listen(
     ingest: parts.ingest.status,
     interval: ingress.interval,
     nowMs: parts.clockMs,
+    node: parts.nodes.several?.own().host,
   })
   onOpen(() => selfMonitoring.close())
   const app = createServiceServer(config, log, parts, ingress, {

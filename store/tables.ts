@@ -181,6 +181,8 @@ export const selfMonitoringColumns = [
 ] as const
 export type SelfMonitoringColumn = (typeof selfMonitoringColumns)[number]['name']
 export const selfMonitoringTable = 'barograph_service'
+/** Of several nodes, the host of the one that a row is of. */
+export const selfMonitoringNodeSql = `ALTER TABLE ${selfMonitoringTable} ADD COLUMN IF NOT EXISTS node SYMBOL`
 export const selfMonitoringTableSql = `CREATE TABLE IF NOT EXISTS ${selfMonitoringTable} (
   ts TIMESTAMP,
   ${selfMonitoringColumns.map(({ name }) => `${name} DOUBLE`).join(',\n  ')}

@@ -52,6 +52,8 @@ export const adminErrors = {
   METRIC_IN_USE: { status: 409, text: 'metric in use' },
   METRICS_UNKNOWN: { status: 422, text: 'metrics unknown' },
   RANGE_EMPTY: { status: 422, text: 'range empty' },
+  // Nodes.
+  NODE_OTHER: { status: 409, text: 'other node' },
   // Backups.
   BACKUP_RUNNING: { status: 409, text: 'backup running' },
   // Retention.

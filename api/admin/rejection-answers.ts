@@ -7,6 +7,8 @@ export const rejectionWay = z.enum(rejectionWays)
 const rejectionId = z.int().positive()
 
 export const RejectionPage = z.object({
+  /** Of several nodes, the one that answers: each has its own. */
+  node: z.object({ id: z.string(), host: z.string() }).optional(),
   /** Since when they are kept: the start of the service. */
   since: z.string(),
   /** All since then, whichever are kept. */

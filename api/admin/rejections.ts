@@ -1,10 +1,12 @@
 /** `GET /rejections`: readings that were rejected, newest first. From memory, so also while both databases are away. */
 
 import { z } from 'zod'
+import { type NodeState, shortNodeId } from '../../auth/nodes/node-states.ts'
 import type { RejectionEntry } from '../../ingest/rejections/rejection.ts'
 import { entriesMax } from '../../ingest/rejections/rejection-ring.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { type AdminOperation, operation } from './operation.ts'
+import { sendProblem } from './problem.ts'
 import { type Rejection, RejectionPage, rejectionWay } from './rejection-answers.ts'
 
 const rowsPerPage = 100
@@ -34,26 +36,45 @@ const RejectionsQuery = z.strictObject({
     .meta({ type: 'integer', minimum: 1, maximum: entriesMax, pattern: undefined, default: rowsPerPage }),
   device: z.string().max(deviceLengthMax).optional().meta({ description: 'Only of this device or station.' }),
   way: rejectionWay.optional(),
+  node: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/, 'must be the id of a node')
+    .optional()
+    .meta({ description: '`node.id` of the page before, of several nodes: another one answers 409.' }),
 })
 
-export function rejectionsOperation(rejections: Pick<Rejections, 'list' | 'status'>): AdminOperation {
+/** `own` is the node that answers, of several. */
+export function rejectionsOperation(
+  rejections: Pick<Rejections, 'list' | 'status'>,
+  own: (() => Pick<NodeState, 'id' | 'host'>) | undefined,
+): AdminOperation {
   return operation({
     method: 'GET',
     path: '/rejections',
     name: 'admin_list_rejections',
     summary: 'Readings that were rejected, newest first',
     description:
-      'Since the start of the service. Those of the same way, sender, device and reason are one with a count.',
+      'Since the start of the service. Those of the same way, sender, device and reason are one with a count. Of several nodes each has its own.',
     parameters: { query: RejectionsQuery },
     success: { status: 200, description: 'A page of them', json: RejectionPage.meta({ id: 'RejectionPage' }) },
-    async handle({ query: { after, limit, device, way } }, reply) {
+    refusals: ['NODE_OTHER'],
+    async handle({ query: { after, limit, device, way, node } }, reply) {
+      const answering = own && nodeOf(own())
+      if (node !== undefined && node !== answering?.id) {
+        return sendProblem(reply, 'NODE_OTHER', { detail: `this is ${answering?.id ?? 'no node'}, ask ${node} itself` })
+      }
       const { entries, hasMore } = rejections.list({ before: after, limit, device, way })
       const { sinceMs, rejected } = rejections.status()
       const since = new Date(sinceMs).toISOString()
       const next = hasMore ? (entries.at(-1)?.id ?? null) : null
-      return reply.send({ since, rejected, rejections: entries.map(shown), next } satisfies RejectionPage)
+      const of = answering === undefined ? {} : { node: answering }
+      return reply.send({ ...of, since, rejected, rejections: entries.map(shown), next } satisfies RejectionPage)
     },
   })
+}
+
+function nodeOf({ id, host }: Pick<NodeState, 'id' | 'host'>): RejectionPage['node'] {
+  return { id: shortNodeId(id), host }
 }
 
 function shown({ id, way, device, sender, reason, count, firstMs, latestMs }: RejectionEntry): Rejection {

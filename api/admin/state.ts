@@ -2,6 +2,7 @@
 
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
+import type { Nodes } from '../../auth/nodes/nodes.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
@@ -38,6 +39,8 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   retention: Pick<Retention, 'state' | 'confirm'>
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** Undefined for a service that is alone. */
+  nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   log: Log
@@ -51,7 +54,7 @@ export function stateOperations(options: StateOptions, audit: WriteLateAudit): A
       seriesNames: { readings: undefined, points: () => stationSeriesNames(stations) },
       audit,
     }),
-    rejectionsOperation(options.rejections),
+    rejectionsOperation(options.rejections, options.nodes?.own),
     exportOperation({ readingsExport, devices, metrics, nowMs: Date.now, aheadMsMax, audit, log }),
     auditOperation(store.postgres),
     statusOperation({ ...options, dataDirectory: options.directory.path }),

@@ -45,6 +45,30 @@ const TopicStatus = z.object({
 
 export type TopicStatus = z.infer<typeof TopicStatus>
 
+const NodeStatus = z.object({
+  /** Another one after each start. */
+  id: z.string(),
+  /** Whether it is the one that answers. */
+  is_self: z.boolean(),
+  role: z.string(),
+  version: z.string(),
+  host: z.string(),
+  started: z.iso.datetime(),
+  /** Whether it does what one node does for all. */
+  leads: z.boolean(),
+  /** Without a valid lease it lets nobody in. One that has ended without a word is told of for ten minutes. */
+  lease_valid: z.boolean(),
+  /** Since it was renewed; null once it was given up. */
+  lease_age_s: z.number().nullable(),
+  /** The number of the last change of a registry that it has applied. */
+  applied_change: z.int(),
+  /** By how much its clock is ahead of that of PostgreSQL; null until it was measured. */
+  clock_ahead_s: z.number().nullable(),
+  problems: z.array(z.string()),
+})
+
+export type NodeStatus = z.infer<typeof NodeStatus>
+
 export const Status = z.object({
   versions: z.object({ barograph: z.string(), node: z.string(), java: z.string().nullable() }),
   /** Of the process. */
@@ -77,7 +101,22 @@ export const Status = z.object({
     fault: z.string().nullable(),
   }),
   /** Only where topics of Kafka are the journals. */
-  kafka: z.object({ topics: z.array(TopicStatus) }).optional(),
+  kafka: z
+    .object({
+      topics: z.array(TopicStatus),
+      /** The process that forwards; null before the first one, and while PostgreSQL does not answer. */
+      forwarder: z
+        .object({
+          /** Its host and number. Null when it has given that up; one that was killed is told of until another one forwards. */
+          holder: z.string().nullable(),
+          since: z.iso.datetime().nullable(),
+        })
+        .nullable()
+        .optional(),
+    })
+    .optional(),
+  /** Those that take requests, oldest first, where there may be several; only the one that answers while PostgreSQL does not answer. */
+  nodes: z.array(NodeStatus).optional(),
   /** Of the raw readings. */
   retention: z.object({
     /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */

@@ -2,7 +2,9 @@
 
 import type pg from 'pg'
 import type { Devices } from '../../auth/devices/devices.ts'
+import type { Nodes } from '../../auth/nodes/nodes.ts'
 import type { Ingest, IngestStatus, PointsIngest } from '../../ingest/ingest.ts'
+import { readShardHolder } from '../../ingest/kafka/shard-holder.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { DiskUse } from '../../lifecycle/disk/disk-use.ts'
 import type { WaitingDays } from '../../lifecycle/retention/due-days.ts'
@@ -11,9 +13,10 @@ import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { RetentionState } from '../../lifecycle/retention/retention-state.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
+import { nodeStatus } from './node-status.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { Status } from './status-answer.ts'
-import { topicStatus } from './topic-status.ts'
+import { forwarderStatus, topicStatus } from './topic-status.ts'
 
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
@@ -25,6 +28,8 @@ export interface StatusOptions {
   retention: Pick<Retention, 'state'>
   /** Undefined where the journals are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** Undefined for a service that is alone. */
+  nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   isPostgresManaged: boolean
 }
 
@@ -48,12 +53,17 @@ async function readStatus({
   diskUse,
   retention,
   topics,
+  nodes,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
   const points = pointsIngest.status()
   const versions = store.versions()
-  const [postgresFault, disk] = await Promise.all([askPostgres(store.postgres), diskUse.read()])
+  const [postgresFault, disk, several] = await Promise.all([
+    askPostgres(store.postgres),
+    diskUse.read(),
+    processesOf({ topics, nodes, store }),
+  ])
   const { questdb } = store
   return {
     versions: { barograph: packageVersion(), node: process.versions.node, java: versions.java ?? null },
@@ -82,7 +92,7 @@ async function readStatus({
       dead_letters: points.forwarder.deadLetters,
       ...forwarderOf(points),
     },
-    ...(topics === undefined ? {} : { kafka: { topics: topics().map(topicStatus) } }),
+    ...several,
     retention: retentionOf(retention.state()),
     disk: {
       path: dataDirectory,
@@ -95,6 +105,26 @@ async function readStatus({
       days_until_full: disk.daysUntilFull ?? null,
     },
   }
+}
+
+/** Of the parts of a service that may be several processes. */
+async function processesOf({
+  topics,
+  nodes,
+  store,
+}: Pick<StatusOptions, 'topics' | 'nodes' | 'store'>): Promise<Pick<Status, 'kafka' | 'nodes'>> {
+  const [kafka, states] = await Promise.all([topics && kafkaOf(topics(), store.postgres), nodes && nodesOf(nodes)])
+  return { ...(kafka === undefined ? {} : { kafka }), ...(states === undefined ? {} : { nodes: states }) }
+}
+
+async function kafkaOf(topics: readonly TopicState[], pool: pg.Pool): Promise<Status['kafka']> {
+  const holder = await readShardHolder(pool).catch(() => undefined)
+  return { topics: topics.map(topicStatus), forwarder: holder === undefined ? null : forwarderStatus(holder) }
+}
+
+async function nodesOf({ own, states }: Pick<Nodes, 'own' | 'states'>): Promise<Status['nodes']> {
+  const { id } = own()
+  return (await states()).map(state => nodeStatus(state, id))
 }
 
 function retentionOf(state: RetentionState): Status['retention'] {

@@ -1,7 +1,8 @@
-/** A topic of Kafka that is a journal, as `GET /status` tells of it. */
+/** A topic of Kafka that is a journal, and who forwards it, as `GET /status` tells of them. */
 
+import type { ShardHolder } from '../../ingest/kafka/shard-holder.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
-import type { TopicStatus } from './status-answer.ts'
+import type { Status, TopicStatus } from './status-answer.ts'
 
 export function topicStatus({ topic, sight, share, problems }: TopicState): TopicStatus {
   const { start, end, committed, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
@@ -16,4 +17,8 @@ export function topicStatus({ topic, sight, share, problems }: TopicState): Topi
     retention_used: share ?? null,
     problems: problems.map(({ text }) => text),
   }
+}
+
+export function forwarderStatus({ holder, takenMs }: ShardHolder): NonNullable<Status['kafka']>['forwarder'] {
+  return { holder: holder ?? null, since: takenMs === undefined ? null : new Date(takenMs).toISOString() }
 }

@@ -19,7 +19,8 @@ export interface SampleSender {
   close(): void
 }
 
-export function createSampleSender(address: QuestdbHttp, requestMs: number): SampleSender {
+/** `node` is the one that the samples are of; undefined for a service that is alone. */
+export function createSampleSender(address: QuestdbHttp, requestMs: number, node?: string): SampleSender {
   const agent = new (address.tls ? https : http).Agent({ keepAlive: true, maxSockets: 1 })
   let sender: Promise<Sender> | undefined
 
@@ -28,6 +29,7 @@ export function createSampleSender(address: QuestdbHttp, requestMs: number): Sam
     const rows = await sender
     rows.reset()
     rows.table(selfMonitoringTable)
+    if (node !== undefined) rows.symbol('node', node)
     for (const [name, value] of Object.entries(sample)) if (Number.isFinite(value)) rows.floatColumn(name, value)
     await rows.at(Math.round(timeMs), 'ms')
     await rows.flush()

@@ -8,7 +8,7 @@ import type { IntervalMeter } from '../../api/write/interval-meter.ts'
 import type { IngestStatus } from '../../ingest/ingest.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
-import { selfMonitoringTableSql } from '../../store/tables.ts'
+import { selfMonitoringNodeSql, selfMonitoringTableSql } from '../../store/tables.ts'
 import { createSampleSender, type Sample } from './sample-sender.ts'
 
 export interface SelfMonitoringOptions {
@@ -17,6 +17,8 @@ export interface SelfMonitoringOptions {
   interval: Pick<IntervalMeter, 'take'>
   nowMs: () => number
   everyMs?: number
+  /** The host, of a node among others. */
+  node?: string | undefined
 }
 
 export interface SelfMonitoring {
@@ -27,13 +29,18 @@ const nsPerMs = 1_000_000
 const requestMs = 5000
 
 export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitoring {
-  const { questdb, nowMs, everyMs = 10_000 } = options
+  const { questdb, nowMs, everyMs = 10_000, node } = options
   const { http } = questdb.address
   const statements = createQuestdbClient(http, 1)
-  const sender = createSampleSender(http, requestMs)
+  const sender = createSampleSender(http, requestMs, node)
   const read = createReader(options)
   let isBusy = false
   let isTableThere = false
+
+  async function makeTable(): Promise<void> {
+    await statements.exec(selfMonitoringTableSql, requestMs)
+    if (node !== undefined) await statements.exec(selfMonitoringNodeSql, requestMs)
+  }
 
   async function write(): Promise<void> {
     const sample = read()
@@ -45,7 +52,7 @@ export function openSelfMonitoring(options: SelfMonitoringOptions): SelfMonitori
     }
     isBusy = true
     try {
-      if (!isTableThere) await statements.exec(selfMonitoringTableSql, requestMs)
+      if (!isTableThere) await makeTable()
       isTableThere = true
       await sender.send(nowMs(), sample)
     } catch {

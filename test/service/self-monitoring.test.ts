@@ -92,6 +92,19 @@ test('rows come to QuestDB, and are read by steps', async t => {
   }
 })
 
+test('rows of nodes name their host, also in a table from before there were several', async t => {
+  const { address } = await startQuestdb(t)
+  const rows = (sql: string) => questdbRows({ questdb: { address } }, sql).catch(() => [])
+  const alone = startSelfMonitoring(address)
+  await until('a row is there', async () => (await rows('SELECT * FROM barograph_service')).length > 0)
+  alone.close()
+  const nodes = ['h-1', 'h-2'].map(node => startSelfMonitoring(address, { node }))
+  const hosts = async () => (await rows('SELECT DISTINCT node FROM barograph_service ORDER BY node')).flat()
+  await until('both are there', async () => (await hosts()).length === 3)
+  for (const node of nodes) node.close()
+  t.strictSame(await hosts(), [null, 'h-1', 'h-2'])
+})
+
 test('a QuestDB that is not there, or says nothing to a row, holds nothing up', async t => {
   const writes: IncomingMessage[] = []
   const silent = createServer((request, response) => {

@@ -50,6 +50,59 @@ t.test('topics of Kafka are facts of the status, and there is none of it without
   t.equal(groups.length, statusGroups(madeStatus).length + 3, 'without Kafka there are none')
 })
 
+t.test(
+  'nodes and who forwards are facts of the status, and there is none of it for a service that is alone',
+  async t => {
+    const node = {
+      id: '01234567',
+      is_self: true,
+      role: 'api',
+      version: '1.2.3',
+      host: 'h-1',
+      started: '2026-01-01T00:00:00.000Z',
+      leads: true,
+      lease_valid: true,
+      lease_age_s: 1.5,
+      applied_change: 1200,
+      clock_ahead_s: -0.254,
+      problems: [],
+    }
+    const gone = {
+      ...node,
+      id: '89abcdef',
+      is_self: false,
+      leads: false,
+      lease_valid: false,
+      lease_age_s: 70,
+      clock_ahead_s: null,
+      problems: ['one'],
+    }
+    const forwarder = { holder: 'h-2 17', since: '2026-01-01T00:00:00.000Z' }
+    const groups = statusGroups({ ...madeStatus, nodes: [node, gone], kafka: { topics: [], forwarder } })
+    const factsOf = (title: string) => groups.find(group => group.title === title)?.facts
+    t.strictSame(factsOf('Node 01234567'), [
+      { name: 'Host', text: 'h-1, which answers here' },
+      { name: 'Role', text: 'api, leads' },
+      { name: 'Barograph', text: '1.2.3' },
+      { name: 'Lease', text: 'renewed 1 s ago', isBad: false },
+      { name: 'Applied change', text: '1,200' },
+      { name: 'Clock', text: '0.25\u202fs behind PostgreSQL' },
+    ])
+    t.match(factsOf('Node 89abcdef'), [
+      { text: 'h-1' },
+      { text: 'api' },
+      {},
+      { text: 'expired, renewed 1 min ago', isBad: true },
+      {},
+      { name: 'Problems', text: 'one', isBad: true },
+    ])
+    t.match(factsOf('Forwarder'), [{ name: 'Process', text: 'h-2 17', isBad: false }, { name: 'Since' }])
+    const none = statusGroups({ ...madeStatus, kafka: { topics: [], forwarder: { holder: null, since: null } } })
+    t.match(none.find(({ title }) => title === 'Forwarder')?.facts, [{ text: 'none', isBad: true }])
+    t.equal(groups.length, statusGroups(madeStatus).length + 3)
+  },
+)
+
 t.test('what is wrong with a list is told, and where', async t => {
   const sentence = (text: string) => {
     const list = readDeviceList(text)

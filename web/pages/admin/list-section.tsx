@@ -34,6 +34,8 @@ export interface ListSectionProps<Page extends ListPage, Item> {
   pageArgument?: 'page' | 'after'
   /** Further arguments of the list, beside those of the address. */
   more?: Record<string, string>
+  /** Arguments that lead to the next page beside `pageArgument`. */
+  nextArguments?: (page: Page) => Record<string, string | undefined>
   /** A sentence about the whole list. */
   summary?: (page: Page) => string
   itemsOf: (page: Page) => readonly Item[]
@@ -73,7 +75,7 @@ type RowsProps<Page extends ListPage, Item> = ListSectionProps<Page, Item> & {
 }
 
 function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
-  const { shown, noun, summary, itemsOf, keyOf, row, actions, pageArgument = 'page', page } = props
+  const { shown, noun, summary, itemsOf, keyOf, row, actions, pageArgument = 'page', page, nextArguments } = props
   const items = itemsOf(shown)
   return (
     <>
@@ -87,7 +89,7 @@ function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
           <li key={keyOf(item)}>{row(item, actions)}</li>
         ))}
       </ul>
-      <Pager argument={pageArgument} current={page} next={shown.next} />
+      <Pager argument={pageArgument} current={page} next={shown.next} more={nextArguments?.(shown)} />
     </>
   )
 }
@@ -127,17 +129,25 @@ function Search({ noun, text }: { noun: string; text: string }) {
   )
 }
 
-function Pager({ argument, current, next }: { argument: string; current: string; next: number | null }) {
+interface PagerProps {
+  argument: string
+  current: string
+  next: number | null
+  more: Record<string, string | undefined> | undefined
+}
+
+function Pager({ argument, current, next, more = {} }: PagerProps) {
+  const first = Object.fromEntries(Object.keys(more).map(name => [name, undefined]))
   if (current === '' && next === null) return null
   return (
     <div class="actions">
       {current === '' ? null : (
-        <button type="button" class="button" onClick={() => setArguments({ [argument]: undefined })}>
+        <button type="button" class="button" onClick={() => setArguments({ ...first, [argument]: undefined })}>
           First page
         </button>
       )}
       {next === null ? null : (
-        <button type="button" class="button" onClick={() => setArguments({ [argument]: String(next) })}>
+        <button type="button" class="button" onClick={() => setArguments({ ...more, [argument]: String(next) })}>
           Next page
         </button>
       )}

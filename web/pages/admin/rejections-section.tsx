@@ -30,7 +30,7 @@ const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
 }
 
 export function RejectionsSection() {
-  const [way, device] = ['way', 'device'].map(name => urlArguments.value.get(name) ?? '') as [string, string]
+  const [way = '', device = '', node = ''] = ['way', 'device', 'node'].map(name => urlArguments.value.get(name) ?? '')
   return (
     <>
       <Filters way={way} device={device} />
@@ -38,10 +38,9 @@ export function RejectionsSection() {
         path="/rejections"
         noun="rejections"
         pageArgument="after"
-        more={{ way, device }}
-        summary={({ rejected, since }: RejectionPage) =>
-          `${countText(rejected)} rejected since ${timeText(since)}. The latest 1,000 kinds are kept until a restart.`
-        }
+        more={{ way, device, node }}
+        nextArguments={({ node }: RejectionPage) => (node === undefined ? {} : { node: node.id })}
+        summary={summaryOf}
         itemsOf={(page: RejectionPage) => page.rejections}
         keyOf={rejection => rejection.id}
         row={rejection => <RejectionRow rejection={rejection} />}
@@ -59,6 +58,12 @@ export function RejectionsSection() {
   )
 }
 
+function summaryOf({ rejected, since, node }: RejectionPage): string {
+  const at = node === undefined ? '' : ` at node ${node.id} on ${node.host}`
+  const others = node === undefined ? '' : ' Each node has its own.'
+  return `${countText(rejected)} rejected since ${timeText(since)}${at}. The latest 1,000 kinds are kept until a restart.${others}`
+}
+
 function Filters({ way, device }: { way: string; device: string }) {
   return (
     <div class="fields">
@@ -66,7 +71,9 @@ function Filters({ way, device }: { way: string; device: string }) {
         By way
         <select
           value={way}
-          onChange={({ currentTarget }) => setArguments({ way: currentTarget.value, after: undefined })}
+          onChange={({ currentTarget }) =>
+            setArguments({ way: currentTarget.value, after: undefined, node: undefined })
+          }
         >
           <option value="">all ways</option>
           {Object.entries(ways).map(([value, { name }]) => (
@@ -83,7 +90,7 @@ function Filters({ way, device }: { way: string; device: string }) {
           value={device}
           maxLength={256}
           onInput={({ currentTarget }) =>
-            setArguments({ device: currentTarget.value, after: undefined }, { replace: true })
+            setArguments({ device: currentTarget.value, after: undefined, node: undefined }, { replace: true })
           }
         />
       </label>

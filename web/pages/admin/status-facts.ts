@@ -1,8 +1,9 @@
 /** How the service is, in words, from `GET /api/admin/status`. */
 
-import type { Status, TopicStatus } from '../../../api/admin/status-answer.ts'
+import type { NodeStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { spanText } from '../../text/times.ts'
+import { timeText } from './utc.ts'
 
 export interface StatusGroup {
   title: string
@@ -42,7 +43,9 @@ export function statusGroups(status: Status): StatusGroup[] {
           : [{ name: 'Damaged', text: bytesText(journal.damaged_bytes), isBad: true }]),
       ],
     },
+    ...(status.nodes ?? []).map(nodeGroup),
     ...(status.kafka?.topics ?? []).map(topicGroup),
+    ...forwarderGroup(status.kafka),
     {
       title: 'Databases',
       facts: [
@@ -96,6 +99,38 @@ function topicGroup({ topic, offsets, replicas, in_sync, problems, ...told }: To
   }
   if (problems.length > 0) facts.push({ name: 'Problems', text: problems.join('; '), isBad: true })
   return { title: `Topic ${topic}`, facts }
+}
+
+function nodeGroup(node: NodeStatus): StatusGroup {
+  const { id, is_self, host, role, version, leads, lease_valid, lease_age_s, applied_change, clock_ahead_s } = node
+  const renewed = lease_age_s === null ? 'given up' : `renewed ${spanText(lease_age_s * 1000)} ago`
+  return {
+    title: `Node ${id}`,
+    facts: [
+      { name: 'Host', text: is_self ? `${host}, which answers here` : host },
+      { name: 'Role', text: leads ? `${role}, leads` : role },
+      { name: 'Barograph', text: version },
+      { name: 'Lease', text: lease_valid ? renewed : `expired, ${renewed}`, isBad: !lease_valid },
+      { name: 'Applied change', text: countText(applied_change) },
+      ...(clock_ahead_s === null ? [] : [{ name: 'Clock', text: clockText(clock_ahead_s) }]),
+      ...(node.problems.length === 0 ? [] : [{ name: 'Problems', text: node.problems.join('; '), isBad: true }]),
+    ],
+  }
+}
+
+/** Of a node, to the hundredth of a second. */
+function clockText(aheadSeconds: number): string {
+  const text = `${Math.abs(aheadSeconds).toFixed(2)}\u202fs`
+  return `${text} ${aheadSeconds < 0 ? 'behind' : 'ahead of'} PostgreSQL`
+}
+
+function forwarderGroup(kafka: Status['kafka']): StatusGroup[] {
+  const forwarder = kafka?.forwarder ?? undefined
+  if (forwarder === undefined) return []
+  const { holder, since } = forwarder
+  const facts = [{ name: 'Process', text: holder ?? 'none', isBad: holder === null }]
+  if (holder !== null && since !== null) facts.push({ name: 'Since', text: timeText(since), isBad: false })
+  return [{ title: 'Forwarder', facts }]
 }
 
 function percentText(share: number): string {
