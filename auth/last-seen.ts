@@ -13,6 +13,8 @@ export interface SeenRecord {
 export interface LastSeen<Seen extends SeenRecord> {
   /** `withinMs`: how soon that is saved, where it must be sooner than usual. */
   seen(record: Seen, timeMs: number, withinMs?: number): void
+  /** Saves when it was seen last, as the record says by then. */
+  willBeSeen(record: Seen): void
   /** Saves what is not yet saved, then stops. What a frozen PostgreSQL does not take is lost. */
   close(): Promise<void>
 }
@@ -42,6 +44,10 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
   function seen(record: Seen, timeMs: number, withinMs = flushMs): void {
     if (timeMs <= record.lastSeenMs) return
     record.lastSeenMs = timeMs
+    note(record, withinMs)
+  }
+
+  function note(record: Seen, withinMs: number): void {
     if (record.seenUnsaved || unsaved.length >= unsavedMax) return
     record.seenUnsaved = true
     unsaved.push(record)
@@ -102,6 +108,7 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
 
   return {
     seen,
+    willBeSeen: record => note(record, flushMs),
     async close() {
       closed = true
       clearTimeout(timer)

@@ -26,6 +26,8 @@ export interface RegistriesOptions {
   store: Store
   clockMs: Clock
   feed: ChangeFeed
+  /** Whether the readings of all nodes are told. */
+  isShared: boolean
   /** Whether this service does what one node does for all. */
   leads: () => boolean
   /** Told how to close each of them, in the order of their start. */
@@ -35,7 +37,7 @@ export interface RegistriesOptions {
 const hourMs = 3_600_000
 
 export async function openRegistries(options: RegistriesOptions): Promise<Registries> {
-  const { config, log, store, clockMs, feed, leads, onOpen } = options
+  const { config, log, store, clockMs, feed, isShared, leads, onOpen } = options
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
   const perOwner = config.METRICS_PER_OWNER
@@ -48,7 +50,15 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
     feed,
   })
   onOpen(() => metrics.close())
-  const devices = await openDevices({ pool, now: clockMs, log, graceMs, metricsAdded: metrics.learn, feed })
+  const devices = await openDevices({
+    pool,
+    now: clockMs,
+    log,
+    graceMs,
+    metricsAdded: metrics.learn,
+    feed,
+    isHeard: isShared,
+  })
   onOpen(() => devices.close())
   const stations = openStations({ pool, nowMs: clockMs, log, feed })
   onOpen(() => stations.close())

@@ -63,7 +63,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
-  const registries = await openRegistries({ config, log, store, clockMs, feed, leads, onOpen })
+  const isShared = ingest.shared !== undefined
+  const registries = await openRegistries({ config, log, store, clockMs, feed, isShared, leads, onOpen })
   const { devices, stations, metrics } = registries
   serviceIngest.forward(store.questdb, metrics)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs, nodes: serviceNodes })

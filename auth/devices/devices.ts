@@ -64,6 +64,8 @@ export interface DevicesOptions {
   /** Timeout of each statement of a change; normally it takes milliseconds. */
   stepMs?: number
   feed?: ChangeFeed
+  /** Whether `heard` is told all readings that are seen. */
+  isHeard?: boolean
 }
 
 const rowsPerRead = 1000
@@ -71,7 +73,7 @@ const changesWaitingMax = 1_000
 
 export async function openDevices(options: DevicesOptions): Promise<Devices> {
   const { pool, now, log, graceMs, devicesMax = 1_000_000, flushMs = 60_000, stepMs = 4_000 } = options
-  const { metricsAdded = () => {}, feed = noFeed } = options
+  const { metricsAdded = () => {}, feed = noFeed, isHeard = false } = options
   const memory = new DeviceMemory()
   await load(pool, memory)
 
@@ -96,7 +98,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     stepMs,
     failed: error => log.warn({ err: error }, 'device change failed or unconfirmed'),
   })
-  const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax })
+  const seenDevices = createSeenDevices({ pool, memory, log, flushMs, unsavedMax: devicesMax, isHeard })
   const passwordCheck = createPasswordCheck({ pool, feed, memory, now, log, unsavedMax: devicesMax })
 
   return {

@@ -11,9 +11,9 @@ import { DeviceRecord } from './device-record.ts'
 import { readLastSeen, saveLastSeen } from './device-sql.ts'
 
 export interface SeenDevices {
-  /** Updates the last-seen time in memory; PostgreSQL is updated later in a batch. */
+  /** Updates the last-seen time in memory, unless it is heard; PostgreSQL is updated later in a batch. */
   seen(device: Pick<Device, 'number'>, timeMs: number): void
-  /** The same of readings that some process took, in memory alone: that one saves it. */
+  /** Readings that this process or another one took: the time in memory becomes that of each, and who took it saves it. */
   heard(readings: HeardReadings): void
   /** Takes over what other processes have saved. While PostgreSQL does not answer, memory stays as it is. */
   learn(records: readonly DeviceRecord[]): Promise<void>
@@ -33,15 +33,25 @@ export interface SeenDevicesOptions {
   log: Pick<Log, 'warn'>
   flushMs: number
   unsavedMax: number
+  /** All that is seen is also heard, so that all processes know the same. */
+  isHeard: boolean
 }
 
 const seenPerStatement = 5_000
 /** A list is shown without what PostgreSQL has not said by then. */
 const answerMsMax = 1_000
 
-export function createSeenDevices({ pool, memory, log, flushMs, unsavedMax }: SeenDevicesOptions): SeenDevices {
+export function createSeenDevices(options: SeenDevicesOptions): SeenDevices {
+  const { pool, memory, log, flushMs, unsavedMax, isHeard } = options
   const lastSeen = createLastSeen<DeviceRecord>({
-    save: (records, timesMs) => saveLastSeen(pool, numbersOf(records), timesMs),
+    async save(records) {
+      const seen = records.filter(({ lastSeenMs }) => lastSeenMs > 0)
+      await saveLastSeen(
+        pool,
+        numbersOf(seen),
+        seen.map(({ lastSeenMs }) => lastSeenMs),
+      )
+    },
     failed: error => log.warn({ err: error }, 'could not save last-seen times, retrying'),
     flushMs,
     batchMax: seenPerStatement,
@@ -51,7 +61,9 @@ export function createSeenDevices({ pool, memory, log, flushMs, unsavedMax }: Se
     seen(device, timeMs) {
       // To look the record up takes longer than all the rest.
       const record = device instanceof DeviceRecord ? device : memory.byNumber(device.number)
-      if (record !== undefined && !record.removed) lastSeen.seen(record, timeMs)
+      if (record === undefined || record.removed) return
+      if (isHeard) lastSeen.willBeSeen(record)
+      else lastSeen.seen(record, timeMs)
     },
     heard(readings) {
       const receiptMs = readings.place?.receiptMs ?? 0
