@@ -3,14 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KafkaCluster, startKafkaCluster } from '../demo/cluster/kafka-cluster.ts'
+import { openDisk } from '../ingest/journal/disk.ts'
 import { Journal } from '../ingest/journal/journal.ts'
 import type { JournalMedium } from '../ingest/journal/medium.ts'
 import { liveWindowUs } from '../ingest/journal/record.ts'
 import { openSegmentsMedium } from '../ingest/journal/segments-medium.ts'
+import { openStamper } from '../ingest/journal/stamp-file.ts'
 import { createWallClock } from '../ingest/journal/wall-clock.ts'
 import { connectKafka, type Kafka } from '../ingest/kafka/connect.ts'
 import { prepareTopic } from '../ingest/kafka/prepare-topics.ts'
-import { openTopicMedium } from '../ingest/kafka/topic-medium.ts'
+import { createTopicMedium } from '../ingest/kafka/topic-medium.ts'
 import type { TopicPartition } from '../ingest/kafka/topic-partition.ts'
 import type { Reading } from '../ingest/reading.ts'
 import { type DeviceRef, readingWriter } from '../ingest/readings-table.ts'
@@ -69,16 +71,14 @@ export async function openTopicJournal(
 ): Promise<{ journal: ReadingsJournal; partition: TopicPartition }> {
   await makeTopic(topic)
   const partition = await kafka.partition(topic)
-  const medium = await openTopicMedium({
-    partition,
+  const medium = createTopicMedium({
     connection: { brokers: addresses, clientId: 'bench' },
     topic,
     end: 0,
+    // Without other processes beside it, it has all classes for itself.
+    stamper: openStamper({ disk: openDisk(temporaryFolder(hooks)), lastStampUs: 0, nowUs, log: silentLog }),
     refusal: () => undefined,
-    directory: temporaryFolder(hooks),
-    lastStampUs: 0,
-    nowUs,
-    log: silentLog,
+    leaseLeftMs: () => Number.POSITIVE_INFINITY,
   })
   const journal = openJournal(hooks, medium)
   // It refuses until its thread has reached a broker.

@@ -41,7 +41,7 @@ export type Ingest = TableIngest<DeviceRef, Reading>
 export type PointsIngest = Omit<TableIngest<SeriesRef, PointValues>, 'onStored'>
 
 /** Where this process forwards what is in its journal. */
-type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding'>
+type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding' | 'raiseStamps'>
 export type ForwardingIngest = Ingest & Forwarding
 export type ForwardingPointsIngest = PointsIngest & Forwarding
 

@@ -62,8 +62,11 @@ export interface WritePath<Series, Values extends Timed> {
   accept(series: Series, values: Values): Promise<Outcome>
   /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
   append(records: Uint8Array): Promise<Outcome>
-  /** A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. */
-  stampUs(): number
+  /**
+   * A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. Undefined while
+   * none may be given out.
+   */
+  stampUs(): number | undefined
   /** Stamps that are on the disk: no other record gets one of them, also after a restart. */
   reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>>
   /** Takes one row with a stamp that was reserved; again with the same one, it replaces itself. */
@@ -106,6 +109,8 @@ export interface WritePath<Series, Values extends Timed> {
 
 /** Where this process forwards what is in its journal. */
 export interface ForwardingWritePath<Series, Values extends Timed> extends WritePath<Series, Values> {
+  /** Times of receipt go on above these, as `StampState.highestUs` has them, of journals that were topics. */
+  raiseStamps(highestUs: readonly number[]): void
   /**
    * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
    * series that has further ones, and of one of those, in turns.
@@ -144,6 +149,7 @@ export function openWritePath<Series, Values extends Timed>(
     accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
     append,
     stampUs: () => journal.stampUs(),
+    raiseStamps: medium.stamper.raise,
     reserveStampsUs: count => journal.reserveStampsUs(count),
     acceptStamped: (series, values, stampUs) => {
       return new Promise(resolve => journal.append(series, values, resolve, stampUs))

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../api/http/server.ts'
+import { clockFault } from '../auth/nodes/clock-fault.ts'
 import { type Mqtt, openMqtt } from '../mqtt/mqtt.ts'
 import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
@@ -92,6 +93,7 @@ function createServiceServer(
       reads: () => loadingOf({ live, retention }),
       connections: connections.fault,
       topics: parts.topicStates,
+      clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       ...state,
     })
   const families = createFamilies({ config, log, parts, ingress, readiness })

@@ -11,6 +11,7 @@ import {
   openPointsIngest,
   type PointsIngest,
 } from '../ingest/ingest.ts'
+import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
@@ -36,9 +37,15 @@ export interface ServiceIngest {
   close(): Promise<void>
 }
 
+/** With journals on disk. */
+export interface DiskIngest extends ServiceIngest {
+  /** To be called before anything is accepted: times of receipt go on above those that were given out with Kafka. */
+  passStamps(pool: Store['postgres']): Promise<void>
+}
+
 const hourMs = 3_600_000
 
-export async function openServiceIngest(options: ServiceIngestOptions): Promise<ServiceIngest> {
+export async function openServiceIngest(options: ServiceIngestOptions): Promise<DiskIngest> {
   const { config, directory, nowMs, log, onFatal } = options
   const clockWatch = watchClock(nowMs, log)
   const common = {
@@ -62,7 +69,16 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
     const forward: ServiceIngest['forward'] = (questdb, metrics) => {
       forwardWhenReady(questdb, { ingest, pointsIngest }, metrics, onFatal)
     }
-    return { ingest, pointsIngest, forward, close }
+    return {
+      ingest,
+      pointsIngest,
+      forward,
+      async passStamps(pool) {
+        const highestUs = await readHighestStamps(pool)
+        for (const path of [ingest, pointsIngest]) path.raiseStamps(highestUs)
+      },
+      close,
+    }
   } catch (error) {
     await close()
     throw error

@@ -3,9 +3,12 @@
  * the role `forward`.
  */
 
+import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { watchClock } from '../ingest/clock-watch.ts'
 import { withStatus } from '../ingest/ingest.ts'
+import { openLeasedStamps } from '../ingest/journal/leased-stamps.ts'
 import type { Timed } from '../ingest/journal/record.ts'
+import { createStampClassRows } from '../ingest/journal/stamp-classes.ts'
 import { unappliedRecords } from '../ingest/journal/unapplied-records.ts'
 import { readPublished } from '../ingest/kafka/forward-status.ts'
 import { refusalShare } from '../ingest/kafka/retention-share.ts'
@@ -24,10 +27,11 @@ import { openShard, shardForwarder } from './open-shard.ts'
 export interface TopicIngestOptions extends ServiceIngestOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal'>
   store: Pick<Store, 'postgres' | 'connectPostgres'>
+  feed: Pick<ChangeFeed, 'currentForMs'>
 }
 
 export async function openTopicIngest(options: TopicIngestOptions): Promise<ServiceIngest> {
-  const { config, directory, store, nowMs, log, onFatal } = options
+  const { config, directory, store, feed, nowMs, log, onFatal } = options
   const opened: { close(): Promise<void> }[] = []
   async function close(): Promise<void> {
     for (const { close } of opened.toReversed()) await close()
@@ -49,18 +53,21 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const clockWatch = watchClock(nowMs, log)
     opened.push({ close: async () => clockWatch.close() })
     const { clock } = clockWatch
-    const common = { kafka, connection, state, published, clock, log, onFatal }
+    const rows = createStampClassRows(store.postgres)
+    for (const path of [directory.journal, directory.pointsJournal]) await rows.raise(stampsOfAppliedJournal(path))
+    const stamps = await openLeasedStamps({ rows, nowUs: clock.nowUs, log })
+    opened.push(stamps)
+    const leaseLeftMs = feed.currentForMs
+    const common = { kafka, connection, state, published, clock, leaseLeftMs, log, onFatal }
 
     async function openPath<Series, Values extends Timed>(
       topic: string,
       watch: TopicWatch,
-      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'directory' | 'tellsUnapplied'>,
+      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper' | 'tellsUnapplied'>,
     ) {
       const table = tables.get(topic)
       if (table === undefined) throw new StartError(`There is no table of topic ${topic}.`)
-      const lastStampUs = stampsOfAppliedJournal(own.directory)
       const path = await openTopicWritePath({
-        lastStampUs,
         ...common,
         ...own,
         topic,
@@ -73,12 +80,12 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
 
     const ingest = await openPath(topics.readings, watches.readings, {
       writer: readingWriter,
-      directory: directory.journal,
+      stamper: stamps.readings,
       tellsUnapplied: true,
     })
     const pointsIngest = await openPath(topics.points, watches.points, {
       writer: pointWriter,
-      directory: directory.pointsJournal,
+      stamper: stamps.points,
       tellsUnapplied: false,
     })
     return {
@@ -99,9 +106,9 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
 }
 
 /** Whoever comes from the form with journals on disk has all of their records in QuestDB first. */
-function stampsOfAppliedJournal(directory: string): number {
-  const { count, lastStampUs } = unappliedRecords(directory)
-  if (count === 0) return lastStampUs
+function stampsOfAppliedJournal(directory: string): readonly number[] {
+  const { count, highestUs } = unappliedRecords(directory)
+  if (count === 0) return highestUs
   throw new StartError(
     `The journal in ${directory} has ${count} records that QuestDB may lack: start without KAFKA_BROKERS, wait until ` +
       'barograph status shows no lag, and stop it before you start with Kafka.',

@@ -18,6 +18,8 @@ export interface ReadinessOptions {
   connections: () => string | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** Why the clock is wrong, of a node. */
+  clock: () => string | undefined
   /** Why no readings come from an outside broker. */
   broker: () => string | undefined
   isStopping: () => boolean
@@ -46,6 +48,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     postgres(),
     connections(),
     options.broker(),
+    options.clock(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))

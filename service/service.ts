@@ -14,9 +14,15 @@ import { openStore, type Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { listen } from './listen.ts'
 import { openServiceAccounts } from './open-accounts.ts'
-import { assertClockIsSet, openServiceIngest, type ServiceIngest } from './open-ingest.ts'
+import {
+  assertClockIsSet,
+  type DiskIngest,
+  openServiceIngest,
+  type ServiceIngest,
+  type ServiceIngestOptions,
+} from './open-ingest.ts'
 import { openServiceLive } from './open-live.ts'
-import { openServiceNodes } from './open-nodes.ts'
+import { openServiceNodes, type ServiceNodes } from './open-nodes.ts'
 import { openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
@@ -41,7 +47,7 @@ export function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function open(options: ServiceOptions, onOpen: (close: () => unknown) => void): Promise<string> {
-  const { config, log, signal, nodes = false, onFatal } = options
+  const { config, log, signal } = options
   const clockMs = systemClock
   const directory = withSharedSecrets(openDataDirectory(config.DATA_DIR), config.SECRETS_DIR)
   onOpen(() => directory.close())
@@ -53,13 +59,13 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   }
   const giveUp = new AbortController()
   const opening = openServiceStore(options, directory, AbortSignal.any([signal, giveUp.signal]))
-  const { store: opened, serviceIngest } = await openStoreAndIngest(options, directory, opening, giveUp)
-  onOpen(() => opened.close())
-  onOpen(() => serviceIngest.close())
-  const serviceNodes = await openServiceNodes({ nodes, config, directory, store: opened, log, onFatal })
-  onOpen(() => serviceNodes.close())
-  const { feed, leads } = serviceNodes
-  const store = nodes ? await withSharedView(opened, { feed, leads, log, onOpen }) : opened
+  const {
+    store: opened,
+    serviceNodes,
+    serviceIngest,
+  } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
+  const { feed, leads, several } = serviceNodes
+  const store = several === undefined ? opened : await withSharedView(opened, { feed, leads, log, onOpen })
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
@@ -112,15 +118,33 @@ async function openStoreAndIngest(
   directory: DataDirectory,
   opening: Promise<Store>,
   giveUp: AbortController,
-): Promise<{ store: Store; serviceIngest: ServiceIngest }> {
-  const given = { config: options.config, log: options.log, nowMs: systemClock, onFatal: options.onFatal, directory }
+  onOpen: (close: () => unknown) => void,
+): Promise<{ store: Store; serviceNodes: ServiceNodes; serviceIngest: ServiceIngest }> {
+  const { config, log, nodes = false, onFatal } = options
+  const given = { config, log, nowMs: systemClock, onFatal, directory }
   assertClockIsSet(systemClock())
-  if (options.config.KAFKA_BROKERS !== undefined) {
-    const store = await opening
-    const { openTopicIngest } = await import('./open-topic-ingest.ts')
-    return { store, serviceIngest: await closingOnError(store, () => openTopicIngest({ ...given, store })) }
+  const disk = config.KAFKA_BROKERS === undefined ? await openDiskIngest(given, opening, giveUp) : undefined
+  const store = disk?.store ?? (await opening)
+  onOpen(() => store.close())
+  if (disk !== undefined) onOpen(() => disk.serviceIngest.close())
+  const serviceNodes = await openServiceNodes({ ...given, nodes, store })
+  onOpen(() => serviceNodes.close())
+  if (disk !== undefined) {
+    await disk.serviceIngest.passStamps(store.postgres)
+    return { store, serviceNodes, serviceIngest: disk.serviceIngest }
   }
-  let serviceIngest: ServiceIngest
+  const { openTopicIngest } = await import('./open-topic-ingest.ts')
+  const serviceIngest = await openTopicIngest({ ...given, store, feed: serviceNodes.feed })
+  onOpen(() => serviceIngest.close())
+  return { store, serviceNodes, serviceIngest }
+}
+
+async function openDiskIngest(
+  given: ServiceIngestOptions,
+  opening: Promise<Store>,
+  giveUp: AbortController,
+): Promise<{ store: Store; serviceIngest: DiskIngest }> {
+  let serviceIngest: DiskIngest
   try {
     serviceIngest = await openServiceIngest(given)
   } catch (error) {
@@ -128,15 +152,10 @@ async function openStoreAndIngest(
     await opening.catch(() => undefined)
     throw error
   }
-  const store = await closingOnError(serviceIngest, () => opening)
-  return { store, serviceIngest }
-}
-
-async function closingOnError<T>(part: { close(): Promise<void> }, work: () => Promise<T>): Promise<T> {
   try {
-    return await work()
+    return { store: await opening, serviceIngest }
   } catch (error) {
-    await part.close()
+    await serviceIngest.close()
     throw error
   }
 }

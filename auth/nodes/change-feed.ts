@@ -44,6 +44,8 @@ export interface ChangeFeed {
    * for each request.
    */
   isCurrent(): boolean
+  /** How long `isCurrent` stays true at least, milliseconds; not above 0 when it is false. */
+  currentForMs(): number
   /** The change is written to the feed with the transaction. */
   note(transaction: Transaction, kind: ChangeKind, ids?: readonly number[]): void
   /** Commits the work with what it has noted. Rejects as `inTransaction` does. */
@@ -62,6 +64,7 @@ export interface ChangeFeed {
 /** Of a service that is alone on its database. */
 export const noFeed: ChangeFeed = {
   isCurrent: () => true,
+  currentForMs: () => Number.POSITIVE_INFINITY,
   note: () => undefined,
   commit: ({ pool, begun: _, ...options }, work) => inTransaction(pool, options, work),
   begin: async () => undefined,

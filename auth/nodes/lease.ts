@@ -19,7 +19,12 @@ export class Lease {
   }
 
   isValid(): boolean {
-    return performance.now() < this.#endMs && this.#wallMs() < this.#endWallMs
+    return this.leftMs() > 0
+  }
+
+  /** How long it is valid from now on; not above 0 when it is not. */
+  leftMs(): number {
+    return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())
   }
 
   /** To be called before PostgreSQL is asked to renew it; what that gives is called when it was renewed. */

@@ -66,15 +66,14 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const node: Node = { ...described, id: randomUUID() }
   const lease = new Lease(leaseMs)
   const clock = new PostgresClock()
-  const own = createOwnState({ node, lease, clock, leads })
+  const own = createOwnState({ node, lease, clock, leads, log })
   let wake = () => {}
   const sessions = openSessionNotices({ pool, id: node.id, secret: sessionSecret, clock, others: own.others, log })
   const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.heard }
   const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake(), channels })
   const reader = createFeedReader(await connection.use(readHead))
   const mutex = createMutex()
-  const failed = (error: unknown) => log.warn({ err: error }, 'PostgreSQL does not tell which nodes have a change')
-  const barrier = createBarrier({ pool, id: node.id, leaseMs, failed })
+  const barrier = createBarrier({ pool, id: node.id, leaseMs, failed: barrierFailed(log) })
   const noted = new WeakMap<Transaction, Change[]>()
   const renewal = createRenewal({ node, own, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
@@ -92,6 +91,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
 
   const feed: ChangeFeed = {
     isCurrent: () => lease.isValid(),
+    currentForMs: () => lease.leftMs(),
     note(transaction, kind, ids = []) {
       const changes = noted.get(transaction)
       if (changes === undefined) noted.set(transaction, [{ kind, ids }])
@@ -145,4 +145,8 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
       await connection.close()
     },
   }
+}
+
+function barrierFailed(log: Pick<Log, 'warn'>): (error: unknown) => void {
+  return error => log.warn({ err: error }, 'PostgreSQL does not tell which nodes have a change')
 }

@@ -1,5 +1,7 @@
 /** What a node knows of itself and how many others there are, from memory. */
 
+import type { Log } from '../../store/log.ts'
+import { createClockLog } from './clock-fault.ts'
 import type { Lease } from './lease.ts'
 import type { Node, NodeTold, RenewedLease } from './node-rows.ts'
 import type { NodeState } from './node-states.ts'
@@ -11,6 +13,7 @@ export interface OwnStateOptions {
   clock: PostgresClock
   /** Whether this node does what one does for all. */
   leads: () => boolean
+  log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface OwnState {
@@ -23,9 +26,10 @@ export interface OwnState {
   others(): number
 }
 
-export function createOwnState({ node, lease, clock, leads }: OwnStateOptions): OwnState {
+export function createOwnState({ node, lease, clock, leads, log }: OwnStateOptions): OwnState {
   const startedMs = Date.now()
   const { id, role, version, host } = node
+  const tellClock = createClockLog(log)
   let others = 0
 
   function told(): NodeTold {
@@ -38,6 +42,7 @@ export function createOwnState({ node, lease, clock, leads }: OwnStateOptions): 
     renewed(startMs, renewed) {
       clock.note(startMs, renewed.postgresMs)
       others = renewed.others
+      tellClock(told().clockAheadMs)
     },
     others: () => others,
     read: applied => ({

@@ -83,7 +83,9 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     const nameOf = createNameOf(names.names, resolved)
     const refused = refusedLines(result, resolved, nameOf, rejectsMax)
     const fromMs = earliestMs?.()
-    const times = { receiptUs: ingest.stampUs(), earliestMs: fromMs }
+    const receiptUs = ingest.stampUs()
+    if (receiptUs === undefined) return { kind: 'full', bytes }
+    const times = { receiptUs, earliestMs: fromMs }
     const encoded = await thread.encode(resolved, { rows, ...names, ...times, rejectsMax })
     const written = resolved.filter((each): each is DeviceRef => 'number' in each)
     const ended = await refusal?.(written)

@@ -141,6 +141,10 @@ export class Journal<Series, Values extends Timed> {
     const { timestampMs } = values
     const givenUs = timestampMs === undefined ? reservedUs : timestampMs * 1000
     const timeUs = givenUs ?? this.#stamper.next()
+    if (timeUs === undefined) {
+      settle('full')
+      return
+    }
     this.#open(slot)
     const backfill = givenUs !== undefined && this.#isBackfill(slot, timeUs)
     const end = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
@@ -241,10 +245,10 @@ export class Journal<Series, Values extends Timed> {
   }
 
   /**
-   * A time of receipt for records that are appended as bulk data, epoch microseconds. It is unlike all others; the group
-   * that has the records, or an earlier one, makes it durable.
+   * A time of receipt for records that are appended as bulk data, epoch microseconds; undefined while none may be given out. It is
+   * unlike all others; the group that has the records, or an earlier one, makes it durable.
    */
-  stampUs(): number {
+  stampUs(): number | undefined {
     return this.#stamper.next()
   }
 
@@ -253,7 +257,12 @@ export class Journal<Series, Values extends Timed> {
    * disk before they are given out, so that no other record gets one of them, wherever the clock is then.
    */
   async reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>> {
-    const stampsUs = Array.from({ length: count }, () => this.#stamper.next())
+    const stampsUs: number[] = []
+    for (let left = count; left > 0; left--) {
+      const stampUs = this.#stamper.next()
+      if (stampUs === undefined) return 'full'
+      stampsUs.push(stampUs)
+    }
     const outcome = await this.#sync()
     return outcome === 'stored' ? stampsUs : outcome
   }
@@ -300,7 +309,7 @@ export class Journal<Series, Values extends Timed> {
 
   #issue(): string | undefined {
     if (this.#lastReason !== undefined) return `the journal cannot be written: ${this.#lastReason}`
-    return this.#refusal() === 'full' ? this.#fullReason() : undefined
+    return this.#refusal() === 'full' ? this.#fullReason() : this.#stamper.issue?.()
   }
 
   #refusal(): Outcome | undefined {

@@ -7,6 +7,7 @@ import { startJournalThread } from './journal-worker.ts'
 import type { JournalMedium } from './medium.ts'
 import { recoverJournal } from './recovery.ts'
 import { segmentBytesMax } from './segments.ts'
+import type { ClassStamper } from './stamp.ts'
 import { openStamper } from './stamp-file.ts'
 
 export interface SegmentsMediumOptions {
@@ -26,7 +27,7 @@ export interface SegmentsMediumOptions {
 const segmentsMin = 8
 
 /** Cuts a torn tail off. */
-export function openSegmentsMedium(options: SegmentsMediumOptions): JournalMedium {
+export function openSegmentsMedium(options: SegmentsMediumOptions): JournalMedium & { readonly stamper: ClassStamper } {
   const { directory, bytesMax, reserveBytes, nowUs, log } = options
   const { disk = openDisk(directory), startThread = startJournalThread } = options
   const recovered = recoverJournal(disk)

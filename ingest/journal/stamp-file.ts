@@ -8,7 +8,7 @@
 import { z } from 'zod'
 import type { Log } from '../../store/log.ts'
 import type { Disk } from './disk.ts'
-import { createStamper, type Stamper, type StampState, stampModulus } from './stamp.ts'
+import { type ClassStamper, createStamper, type StampState, stampModulus } from './stamp.ts'
 import { clockStepUs } from './wall-clock.ts'
 
 const name = 'stamps'
@@ -31,7 +31,7 @@ export interface OpenStamperOptions {
   log: Log
 }
 
-export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOptions): Stamper {
+export function openStamper({ disk, lastStampUs, nowUs, log }: OpenStamperOptions): ClassStamper {
   const state = readStamps(disk, lastStampUs)
   const aheadUs = Math.max(...state.highestUs) - nowUs()
   if (aheadUs > clockStepUs) {

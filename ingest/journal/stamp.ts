@@ -2,7 +2,8 @@
  * The time of a reading that brings none: the moment of receipt, in microseconds. No two are ever equal, also when the
  * clock is set back, and over restarts.
  *
- * Each stamp belongs to one residue class of the microsecond, modulo ten. Within a class stamps only ever rise, and two
+ * Each stamp belongs to one residue class of the microsecond, modulo ten, or fifty where several processes have classes of their
+ * own (leased-stamper.ts). Within a class stamps only ever rise, and two
  * classes have no stamp in common. While the clock runs normally one class is in use, so all stamps rise. When the clock
  * is set back, another class takes over, one whose highest stamp the clock has passed: its stamps follow the clock at once
  * and still rise within the class. A class whose stamps lie ahead can be used again as soon as the clock has passed them.
@@ -28,12 +29,20 @@ export interface StampState {
 }
 
 export interface Stamper {
-  /** The next stamp, in epoch microseconds. */
-  next(): number
+  /** The next stamp, in epoch microseconds; undefined while none may be given out. */
+  next(): number | undefined
   /** The last stamp; it goes into the journal, and its residue is the class. */
   lastUs(): number
   /** The highest stamp of all classes: ahead of the clock when that was ahead before. */
   highestUs(): number
+  /** Why none may be given out. */
+  issue?(): string | undefined
+}
+
+export interface ClassStamper extends Stamper {
+  next(): number
+  /** Each class goes on above what `highestUs` of `StampState` has for it. */
+  raise(highestUs: readonly number[]): void
 }
 
 export interface StamperOptions {
@@ -44,11 +53,20 @@ export interface StamperOptions {
   save: (state: StampState) => boolean
   /** Called with how far stamps run ahead of a clock that was set back more often than there are classes. */
   onExhausted: (aheadUs: number) => void
+  /** How many residue classes there are: a divisor of 1000. */
+  modulus?: number
   /** Processes side by side each have their own. */
   residues?: readonly number[]
 }
 
-export function createStamper({ nowUs, state, save, onExhausted, residues = allResidues }: StamperOptions): Stamper {
+export function createStamper({
+  nowUs,
+  state,
+  save,
+  onExhausted,
+  modulus = stampModulus,
+  residues = allResidues,
+}: StamperOptions): ClassStamper {
   const highest = [...state.highestUs]
   const highestOf = (residue: number) => highest[residue] ?? 0
   let residue = state.residue
@@ -93,12 +111,17 @@ export function createStamper({ nowUs, state, save, onExhausted, residues = allR
       const used = isElsewhere ? follow(now) : (residue as number)
       if (!isWaiting && now > clockUs) clockUs = now
       const from = Math.max(now, last + 1)
-      last = from + ((used - (from % stampModulus) + stampModulus) % stampModulus)
+      last = from + ((used - (from % modulus) + modulus) % modulus)
       if (last <= highestOf(used)) throw bug(`the stamp ${last} of class ${used} may have been given out before`)
       highest[used] = last
       return last
     },
     lastUs: () => last,
     highestUs: () => Math.max(...highest),
+    raise(highestUs) {
+      const lower = residues.filter(candidate => highestOf(candidate) < (highestUs[candidate] ?? 0))
+      for (const candidate of lower) highest[candidate] = highestUs[candidate] ?? 0
+      if (lower.length > 0) follow(Math.floor(nowUs()))
+    },
   }
 }

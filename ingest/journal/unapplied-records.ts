@@ -3,10 +3,12 @@
 import { statusAtStart } from '../forwarder/forwarder-status.ts'
 import { openDisk } from './disk.ts'
 import { recoverJournal } from './recovery.ts'
+import { readStamps } from './stamp-file.ts'
 
-/** How many records, and the last stamp that was given out for one. Cuts a torn tail off. */
-export function unappliedRecords(directory: string): { count: number; lastStampUs: number } {
+/** How many records, and the highest stamp of each class, as `StampState` has them. Cuts a torn tail off. */
+export function unappliedRecords(directory: string): { count: number; highestUs: readonly number[] } {
   const disk = openDisk(directory)
   const { end } = recoverJournal(disk)
-  return { count: end.ordinal - statusAtStart(disk, end).appliedOrdinal, lastStampUs: end.lastStampUs }
+  const { highestUs } = readStamps(disk, end.lastStampUs)
+  return { count: end.ordinal - statusAtStart(disk, end).appliedOrdinal, highestUs }
 }

@@ -8,11 +8,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { groupHeaderLength, sealGroup } from '../journal/group.ts'
 import { command, controlAt, type JournalThreadMessage, timesAt } from '../journal/journal-shared.ts'
 import type { AppendThreadData } from './append-data.ts'
+import { AppendDeadline } from './append-deadline.ts'
 import { connectKafka, type Kafka } from './connect.ts'
 import type { TopicPartition } from './topic-partition.ts'
 
 const data: AppendThreadData = workerData
 const { control, times, slots, durableEnd } = data.shared
+const deadline = new AppendDeadline(data.deadline)
 const connectAgainMs = 1000
 const away = 'no broker of Kafka answers'
 
@@ -56,7 +58,10 @@ async function commit(): Promise<JournalThreadMessage> {
   })
   // The first groups come while this thread connects.
   await attempt
-  const appended = await (partition?.append(bytes) ?? { outcome: 'full' as const, reason: away })
+  const appended = await (partition?.append(bytes, () => !deadline.isOver()) ?? {
+    outcome: 'full' as const,
+    reason: away,
+  })
   if (appended.outcome === 'stored') Atomics.store(durableEnd, 0, BigInt(appended.offset + 1))
   const end = Number(Atomics.load(durableEnd, 0))
   return {

@@ -6,7 +6,7 @@ import { groupBodyMax, groupHeaderLength } from '../journal/group.ts'
 import type { Timing } from '../timing.ts'
 import { type Verdict, verdictBefore, verdictOf } from './append-verdicts.ts'
 import type { Broker } from './broker-connection.ts'
-import { messageOf, Refused } from './kafka-errors.ts'
+import { messageOf, Refused, TooLate } from './kafka-errors.ts'
 import type { PartitionLeader } from './partition-leader.ts'
 import type { ProducerRequests } from './producer-requests.ts'
 import { afterRefused, afterStored, afterUnknown, epochMax, type Producer } from './producer-state.ts'
@@ -34,6 +34,8 @@ const noEpochLeft: Attempt = {
   reason: 'the outcome of too many appends is unknown: restart this node',
 }
 
+const always = () => true
+
 type Attempt = { offset: number } | ({ offset?: undefined; reason: string } & Verdict)
 
 export class Appender {
@@ -48,12 +50,13 @@ export class Appender {
     this.#sleeper = new Sleeper(options.timing)
   }
 
-  async append(bytes: Uint8Array): Promise<AppendOutcome> {
+  /** As `TopicPartition` has it. */
+  async append(bytes: Uint8Array, mayBegin: () => boolean = always): Promise<AppendOutcome> {
     if (this.#isBusy) throw bug('two appends to a partition at once')
     if (bytes.length > recordBytesMax) throw bug(`a record of ${bytes.length} bytes`)
     this.#isBusy = true
     try {
-      return await this.#appendUntilDeadline(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+      return await this.#appendUntilDeadline(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), mayBegin)
     } finally {
       this.#isBusy = false
     }
@@ -65,12 +68,13 @@ export class Appender {
     this.#options.requests.close()
   }
 
-  async #appendUntilDeadline(value: Buffer): Promise<AppendOutcome> {
+  async #appendUntilDeadline(value: Buffer, mayBegin: () => boolean): Promise<AppendOutcome> {
     const { timing, deadlineMs } = this.#options
     const endMs = timing.monotonicMs() + deadlineMs
     let mayBeStored = false
     for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
-      const attempt = await this.#attempt(value)
+      // Once it may be stored, it is sent again to learn whether it is: it was let in before.
+      const attempt = await this.#attempt(value, mayBeStored ? always : mayBegin)
       if (attempt.offset !== undefined) return this.#stored(attempt.offset)
       mayBeStored ||= attempt.mayBeStored
       const isOver = !attempt.tryAgain || this.#sleeper.stopped || timing.monotonicMs() + pauseMs > endMs
@@ -79,7 +83,7 @@ export class Appender {
     }
   }
 
-  async #attempt(value: Buffer): Promise<Attempt> {
+  async #attempt(value: Buffer, mayBegin: () => boolean): Promise<Attempt> {
     const { leader, requests } = this.#options
     let broker: Broker | undefined
     let isSending = false
@@ -88,9 +92,9 @@ export class Appender {
       this.#producer ??= await requests.init(broker)
       if (this.#producer.epoch > epochMax) return noEpochLeft
       isSending = true
-      return { offset: await requests.produce(broker, leader.topic, value, this.#producer) }
+      return { offset: await requests.produce(broker, leader.topic, value, this.#producer, mayBegin) }
     } catch (error) {
-      if (broker !== undefined) leader.forget(broker)
+      if (broker !== undefined && !(error instanceof TooLate)) leader.forget(broker)
       if (error instanceof Refused && error.code === 'INVALID_PRODUCER_EPOCH') this.#producer = undefined
       return { ...(isSending ? verdictOf(error) : verdictBefore(error)), reason: messageOf(error) }
     }

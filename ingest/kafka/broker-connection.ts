@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import type { Connection } from '@platformatic/kafka'
 import { createMutex } from '../../limits/mutex.ts'
-import { messageOf, NotSent, Refused, Unanswered } from './kafka-errors.ts'
+import { messageOf, NotSent, Refused, TooLate, Unanswered } from './kafka-errors.ts'
 
 export type Library = typeof import('@platformatic/kafka')
 
@@ -23,7 +23,8 @@ export interface ConnectionSettings {
 export interface BrokerConnection {
   /**
    * What the broker answers. Throws `NotSent`, `Refused`, or `Unanswered` after `timeoutMs` or when the connection is cut;
-   * then the connection is closed, so that a late answer is not taken for another one's.
+   * then the connection is closed, so that a late answer is not taken for another one's. `send` may throw `TooLate` instead of
+   * sending.
    */
   request<Answer>(broker: Broker, timeoutMs: number, send: (to: Connection) => Promise<Answer>): Promise<Answer>
   /** Cuts it, with the request that is under way; later ones are not sent. */
@@ -78,6 +79,7 @@ export function createBrokerConnection(library: Library, settings: ConnectionSet
         try {
           return await Promise.race([send(connection), late])
         } catch (error) {
+          if (error instanceof TooLate) throw error
           if (error instanceof library.ResponseError) throw refusalOf(error)
           drop()
           throw new Unanswered(`${nameOf(broker)}: ${causeOf(error)}`)

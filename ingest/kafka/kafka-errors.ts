@@ -28,6 +28,11 @@ export class NotSent extends Error {
   override name = 'NotSent'
 }
 
+/** The request was not to be sent any more, and was not. */
+export class TooLate extends Error {
+  override name = 'TooLate'
+}
+
 /** The connection was cut, or there was no answer in time: the request may have been executed, and may be even later. */
 export class Unanswered extends Error {
   override name = 'Unanswered'

@@ -1,15 +1,18 @@
 /** The requests of a producer, to the broker that leads the partition. */
 
 import type { Broker, BrokerConnection, Library } from './broker-connection.ts'
-import { Unanswered } from './kafka-errors.ts'
+import { TooLate, Unanswered } from './kafka-errors.ts'
 import { offsetOf } from './offset.ts'
 import type { Producer } from './producer-state.ts'
 
 export interface ProducerRequests {
   /** A number that no producer has had, with its first epoch. Throws as `BrokerConnection` does. */
   init(broker: Broker): Promise<Producer>
-  /** Appends one record; resolves with its offset when all replicas in sync have it. Throws as `BrokerConnection` does. */
-  produce(broker: Broker, topic: string, value: Buffer, producer: Producer): Promise<number>
+  /**
+   * Appends one record; resolves with its offset when all replicas in sync have it. Throws as `BrokerConnection` does, and `TooLate`
+   * when `mayBegin`, which is asked directly before the request is sent, is false.
+   */
+  produce(broker: Broker, topic: string, value: Buffer, producer: Producer, mayBegin: () => boolean): Promise<number>
   close(): void
 }
 
@@ -29,7 +32,7 @@ export function createProducerRequests(
       )
       return { id: producerId, epoch: producerEpoch, sequence: 0 }
     },
-    async produce(broker, topic, value, producer) {
+    async produce(broker, topic, value, producer, mayBegin) {
       const options = {
         compression: 'none' as const,
         producerId: producer.id,
@@ -38,9 +41,10 @@ export function createProducerRequests(
         partitionLeaderEpoch: 0,
       }
       const brokerTimeoutMs = Math.ceil(timeoutMs * brokerShare)
-      const answer = await connection.request(broker, timeoutMs, to =>
-        library.produceV9.api.async(to, allInSync, brokerTimeoutMs, [{ topic, partition: 0, value }], options),
-      )
+      const answer = await connection.request(broker, timeoutMs, to => {
+        if (!mayBegin()) throw new TooLate('the lease of this node is over')
+        return library.produceV9.api.async(to, allInSync, brokerTimeoutMs, [{ topic, partition: 0, value }], options)
+      })
       const partition = typeof answer === 'boolean' ? undefined : answer.responses[0]?.partitionResponses[0]
       if (partition === undefined) throw new Unanswered('an answer without the partition')
       return offsetOf(partition.baseOffset)

@@ -12,8 +12,11 @@ import { createProducerRequests } from './producer-requests.ts'
 export interface TopicPartition {
   /** Of the topic, as Kafka gave it: another one for a topic that was deleted and made again. */
   readonly topicId: string
-  /** Appends one record; one append at a time. Never throws but for a `bug()`. */
-  append(bytes: Uint8Array): Promise<AppendOutcome>
+  /**
+   * Appends one record; one append at a time. `mayBegin` is asked directly before it is sent, until it may have reached a broker: when it
+   * is false, nothing is appended. Never throws but for a `bug()`.
+   */
+  append(bytes: Uint8Array, mayBegin?: () => boolean): Promise<AppendOutcome>
   /**
    * Records from `offset` on, at least one when there is one, however long; waits up to `waitMs` for one. One call waits for the
    * other. Throws `KafkaAway`, `TopicMissing` and `OffsetOutOfRange`.
@@ -47,7 +50,7 @@ export async function openTopicPartition(options: PartitionOptions, topic: strin
   const asker = new Fetcher({ library, connection: connect(), leader, requestTimeoutMs })
   return {
     topicId: found.id,
-    append: bytes => appender.append(bytes),
+    append: (bytes, mayBegin) => appender.append(bytes, mayBegin),
     fetch: (offset, bytesMax, waitMs) => fetcher.fetch(offset, bytesMax, waitMs),
     offsets: () => asker.offsets(),
     async close() {

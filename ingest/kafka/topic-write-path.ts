@@ -10,25 +10,19 @@ import { statusBefore } from '../forwarder/forwarder-status.ts'
 import { Journal } from '../journal/journal.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
 import { appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
-import type { Kafka, KafkaOptions } from './connect.ts'
+import type { Kafka } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import type { ShardState } from './shard-state.ts'
 import type { ShardStateReader } from './shard-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
-import { openTopicMedium } from './topic-medium.ts'
+import { createTopicMedium, type TopicMediumOptions } from './topic-medium.ts'
 
 export interface TopicWritePathOptions<Series, Values extends Timed>
-  extends Pick<WritePathOptions<Series, Values>, 'table' | 'writer' | 'directory' | 'clock' | 'log' | 'onFatal'> {
+  extends Pick<WritePathOptions<Series, Values>, 'table' | 'writer' | 'clock' | 'log' | 'onFatal'>,
+    Omit<TopicMediumOptions, 'end'> {
   kafka: Kafka
-  /** For the journal's thread, which has connections of its own. */
-  connection: KafkaOptions
-  topic: string
-  /** Of the journal that was in the directory before. */
-  lastStampUs: number
   state: ShardState
   published: Pick<ShardStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
-  /** Why nothing more may be appended, while the topic would remove records before they are in QuestDB. */
-  refusal: () => string | undefined
   /** There will be a listener, which is told all that QuestDB may lack at the start. */
   tellsUnapplied: boolean
 }
@@ -44,7 +38,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const partition = await kafka.partition(topic)
   const { start, end } = await partition.offsets()
   const { offset: committed = start } = await state.load(topic)
-  const medium = await openTopicMedium({ ...options, partition, end, nowUs })
+  const medium = createTopicMedium({ ...options, end })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
   const tells = options.tellsUnapplied ? { tellFrom: committed, waitsForListener: true } : { tellFrom: end }
   const feed = openTopicFeed({ topic, table, partition, from: committed, ...tells, published, log, onFatal })

@@ -8,7 +8,7 @@ import { recoverJournal } from '../../ingest/journal/recovery.ts'
 import { SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { listSegments } from '../../ingest/journal/segments.ts'
-import type { Stamper } from '../../ingest/journal/stamp.ts'
+import type { ClassStamper } from '../../ingest/journal/stamp.ts'
 import { openStamper } from '../../ingest/journal/stamp-file.ts'
 import { readingLength, writeReading } from '../../ingest/readings-table.ts'
 import { silentLog } from '../support/databases.ts'
@@ -175,7 +175,7 @@ function runLife(disk: SimulatedDisk, history: History): void {
 
 interface Life {
   writer: SegmentWriter
-  stamper: Stamper
+  stamper: ClassStamper
   switches: SimulatedDisk['switches']
   /** Nothing keeps the stamps from it. */
   followsClock: boolean

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { Appender, type AppendOutcome } from '../../ingest/kafka/appender.ts'
-import { NotSent, Refused, Unanswered } from '../../ingest/kafka/kafka-errors.ts'
+import { NotSent, Refused, TooLate, Unanswered } from '../../ingest/kafka/kafka-errors.ts'
 import type { PartitionLeader } from '../../ingest/kafka/partition-leader.ts'
 import type { ProducerRequests } from '../../ingest/kafka/producer-requests.ts'
 import { epochMax, type Producer } from '../../ingest/kafka/producer-state.ts'
@@ -93,9 +93,16 @@ function createModel(events: readonly Event[], { epoch, sequence }: Omit<Produce
     },
     random: Math.random,
   }
+  const asked: ProducerRequests = {
+    ...requests,
+    async produce(broker, topic, value, producer, mayBegin) {
+      if (!mayBegin()) throw new TooLate('too late')
+      return await requests.produce(broker, topic, value, producer, mayBegin)
+    },
+  }
   const broker = { host: 'broker', port: 1 }
   const leader: PartitionLeader = { topic: 'topic', topicId: '', find: async () => broker, forget: () => undefined }
-  const appender = new Appender({ leader, requests, timing, deadlineMs: 4 * requestMs })
+  const appender = new Appender({ leader, requests: asked, timing, deadlineMs: 4 * requestMs })
   return { partition, appender, arriveAll: () => arriveLate(Number.POSITIVE_INFINITY) }
 }
 
@@ -142,6 +149,24 @@ test('when the network works again, the next group is stored', async t => {
   })
   await fc.assert(property, { numRuns: 300 })
   t.pass()
+})
+
+test('a group that may not be sent any more is refused at once, unless it may be stored already', async t => {
+  const late = createModel([], { epoch: 0, sequence: 0 })
+  t.strictSame(await late.appender.append(Buffer.from('a'), () => false), { outcome: 'full', reason: 'too late' })
+  t.strictSame(late.partition.log, [])
+  t.match(await late.appender.append(Buffer.from('b'), () => true), { outcome: 'stored', offset: 0 })
+
+  // The lease ends after the first request.
+  const requests: boolean[] = []
+  const mayBegin = () => requests.push(true) === 1
+  const unsent = createModel(['not sent'], { epoch: 0, sequence: 0 })
+  t.match(await unsent.appender.append(Buffer.from('a'), mayBegin), { outcome: 'full' })
+  t.strictSame(unsent.partition.log, [])
+  requests.length = 0
+  const unanswered = createModel(['answer lost', 'answered'], { epoch: 0, sequence: 0 })
+  t.match(await unanswered.appender.append(Buffer.from('a'), mayBegin), { outcome: 'stored', offset: 0 })
+  t.equal(requests.length, 1, 'it is not asked again')
 })
 
 test('without an epoch left, nothing is stored and the reason is told', async t => {

@@ -2,9 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { openDisk } from '../../ingest/journal/disk.ts'
 import { Journal } from '../../ingest/journal/journal.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
-import { openTopicMedium } from '../../ingest/kafka/topic-medium.ts'
+import { openStamper } from '../../ingest/journal/stamp-file.ts'
+import { createTopicMedium } from '../../ingest/kafka/topic-medium.ts'
 import { readingWriter } from '../../ingest/readings-table.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { device, reading } from '../support/journal-parts.ts'
@@ -18,16 +20,14 @@ const topic = await kafka.makeTopic('journal')
 const connection = { brokers: kafka.addresses, clientId: 'test', appendDeadlineMs: 200 }
 const nowUs = () => Date.now() * 1000
 const partition = await (await kafka.connect()).partition(topic)
-const medium = await openTopicMedium({
-  partition,
+let leaseLeftMs = Number.POSITIVE_INFINITY
+const medium = createTopicMedium({
   connection,
   topic,
   end: 0,
+  stamper: openStamper({ disk: openDisk(temporaryFolder(t)), lastStampUs: 0, nowUs, log: silentLog }),
   refusal: () => undefined,
-  directory: temporaryFolder(t),
-  lastStampUs: 0,
-  nowUs,
-  log: silentLog,
+  leaseLeftMs: () => leaseLeftMs,
 })
 const journal = new Journal({
   writer: readingWriter,
@@ -56,4 +56,15 @@ t.test('readings are taken again when Kafka is back, however long nothing was se
     return outcome !== 'full'
   })
   t.equal(outcome, 'stored')
+})
+
+t.test('a group that is handed over without a lease is refused, and nothing of it is in the topic', async t => {
+  const { end } = await partition.offsets()
+  leaseLeftMs = 0
+  t.equal(await append(4), 'full')
+  t.match(journal.status().issue, /this node has no lease/)
+  t.equal((await partition.offsets()).end, end)
+  leaseLeftMs = 10_000
+  t.equal(await append(5), 'stored')
+  t.equal(journal.status().issue, undefined)
 })

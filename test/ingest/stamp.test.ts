@@ -1,6 +1,6 @@
 import { test } from 'tap'
 import { openDisk } from '../../ingest/journal/disk.ts'
-import { createStamper, type Stamper, type StampState } from '../../ingest/journal/stamp.ts'
+import { type ClassStamper, createStamper, type StampState } from '../../ingest/journal/stamp.ts'
 import { openStamper, readStamps } from '../../ingest/journal/stamp-file.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
@@ -126,7 +126,7 @@ test('restarts under a clock that is set give no stamp twice, and follow it', as
   const given: number[] = []
   let us = startUs
   let lastStampUs = 0
-  const use = (stamper: Stamper) => {
+  const use = (stamper: ClassStamper) => {
     for (let index = 0; index < 100; index++) {
       us += 1
       const stamp = stamper.next()

@@ -141,6 +141,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
     points: ingest,
     questdb: () => ({ state: 'up' }),
     postgres: () => undefined,
+    clock: () => undefined,
     reads: () => undefined,
     connections: () => undefined,
     broker: () => undefined,

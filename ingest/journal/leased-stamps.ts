@@ -1,0 +1,80 @@
+/** The stamps of this process where several share a topic: keeps its classes, in time, as long as it runs. */
+
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../store/log.ts'
+import { StartError } from '../../store/start-error.ts'
+import type { Stamper } from './stamp.ts'
+import type { StampClassRows } from './stamp-classes.ts'
+import { StampLease } from './stamp-lease.ts'
+
+export interface LeasedStamps {
+  readings: Stamper
+  points: Stamper
+  /** Gives the classes back. To be called when no stamp is wanted any more. */
+  close(): Promise<void>
+}
+
+export interface LeasedStampsOptions {
+  rows: StampClassRows
+  nowUs: () => number
+  log: Log
+}
+
+const renewEveryMs = 10_000
+/** Also when stamps are wanted that there are none of. */
+const pauseMsMin = 100
+
+/** Rejects with a StartError where other processes have all classes. */
+export async function openLeasedStamps({ rows, nowUs, log }: LeasedStampsOptions): Promise<LeasedStamps> {
+  const closing = new AbortController()
+  let awake = Promise.withResolvers<void>()
+  const lease = new StampLease({ rows, holder: randomUUID(), nowUs, log }, 2, () => awake.resolve())
+  const [readings, points] = lease.stampers as [Stamper, Stamper]
+  let hasFailed = false
+
+  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+
+  async function renew(): Promise<void> {
+    try {
+      await lease.renew()
+      if (hasFailed) log.info({}, 'times of receipt are claimed again')
+      hasFailed = false
+    } catch (error) {
+      if (!hasFailed) log.warn({ err: error }, 'further times of receipt cannot be claimed in PostgreSQL, retrying')
+      hasFailed = true
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await Promise.race([awake.promise, pause(renewEveryMs)])
+      if (closing.signal.aborted) return
+      awake = Promise.withResolvers()
+      await renew()
+      await pause(pauseMsMin)
+    }
+  }
+
+  await lease.renew()
+  if (!lease.hasClasses()) {
+    throw new StartError(
+      'Other processes on this PostgreSQL have all classes of times of receipt, of which each takes four: stop one of them. ' +
+        'Those of a process that was killed are free after a minute.',
+    )
+  }
+  // The first one took the classes, this one sets their bounds.
+  await lease.renew()
+  const running = run()
+  return {
+    readings,
+    points,
+    async close() {
+      closing.abort()
+      awake.resolve()
+      await running
+      // Their lease ends by itself.
+      await lease.release().catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,222 @@
+/** Stamps of several processes on one table of classes: in a real PostgreSQL, and in memory over many more histories. */
+
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import { openLeasedStamps } from '../../ingest/journal/leased-stamps.ts'
+import { createStampClassRows, leasedModulus, readHighestStamps } from '../../ingest/journal/stamp-classes.ts'
+import { StampLease } from '../../ingest/journal/stamp-lease.ts'
+import { nowhere, recordingLog, silentLog, startDatabases } from '../support/databases.ts'
+import { ModelClassRows } from '../support/stamp-class-model.ts'
+import { type HistoryRows, history, runHistory } from '../support/stamp-history.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const rows = createStampClassRows(pool)
+const minuteUs = 60_000_000
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+const inPostgres: HistoryRows = {
+  ...rows,
+  async expire(holder) {
+    await pool.query("UPDATE stamp_classes SET expires_at = clock_timestamp() - interval '1 s' WHERE holder = $1", [
+      holder,
+    ])
+  },
+}
+
+const forget = () => pool.query('UPDATE stamp_classes SET holder = NULL, expires_at = NULL, bound_us = 0')
+t.beforeEach(async () => void (await forget()))
+
+interface ClassRow {
+  class: number
+  holder: string | null
+  boundUs: number
+}
+
+const classes = async () =>
+  (await pool.query<ClassRow>('SELECT class, holder, bound_us::float8 AS "boundUs" FROM stamp_classes ORDER BY class'))
+    .rows
+const heldBy = async (holder: string) => (await classes()).filter(row => row.holder === holder)
+
+/** A process whose clock the test sets. */
+function openProcess(wallMs = Date.now()) {
+  const clock = { us: wallMs * 1000, runMs: 0 }
+  const holder = randomUUID()
+  const { log, texts } = recordingLog('error')
+  const lease = new StampLease({ rows, holder, nowUs: () => clock.us, monotonicMs: () => clock.runMs, log }, 2)
+  const [readings, points] = lease.stampers
+  if (readings === undefined || points === undefined) throw new Error('there are two')
+  return { clock, holder, lease, readings, points, errors: texts }
+}
+
+async function started(wallMs?: number) {
+  const process = openProcess(wallMs)
+  await process.lease.renew()
+  await process.lease.renew()
+  return process
+}
+
+t.test('no history of processes, clocks and lost answers gives a stamp out twice', async t => {
+  // So few that the processes take each other's.
+  const classes = 6
+  let given = 0
+  const inMemory = fc.asyncProperty(history, async each => {
+    given += await runHistory(new ModelClassRows(classes), each)
+  })
+  await fc.assert(inMemory, { numRuns: 1000 })
+  t.ok(given > 20_000, `${given} stamps`)
+  const inDatabase = fc.asyncProperty(history, async each => {
+    await forget()
+    await pool.query("UPDATE stamp_classes SET holder = $1, expires_at = 'infinity' WHERE class > $2", [
+      nobody,
+      classes,
+    ])
+    await runHistory(inPostgres, each)
+  })
+  await fc.assert(inDatabase, { numRuns: 15 })
+})
+
+t.test('processes have classes of their own, and give no stamp out before it is claimed', async t => {
+  const [one, other] = [openProcess(), openProcess()]
+  t.equal(one.readings.next(), undefined, 'before there are classes')
+  await Promise.all([one.lease.renew(), other.lease.renew()])
+  t.equal(one.readings.next(), undefined, 'before there is a bound')
+  t.match(one.readings.issue?.(), /no times of receipt are left/)
+  await Promise.all([one.lease.renew(), other.lease.renew()])
+  t.equal(one.readings.issue?.(), undefined)
+  const stamps = [one, other].flatMap(({ readings, clock }) => {
+    clock.us += 1
+    return Array.from({ length: 1000 }, () => readings.next() ?? 0)
+  })
+  t.equal(new Set(stamps).size, 2000)
+  t.ok(stamps.every(us => us % leasedModulus !== 0))
+  for (const { holder } of [one, other]) t.equal((await heldBy(holder)).length, 4)
+  const [first] = await heldBy(one.holder)
+  t.ok(
+    (first?.boundUs ?? 0) >= (stamps[0] ?? 0) || (await heldBy(one.holder)).some(row => row.boundUs > (stamps[0] ?? 0)),
+  )
+})
+
+t.test('stamps end at their bound, and go on when it is raised', async t => {
+  const { clock, readings, points, lease, holder } = await started()
+  t.ok(readings.next())
+  clock.us += minuteUs + 1_000_000
+  t.equal(readings.next(), undefined)
+  t.ok(readings.highestUs() < clock.us, 'what was refused counts as no stamp')
+  await lease.renew()
+  t.ok((readings.next() ?? 0) >= clock.us)
+  t.ok((points.next() ?? 0) >= clock.us, 'those of the other table with it')
+  // After an hour it goes on for an hour.
+  clock.runMs += 3_600_000
+  await lease.renew()
+  clock.us += 59 * minuteUs
+  t.ok(readings.next())
+  await lease.release()
+  t.equal(readings.next(), undefined)
+  const highest = Math.max(readings.highestUs(), points.highestUs())
+  t.strictSame(await heldBy(holder), [])
+  t.equal(Math.max(...(await classes()).map(row => row.boundUs)), highest, 'the next process goes on there')
+})
+
+t.test('classes of a process that has ended without a word are free after its lease, above its bound', async t => {
+  const all = await Promise.all(Array.from({ length: 12 }, () => started()))
+  const last = await started()
+  t.equal((await heldBy(last.holder)).length, 1, 'the thirteenth has what is left')
+  t.ok(last.readings.next())
+  const none = openProcess()
+  await none.lease.renew()
+  t.equal(none.lease.hasClasses(), false)
+  await t.rejects(
+    openLeasedStamps({ rows, nowUs: () => Date.now() * 1000, log: silentLog }),
+    /have all classes of times/,
+  )
+  const [killed] = all
+  if (killed === undefined) throw new Error('there are twelve')
+  const before = await heldBy(killed.holder)
+  await inPostgres.expire(killed.holder)
+  await none.lease.renew()
+  await none.lease.renew()
+  const taken = await heldBy(none.holder)
+  t.strictSame(
+    taken.map(row => row.class),
+    before.map(row => row.class),
+  )
+  // It was only frozen, and goes on with what it had claimed.
+  const frozen = new Set(Array.from({ length: 100 }, () => killed.readings.next()))
+  const successor = Array.from({ length: 100 }, () => none.readings.next())
+  t.notOk(frozen.has(undefined) || successor.includes(undefined))
+  t.ok(successor.every(us => !frozen.has(us)))
+  await killed.lease.renew()
+  t.equal(killed.lease.hasClasses(), false)
+  t.equal(killed.readings.next(), undefined)
+})
+
+t.test('a statement that comes late lowers no bound', async t => {
+  const { holder, readings } = await started()
+  const us = readings.next() ?? 0
+  const residue = us % leasedModulus
+  const request = { classesMax: 4, leaseMs: 1000, boundsUs: new Map([[residue, us - 1]]) }
+  const classes = await rows.lease(holder, request)
+  const [row] = classes.filter(row => row.class === residue)
+  t.ok(row !== undefined && row.beforeUs === row.boundUs && row.boundUs > us)
+})
+
+t.test('a clock that is set back has another class, and stamps run ahead when there is none', async t => {
+  const { clock, readings, lease, errors } = await started()
+  for (const turn of [0, 1, 2, 3]) {
+    t.ok(Math.abs((readings.next() ?? 0) - clock.us) <= 1_000_000, `turn ${turn}`)
+    clock.us -= 10 * minuteUs
+    // Refused until the bound of that class is claimed.
+    const before = readings.next()
+    if (turn < 3) t.equal(before, undefined)
+    await lease.renew()
+  }
+  t.strictSame(
+    [...new Set(errors)],
+    ['all classes of stamps are ahead of the clock; timestamps stay ahead of it until it catches up'],
+  )
+  t.ok((readings.next() ?? 0) > clock.us + minuteUs)
+})
+
+t.test('from journals on disk and back, no stamp is given out again', async t => {
+  const aheadUs = Date.now() * 1000 + 60 * minuteUs
+  const disk = Array.from({ length: 10 }, (_, residue) => (residue === 3 ? aheadUs : 0))
+  await rows.raise(disk)
+  await rows.raise(Array<number>(10).fill(5))
+  const raised = (await classes()).filter(row => row.boundUs === aheadUs).map(row => row.class)
+  t.strictSame(raised, [3, 13, 23, 33, 43])
+  const { readings, lease } = await started()
+  for (let at = 0; at < 100; at++) readings.next()
+  await lease.release()
+  const highest = await readHighestStamps(pool)
+  t.equal(highest.length, 10)
+  t.equal(highest[3], aheadUs)
+  t.equal(highest[0], 5)
+  t.ok(highest.some(us => us === readings.highestUs()))
+})
+
+t.test('while PostgreSQL is away stamps are given out up to their bound, and claimed again afterwards', async t => {
+  let isAway = false
+  let offsetUs = 0
+  const breaking = createStampClassRows({
+    query: (...args: unknown[]) =>
+      isAway ? Promise.reject(new Error('away')) : (pool.query as (...args: unknown[]) => unknown)(...args),
+  } as never)
+  const warn = recordingLog('warn')
+  const nowUs = () => Date.now() * 1000 + offsetUs
+  const stamps = await openLeasedStamps({ rows: breaking, nowUs, log: warn.log })
+  t.teardown(() => stamps.close())
+  isAway = true
+  t.ok(stamps.readings.next())
+  offsetUs = 2 * minuteUs
+  t.equal(stamps.readings.next(), undefined)
+  await waitUntil(() => warn.texts.length > 0)
+  t.match(warn.texts, [/^further times of receipt cannot be claimed/])
+  isAway = false
+  await waitUntil(() => stamps.readings.next() !== undefined)
+})
+
+async function waitUntil(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise(resolve => setTimeout(resolve, 10))
+}
