@@ -77,8 +77,8 @@ export class Appender {
       const attempt = await this.#attempt(value, mayBeStored ? always : mayBegin)
       if (attempt.offset !== undefined) return this.#stored(attempt.offset)
       mayBeStored ||= attempt.mayBeStored
-      const isOver = !attempt.tryAgain || this.#sleeper.stopped || timing.monotonicMs() + pauseMs > endMs
-      if (isOver) return this.#notStored(mayBeStored, attempt.reason)
+      const isTooLate = timing.monotonicMs() + pauseMs > endMs || !(mayBeStored || mayBegin())
+      if (isTooLate || !attempt.tryAgain || this.#sleeper.stopped) return this.#notStored(mayBeStored, attempt.reason)
       await this.#sleeper.sleep(pauseMs)
     }
   }

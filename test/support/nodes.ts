@@ -4,10 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestHooks, temporaryFolder } from './databases.ts'
-import { type Service, startService, withoutQuestdb } from './service.ts'
+import { type Service, type ServiceSettings, startService, withoutQuestdb } from './service.ts'
 import { startTcpPostgres } from './tcp-postgres.ts'
 
 export const leaseSeconds = 2
+const nodeProcess: NonNullable<ServiceSettings['command']> = [process.execPath, 'test/support/node-process.ts']
 
 export interface NodeCluster {
   postgres: Awaited<ReturnType<typeof startTcpPostgres>>
@@ -23,7 +24,11 @@ export function makeSecrets(t: TestHooks): string {
   return folder
 }
 
-export async function openCluster(t: TestHooks): Promise<NodeCluster> {
+/** `command` starts a node; `environment` is that of each. */
+export async function openCluster(
+  t: TestHooks,
+  { command = nodeProcess, environment: common = {} }: Pick<ServiceSettings, 'command' | 'environment'> = {},
+): Promise<NodeCluster> {
   const postgres = await startTcpPostgres(t)
   const shared = {
     ...withoutQuestdb,
@@ -34,13 +39,14 @@ export async function openCluster(t: TestHooks): Promise<NodeCluster> {
     READS: 'private',
     SIGN_UP: 'open',
     AIR_QUALITY_HTTP: 'allow',
+    ...common,
   }
   return {
     postgres,
     start: environment =>
       startService(t, {
         environment: { ...shared, ...environment },
-        command: [process.execPath, 'test/support/node-process.ts'],
+        command,
       }),
   }
 }
