@@ -18,6 +18,8 @@ export interface MqttOptions
   brokerIntake: BrokerLinkOptions['intake']
   writers: Writers
   registry: Registry
+  /** Whether this service does what one node does for all. */
+  leads: () => boolean
   log: Log
 }
 
@@ -29,7 +31,7 @@ export interface Mqtt {
 }
 
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
-  const { config, writers, brokerIntake, meter, registry, log } = options
+  const { config, writers, brokerIntake, meter, registry, leads, log } = options
   if (config.MQTT_PORT === undefined && config.MQTT_BROKER_URL === undefined) {
     return { brokerFault: () => undefined, close: async () => undefined }
   }
@@ -37,7 +39,7 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
   let link: BrokerLink | undefined
   const onClosed = addMqttMetrics(registry, {
     connections: () => listener?.sessions() ?? 0,
-    isBrokerConnected: config.MQTT_BROKER_URL === undefined ? undefined : () => link?.fault() === undefined,
+    isBrokerConnected: config.MQTT_BROKER_URL === undefined ? undefined : () => link?.isConnected() === true,
   })
   if (config.MQTT_PORT !== undefined) {
     listener = await listen(options, config.MQTT_PORT, onClosed)
@@ -48,6 +50,7 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
       url: config.MQTT_BROKER_URL,
       clientId: config.MQTT_BROKER_CLIENT_ID,
       meter,
+      leads,
       log,
       intake: brokerIntake,
       protocolVersion: config.MQTT_BROKER_VERSION === '5' ? 5 : 4,

@@ -71,6 +71,7 @@ async function openServiceMqtt(
     sessionNotices: nodes.several?.sessions,
     keys: accounts.keys,
     registry: metrics.registry,
+    leads: nodes.leads,
   })
 }
 

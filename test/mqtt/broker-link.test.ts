@@ -24,12 +24,20 @@ async function startBroker(t: Test): Promise<string> {
   return `mqtt://127.0.0.1:${port}`
 }
 
-function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4) {
+function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4, leads = () => true) {
   const writer = createWriters(
     { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never,
     perOwner,
   ).ofTrustedBroker()
-  const opened = openBrokerLink({ ...parts, url, protocolVersion, clientId: 'barograph', writer, log: silentLog })
+  const opened = openBrokerLink({
+    ...parts,
+    url,
+    protocolVersion,
+    clientId: 'barograph',
+    writer,
+    leads,
+    log: silentLog,
+  })
   t.teardown(() => opened.close())
   return opened
 }
@@ -77,6 +85,33 @@ test('a reading that is not stored is not acknowledged, and comes again', async 
   await until('it is stored', () => parts.journal.stored.length > 0)
   // A kept session delivers at once: its readings can come before the answer to the subscription.
   await until('its subscription is answered', () => again.fault() === undefined)
+})
+
+test('of several nodes the one that leads has the session, and the next one goes on with it', async t => {
+  const url = await startBroker(t)
+  const nodes = [createIntakeParts(), createIntakeParts()]
+  let leader = 0
+  const links = nodes.map((parts, place) => link(t, url, parts, 4, () => leader === place))
+  const connected = () => links.map(opened => opened.isConnected())
+  await until('the first one is connected', () => connected()[0] === true)
+  t.strictSame(connected(), [true, false])
+  t.equal(links[1]?.fault(), undefined, 'the other one has nothing to complain of')
+  const sender = await connectClient(t, url)
+  const sent: number[] = []
+  const publish = async () => {
+    sent.push(sent.length + 1)
+    await sender.publishAsync('readings/porch', reading(sent.length), { qos: 1 })
+  }
+  const moments = [1, 0, 1]
+  for (const next of moments) {
+    for (let count = 0; count < 10; count++) await publish()
+    leader = next
+    for (let count = 0; count < 10; count++) await publish()
+    await until('the next one is connected', () => connected()[next] === true && connected()[1 - next] === false)
+  }
+  const stored = () => new Set(nodes.flatMap(({ journal }) => journal.stored))
+  await until('all are stored', () => stored().size === sent.length)
+  t.ok(nodes.every(({ journal }) => journal.stored.length > 0))
 })
 
 test('a broker that is away is told, and found again', async t => {
