@@ -10,6 +10,7 @@ import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
+import type { Transaction } from '../store/postgres/transaction.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 import { packageVersion } from '../store/version.ts'
@@ -26,6 +27,8 @@ export interface ServiceNodes {
   count(): number
   /** What tells of this node and of the others; undefined for a service that is alone. */
   several: Pick<Nodes, 'own' | 'states' | 'sessions'> | undefined
+  /** For a transaction that only the leader may make: until it ends no other node leads. Rejects where one does. */
+  requireLead(transaction: Transaction): Promise<void>
   close(): Promise<void>
 }
 
@@ -70,6 +73,7 @@ const alone: ServiceNodes = {
   leads: () => true,
   count: () => 1,
   several: undefined,
+  requireLead: async () => undefined,
   close: async () => undefined,
 }
 

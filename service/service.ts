@@ -65,7 +65,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     serviceIngest,
   } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
   const { feed, leads, several } = serviceNodes
-  const store = several === undefined ? opened : await withSharedView(opened, { feed, leads, log, onOpen })
+  const store = several === undefined ? opened : await withSharedView(opened, { ...serviceNodes, log, onOpen })
   const { ingest, pointsIngest, topicStates } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })

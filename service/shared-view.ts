@@ -2,14 +2,14 @@
 
 import type pg from 'pg'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
+import type { Nodes } from '../auth/nodes/nodes.ts'
 import type { Log } from '../store/log.ts'
 import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
 import type { Store } from '../store/store.ts'
 
-export interface SharedViewOptions {
+export interface SharedViewOptions extends Pick<Nodes, 'leads' | 'requireLead'> {
   pool: pg.Pool
   feed: ChangeFeed
-  leads: () => boolean
 }
 
 interface Row {
@@ -21,10 +21,10 @@ interface Row {
 /** The store of a node, which was opened without the hourly view. */
 export async function withSharedView(
   store: Store,
-  { feed, leads, log, onOpen }: Omit<SharedViewOptions, 'pool'> & { log: Log; onOpen: (close: () => unknown) => void },
+  { log, onOpen, ...nodes }: Omit<SharedViewOptions, 'pool'> & { log: Log; onOpen: (close: () => unknown) => void },
 ): Promise<Store> {
   const { questdb } = store
-  const shared = await openSharedView({ pool: store.postgres, feed, leads })
+  const shared = await openSharedView({ ...nodes, pool: store.postgres })
   const isUp = () => questdb.state().state === 'up'
   const { close, ...hourlyView } = watchSharedHourlyView({ address: questdb.address, isUp, shared, log })
   onOpen(close)
@@ -34,15 +34,15 @@ export async function withSharedView(
 const stepMs = 4_000
 const nothing: Row = { valid_through: null, builds: 0, suspect_build: -1 }
 
-export async function openSharedView({ pool, feed, leads }: SharedViewOptions): Promise<SharedView> {
+export async function openSharedView({ pool, feed, leads, requireLead }: SharedViewOptions): Promise<SharedView> {
   let row = nothing
   async function reload(): Promise<void> {
     const { rows } = await pool.query<Row>(readSql)
     row = rows[0] ?? nothing
   }
-  /** A change that others need not know at once is not waited for. */
-  async function change(text: string, values: unknown[]): Promise<void> {
+  async function change(text: string, values: unknown[], isAllowed = requireLead): Promise<void> {
     await feed.commit({ pool, stepMs }, async transaction => {
+      await isAllowed(transaction)
       const { rowCount } = await transaction.query(text, values)
       if (rowCount === 1) feed.note(transaction, 'hourly-view')
     })
@@ -51,6 +51,10 @@ export async function openSharedView({ pool, feed, leads }: SharedViewOptions): 
   await reload()
   return {
     leads,
+    async takeOver() {
+      await reload()
+      return row.builds
+    },
     told: () => ({
       validThroughTxn: feed.isCurrent() ? (row.valid_through ?? undefined) : undefined,
       builds: row.builds,
@@ -60,7 +64,7 @@ export async function openSharedView({ pool, feed, leads }: SharedViewOptions): 
       if (validThroughTxn === undefined) await feed.settle()
     },
     suspectBuild: () => row.suspect_build,
-    suspect: build => change(suspectSql, [build]),
+    suspect: build => change(suspectSql, [build], async () => undefined),
   }
 }
 

@@ -12,6 +12,7 @@ import { createBarrier } from './barrier.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import { createFeedReader, FeedBroken } from './feed-reader.ts'
 import { appendChanges, type Change, readHead } from './feed-rows.ts'
+import { requireLead } from './leader-rows.ts'
 import { createLeadership } from './leadership.ts'
 import { idleMsMaxOf, Lease } from './lease.ts'
 import { createNodeConnection } from './node-connection.ts'
@@ -41,6 +42,8 @@ export interface Nodes {
   states(): Promise<NodeState[]>
   /** Where clients have sessions. */
   sessions: SessionNotices | undefined
+  /** For a transaction that only the leader may make: until it ends no other node leads. Rejects where one does. */
+  requireLead(transaction: Transaction): Promise<void>
   /** Gives up the lease, and what this node leads, of which nothing may be under way any more. */
   close(): Promise<void>
 }
@@ -135,6 +138,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     own: ownState,
     states: () => readNodeStates(pool, leaseMs).catch(() => [ownState()]),
     sessions,
+    requireLead: transaction => requireLead(transaction, node.id),
     async close() {
       sessions?.close()
       await leadership.close()

@@ -20,6 +20,8 @@ export interface ToldView {
 export interface SharedView {
   /** Whether this process is the one that changes the view. False at once when another one may be. */
   leads(): boolean
+  /** How often the view was made anew, as the leader before has told; nothing that it tells later counts. Only by the leader. */
+  takeOver(): Promise<number>
   /** What was told last; not valid while this process may lack what was told since. */
   told(): Readonly<ToldView>
   /** Resolves when every process that plans queries knows it. Only by the leader. */
@@ -60,7 +62,7 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
       leading = undefined
       return
     }
-    leading ??= takeOver(options, client)
+    leading ??= await takeOver(options, client)
     // What the leader before has told ends, for this one does not know what that was founded on.
     await tell(leading, shared)
     if (Math.max(suspectBuild, shared.suspectBuild()) >= leading.builds)
@@ -108,7 +110,7 @@ export function watchSharedHourlyView(options: SharedHourlyViewOptions): Omit<Ho
   }
 }
 
-function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient): Leading {
+async function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient): Promise<Leading> {
   const { timing = viewTiming, shared, log } = options
   const watch = new ViewWatch({ ...timing, monotonicMs: () => performance.now() })
   const exec: QuestdbClient['exec'] = (sql, timeoutMs) => {
@@ -117,7 +119,7 @@ function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient): Lead
   }
   const leading: Leading = {
     watch,
-    builds: shared.told().builds,
+    builds: await shared.takeOver(),
     told: undefined,
     check: viewCheck({ client: { exec }, watch, log, onRebuilt: () => leading.builds++ }),
   }

@@ -1,7 +1,9 @@
 /** Which node leads, on a real PostgreSQL. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Nodes } from '../../../auth/nodes/nodes.ts'
+import { inTransaction } from '../../../store/postgres/transaction.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
 import { openNode } from '../../support/registries.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -49,6 +51,22 @@ t.test('a node whose session has ended leads no more, until it is its turn again
   await waitFor('it has heard so', () => !first.leads())
   await leaderBut(undefined)
   t.equal(await shown(), 1)
+})
+
+t.test('a transaction of the leader keeps others from the lead, and one of another node is refused', async t => {
+  const first = await leaderBut(undefined)
+  const other = nodes.find(node => node !== first && node.fault() === undefined)
+  const refused = inTransaction(pool, { stepMs: 4_000 }, async transaction => await other?.requireLead(transaction))
+  await t.rejects(refused, { message: 'another node leads' })
+  await inTransaction(pool, { stepMs: 4_000 }, async transaction => {
+    await first.requireLead(transaction)
+    const closed = first.close()
+    await sleep(1_000)
+    t.equal(await shown(), 0, 'nobody is shown to lead')
+    t.equal(leaders().length, 0)
+    await closed
+  })
+  await leaderBut(first)
 })
 
 t.test('a node without a lease leaves the lead to another', async t => {
