@@ -15,7 +15,7 @@ import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
 
 /** What an erase needs of the write path of its table. */
-type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost'>
+type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost' | 'files'>
 
 /** By the table of their journals. */
 type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
@@ -120,11 +120,15 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     }
   }
 
-  /** For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over. */
+  /**
+   * For a QuestDB that does not sync the journal keeps its bytes for hours, and the erased rows are passed over; a topic keeps them
+   * for its retention.
+   */
   async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
+    const { files, status } = pathOf(rowsOf)
     const holds = () => {
-      const { start, isSynced } = pathOf(rowsOf).status().forwarder
-      return isSynced && start < end
+      const { start, isSynced } = status().forwarder
+      return files !== undefined && isSynced && start < end
     }
     while (holds()) await pause(pauseMs)
   }

@@ -1,0 +1,118 @@
+/** Nodes of one service on a real broker, QuestDB and PostgreSQL, each a process of its own, and one that forwards. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import { groupHeaderLength } from '../../ingest/journal/group.ts'
+import { offsetOf } from '../../ingest/journal/record.ts'
+import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
+import { type ShardTopics, topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { makeClient } from '../../store/postgres/postgres-connect.ts'
+import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
+import { type TestHooks, temporaryFolder } from './databases.ts'
+import { startKafka, type TestKafka } from './kafka.ts'
+import { leaseSeconds, makeSecrets } from './nodes.ts'
+import { until } from './processes.ts'
+import { type Service, startService } from './service.ts'
+
+export interface KafkaNodes {
+  databases: Databases
+  topics: ShardTopics
+  postgres: pg.Client
+  start(role?: 'api' | 'forward', environment?: Record<string, string>): Promise<Service>
+  /** The one of these nodes that leads, when one does. */
+  leader(nodes: readonly Service[]): Promise<Service>
+  /** All that the topics have is in QuestDB, and can be read. */
+  untilForwarded(): Promise<void>
+  /** The offsets of the groups that have records of this series. */
+  offsetsOf(topic: string, series: number): Promise<number[]>
+}
+
+export interface KafkaNodesOptions {
+  /** Where the services are started from. */
+  root?: string
+  environment?: Record<string, string>
+}
+
+const hourMs = 3_600_000
+
+export async function openKafkaNodes(
+  t: TestHooks,
+  { root, environment = {} }: KafkaNodesOptions = {},
+): Promise<KafkaNodes> {
+  const [kafka, databases] = await Promise.all([startKafka(t), startFaultDatabases(t, temporaryFolder(t))])
+  const topics = topicsOf('barograph-', 1)
+  const client = await kafka.connect()
+  const requirements = { replication: 1, retentionMs: 24 * hourMs }
+  for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })
+  const shared = {
+    KAFKA_BROKERS: kafka.addresses.join(),
+    KAFKA_REPLICATION: '1',
+    KAFKA_RETENTION_HOURS: '24',
+    ...settingsFor(databases, databases.questdb.http.port),
+    PUBLIC_URL: 'http://localhost:1',
+    SECRETS_DIR: makeSecrets(t),
+    NODE_LEASE_SECONDS: String(leaseSeconds),
+    ...environment,
+  }
+  const postgres = makeClient({ connectionString: databases.postgresUrl })
+  await postgres.connect()
+  t.teardown(() => postgres.end())
+  const sql = `SELECT topic, committed_offset::float8 AS committed FROM shard_topics`
+
+  return {
+    databases,
+    topics,
+    postgres,
+    start: (role = 'api', own = {}) =>
+      startService(t, {
+        environment: { ...shared, ...own },
+        command: [process.execPath, root === undefined ? 'service/main.ts' : `${root}/service/main.ts`, '--role', role],
+      }),
+    async leader(nodes) {
+      for (;;) {
+        const found = nodes.find(
+          ({ output }) =>
+            output().lastIndexOf('"this node leads"') > output().lastIndexOf('"this node no longer leads"'),
+        )
+        if (found !== undefined) return found
+        await sleep(50)
+      }
+    },
+    async untilForwarded() {
+      for (const topic of Object.values(topics)) {
+        const { end } = await endsOf(kafka, topic)
+        await until(`${topic} is forwarded`, async () => {
+          const { rows } = await postgres.query<{ topic: string; committed: number | null }>(sql)
+          return (rows.find(row => row.topic === topic)?.committed ?? 0) >= end
+        })
+      }
+    },
+    async offsetsOf(topic, series) {
+      const partition = await client.partition(topic)
+      const { start, end } = await partition.offsets()
+      const found: number[] = []
+      for (let offset = start; offset < end; ) {
+        const { records, nextOffset } = await partition.fetch(offset, 1024 * 1024, 1000)
+        for (const record of records) if (hasSeries(record.value, series)) found.push(record.offset)
+        offset = nextOffset
+      }
+      await partition.close()
+      return found
+    },
+  }
+}
+
+async function endsOf(kafka: TestKafka, topic: string): Promise<{ end: number }> {
+  const client = await kafka.connect()
+  const partition = await client.partition(topic)
+  const { end } = await partition.offsets()
+  await partition.close()
+  return { end }
+}
+
+function hasSeries(group: Buffer, series: number): boolean {
+  for (let at = groupHeaderLength; at < group.length; at += group.readUInt16LE(at + offsetOf.length)) {
+    if (group.readUInt32LE(at + offsetOf.series) === series) return true
+  }
+  return false
+}
