@@ -14,7 +14,7 @@ export interface LastSeen<Seen extends SeenRecord> {
   /** `withinMs`: how soon that is saved, where it must be sooner than usual. */
   seen(record: Seen, timeMs: number, withinMs?: number): void
   /** Saves when it was seen last, as the record says by then. */
-  willBeSeen(record: Seen): void
+  willBeSeen(record: Seen, withinMs?: number): void
   /** Saves what is not yet saved, then stops. What a frozen PostgreSQL does not take is lost. */
   close(): Promise<void>
 }
@@ -108,7 +108,7 @@ export function createLastSeen<Seen extends SeenRecord>(options: LastSeenOptions
 
   return {
     seen,
-    willBeSeen: record => note(record, flushMs),
+    willBeSeen: (record, withinMs = flushMs) => note(record, withinMs),
     async close() {
       closed = true
       clearTimeout(timer)

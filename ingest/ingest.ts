@@ -38,7 +38,7 @@ interface TableIngest<Series, Values extends Timed> extends Omit<WritePath<Serie
 /** The write path of the readings, whose series are the devices. */
 export type Ingest = TableIngest<DeviceRef, Reading>
 /** The write path of the points, whose series are the parameters of the stations. */
-export type PointsIngest = Omit<TableIngest<SeriesRef, PointValues>, 'onStored'>
+export type PointsIngest = TableIngest<SeriesRef, PointValues>
 
 /** Where this process forwards what is in its journal. */
 type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding' | 'raiseStamps'>

@@ -73,8 +73,8 @@ export interface WritePath<Series, Values extends Timed> {
   acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /**
    * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
-   * was in the journal at the start is not reported, but for the readings of a shared journal: of these the first listener is told all
-   * that QuestDB may have lacked then. `onMissed` is called when there were records that the listener was not told.
+   * was in the journal at the start is not reported, but for a shared journal: of that the first listener is told all that QuestDB
+   * may have lacked then. `onMissed` is called when there were records that the listener was not told.
    */
   onStored(listener: StoredListener, onMissed?: () => void): void
   /** Raised whenever rows of the series became visible. Two series may share one. */

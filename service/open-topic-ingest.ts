@@ -63,7 +63,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     async function openPath<Series, Values extends Timed>(
       topic: string,
       watch: TopicWatch,
-      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper' | 'tellsUnapplied'>,
+      own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper'>,
     ) {
       const table = tables.get(topic)
       if (table === undefined) throw new StartError(`There is no table of topic ${topic}.`)
@@ -81,12 +81,10 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const ingest = await openPath(topics.readings, watches.readings, {
       writer: readingWriter,
       stamper: stamps.readings,
-      tellsUnapplied: true,
     })
     const pointsIngest = await openPath(topics.points, watches.points, {
       writer: pointWriter,
       stamper: stamps.points,
-      tellsUnapplied: false,
     })
     return {
       ingest,

@@ -72,6 +72,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const isShared = ingest.shared !== undefined
   const registries = await openRegistries({ config, log, store, clockMs, feed, isShared, leads, onOpen })
   const { devices, stations, metrics } = registries
+  // Also those that other nodes took.
+  if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store.questdb, metrics)
   const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())

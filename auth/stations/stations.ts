@@ -6,9 +6,10 @@
 import type pg from 'pg'
 import type { Log } from '../../store/log.ts'
 import { hasEnded, type Transaction } from '../../store/postgres/transaction.ts'
-import { createLastSeen, type SeenRecord } from '../last-seen.ts'
 import { type ChangeFeed, noFeed } from '../nodes/change-feed.ts'
 import { createRecordCache } from '../record-cache.ts'
+import { createDataTimes } from './data-times.ts'
+import { createHeardPoints, type HeardPoints } from './heard-points.ts'
 import type { Station } from './station.ts'
 import { createStationChanges, type StationChanges } from './station-changes.ts'
 import { handStationsOver, readStations, saveLastData } from './station-rows.ts'
@@ -30,6 +31,8 @@ export interface Stations extends StationChanges {
   find(sn: string): Promise<Station | undefined>
   /** Updates the time in memory; PostgreSQL is updated later in a batch, soon where these are the first data. */
   noteData(station: Pick<Station, 'id' | 'savedLastDataMs'>, timeMs: number): void
+  /** The same of points that this process or another one took, in memory: who took them saves it. */
+  heard(points: HeardPoints): void
   /** When its newest data came. */
   lastDataMs(station: Station): number | null
   /** Runs a change that may hand stations over, for the removal of an account. */
@@ -52,13 +55,7 @@ export interface StationsOptions {
 
 /** With more, reading all of them after each change would take too long. */
 const stationsMaxUsual = 10_000
-/** That a station has data decides whether reads look for points at all, so a crash soon afterwards must not forget it. */
-const firstFlushMs = 50
 const everything = 'all'
-
-interface DataTime extends SeenRecord {
-  id: number
-}
 
 export function openStations(options: StationsOptions): Stations {
   const { pool, nowMs, log, stationsMax = stationsMaxUsual, flushMs = 60_000, stepMs = 4_000 } = options
@@ -67,16 +64,14 @@ export function openStations(options: StationsOptions): Stations {
     recordsMax: 1,
     async read() {
       const all = await readStations(pool)
-      const ids = new Set(idsOf(all))
-      for (const id of dataTimes.keys()) if (!ids.has(id)) dataTimes.delete(id)
+      dataTimes.keep(new Set(idsOf(all)))
       return { all, bySn: new Map(all.map(station => [station.sn, station])) }
     },
     hasEnded: transaction => hasEnded(pool, transaction, stepMs),
     isCurrent: feed.isCurrent,
   })
   feed.onChange('station', () => records.forget(everything))
-  const dataTimes = new Map<number, DataTime>()
-  const lastData = createLastSeen<DataTime>({
+  const dataTimes = createDataTimes({
     save: (times, timesMs) =>
       feed.commit({ pool, stepMs }, async transaction => {
         // Whether there are data decides whether reads look for points.
@@ -117,20 +112,12 @@ export function openStations(options: StationsOptions): Stations {
 
     ...createStationChanges({ transact, nowMs, stationsMax }),
 
-    noteData({ id, savedLastDataMs }, timeMs) {
-      const known = dataTimes.get(id)
-      const time = known ?? { id, lastSeenMs: 0, seenUnsaved: false }
-      dataTimes.set(id, time)
-      lastData.seen(time, timeMs, known === undefined && savedLastDataMs === null ? firstFlushMs : flushMs)
-    },
-
-    lastDataMs({ id, savedLastDataMs }) {
-      const notedMs = dataTimes.get(id)?.lastSeenMs
-      return notedMs === undefined ? savedLastDataMs : Math.max(notedMs, savedLastDataMs ?? notedMs)
-    },
+    noteData: dataTimes.note,
+    heard: createHeardPoints(registry, dataTimes),
+    lastDataMs: dataTimes.last,
 
     withHandOver: work => records.change(everything, () => work(handOver)),
-    close: lastData.close,
+    close: dataTimes.close,
   }
 }
 

@@ -23,8 +23,6 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
   kafka: Kafka
   state: ShardState
   published: Pick<ShardStateReader<PublishedStatus>, 'onState' | 'ageMs' | 'issue'>
-  /** There will be a listener, which is told all that QuestDB may lack at the start. */
-  tellsUnapplied: boolean
 }
 
 const confirmPollMs = 200
@@ -40,8 +38,9 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   const { offset: committed = start } = await state.load(topic)
   const medium = createTopicMedium({ ...options, end })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })
-  const tells = options.tellsUnapplied ? { tellFrom: committed, waitsForListener: true } : { tellFrom: end }
-  const feed = openTopicFeed({ topic, table, partition, from: committed, ...tells, published, log, onFatal })
+  // The first listener is told all that QuestDB may lack.
+  const tells = { from: committed, tellFrom: committed, waitsForListener: true }
+  const feed = openTopicFeed({ topic, table, partition, ...tells, published, log, onFatal })
   let latest: PublishedStatus | undefined
   published.onState(topic, found => {
     latest = found

@@ -452,6 +452,37 @@ t.test('when a device was last seen is the later one of what two processes know'
   t.strictSame(await seenAt(other), twice(nowMs + 20), 'also after a change of what is not saved')
 })
 
+t.test('where devices are heard of, they were seen then at all nodes, and who took a reading saves that', async t => {
+  const devices = await openEmpty(t, { isHeard: true })
+  await addOne(devices, 'kitchen')
+  await addOne(devices, 'cellar')
+  const other = await open(t, { isHeard: true })
+  const numberOf = (name: string) => devices.get(name)?.number ?? 0
+  const lastSeen = async (registry: Devices) => (await registry.details('kitchen'))?.last_seen
+  const heard = (registry: Devices, receiptMs: number, ...numbers: number[]) => {
+    let at = -1
+    registry.heard({
+      place: { receiptMs },
+      next: () => ++at < numbers.length,
+      get series() {
+        return numbers[at] as number
+      },
+    })
+  }
+  for (const name of ['kitchen', 'cellar']) devices.seen({ number: numberOf(name) }, nowMs + 10)
+  t.equal(await lastSeen(devices), null, 'not heard yet')
+  for (const registry of [devices, other]) heard(registry, nowMs + 7, 0, numberOf('kitchen'))
+  heard(other, nowMs + 5, numberOf('kitchen'))
+  const text = new Date(nowMs + 7).toISOString()
+  t.strictSame(await Promise.all([devices, other].map(lastSeen)), [text, text])
+  await devices.close()
+  const { rows } = await pool.query('SELECT name, last_seen FROM devices WHERE removed_at IS NULL ORDER BY name')
+  t.strictSame(rows, [
+    { name: 'cellar', last_seen: null },
+    { name: 'kitchen', last_seen: new Date(nowMs + 7) },
+  ])
+})
+
 t.test('a search finds names and places in any case, page by page', async t => {
   const devices = await openEmpty(t)
   const many = Array.from({ length: 230 }, (_, at) => NewDevice.parse({ name: `sensor.${1000 + at}` }))

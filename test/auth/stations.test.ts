@@ -176,6 +176,31 @@ t.test('the first data of a station are saved soon', async t => {
   })
 })
 
+t.test(
+  'data that were heard of are known before they are saved, and who took them saves them soon all the same',
+  async t => {
+    const taker = openStations({ pool, nowMs: () => clock.ms, log: silentLog, flushMs: 3_600_000 })
+    t.teardown(() => taker.close())
+    const [added, silent] = [await add('D-4'), await add('D-5')]
+    const numbers = [...added.series.values()].slice(0, 2)
+    let at = -1
+    taker.heard({
+      place: { receiptMs: 3_000 },
+      next: () => ++at < numbers.length,
+      get series() {
+        return numbers[at] as number
+      },
+    })
+    await waitFor('they are known', () => taker.lastDataMs(added) === 3_000)
+    t.equal(taker.lastDataMs(silent), null)
+    const saved = async () =>
+      (await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [added.id])).rows
+    t.strictSame(await saved(), [{ at: null }], 'by who took them alone')
+    taker.noteData(added, 2_500)
+    await waitFor('they are saved', async () => (await saved())[0]?.at?.getTime() === 3_000)
+  },
+)
+
 /** Stations on the same PostgreSQL, by way of a gate. */
 async function openBehindGate(t: Test, log: Log) {
   const { host = '', port = 0, user = '', password, database = '' } = pool.options
@@ -201,6 +226,11 @@ t.test('a PostgreSQL that is away is told, and what is in memory goes on being r
   await waitFor('a failure to save is told', () => texts.length > 0)
   t.match(texts, [/could not save when data of stations came/])
   await gate.open()
+  // The next statement is not one of the save, which is tried again.
+  await waitFor('it is saved', async () => {
+    const { rows } = await pool.query('SELECT last_data_at AS at FROM stations WHERE id = $1', [station.id])
+    return rows[0]?.at?.getTime() === clock.ms
+  })
   gate.cutAtNextStatement('pg_current_xact_id')
   await t.rejects(behind.change(station.id, { city: 'Agra' }, 'test'))
   t.equal((await behind.registry()).all, all, 'cut before COMMIT')
