@@ -2,6 +2,7 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type FeedHead, feedChannel } from './feed-rows.ts'
+import type { NodeState } from './node-states.ts'
 
 /** By name, a digest of each setting and secret. */
 export type NodeSettings = Readonly<Record<string, string>>
@@ -12,13 +13,6 @@ export interface Node {
   version: string
   host: string
   settings: NodeSettings
-}
-
-/** What changes of it while it runs. */
-export interface NodeTold {
-  /** Undefined while it was not measured. */
-  clockAheadMs: number | undefined
-  leads: boolean
 }
 
 export interface RenewedLease {
@@ -58,7 +52,7 @@ export async function readLiveSettings(database: Transaction, id: string): Promi
  */
 export async function renewLease(
   database: Transaction,
-  { id, role, version, host, settings, clockAheadMs, leads }: Node & NodeTold,
+  { id, role, version, host, settings, clockAheadMs }: Node & Pick<NodeState, 'clockAheadMs'>,
   head: FeedHead,
   leaseMs: number,
 ): Promise<RenewedLease | undefined> {
@@ -66,17 +60,17 @@ export async function renewLease(
     `WITH head AS (
        SELECT FROM feed_head WHERE seq = $5::bigint AND epoch = $6::uuid FOR SHARE
      ), renewed AS (
-       INSERT INTO nodes (id, role, version, settings, applied, expires_at, host, clock_ahead_ms, leads)
+       INSERT INTO nodes (id, role, version, settings, applied, expires_at, host, clock_ahead_ms)
        SELECT $1::uuid, $2::text, $3::text, $4::jsonb, $5::bigint, clock_timestamp() + $7::float8 * interval '1 ms',
-         $8::text, $9::float8, $10::boolean FROM head
+         $8::text, $9::float8 FROM head
        ON CONFLICT (id) DO UPDATE SET applied = excluded.applied, expires_at = excluded.expires_at,
-         clock_ahead_ms = excluded.clock_ahead_ms, leads = excluded.leads
+         clock_ahead_ms = excluded.clock_ahead_ms
        RETURNING expires_at
      )
      SELECT (date_part('epoch', expires_at) * 1000)::float8 - $7::float8 AS "postgresMs", (
        SELECT count(*)::int FROM nodes WHERE id <> $1::uuid AND role = 'api' AND nodes.expires_at > clock_timestamp()
      ) AS others FROM renewed`,
-    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs, host, clockAheadMs ?? null, leads],
+    [id, role, version, JSON.stringify(settings), head.seq, head.epoch, leaseMs, host, clockAheadMs ?? null],
   )
   return rows[0]
 }

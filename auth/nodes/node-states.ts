@@ -37,7 +37,8 @@ const nodesMax = 100
 /** In the order of their starts. All leases have the same length. */
 export async function readNodeStates(database: Transaction, leaseMs: number): Promise<NodeState[]> {
   const { rows } = await database.query<NodeStateRow>(
-    `SELECT id, role, version, host, applied::float8 AS applied, clock_ahead_ms, leads,
+    `SELECT id, role, version, host, applied::float8 AS applied, clock_ahead_ms,
+       leads_since IS NOT NULL AND expires_at > clock_timestamp() AS leads,
        (date_part('epoch', started_at) * 1000)::float8 AS started_ms,
        (date_part('epoch', expires_at - clock_timestamp()) * 1000)::float8 AS left_ms
      FROM nodes WHERE expires_at > clock_timestamp() - $1::float8 * interval '1 ms'

@@ -56,8 +56,6 @@ export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'host' | '
   leaseMs: number
   /** The same at all nodes; without it no other node is told of sessions of clients. */
   sessionSecret?: string | undefined
-  /** Whether this node does what one does for all. */
-  leads?: () => boolean
   log: Pick<Log, 'info' | 'warn'>
   /** Told why this node cannot go on. */
   onFatal: (error: Error) => void
@@ -65,11 +63,11 @@ export interface NodesOptions extends Pick<Node, 'role' | 'version' | 'host' | '
 
 /** Resolves when it is known up to which change the registries that are opened afterwards will be right. */
 export async function openNodes(options: NodesOptions): Promise<Nodes> {
-  const { pool, connect, leaseMs, sessionSecret, leads = () => false, log, onFatal, ...described } = options
+  const { pool, connect, leaseMs, sessionSecret, log, onFatal, ...described } = options
   const node: Node = { ...described, id: randomUUID() }
   const lease = new Lease(leaseMs)
   const clock = new PostgresClock()
-  const own = createOwnState({ node, lease, clock, leads, log })
+  const own = createOwnState({ node, lease, clock, log })
   let wake = () => {}
   const sessions = openSessionNotices({ pool, id: node.id, secret: sessionSecret, clock, others: own.others, log })
   const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.heard }
@@ -81,7 +79,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const renewal = createRenewal({ node, own, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
   const leadership = createLeadership({ id: node.id, connect, lease, log })
-  const ownState = () => own.read(reader.applied().seq)
+  const ownState = () => own.read({ applied: reader.applied().seq, leads: leadership.leads() })
 
   async function catchUp(): Promise<void> {
     try {

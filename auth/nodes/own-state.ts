@@ -3,7 +3,7 @@
 import type { Log } from '../../store/log.ts'
 import { createClockLog } from './clock-fault.ts'
 import type { Lease } from './lease.ts'
-import type { Node, NodeTold, RenewedLease } from './node-rows.ts'
+import type { Node, RenewedLease } from './node-rows.ts'
 import type { NodeState } from './node-states.ts'
 import type { PostgresClock } from './postgres-clock.ts'
 
@@ -11,41 +11,39 @@ export interface OwnStateOptions {
   node: Node
   lease: Lease
   clock: PostgresClock
-  /** Whether this node does what one does for all. */
-  leads: () => boolean
   log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface OwnState {
-  /** What it writes to its row with each renewal of the lease. */
-  told(): NodeTold
+  /** By how much the clock of this node is ahead of that of PostgreSQL; undefined until it was measured. */
+  clockAheadMs(): number | undefined
   /** By a statement that began at `startMs`. */
   renewed(startMs: number, lease: RenewedLease): void
-  read(applied: number): NodeState
+  read(more: Pick<NodeState, 'applied' | 'leads'>): NodeState
   /** How many other nodes took requests when the lease was renewed. */
   others(): number
 }
 
-export function createOwnState({ node, lease, clock, leads, log }: OwnStateOptions): OwnState {
+export function createOwnState({ node, lease, clock, log }: OwnStateOptions): OwnState {
   const startedMs = Date.now()
   const { id, role, version, host } = node
   const tellClock = createClockLog(log)
   let others = 0
 
-  function told(): NodeTold {
+  function clockAheadMs(): number | undefined {
     const postgresMs = clock.nowMs()
-    return { clockAheadMs: postgresMs === undefined ? undefined : Date.now() - postgresMs, leads: leads() }
+    return postgresMs === undefined ? undefined : Date.now() - postgresMs
   }
 
   return {
-    told,
+    clockAheadMs,
     renewed(startMs, renewed) {
       clock.note(startMs, renewed.postgresMs)
       others = renewed.others
-      tellClock(told().clockAheadMs)
+      tellClock(clockAheadMs())
     },
     others: () => others,
-    read: applied => ({
+    read: more => ({
       id,
       role,
       version,
@@ -53,8 +51,8 @@ export function createOwnState({ node, lease, clock, leads, log }: OwnStateOptio
       startedMs,
       isLeaseValid: lease.isValid(),
       leaseAgeMs: lease.ageMs(),
-      applied,
-      ...told(),
+      clockAheadMs: clockAheadMs(),
+      ...more,
     }),
   }
 }

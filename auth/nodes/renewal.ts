@@ -24,7 +24,7 @@ export interface Renewal {
 
 export interface RenewalOptions {
   node: Node
-  own: Pick<OwnState, 'told' | 'renewed'>
+  own: Pick<OwnState, 'clockAheadMs' | 'renewed'>
   lease: Lease
   leaseMs: number
   reader: FeedReader
@@ -57,7 +57,8 @@ export function createRenewal(options: RenewalOptions): Renewal {
       await reader.catchUp(database)
       const begun = lease.begin()
       const startMs = performance.now()
-      const renewed = await renewLease(database, { ...node, ...own.told() }, reader.applied(), leaseMs)
+      const row = { ...node, clockAheadMs: own.clockAheadMs() }
+      const renewed = await renewLease(database, row, reader.applied(), leaseMs)
       if (renewed === undefined) continue
       own.renewed(startMs, renewed)
       return begun

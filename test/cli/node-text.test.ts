@@ -15,13 +15,13 @@ const state: NodeState = {
   isLeaseValid: true,
   leaseAgeMs: 1_500,
   applied: 12,
-  clockAheadMs: 1_999,
+  clockAheadMs: 999,
   leads: true,
 }
 const told = (changes: Partial<NodeState> = {}, ownId = 'another') => nodeStatus({ ...state, ...changes }, ownId)
 
 test('a node in words', async t => {
-  t.equal(nodeText(told()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 2.00 s ahead')
+  t.equal(nodeText(told()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 1.00 s ahead')
   t.equal(
     nodeText(told({ leads: false, clockAheadMs: -0.4 }, state.id)),
     'api on h-1, 1.2.3, asked, lease renewed 1.5 s ago, change 12, clock as that of PostgreSQL',
@@ -40,8 +40,8 @@ test('a node in words', async t => {
 test('what is wrong with nodes', async t => {
   const nodes = [told(), told({ clockAheadMs: -2_100 }), told({ clockAheadMs: 65_000 }), told({ isLeaseValid: false })]
   t.strictSame(nodeProblemsOf(nodes), [
-    'node 01234567: its clock is 2.1 s behind that of PostgreSQL',
-    'node 01234567: its clock is 65.0 s ahead of that of PostgreSQL',
+    'node 01234567: the clock of this node is 2.1 s behind that of PostgreSQL',
+    'node 01234567: the clock of this node is 65.0 s ahead of that of PostgreSQL',
     'node 01234567: its lease has expired: it has ended without a word, or PostgreSQL does not answer it',
   ])
   t.strictSame(nodeProblemsOf(undefined), [], 'a service that is alone')

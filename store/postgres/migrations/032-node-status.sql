@@ -2,6 +2,4 @@
 ALTER TABLE nodes
   ADD COLUMN host text NOT NULL DEFAULT '',
   -- By how much its clock is ahead of that of PostgreSQL; null while it was not measured.
-  ADD COLUMN clock_ahead_ms double precision,
-  -- Whether it does what one node does for all.
-  ADD COLUMN leads boolean NOT NULL DEFAULT false;
+  ADD COLUMN clock_ahead_ms double precision;
