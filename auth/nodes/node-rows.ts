@@ -2,7 +2,6 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type FeedHead, feedChannel } from './feed-rows.ts'
-import type { NodeState } from './node-states.ts'
 
 /** By name, a digest of each setting and secret. */
 export type NodeSettings = Readonly<Record<string, string>>
@@ -13,6 +12,11 @@ export interface Node {
   version: string
   host: string
   settings: NodeSettings
+}
+
+export interface NodeRow extends Node {
+  /** By how much its clock is ahead of that of PostgreSQL; undefined until it was measured. */
+  clockAheadMs: number | undefined
 }
 
 export interface RenewedLease {
@@ -52,7 +56,7 @@ export async function readLiveSettings(database: Transaction, id: string): Promi
  */
 export async function renewLease(
   database: Transaction,
-  { id, role, version, host, settings, clockAheadMs }: Node & Pick<NodeState, 'clockAheadMs'>,
+  { id, role, version, host, settings, clockAheadMs }: NodeRow,
   head: FeedHead,
   leaseMs: number,
 ): Promise<RenewedLease | undefined> {

@@ -3,7 +3,7 @@
 import type { Log } from '../../store/log.ts'
 import { createClockLog } from './clock-fault.ts'
 import type { Lease } from './lease.ts'
-import type { Node, RenewedLease } from './node-rows.ts'
+import type { Node, NodeRow, RenewedLease } from './node-rows.ts'
 import type { NodeState } from './node-states.ts'
 import type { PostgresClock } from './postgres-clock.ts'
 
@@ -15,8 +15,8 @@ export interface OwnStateOptions {
 }
 
 export interface OwnState {
-  /** By how much the clock of this node is ahead of that of PostgreSQL; undefined until it was measured. */
-  clockAheadMs(): number | undefined
+  /** What it writes with each renewal of the lease. */
+  row(): NodeRow
   /** By a statement that began at `startMs`. */
   renewed(startMs: number, lease: RenewedLease): void
   read(more: Pick<NodeState, 'applied' | 'leads'>): NodeState
@@ -36,7 +36,7 @@ export function createOwnState({ node, lease, clock, log }: OwnStateOptions): Ow
   }
 
   return {
-    clockAheadMs,
+    row: () => ({ ...node, clockAheadMs: clockAheadMs() }),
     renewed(startMs, renewed) {
       clock.note(startMs, renewed.postgresMs)
       others = renewed.others

@@ -24,7 +24,7 @@ export interface Renewal {
 
 export interface RenewalOptions {
   node: Node
-  own: Pick<OwnState, 'clockAheadMs' | 'renewed'>
+  own: Pick<OwnState, 'row' | 'renewed'>
   lease: Lease
   leaseMs: number
   reader: FeedReader
@@ -57,8 +57,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
       await reader.catchUp(database)
       const begun = lease.begin()
       const startMs = performance.now()
-      const row = { ...node, clockAheadMs: own.clockAheadMs() }
-      const renewed = await renewLease(database, row, reader.applied(), leaseMs)
+      const renewed = await renewLease(database, own.row(), reader.applied(), leaseMs)
       if (renewed === undefined) continue
       own.renewed(startMs, renewed)
       return begun
