@@ -180,3 +180,21 @@ test('steps of the clock are reported and counted; corrections and the passing o
   t.equal(pass(-3_600_000, 10) % 1000, 0)
   t.strictSame([steps, clock.steps()], [[3_600_000_000, -3_600_010_000], 2])
 })
+
+test('stamps go on above what others have given out, in a class that the clock has passed where there is one', async t => {
+  const clock = { us: startUs }
+  const saved: StampState[] = []
+  const save = (state: StampState) => saved.push(state) > 0
+  const stamper = createStamper({ nowUs: () => clock.us, state: unknown, save, onExhausted: () => undefined })
+  const used = stamper.next() % 10
+  stamper.raise(Array<number>(10).fill(0))
+  t.equal(stamper.next() % 10, used, 'nothing is above')
+  stamper.raise(Array.from({ length: 10 }, (_, residue) => (residue === used ? startUs + hourUs : 0)))
+  clock.us += 1000
+  const next = stamper.next()
+  t.not(next % 10, used)
+  t.ok(Math.abs(next - clock.us) <= secondUs)
+  t.equal(saved.at(-1)?.highestUs[used], startUs + hourUs)
+  stamper.raise(Array<number>(10).fill(startUs + 2 * hourUs))
+  t.ok(stamper.next() > startUs + 2 * hourUs)
+})
