@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { createMutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
-import { beginTransaction, complete, inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
 import { createBarrier } from './barrier.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import { createFeedReader, FeedBroken } from './feed-reader.ts'
-import { appendChanges, type Change, readHead } from './feed-rows.ts'
+import { readHead } from './feed-rows.ts'
 import { requireLead } from './leader-rows.ts'
 import { createLeadership } from './leadership.ts'
-import { idleMsMaxOf, Lease } from './lease.ts'
+import { Lease } from './lease.ts'
 import { createNodeConnection } from './node-connection.ts'
 import { type Node, removeNode } from './node-rows.ts'
 import { type NodeState, readNodeStates } from './node-states.ts'
@@ -22,6 +22,7 @@ import { createOwnState } from './own-state.ts'
 import { PostgresClock } from './postgres-clock.ts'
 import { createRenewal } from './renewal.ts'
 import { openSessionNotices, type SessionNotices, sessionChannel } from './session-notices.ts'
+import { createSharedFeed } from './shared-feed.ts'
 
 export interface Nodes {
   feed: ChangeFeed
@@ -75,7 +76,6 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const reader = createFeedReader(await connection.use(readHead))
   const mutex = createMutex()
   const barrier = createBarrier({ pool, id: node.id, leaseMs, failed: barrierFailed(log) })
-  const noted = new WeakMap<Transaction, Change[]>()
   const renewal = createRenewal({ node, own, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
   const leadership = createLeadership({ id: node.id, connect, lease, log })
@@ -90,39 +90,7 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
     }
   }
 
-  const feed: ChangeFeed = {
-    isCurrent: () => lease.isValid(),
-    currentForMs: () => lease.leftMs(),
-    note(transaction, kind, ids = []) {
-      const changes = noted.get(transaction)
-      if (changes === undefined) noted.set(transaction, [{ kind, ids }])
-      else changes.push({ kind, ids })
-    },
-    async commit({ pool, begun, ...options }, work) {
-      const workAndAppend = async (transaction: Transaction) => {
-        const result = await work(transaction)
-        const changes = noted.get(transaction) ?? []
-        if (changes.length > 0) await appendChanges(transaction, changes, idleMsMaxOf(leaseMs))
-        return result
-      }
-      return await (begun === undefined ? inTransaction(pool, options, workAndAppend) : complete(begun, workAndAppend))
-    },
-    async begin({ pool, ...options }) {
-      const open = await beginTransaction(pool, options)
-      try {
-        // A node that is frozen meanwhile keeps the lock from the others for no longer.
-        const text = "SELECT set_config('idle_in_transaction_session_timeout', $1, true)"
-        await open.transaction.query(text, [String(leaseMs)])
-        await catchUp()
-        return open
-      } catch (error) {
-        open.abandon()
-        throw error
-      }
-    },
-    settle: barrier,
-    onChange: reader.onChange,
-  }
+  const feed = createSharedFeed({ lease, leaseMs, reader, catchUp, barrier })
 
   return {
     feed,

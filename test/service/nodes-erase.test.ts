@@ -71,7 +71,9 @@ t.test('a body that knew a device before it was erased at the other node stores 
     await a.addDevice(`${name}-stays`)
     const [gone, stays] = [await seriesOf(name), await seriesOf(`${name}-stays`)]
     const rows = (from: number) =>
-      Array.from({ length: rowsOfBody }, (_, at) => row(at % 2 === 0 ? name : `${name}-stays`, startMs + from + at)).join('')
+      Array.from({ length: rowsOfBody }, (_, at) =>
+        row(at % 2 === 0 ? name : `${name}-stays`, startMs + from + at),
+      ).join('')
     const body = openImport(b)
     body.write(header + rows(0))
     await until('the node has some', async () => (await nodes.offsetsOf(nodes.topics.readings, gone.number)).length > 0)
