@@ -1,0 +1,106 @@
+/** Several processes that append to the topics of one broker: times of receipt, and what a frozen one may still store. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { groupHeaderLength } from '../../ingest/journal/group.ts'
+import { createStoredListeners } from '../../ingest/journal/stored-records.ts'
+import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
+import { topicsOf } from '../../ingest/kafka/topic-names.ts'
+import { silentLog } from '../support/databases.ts'
+import { startKafka } from '../support/kafka.ts'
+import { openCluster } from '../support/nodes.ts'
+import { until } from '../support/processes.ts'
+import type { Service } from '../support/service.ts'
+
+const kafka = await startKafka(t)
+const [broker] = kafka.brokers
+if (broker === undefined) throw new Error('there is a broker')
+const topics = topicsOf('barograph-', 1)
+const client = await kafka.connect()
+const requirements = { replication: 1, retentionMs: 24 * 3_600_000 }
+for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })
+const cluster = await openCluster(t, {
+  command: [process.execPath, 'service/main.ts', '--role', 'api'],
+  environment: {
+    KAFKA_BROKERS: kafka.addresses.join(),
+    KAFKA_REPLICATION: '1',
+    KAFKA_RETENTION_HOURS: '24',
+    DEVICE_RATE: '100000',
+  },
+})
+const [one, other] = await Promise.all([cluster.start(), cluster.start()])
+const password = await one.addDevice('porch')
+
+const send = async ({ put }: Service, temperature: number, secret = password) =>
+  (await put('porch', secret, { device: 'porch', temperature, humidity: 50, pressure: 1000 })).status
+
+interface Row {
+  timeUs: number
+  temperature: number
+}
+
+/** Of all groups, in the order of the topic. */
+async function rowsOfTopic(): Promise<Row[]> {
+  const partition = await client.partition(topics.readings)
+  const rows: Row[] = []
+  const listeners = createStoredListeners(silentLog)
+  listeners.add(records => {
+    while (records.next()) rows.push({ timeUs: records.timeUs, temperature: records.value(0) })
+  })
+  const { start, end } = await partition.offsets()
+  for (let offset = start; offset < end; ) {
+    const { records, nextOffset } = await partition.fetch(offset, 1 << 20, 1000)
+    for (const { value } of records) {
+      const view = new DataView(value.buffer, value.byteOffset, value.length)
+      listeners.notify(view, groupHeaderLength, value.length, view.getUint32(12, true))
+    }
+    offset = nextOffset
+  }
+  await partition.close()
+  return rows
+}
+
+t.test('readings of one device at two processes have times of their own, also where one is killed', async t => {
+  let sent = 0
+  let acknowledged = 0
+  /** As many as the process takes, until it has gone. */
+  async function fill(node: Service, count: number): Promise<void> {
+    for (let left = count; left > 0 && node.child.exitCode === null && node.child.signalCode === null; left--) {
+      const status = await send(node, sent++ / 100).catch(() => 0)
+      if (status === 200) acknowledged++
+    }
+  }
+  const senders = (node: Service, count: number) => Array.from({ length: 8 }, () => fill(node, count))
+  const third = await cluster.start()
+  const all = [one, other, third].flatMap(node => senders(node, 100))
+  await until('some are stored', async () => acknowledged > 300)
+  await third.end('SIGKILL')
+  const again = await cluster.start()
+  await Promise.all([...all, ...senders(again, 50)])
+  const rows = await rowsOfTopic()
+  t.ok(acknowledged > 1500, `${acknowledged} acknowledged`)
+  t.ok(rows.length >= acknowledged)
+  t.equal(new Set(rows.map(({ timeUs }) => timeUs)).size, rows.length)
+  t.equal(await again.end('SIGTERM'), 0)
+})
+
+t.test('what a process has let in before it is frozen is not stored after it was revoked', async t => {
+  await broker.kill()
+  const sending = send(other, 40)
+  // Its thread looks for a broker.
+  await sleep(300)
+  other.child.kill('SIGSTOP')
+  t.teardown(() => other.child.kill('SIGCONT'))
+  const queued = send(other, 41)
+  const rotated = await one.admin('POST', '/devices/porch/rotate?now=1')
+  t.equal(rotated.status, 200)
+  const next = (rotated.body as { password: string }).password
+  await broker.start()
+  other.child.kill('SIGCONT')
+  t.equal(await sending, 503)
+  t.not(await queued, 200)
+  await until('the process takes readings again', async () => (await send(other, 30, next)) === 200)
+  t.equal(await send(other, 39), 401)
+  const late = (await rowsOfTopic()).filter(({ temperature }) => temperature > 39)
+  t.strictSame(late, [])
+})
