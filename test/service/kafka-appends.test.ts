@@ -1,6 +1,7 @@
 /** Several processes that append to the topics of one broker: times of receipt, and what a frozen one may still store. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import t from 'tap'
 import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { createStoredListeners } from '../../ingest/journal/stored-records.ts'
@@ -10,7 +11,7 @@ import { silentLog } from '../support/databases.ts'
 import { startKafka } from '../support/kafka.ts'
 import { openCluster } from '../support/nodes.ts'
 import { until } from '../support/processes.ts'
-import type { Service } from '../support/service.ts'
+import { type Service, startService, withoutQuestdb } from '../support/service.ts'
 
 const kafka = await startKafka(t)
 const [broker] = kafka.brokers
@@ -103,4 +104,19 @@ t.test('what a process has let in before it is frozen is not stored after it was
   t.equal(await send(other, 39), 401)
   const late = (await rowsOfTopic()).filter(({ temperature }) => temperature > 39)
   t.strictSame(late, [])
+})
+
+t.test('a service that goes back to journals on disk goes on above the times that were given out', async t => {
+  for (const node of [one, other]) t.equal(await node.end('SIGTERM'), 0)
+  const database = new pg.Client({ connectionString: cluster.postgres.url })
+  await database.connect()
+  // As after a time with clocks that were two hours ahead.
+  await database.query('UPDATE stamp_classes SET bound_us = $1', [(Date.now() + 7_200_000) * 1000])
+  await database.end()
+  const alone = await startService(t, { environment: { ...withoutQuestdb, DATABASE_URL: cluster.postgres.url } })
+  const secret = await alone.addDevice('cellar')
+  const reading = { device: 'cellar', temperature: 1, humidity: 50, pressure: 1000 }
+  t.equal((await alone.put('cellar', secret, reading)).status, 200)
+  const ready = await (await fetch(`${alone.url}/health/ready`)).text()
+  t.match(ready, /the newest stamp of readings is 7[12]\d\d s ahead of the clock/)
 })
