@@ -13,7 +13,7 @@ import { createWriters } from '../../auth/writers.ts'
 import { openBrokerLink } from '../../mqtt/broker-link.ts'
 import { createBrokerRate } from '../../mqtt/broker-rate.ts'
 import { perOwner } from '../support/accounts.ts'
-import { silentLog } from '../support/databases.ts'
+import { recordingLog, silentLog } from '../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../support/mqtt.ts'
 import { messageOf, until } from '../support/processes.ts'
 
@@ -24,7 +24,14 @@ async function startBroker(t: Test): Promise<string> {
   return `mqtt://127.0.0.1:${port}`
 }
 
-function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 = 4, leads = () => true) {
+function link(
+  t: Test,
+  url: string,
+  parts: IntakeParts,
+  protocolVersion: 4 | 5 = 4,
+  leads = () => true,
+  log = silentLog,
+) {
   const writer = createWriters(
     { get: (name: string) => parts.devices.get(name), isCurrent: () => true } as never,
     perOwner,
@@ -36,7 +43,7 @@ function link(t: Test, url: string, parts: IntakeParts, protocolVersion: 4 | 5 =
     clientId: 'barograph',
     writer,
     leads,
-    log: silentLog,
+    log,
   })
   t.teardown(() => opened.close())
   return opened
@@ -91,7 +98,8 @@ test('of several nodes the one that leads has the session, and the next one goes
   const url = await startBroker(t)
   const nodes = [createIntakeParts(), createIntakeParts()]
   let leader = 0
-  const links = nodes.map((parts, place) => link(t, url, parts, 4, () => leader === place))
+  const { log, texts } = recordingLog('info')
+  const links = nodes.map((parts, place) => link(t, url, parts, 4, () => leader === place, log))
   const connected = () => links.map(opened => opened.isConnected())
   await until('the first one is connected', () => connected()[0] === true)
   t.strictSame(connected(), [true, false])
@@ -112,6 +120,8 @@ test('of several nodes the one that leads has the session, and the next one goes
   const stored = () => new Set(nodes.flatMap(({ journal }) => journal.stored))
   await until('all are stored', () => stored().size === sent.length)
   t.ok(nodes.every(({ journal }) => journal.stored.length > 0))
+  const connects = texts.filter(text => text === 'connected to the MQTT broker').length
+  t.equal(connects, 1 + moments.length, 'no node connects while another one leads')
 })
 
 test('a broker that is away is told, and found again', async t => {
