@@ -78,11 +78,14 @@ export function createPool<Queries extends QueriesOf<Queries>, Result = Encoded>
   ): Promise<PoolResult<Result>> {
     if (closing !== undefined) return cancelled.closed
     if (threads.queueSize >= queueMax) return { ok: false, code: 'QUEUE_FULL', reason: `${queueMax} queries wait` }
-    const call = createCall(Math.max(0, sinceMs + deadlineMs - performance.now()))
+    const endMs = sinceMs + deadlineMs
+    const call = createCall(Math.max(0, endMs - performance.now()))
     const leave = () => call.cancel('left')
     signal.addEventListener('abort', leave, { once: true })
     try {
-      return await execute(name, query, call)
+      const result = await execute(name, query, call)
+      // This process stood still meanwhile, and what the query was planned by may be gone.
+      return result.ok && performance.now() > endMs + stopMsMax ? cancelled.late : result
     } finally {
       signal.removeEventListener('abort', leave)
       call.end()
