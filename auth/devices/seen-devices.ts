@@ -21,7 +21,7 @@ export interface SeenDevices {
 }
 
 /** Readings of one group, each of a device by its number. */
-export interface HeardReadings {
+interface HeardReadings {
   readonly place: { readonly receiptMs: number } | undefined
   next(): boolean
   readonly series: number

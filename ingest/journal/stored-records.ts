@@ -5,7 +5,7 @@ import type { Log } from '../../store/log.ts'
 import { furtherAt, furtherCount, offsetInFurther, offsetOf } from './record.ts'
 
 /** Where records of a topic stand, which is the same in every process that reads it, and when they came. */
-export interface StoredPlace {
+interface StoredPlace {
   /** Of the first of them, as `letterId` makes it; the next ones follow one by one. */
   readonly position: number
   /** When their group was taken, epoch milliseconds. */

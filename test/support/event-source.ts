@@ -2,7 +2,7 @@
 
 import type { Service } from './service.ts'
 
-export interface HeardEvent {
+interface HeardEvent {
   event: string
   data: { device: string; ts: number; values: Record<string, number>; state: string }
 }
