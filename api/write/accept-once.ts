@@ -1,6 +1,6 @@
 /**
  * Takes a reading that came with an idempotency key. Its first request claims the key and a stamp. A request that is sent
- * again appends the same record, unless this process has stored it, so wherever a process ended, one row is stored.
+ * again appends the same record, unless it is known to be stored, so wherever a process ended, one row is stored.
  */
 
 import { hash } from 'node:crypto'
@@ -22,9 +22,9 @@ export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptio
     const needsStamp = reading.timestampMs === undefined
     const claim = await claims.claim({ writer: writer.id, key, fingerprint, needsStamp })
     if (claim.kind !== 'claimed') return claimRefusals[claim.kind]
-    const { id, stampUs } = claim
+    const { stampUs } = claim
     // A device that is added under the name later is another one.
-    return await claims.once(`${id} ${device.number}`, async () => {
+    return await claims.once(claim, `${device.number}`, async () => {
       const found = writer.find(device.name)
       if (typeof found === 'string') return refusalOfWrite(found, writer, device.name)
       if (found !== device) return refusalOfWrite('DEVICE_SUSPENDED', writer, device.name)

@@ -129,7 +129,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
         if (claim.kind !== 'claimed') return refuse(claimRefusals[claim.kind])
         // With rejects it may be other readings that are stored when it is sent again.
         if (report.rejected > 0) return await storeNow()
-        return await claims.once(`${claim.id} ${digestOf(series)}`, storeNow)
+        return await claims.once(claim, digestOf(series), storeNow)
       },
     })
     return refusal === undefined ? result : { ...result, refusal }

@@ -20,8 +20,15 @@ export type ClaimRefusal =
   /** The key belongs to another request. */
   'other request' | 'too many of writer' | 'too many' | 'database away' | Exclude<Outcome, 'stored'>
 
-/** `id` is that of the row, the same for each request with the key until the key expires, also after a restart. */
-export type Claim = { kind: 'claimed'; id: string; stampUs: number | undefined } | { kind: ClaimRefusal }
+export interface ClaimedKey {
+  kind: 'claimed'
+  /** Of the row, the same for each request with the key until the key expires, also after a restart. */
+  id: string
+  stampUs: number | undefined
+  row: KeyRow
+}
+
+export type Claim = ClaimedKey | { kind: ClaimRefusal }
 
 export interface ClaimGroupOptions extends Room {
   rows: Pick<KeyRows, 'insert' | 'find'>
@@ -78,11 +85,12 @@ function claimOf(row: KeyRow, known: KeyRow | undefined, outcome: Inserted['outc
   // Neither: it has expired, or was removed, between the two statements.
   if (known === undefined) return { kind: outcome === 'too many of writer' ? outcome : 'too many' }
   if (!known.fingerprint.equals(row.fingerprint)) return { kind: 'other request' }
-  return { kind: 'claimed', id: `${idOf(known)} ${known.expiresMs}`, stampUs: known.stampUs }
+  return { kind: 'claimed', id: `${idOf(known)} ${known.expiresMs}`, stampUs: known.stampUs, row: known }
 }
 
 function candidateOf({ writer, key, fingerprint, needsStamp }: KeyedRequest, expiresMs: number): Candidate {
-  const row = { writer, keyDigest: hash('sha256', key, 'buffer'), fingerprint, stampUs: undefined, expiresMs }
+  const keyDigest = hash('sha256', key, 'buffer')
+  const row = { writer, keyDigest, fingerprint, stampUs: undefined, expiresMs, storedAs: undefined }
   return { id: idOf(row), row, needsStamp }
 }
 

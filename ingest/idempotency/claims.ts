@@ -16,6 +16,7 @@ import type { Ingest } from '../ingest.ts'
 import { type Claim, claimGroup, type KeyedRequest } from './claim-group.ts'
 import { createKeyRows } from './key-rows.ts'
 import { createStoredClaims, type StoredClaims } from './stored-claims.ts'
+import { createStoredMarks } from './stored-marks.ts'
 import { createSweep } from './sweep.ts'
 
 export interface Claims extends StoredClaims {
@@ -106,6 +107,7 @@ export function createClaims(options: ClaimsOptions): Claims {
     for (const { resolve } of all) resolve({ kind: 'database away' })
   }
 
+  const mark = createStoredMarks({ rows, mutex, waitingMax: limits.waitingMax, log })
   const sweep = createSweep({
     leads,
     removeExpired: countMax => mutex.run(() => rows.removeExpired(nowMs(), countMax)),
@@ -116,7 +118,7 @@ export function createClaims(options: ClaimsOptions): Claims {
 
   return {
     claim,
-    once: createStoredClaims(limits.storedMax).once,
+    once: createStoredClaims(limits.storedMax, mark).once,
     async close() {
       isClosing = true
       await sweep.close()

@@ -16,6 +16,17 @@ export interface KeyRow extends RowId {
   /** Time of the reading, epoch microseconds; undefined where readings have times of their own. */
   stampUs: number | undefined
   expiresMs: number
+  /** What `markOf` gives for the records that are stored. */
+  storedAs: string | undefined
+}
+
+export interface StoredMark extends RowId {
+  storedAs: string
+}
+
+/** `of` stands for the devices. A key that has expired and is claimed anew has another expiry, so an earlier mark is none of it. */
+export function markOf({ expiresMs }: Pick<KeyRow, 'expiresMs'>, of: string): string {
+  return `${expiresMs} ${of}`
 }
 
 export interface Room {
@@ -35,6 +46,8 @@ export interface KeyRows {
    */
   insert(rows: readonly KeyRow[], room: Room, nowMs: number): Promise<Inserted[]>
   find(ids: readonly RowId[], nowMs: number): Promise<KeyRow[]>
+  /** Notes that the records of these keys are stored. */
+  mark(marks: readonly StoredMark[]): Promise<void>
   /** Removes at most so many rows that have expired, and returns how many these were. */
   removeExpired(nowMs: number, countMax: number): Promise<number>
 }
@@ -48,6 +61,7 @@ interface SqlRow extends SqlId {
   fingerprint: Buffer
   stamp_us: number | null
   expires_at: Date
+  stored_as: string | null
 }
 
 const answerMsMax = 4000
@@ -78,16 +92,21 @@ export function createKeyRows(pool: Pick<pg.Pool, 'query'>): KeyRows {
     },
     async find(ids, nowMs) {
       const rows = await query<SqlRow>(
-        `SELECT writer, key_digest, fingerprint, stamp_us::float8 AS stamp_us, expires_at
+        `SELECT writer, key_digest, fingerprint, stamp_us::float8 AS stamp_us, expires_at, stored_as
          FROM idempotency_keys
          WHERE (writer, key_digest) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))
          AND expires_at > to_timestamp($3::float8 / 1000)`,
         [...idsOf(ids), nowMs],
       )
-      return rows.map(({ writer, key_digest, fingerprint, stamp_us, expires_at }) => {
+      return rows.map(({ writer, key_digest, fingerprint, stamp_us, expires_at, stored_as }) => {
         const expiresMs = expires_at.getTime()
-        return { writer, keyDigest: key_digest, fingerprint, stampUs: stamp_us ?? undefined, expiresMs }
+        const known = { stampUs: stamp_us ?? undefined, expiresMs, storedAs: stored_as ?? undefined }
+        return { writer, keyDigest: key_digest, fingerprint, ...known }
       })
+    },
+    async mark(marks) {
+      const storedAs = marks.map(mark => mark.storedAs)
+      await query('SELECT mark_idempotency_keys($1::text[], $2::bytea[], $3::text[])', [...idsOf(marks), storedAs])
     },
     async removeExpired(nowMs, countMax) {
       const [row] = await query<{ count: number }>(

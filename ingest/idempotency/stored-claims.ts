@@ -1,21 +1,32 @@
 /**
- * The claims whose records this process has stored. A request that is sent again finds its claim here, and is not stored a
- * second time: a listener to stored records would be told of it twice.
+ * The claims whose records are stored: those that this process has stored, and those that are marked in PostgreSQL. A request that is
+ * sent again finds its claim here, and is not stored a second time: a listener to stored records would be told of it twice, and the
+ * value of a reading that was replaced meanwhile would come back.
  */
 
 import { LRUCache } from 'lru-cache'
 import type { Outcome } from '../journal/outcome.ts'
+import type { ClaimedKey } from './claim-group.ts'
+import { markOf, type StoredMark } from './key-rows.ts'
 
 export interface StoredClaims {
-  /** Appends the records that the id stands for, unless they are stored or on their way. `append` may refuse to. */
-  once<Refusal>(id: string, append: () => Promise<Outcome | Refusal>): Promise<Outcome | Refusal>
+  /**
+   * Appends the records of the claim, unless they are stored or on their way; `of` stands for their devices, at most 64 characters.
+   * `append` may refuse to.
+   */
+  once<Refusal>(claim: ClaimedKey, of: string, append: () => Promise<Outcome | Refusal>): Promise<Outcome | Refusal>
 }
 
-/** Records of a claim that is not held any more, as after a restart, are stored again and replace themselves. */
-export function createStoredClaims(countMax: number): StoredClaims {
+/**
+ * `mark` is called with what is to be marked in PostgreSQL, a moment later. Not a reading with a stamp: no other one has its time, so one that
+ * is stored again replaces itself alone.
+ */
+export function createStoredClaims(countMax: number, mark: (mark: StoredMark) => void): StoredClaims {
   const outcomes = new LRUCache<string, Promise<unknown>>({ max: countMax })
   return {
-    async once(id, append) {
+    async once({ id: claimId, stampUs, row }, of, append) {
+      if (row.storedAs === markOf(row, of)) return 'stored'
+      const id = `${claimId} ${of}`
       for (let earlier = outcomes.get(id); earlier !== undefined; ) {
         if ((await earlier) === 'stored') return 'stored'
         const latest = outcomes.get(id)
@@ -25,7 +36,11 @@ export function createStoredClaims(countMax: number): StoredClaims {
       const outcome = append()
       const settled = outcome.catch(() => undefined)
       outcomes.set(id, settled)
-      return await outcome
+      const became = await outcome
+      if (became === 'stored' && stampUs === undefined) {
+        mark({ writer: row.writer, keyDigest: row.keyDigest, storedAs: markOf(row, of) })
+      }
+      return became
     },
   }
 }

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { createAcceptOnce } from '../../../api/write/accept-once.ts'
 import type { Device } from '../../../auth/devices/device.ts'
 import type { Writer } from '../../../auth/writers.ts'
-import type { Claim, KeyedRequest } from '../../../ingest/idempotency/claim-group.ts'
+import type { Claim, ClaimedKey, KeyedRequest } from '../../../ingest/idempotency/claim-group.ts'
 import { type ClaimsOptions, createClaims } from '../../../ingest/idempotency/claims.ts'
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import type { Reading } from '../../../ingest/reading.ts'
@@ -150,18 +150,23 @@ t.test('a sweep of what another process has claimed makes room for both', async 
   t.strictSame(texts, [])
 })
 
+function claimed(claim: Claim | undefined): ClaimedKey {
+  if (claim?.kind !== 'claimed') throw new Error(claim?.kind)
+  return claim
+}
+
 const idOf = (claim: Claim) => (claim.kind === 'claimed' ? claim.id : claim.kind)
 
 t.test('what a claim stands for is stored once, and again when that failed or is forgotten', async t => {
   const { claim, claims } = await open(t, { limits: { storedMax: 2 } })
-  const [first, second, third] = (await Promise.all(['k', 'l', 'm'].map(key => claim(key)))).map(idOf)
+  const [first, second, third] = await Promise.all(['k', 'l', 'm'].map(async key => claimed(await claim(key))))
   let appended = 0
   const append = (outcome: Outcome) => async () => {
     appended++
     await sleep(1)
     return outcome
   }
-  const once = (id = '', outcome: Outcome = 'stored') => claims.once(id, append(outcome))
+  const once = (of = first, outcome: Outcome = 'stored') => claims.once(claimed(of), '1', append(outcome))
   t.strictSame(await Promise.all([once(first), once(first), once(first)]), ['stored', 'stored', 'stored'])
   t.equal(appended, 1, 'those that come meanwhile wait for the first')
   t.equal(await once(first, 'full'), 'stored')
@@ -169,12 +174,49 @@ t.test('what a claim stands for is stored once, and again when that failed or is
   t.equal(await once(second), 'stored')
   t.equal(appended, 3, 'what was not stored is appended again')
   await t.rejects(
-    claims.once(third ?? '', () => Promise.reject(new Error('broken'))),
+    claims.once(claimed(third), '1', () => Promise.reject(new Error('broken'))),
     /broken/,
   )
   t.equal(await once(third), 'stored')
   t.equal(await once(first), 'stored')
   t.equal(appended, 5, 'beyond the bound the oldest is appended again')
+})
+
+t.test('what one process has stored with a time of its own is not stored again by another one', async t => {
+  const { claim, claims, clock } = await open(t)
+  const withTime = (key: string) => claim(key, 'a', { needsStamp: false })
+  const append = async (): Promise<Outcome> => 'stored'
+  const [timed, refused, stamped] = [await withTime('t'), await withTime('r'), await claim('s')]
+  t.equal(await claims.once(claimed(timed), '7', append), 'stored')
+  t.equal(await claims.once(claimed(refused), '7', async () => 'unknown'), 'unknown')
+  t.equal(await claims.once(claimed(stamped), '7', append), 'stored')
+  await claims.close()
+  const other = createClaims({
+    pool: postgres,
+    ingest: { reserveStampsUs: async () => 'full' },
+    nowMs: () => clock.ms,
+    log: silentLog,
+    rowsPerWriterMax: 100,
+  })
+  t.teardown(() => other.close())
+  const sentAgain = (key: string) =>
+    other.claim({ writer: 'device 1', key, fingerprint: hash('sha256', 'a', 'buffer'), needsStamp: false })
+  const again = async (key: string, of = '7') => {
+    let isAppended = false
+    const outcome = await other.once(claimed(await sentAgain(key)), of, async () => {
+      isAppended = true
+      return 'stored'
+    })
+    t.equal(outcome, 'stored')
+    return isAppended
+  }
+  t.equal(await again('t'), false)
+  t.equal(await again('t', '8'), true, 'the name stands for another device by now')
+  t.equal(await again('r'), true, 'its outcome was unknown')
+  clock.ms += dayMs
+  // By a process that has ended before it stored anything.
+  await sentAgain('t')
+  t.equal(await again('t', '8'), true, 'the key was claimed anew')
 })
 
 t.test('a key is free again after a day, swept or not', async t => {
