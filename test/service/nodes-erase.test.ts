@@ -1,9 +1,12 @@
 /** A device or a metric that is erased while two nodes take its readings: nothing of it comes back, and all else is stored. */
 
+import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { createRandom } from '../faults/seeded-random.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { until } from '../support/processes.ts'
 import type { Service } from '../support/service.ts'
@@ -62,6 +65,16 @@ function openImport({ url, dataDirectory }: Service) {
   }
 }
 
+/** Groups with records of an erased device behind the offset of its tombstone. */
+async function countBehind({ number }: Known): Promise<number> {
+  const { rows } = await nodes.postgres.query<{ before: number }>(
+    'SELECT before_offset::float8 AS before FROM shard_tombstones WHERE series = $1',
+    [number],
+  )
+  const before = rows[0]?.before ?? 0
+  return (await nodes.offsetsOf(nodes.topics.readings, number)).filter(offset => offset >= before).length
+}
+
 t.test('a body that knew a device before it was erased at the other node stores nothing more of it', async t => {
   for (const [a, b, name] of [
     [first, second, 'attic'],
@@ -84,11 +97,140 @@ t.test('a body that knew a device before it was erased at the other node stores 
     await nodes.untilForwarded()
     t.equal(await presentOf(gone), 0)
     t.equal(await presentOf(stays), rowsOfBody)
-    const { rows: tombstones } = await nodes.postgres.query<{ before: number }>(
-      'SELECT before_offset::float8 AS before FROM shard_tombstones WHERE series = $1',
-      [gone.number],
-    )
-    const last = (await nodes.offsetsOf(nodes.topics.readings, gone.number)).at(-1) ?? 0
-    t.ok(last < (tombstones[0]?.before ?? 0), 'nothing of it stands behind its tombstone')
+    t.equal(await countBehind(gone), 0, 'nothing of it stands behind its tombstone')
   }
+})
+
+t.test(
+  'what a node takes while a device is erased at the other node is no more than was under way, and does not come back',
+  async t => {
+    const erasing = await nodes.leader([first, second])
+    const other = erasing === first ? second : first
+    const [broker] = nodes.kafka.brokers
+    await erasing.addDevice('loft')
+    const gone = await seriesOf('loft')
+    broker?.freeze()
+    const body = openImport(other)
+    body.write(header + Array.from({ length: 3 * rowsOfBody }, (_, at) => row('loft', startMs + at)).join(''))
+    // It has looked the name up then, and what it read is more than a group takes.
+    await sleep(3000)
+    t.equal((await erasing.admin('POST', '/devices/loft/erase')).status, 202)
+    broker?.thaw()
+    await untilErased(other, 'loft')
+    await body.end()
+    await nodes.untilForwarded()
+    const groups = (await nodes.offsetsOf(nodes.topics.readings, gone.number)).length
+    t.ok(groups > 0 && groups <= 2, `what was under way, and what was next: ${groups} groups`)
+    t.equal(await presentOf(gone), 0)
+  },
+)
+
+/** Puts readings to a node until it is told to stop; a time is noted when it is acknowledged. */
+async function write(node: Service, world: Written): Promise<void> {
+  while (!world.isOver) {
+    for (const [device, password] of Object.entries(world.passwords)) {
+      const timestamp = world.nextMs++
+      const reading = { device, timestamp, temperature: 20, humidity: 50, pressure: 1000 }
+      const status = await node.put(device, password, reading).then(
+        answer => answer.status,
+        () => 0,
+      )
+      if (status === 200 && device === world.stays) world.acknowledged.push(timestamp)
+      if (status !== 200) await sleep(20)
+    }
+  }
+}
+
+interface Written {
+  passwords: Record<string, string>
+  stays: string
+  nextMs: number
+  acknowledged: number[]
+  isOver: boolean
+}
+
+t.test(
+  'a job goes on when the node that runs it is killed or frozen, and what it had let in does not come back',
+  async t => {
+    const seed = Number(process.env['SEED'] ?? randomInt(2 ** 31))
+    t.comment(`SEED=${seed}`)
+    const random = createRandom(seed)
+    let [one, other] = [first, second]
+    for (const [round, trouble] of (['freeze', 'kill'] as const).entries()) {
+      const [name, stays] = [`garden-${round}`, `garden-${round}-stays`]
+      const passwords = { [name]: await one.addDevice(name), [stays]: await one.addDevice(stays) }
+      const [gone, kept] = [await seriesOf(name), await seriesOf(stays)]
+      const world: Written = { passwords, stays, nextMs: startMs, acknowledged: [], isOver: false }
+      const writing = [write(one, world), write(other, world)]
+      const bodies = [openImport(one), openImport(other)]
+      const rows = () => Array.from({ length: rowsOfBody }, () => row(name, world.nextMs++)).join('')
+      for (const body of bodies) body.write(header + rows())
+      await until('there is some', async () => (await nodes.offsetsOf(nodes.topics.readings, gone.number)).length > 0)
+      const leader = await nodes.leader([one, other])
+      const follower = leader === one ? other : one
+      t.equal((await random.pick([leader, follower]).admin('POST', `/devices/${name}/erase`)).status, 202)
+      await sleep(random.below(2000))
+      if (trouble === 'kill') await leader.end('SIGKILL')
+      else leader.child.kill('SIGSTOP')
+      await untilErased(follower, name)
+      t.equal(await presentOf(gone), 0, `${trouble}: nothing is left when the job is done`)
+      leader.child.kill('SIGCONT')
+      for (const body of bodies) body.write(rows())
+      await sleep(1000)
+      world.isOver = true
+      await Promise.all(writing)
+      for (const body of bodies) await body.end()
+      await nodes.untilForwarded()
+      t.equal(await presentOf(gone), 0, `${trouble}: nothing comes back`)
+      t.ok(world.acknowledged.length > 0)
+      const stored = new Set(
+        (await sql(`SELECT cast(ts AS LONG) FROM readings WHERE device = '${kept.symbol}'`)).map(
+          ([us]) => Number(us) / 1000,
+        ),
+      )
+      t.strictSame(
+        world.acknowledged.filter(timestamp => !stored.has(timestamp)),
+        [],
+        'all else is stored',
+      )
+      const { body: report } = await follower.admin('GET', `/devices/${name}/erase`)
+      t.match(report, { state: 'done', error: null })
+      if (trouble === 'kill') [one, other] = [follower, await nodes.start()]
+    }
+  },
+)
+
+t.test('a metric that is taken away at one node is written by neither under its number', async t => {
+  const [one, other] = [await nodes.start(), await nodes.start()]
+  const password = await one.addDevice('meter')
+  let timestamp = startMs
+  const put = async (node: Service, co2: number) => {
+    const reading = { device: 'meter', timestamp: timestamp++, temperature: 20, humidity: 50, pressure: 1000, co2 }
+    return (await node.put('meter', password, reading)).status
+  }
+  const numberOf = async () => {
+    const { rows } = await nodes.postgres.query<{ number: number }>(
+      `SELECT metric_series.number FROM metric_series JOIN devices ON devices.number = metric_series.device
+       WHERE devices.name = 'meter'`,
+    )
+    return rows[0]?.number
+  }
+  for (const node of [one, other]) t.equal(await put(node, 400), 200)
+  const number = await numberOf()
+  await nodes.untilForwarded()
+  const valuesOf = async (series: number | undefined) =>
+    (await sql(`SELECT value FROM measurements WHERE series = ${series} AND value IS NOT NULL ORDER BY ts`)).flat()
+  t.strictSame(await valuesOf(number), [400, 400])
+  t.equal((await one.admin('DELETE', '/devices/meter/metrics/co2')).status, 202)
+  t.equal(await put(other, 500), 200)
+  t.equal(await put(one, 600), 200)
+  await until('it is erased', async () => {
+    const { body } = await other.admin('GET', '/devices/meter/metrics/co2')
+    return (body as { state?: string }).state === 'done'
+  })
+  await nodes.untilForwarded()
+  t.strictSame(await valuesOf(number), [])
+  const next = await numberOf()
+  t.not(next, number)
+  t.strictSame(await valuesOf(next), [500, 600], 'the same metric under another number')
 })

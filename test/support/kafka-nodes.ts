@@ -10,11 +10,12 @@ import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
-import { leaseSeconds, makeSecrets } from './nodes.ts'
+import { makeSecrets } from './nodes.ts'
 import { until } from './processes.ts'
 import { type Service, startService } from './service.ts'
 
 export interface KafkaNodes {
+  kafka: TestKafka
   databases: Databases
   topics: ShardTopics
   postgres: pg.Client
@@ -51,7 +52,7 @@ export async function openKafkaNodes(
     ...settingsFor(databases, databases.questdb.http.port),
     PUBLIC_URL: 'http://localhost:1',
     SECRETS_DIR: makeSecrets(t),
-    NODE_LEASE_SECONDS: String(leaseSeconds),
+    NODE_LEASE_SECONDS: '5',
     ...environment,
   }
   const postgres = makeClient({ connectionString: databases.postgresUrl })
@@ -60,6 +61,7 @@ export async function openKafkaNodes(
   const sql = `SELECT topic, committed_offset::float8 AS committed FROM shard_topics`
 
   return {
+    kafka,
     databases,
     topics,
     postgres,
