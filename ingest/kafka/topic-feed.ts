@@ -79,6 +79,8 @@ export interface TopicFeed {
   onLost(listener: (reason: string) => void): void
   /** Records may be in the topic unread for longer than a moment. */
   isBehind(): boolean
+  /** How long ago everything was told that was in the topic then; 0 while that is a moment. */
+  lagSeconds(): number
   /** Listeners were told all records before this id that they are ever told; see `letterId`. */
   nextId(): number
   /** Resolves when listeners were told all that was in the topic at the call. Rejects while no broker answers, and when the signal aborts. */
@@ -119,6 +121,8 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
   }
   if (options.waitsForListener !== true) begin()
 
+  const lagSeconds = () => (reader.isBehind() ? reader.ageSeconds() : 0)
+
   return {
     onStored(listener, onMissed) {
       listeners.add(listener, onMissed)
@@ -132,6 +136,7 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
     },
     onLost: listener => visibility.onLost(listener),
     isBehind: () => reader.isBehind(),
+    lagSeconds,
     nextId: () => groups.nextId,
     async untilTold(until) {
       const { end } = await partition.offsets()
@@ -142,7 +147,7 @@ export function openTopicFeed(options: TopicFeedOptions): TopicFeed {
       end: reader.end,
       applied: visibility.applied,
       lagGroups: reader.end - reader.position,
-      lagSeconds: reader.isBehind() ? reader.ageSeconds() : 0,
+      lagSeconds: lagSeconds(),
       damagedGroups: groups.damaged,
       rows: visibility.rows,
       issue: reader.issue,

@@ -111,7 +111,7 @@ function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   return {
     id: createHash('sha256').update(topicId).digest('hex').slice(0, 16),
     nextPosition: feed.nextId,
-    untoldSeconds: () => feed.status().lagSeconds,
+    untoldSeconds: feed.lagSeconds,
     issue: () => feed.status().issue,
     untilTold: feed.untilTold,
   }
