@@ -9,6 +9,8 @@ import { startTcpPostgres } from './tcp-postgres.ts'
 
 export const leaseSeconds = 2
 const nodeProcess: NonNullable<ServiceSettings['command']> = [process.execPath, 'test/support/node-process.ts']
+/** Where nobody listens. */
+export const publicUrl = 'http://localhost:1'
 
 export interface NodeCluster {
   postgres: Awaited<ReturnType<typeof startTcpPostgres>>
@@ -33,7 +35,7 @@ export async function openCluster(
   const shared = {
     ...withoutQuestdb,
     DATABASE_URL: postgres.url,
-    PUBLIC_URL: 'http://localhost:1',
+    PUBLIC_URL: publicUrl,
     SECRETS_DIR: makeSecrets(t),
     NODE_LEASE_SECONDS: String(leaseSeconds),
     READS: 'private',
