@@ -1,9 +1,11 @@
 /** The files of deploy/ against what they speak of: settings, folders, the version and the settings of QuestDB. */
 
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { Settings } from '../settings/settings.ts'
+import { findProgram } from '../store/process/find-program.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
 import { sharedSecrets } from '../store/shared-secrets.ts'
 
@@ -85,4 +87,20 @@ test('its QuestDB is the one that is tested, and syncs what it applies', async t
   const compared = ofCompose.filter(([, name = '']) => !/_(?:USER|PASSWORD)$/.test(name))
   t.ok(compared.length > 5)
   for (const [, name = '', value = ''] of compared) t.equal(value.replaceAll("'", ''), byVariable.get(name), name)
+})
+
+test('the load balancer is before the processes of the Compose file that take requests', async t => {
+  const text = read('deploy', 'haproxy.cfg')
+  const nodes = [...new Set(matches(cluster, /^ {2}(api-\d+):$/gm))]
+  t.ok(nodes.length > 1)
+  t.strictSame(matches(text, /^ {4}server \w+ ([\w-]+):8080$/gm), nodes)
+  t.strictSame(matches(text, /^ {4}server \w+ ([\w-]+):1883$/gm), nodes)
+  t.equal(matches(text, /(http-check send meth GET uri \/health\/ready)$/gm).length, 2)
+  t.match(
+    text,
+    /^ {4}http-request disable-l7-retry unless \{ method GET HEAD \} \|\| \{ method PUT \} \{ path \/api\/log \}$/m,
+  )
+  // A program that the tests do not need.
+  const haproxy = findProgram('haproxy', process.env)
+  if (haproxy !== undefined) execFileSync(haproxy, ['-q', '-c', '-f', join(root, 'deploy', 'haproxy.cfg')])
 })
