@@ -12,7 +12,7 @@ import type { ClusterServices } from './cluster-services.ts'
 import type { BenchKafka } from './kafka-brokers.ts'
 import { type Hooks, round, sleep, spread } from './measure.ts'
 import { type BenchService, startBenchService } from './service.ts'
-import { costsOf, slopeOf, sumOf, type ThreadTimes, threadTimes } from './thread-times.ts'
+import { costsOf, type ProcessTimes, processTimes, slopeOf, sumOf, timesSince } from './thread-times.ts'
 
 export interface CostOptions {
   pairs: number
@@ -29,8 +29,6 @@ const idleSeconds = 4
 const timesMax = { 'single readings': 2.5, 'bulk bodies': 3 }
 type Kind = keyof typeof timesMax
 
-/** By process. */
-type ProcessTimes = Record<string, ThreadTimes>
 type Slopes = Record<string, ReturnType<typeof slopeOf>>
 
 /** A service with its processes, and how much has been sent to it. */
@@ -78,9 +76,9 @@ async function measured(service: BenchService, pids: Record<string, number>): Pr
   const keys = await addKeys(service.environment['DATABASE_URL'] ?? '', bulkConnectionCount)
   // What starts late has started then.
   await sleep(idleSeconds * 1000)
-  const before = timesOf(pids)
+  const before = processTimes(pids)
   await sleep(idleSeconds * 1000)
-  return { service, pids, keys, idle: since(before, timesOf(pids)), sent: 0 }
+  return { service, pids, keys, idle: timesSince(before, processTimes(pids)), sent: 0 }
 }
 
 async function measure(
@@ -127,14 +125,14 @@ function runsOf(pairs: number): number {
 /** Until QuestDB shows all. */
 async function run(to: Measured, send: Send, share: number): Promise<Run> {
   const { pids, idle, service } = to
-  const before = timesOf(pids)
+  const before = processTimes(pids)
   const startedMs = performance.now()
   const rows = await send(to, share)
   to.sent += rows
   const stored = await service.store.countRows(to.sent)
   if (stored !== to.sent) throw new Error(`${to.sent} readings were acknowledged, and QuestDB has ${stored}`)
   const seconds = (performance.now() - startedMs) / 1000
-  return { rows, times: since(idle, since(before, timesOf(pids)), seconds / idleSeconds) }
+  return { rows, times: timesSince(idle, timesSince(before, processTimes(pids)), seconds / idleSeconds) }
 }
 
 /** What the bench prints, by process. */
@@ -150,19 +148,4 @@ function told({ pids, idle }: Measured, slopes: readonly Slopes[]): object {
 function pidOf({ child }: BenchService['service']): number {
   if (child.pid === undefined) throw new Error('a process does not run')
   return child.pid
-}
-
-function timesOf(pids: Record<string, number>): ProcessTimes {
-  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, threadTimes(pid)]))
-}
-
-/** What came on top of `before`, or of so many times that. */
-function since(before: ProcessTimes, times: ProcessTimes, factor = 1): ProcessTimes {
-  const ofThreads = (name: string, own: ThreadTimes): ThreadTimes => {
-    const had = before[name] ?? {}
-    return Object.fromEntries(
-      Object.entries(own).map(([thread, seconds]) => [thread, seconds - factor * (had[thread] ?? 0)]),
-    )
-  }
-  return Object.fromEntries(Object.entries(times).map(([name, own]) => [name, ofThreads(name, own)]))
 }

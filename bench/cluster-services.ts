@@ -1,4 +1,4 @@
-/** The service with requests and forwarding in processes of their own: one `--role api` and two `--role forward`, one of which stands by. */
+/** The service with requests and forwarding in processes of their own, of each as many as a bench adds. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,17 @@ import { type BenchKafka, kafkaSettings } from './kafka-brokers.ts'
 import type { Hooks } from './measure.ts'
 import { type BenchService, startBenchService } from './service.ts'
 
+export interface ApiProcess {
+  port: number
+  pid: number
+}
+
 export interface ClusterServices {
+  /** The first process that takes requests. */
   api: BenchService
+  apis(): readonly ApiProcess[]
+  /** Another process that takes requests. */
+  addApi(): Promise<void>
   /** The process that forwards the shard now. */
   holder(): Promise<Service>
   /** Another process, which stands by. */
@@ -21,18 +30,24 @@ export async function startClusterServices(
   hooks: Hooks,
   kafka: BenchKafka,
   deviceCount: number,
+  prefix = 'bench-',
 ): Promise<ClusterServices> {
-  const prefix = 'bench-'
   for (const topic of Object.values(topicsOf(prefix, 1))) await kafka.makeTopic(topic)
-  const settings = { ...kafkaSettings(kafka), KAFKA_TOPIC_PREFIX: prefix }
+  const settings = { ...kafkaSettings(kafka), KAFKA_TOPIC_PREFIX: prefix, PUBLIC_URL: 'http://localhost' }
   const api = await startBenchService(hooks, deviceCount, settings, ['--role', 'api'])
-  const command: [string, ...string[]] = [process.execPath, 'service/main.ts', '--role', 'forward']
+  const apis = [processOf(api.service)]
+  const commandOf = (role: string): [string, ...string[]] => [process.execPath, 'service/main.ts', '--role', role]
   const forwarders: Service[] = []
 
   async function addForwarder(): Promise<Service> {
-    const forwarder = await startService(hooks, { environment: api.environment, command })
+    const forwarder = await startService(hooks, { environment: api.environment, command: commandOf('forward') })
     forwarders.push(forwarder)
     return forwarder
+  }
+
+  async function addApi(): Promise<void> {
+    const environment = { ...api.environment, SECRETS_DIR: join(api.service.dataDirectory, 'secrets') }
+    apis.push(processOf(await startService(hooks, { environment, command: commandOf('api') })))
   }
 
   async function holder(): Promise<Service> {
@@ -47,7 +62,11 @@ export async function startClusterServices(
 
   await addForwarder()
   await holder()
-  return { api, holder, addForwarder }
+  return { api, apis: () => apis, addApi, holder, addForwarder }
+}
+
+function processOf({ url, child }: Service): ApiProcess {
+  return { port: Number(new URL(url).port), pid: child.pid ?? 0 }
 }
 
 async function isHolder({ url, dataDirectory, child }: Service): Promise<boolean> {

@@ -65,3 +65,18 @@ export function sumOf(times: ThreadTimes): number {
 function mapTimes(times: ThreadTimes, change: (seconds: number, name: string) => number): ThreadTimes {
   return Object.fromEntries(Object.entries(times).map(([name, seconds]) => [name, change(seconds, name)]))
 }
+
+/** By process. */
+export type ProcessTimes = Record<string, ThreadTimes>
+
+/** Of each process since it began. */
+export function processTimes(pids: Record<string, number>): ProcessTimes {
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, threadTimes(pid)]))
+}
+
+/** What came on top of `before`, or of so many times that. */
+export function timesSince(before: ProcessTimes, times: ProcessTimes, factor = 1): ProcessTimes {
+  const of = (name: string, own: ThreadTimes) =>
+    mapTimes(own, (seconds, thread) => seconds - factor * (before[name]?.[thread] ?? 0))
+  return Object.fromEntries(Object.entries(times).map(([name, own]) => [name, of(name, own)]))
+}
