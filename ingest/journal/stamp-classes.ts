@@ -43,6 +43,12 @@ type Queryable = Pick<pg.Pool, 'query'>
 
 const answerMsMax = 5_000
 
+/**
+ * Leases are renewed one at a time: one that saw a class as free would lock it to look again, and its holder would pass it over as
+ * locked. Any fixed number serves; it is "barostmp" in ASCII.
+ */
+const leaseLock = '7089073111461817712'
+
 export function createStampClassRows(pool: Queryable): StampClassRows {
   async function query<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
     const { rows } = await pool.query<Row>({ text, values, query_timeout: answerMsMax } as pg.QueryConfig)
@@ -53,18 +59,19 @@ export function createStampClassRows(pool: Queryable): StampClassRows {
     async lease(holder, { classesMax, leaseMs, boundsUs }) {
       return await query<LeasedClass>(
         `WITH given AS (SELECT * FROM unnest($4::int[], $5::bigint[]) AS given (class, bound_us)),
+         turn AS MATERIALIZED (SELECT pg_advisory_xact_lock($6::bigint)),
          mine AS (
-           SELECT class, bound_us FROM stamp_classes
+           SELECT class, bound_us FROM turn, stamp_classes
            WHERE holder = $1::uuid OR holder IS NULL OR expires_at < clock_timestamp()
            ORDER BY holder IS NOT DISTINCT FROM $1::uuid DESC, holder IS NULL DESC, bound_us, class
-           LIMIT $2 FOR UPDATE SKIP LOCKED
+           LIMIT $2 FOR UPDATE OF stamp_classes SKIP LOCKED
          )
          UPDATE stamp_classes AS leased
          SET holder = $1::uuid, expires_at = clock_timestamp() + $3::float8 * interval '1 ms',
            bound_us = greatest(mine.bound_us, given.bound_us)
          FROM mine LEFT JOIN given USING (class) WHERE leased.class = mine.class
          RETURNING leased.class, mine.bound_us::float8 AS "beforeUs", leased.bound_us::float8 AS "boundUs"`,
-        [holder, classesMax, leaseMs, [...boundsUs.keys()], [...boundsUs.values()]],
+        [holder, classesMax, leaseMs, [...boundsUs.keys()], [...boundsUs.values()], leaseLock],
       )
     },
     async release(holder, boundsUs) {

@@ -152,6 +152,16 @@ t.test('classes of a process that has ended without a word are free after its le
   t.equal(killed.readings.next(), undefined)
 })
 
+t.test('processes that start at once have four classes each, and keep them', async t => {
+  for (let round = 0; round < 10; round++) {
+    await forget()
+    const all = await Promise.all(Array.from({ length: 12 }, () => started()))
+    const holders = (await classes()).map(row => row.holder)
+    const counts = all.map(({ holder }) => holders.filter(each => each === holder).length)
+    t.strictSame(counts, Array(12).fill(4))
+  }
+})
+
 t.test('a statement that comes late lowers no bound', async t => {
   const { holder, readings } = await started()
   const us = readings.next() ?? 0
