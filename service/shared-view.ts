@@ -53,12 +53,9 @@ export async function openSharedView({ pool, feed, leads, requireLead }: SharedV
     leads,
     async takeOver() {
       await reload()
-      return row.builds
+      return row === nothing ? undefined : toldOf(row)
     },
-    told: () => ({
-      validThroughTxn: feed.isCurrent() ? (row.valid_through ?? undefined) : undefined,
-      builds: row.builds,
-    }),
+    told: () => (feed.isCurrent() ? toldOf(row) : { ...toldOf(row), validThroughTxn: undefined }),
     async tell({ validThroughTxn, builds }: ToldView) {
       await change(tellSql, [validThroughTxn ?? null, builds])
       if (validThroughTxn === undefined) await feed.settle()
@@ -66,6 +63,10 @@ export async function openSharedView({ pool, feed, leads, requireLead }: SharedV
     suspectBuild: () => row.suspect_build,
     suspect: build => change(suspectSql, [build], async () => undefined),
   }
+}
+
+function toldOf({ valid_through, builds }: Row): ToldView {
+  return { validThroughTxn: valid_through ?? undefined, builds }
 }
 
 const readSql = `SELECT valid_through::float8 AS valid_through, builds::float8 AS builds, suspect_build::float8 AS suspect_build

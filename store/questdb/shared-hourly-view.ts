@@ -20,8 +20,8 @@ export interface ToldView {
 export interface SharedView {
   /** Whether this process is the one that changes the view. False at once when another one may be. */
   leads(): boolean
-  /** How often the view was made anew, as the leader before has told; nothing that it tells later counts. Only by the leader. */
-  takeOver(): Promise<number>
+  /** What leaders before have told, of whom none tells more; undefined when none has. Only by the leader. */
+  takeOver(): Promise<ToldView | undefined>
   /** What was told last; not valid while this process may lack what was told since. */
   told(): Readonly<ToldView>
   /** Resolves when every process that plans queries knows it. Only by the leader. */
@@ -117,10 +117,12 @@ async function takeOver(options: SharedHourlyViewOptions, client: QuestdbClient)
     if (!shared.leads()) throw new Error('another node sees to the hourly view')
     return client.exec(sql, timeoutMs)
   }
+  const before = await shared.takeOver()
   const leading: Leading = {
     watch,
-    builds: await shared.takeOver(),
-    told: undefined,
+    builds: before?.builds ?? 0,
+    // Where one has told something there may be queries that it has allowed, even if it has denied them since.
+    told: before === undefined ? { validThroughTxn: undefined, builds: 0 } : undefined,
     check: viewCheck({ client: { exec }, watch, log, onRebuilt: () => leading.builds++ }),
   }
   return leading
