@@ -41,6 +41,9 @@ export async function listen(
     isStopping = true
     await Promise.all([mqtt?.close(), app.close()])
   })
+  await app.ready()
+  // From here on what is in memory follows the changes of other nodes. Nothing takes long between the first lease and its renewal.
+  await parts.nodes.join()
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT })
     mqtt = await openServiceMqtt(config, log, parts, ingress)

@@ -31,5 +31,5 @@ export interface ServiceParts extends ServiceQueries, Registries {
   live: Live
   acceptedFrom: AcceptedFrom
   retention: Retention
-  nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'fault' | 'count' | 'several'>
+  nodes: Pick<ServiceNodes, 'join' | 'feed' | 'leads' | 'fault' | 'count' | 'several'>
 }

@@ -107,8 +107,6 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => diskUse.close())
   const base = { directory, clockMs, store, ingest, pointsIngest, topicStates, ...registries, diskUse, retention }
   const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodes: serviceNodes }
-  // From here on what is in memory follows the changes of other nodes.
-  await serviceNodes.join()
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
