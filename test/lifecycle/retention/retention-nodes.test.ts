@@ -1,5 +1,6 @@
 /** Retention at two nodes on one QuestDB and one PostgreSQL: one makes days expire, the other one knows before they go. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openNodes } from '../../../auth/nodes/nodes.ts'
@@ -34,11 +35,22 @@ let leader = 'a'
 /** Told before each statement of the node. */
 let asked = (_name: string, _sql: string) => {}
 
-async function openNode(name: string, checkEveryMs: number) {
+/** A connection that passes each statement on so much later. */
+async function connect(slowMs: number) {
+  const made = await store.connectPostgres()
+  const query = made.query.bind(made) as (given: unknown) => Promise<never>
+  made.query = (async (given: unknown) => {
+    await sleep(slowMs)
+    return await query(given)
+  }) as typeof made.query
+  return made
+}
+
+async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   const pool = store.postgres
   const node = await openNodes({
     pool,
-    connect: store.connectPostgres,
+    connect: () => connect(slowMs),
     leaseMs: 60_000,
     role: 'api',
     version: '0',
@@ -83,7 +95,7 @@ t.test('a node that does not look knows of each day before its readings go', asy
   const a = await openNode('a', 20)
   await until('days wait', () => a.state().waiting !== undefined)
   // It looks once.
-  const b = await openNode('b', 3_600_000)
+  const b = await openNode('b', 3_600_000, 300)
   t.equal(b.expiredBeforeUs(), Number.NEGATIVE_INFINITY)
   const known: [number, number][] = []
   const changes: string[] = []
@@ -107,7 +119,7 @@ t.test('a node that does not look knows of each day before its readings go', asy
   t.equal(await a.confirm(beforeMs), true)
   await until('it stops', () => leader === 'nobody')
   const { lastRunMs } = a.state()
-  await new Promise(resolve => setTimeout(resolve, 200))
+  await sleep(200)
   t.equal(await oldestMs(), firstDay + dayMs)
   t.equal(a.state().lastRunMs, lastRunMs, 'it follows')
   t.equal(a.state().fault, undefined)
