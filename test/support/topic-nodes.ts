@@ -2,7 +2,7 @@
 
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
-import { settingsFor, startFaultDatabases } from '../faults/databases.ts'
+import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
 import { leaseSeconds, makeSecrets } from './nodes.ts'
@@ -10,6 +10,7 @@ import { type Service, startService } from './service.ts'
 
 export interface TopicNodes {
   kafka: TestKafka
+  databases: Databases
   start(role: 'api' | 'forward', environment?: Record<string, string>): Promise<Service>
 }
 
@@ -35,6 +36,7 @@ export async function openTopicNodes(t: TestHooks): Promise<TopicNodes> {
   }
   return {
     kafka,
+    databases,
     start: (role, environment) =>
       startService(t, {
         environment: { ...shared, ...environment },
