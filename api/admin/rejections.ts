@@ -61,7 +61,9 @@ export function rejectionsOperation(
     async handle({ query: { after, limit, device, way, node } }, reply) {
       const answering = own && nodeOf(own())
       if (node !== undefined && node !== answering?.id) {
-        return sendProblem(reply, 'NODE_OTHER', { detail: `this is ${answering?.id ?? 'no node'}, ask ${node} itself` })
+        const who = answering === undefined ? 'no node' : `node ${answering.id}`
+        const detail = `${who} answers, which does not have the list of node ${node}: begin at the first page, or ask that one`
+        return sendProblem(reply, 'NODE_OTHER', { detail })
       }
       const { entries, hasMore } = rejections.list({ before: after, limit, device, way })
       const { sinceMs, rejected } = rejections.status()

@@ -67,7 +67,9 @@ t.test('a list of rejected readings is of the node that answers, and no other on
   t.match(await list(one, `?node=${first?.id}`), { status: 200 })
   t.match(await list(other, `?node=${first?.id}`), {
     status: 409,
-    body: { detail: `this is ${second?.id}, ask ${first?.id} itself` },
+    body: {
+      detail: `node ${second?.id} answers, which does not have the list of node ${first?.id}: begin at the first page, or ask that one`,
+    },
   })
   t.match((await run(one, 'rejections')).stdout, `at node ${first?.id} on ${hostname()}\n`)
 })

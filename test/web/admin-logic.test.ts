@@ -88,6 +88,11 @@ t.test(
       { name: 'Applied change', text: '1,200' },
       { name: 'Clock', text: '0.25\u202fs behind PostgreSQL' },
     ])
+    const alike = statusGroups({ ...madeStatus, nodes: [{ ...node, clock_ahead_s: -0.004 }] })
+    t.match(
+      alike.flatMap(({ facts }) => facts).find(({ name }) => name === 'Clock'),
+      { text: 'as that of PostgreSQL' },
+    )
     t.match(factsOf('Node 89abcdef'), [
       { text: 'h-1' },
       { text: 'api' },

@@ -120,8 +120,10 @@ function nodeGroup(node: NodeStatus): StatusGroup {
 
 /** Of a node, to the hundredth of a second. */
 function clockText(aheadSeconds: number): string {
-  const text = `${Math.abs(aheadSeconds).toFixed(2)}\u202fs`
-  return `${text} ${aheadSeconds < 0 ? 'behind' : 'ahead of'} PostgreSQL`
+  const text = Math.abs(aheadSeconds).toFixed(2)
+  return text === '0.00'
+    ? 'as that of PostgreSQL'
+    : `${text}\u202fs ${aheadSeconds < 0 ? 'behind' : 'ahead of'} PostgreSQL`
 }
 
 function forwarderGroup(kafka: Status['kafka']): StatusGroup[] {
