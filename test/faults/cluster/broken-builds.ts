@@ -17,7 +17,7 @@ const buildsOfOne: BrokenBuild[] = [
     name: 'no fencing of a frozen forwarder',
     changes: [
       {
-        file: 'ingest/kafka/hold.ts',
+        file: 'store/postgres/held-lock/hold.ts',
         from: 'return process.hrtime.bigint() < Atomics.load(this.shared, 0)',
         to: 'return true',
       },
@@ -46,8 +46,8 @@ const buildsOfOne: BrokenBuild[] = [
     changes: [
       {
         file: 'auth/nodes/lease.ts',
-        from: 'return performance.now() < this.#endMs && this.#wallMs() < this.#endWallMs',
-        to: 'return true',
+        from: 'return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())',
+        to: 'return this.#lengthMs',
       },
     ],
     cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'api frozen, passwords changed'),
