@@ -395,6 +395,7 @@ export class Journal<Series, Values extends Timed> {
     }
     emptySlot(this.#syncing)
     this.#inFlight = false
+    this.#cancelProbe?.()
     if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
@@ -403,7 +404,6 @@ export class Journal<Series, Values extends Timed> {
 
   /** While the disk fails, an empty group is tried from time to time, so that the journal recovers without traffic. */
   #probeLater(): void {
-    this.#cancelProbe?.()
     this.#cancelProbe = this.#after(probeMs, () => {
       if (!this.#inFlight && !this.#scheduled && this.#closing === undefined) this.#handOver()
     })
