@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sharedSecrets } from '../../store/shared-secrets.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { type Service, type ServiceSettings, startService, withoutQuestdb } from './service.ts'
 import { startTcpPostgres } from './tcp-postgres.ts'
@@ -17,12 +18,10 @@ export interface NodeCluster {
   start(environment?: Record<string, string>): Promise<Service>
 }
 
-const names = ['session-secret', 'token-secret', 'tenant-key', 'service-secret', 'state-secret', 'csrf-secret']
-
 export function makeSecrets(t: TestHooks): string {
   const folder = join(temporaryFolder(t), 'secrets')
   mkdirSync(folder)
-  for (const name of names) writeFileSync(join(folder, name), randomBytes(32).toString('hex'))
+  for (const name of sharedSecrets) writeFileSync(join(folder, name), randomBytes(32).toString('hex'))
   return folder
 }
 
