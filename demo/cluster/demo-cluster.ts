@@ -58,7 +58,7 @@ async function start(options: DemoClusterOptions, onOpen: (close: () => unknown)
   onLine(`Kafka runs: ${kafka.addresses.join(', ')}`)
   const kafkaSettings = { KAFKA_BROKERS: kafka.addresses.join(), KAFKA_REPLICATION: String(brokers) }
   await prepareTopics({ ...environment, ...kafkaSettings })
-  // The process that takes requests sees to the hourly view.
+  // One of the processes that take requests sees to the hourly view.
   const store = await openStore({ ...jars, directory, leavesHourlyView: true })
   onOpen(() => store.close())
   await store.questdb.ready
