@@ -1,6 +1,7 @@
 /** The forwarder's thread where the journal is on the disk of this process. */
 
 import { workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { openDisk } from '../journal/disk.ts'
 import { systemTiming } from '../timing.ts'
 import type { ForwarderThreadData } from './forwarder-messages.ts'
@@ -10,6 +11,8 @@ import { runForwarder } from './run-forwarder.ts'
 const data: ForwarderThreadData<JournalSourceData> = workerData
 const { directory, durableEnd, end } = data.source
 
+// No acknowledgement waits for it.
+lowerThreadPriority('below normal')
 runForwarder(data, () =>
   openJournalSource({
     disk: openDisk(directory),

@@ -4,9 +4,11 @@
  * the last sync ran. What they are written to is the medium: segments on the local disk, or a topic.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { systemTiming, type Timing } from '../timing.ts'
+import { BulkPace } from './bulk-pace.ts'
 import { EndedSeries } from './ended-series.ts'
 import { groupBodyMax, groupHeaderLength } from './group.ts'
 import {
@@ -90,6 +92,7 @@ export class Journal<Series, Values extends Timed> {
   #scheduled = false
   #closing: Promise<void> | undefined
   #waitingForRoom: (() => void)[] = []
+  readonly #pace = new BulkPace()
   readonly #ended = new EndedSeries()
   readonly #stored: StoredListeners
   /** A group on the disk that the listeners have not been notified of; its bytes stay until its slot is filled anew. */
@@ -149,6 +152,7 @@ export class Journal<Series, Values extends Timed> {
     const backfill = givenUs !== undefined && this.#isBackfill(slot, timeUs)
     const end = this.#writer.write(slot.view, slot.used, series, timeUs, backfill, values)
     this.#take(slot, end, 1, backfill ? 1 : 0)
+    if (Number.isNaN(slot.singleSinceMs)) slot.singleSinceMs = performance.now()
     slot.waiting.push(settle)
     this.#schedule()
   }
@@ -174,7 +178,7 @@ export class Journal<Series, Values extends Timed> {
 
   /**
    * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
-   * slot that is being filled has its share of bulk data. Their lanes are chosen here, in the order of the journal: were
+   * slot that is being filled has its share of bulk data, and while single readings wait for too long (`bulk-pace.ts`). Their lanes are chosen here, in the order of the journal: were
    * it done before, an older value could go to the other lane than a newer one, and be sent after it.
    */
   async appendRecords(records: Uint8Array): Promise<Outcome> {
@@ -182,9 +186,12 @@ export class Journal<Series, Values extends Timed> {
     for (;;) {
       const refusal = this.#refusal()
       if (refusal !== undefined) return refusal
-      if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
-      await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
+      const delayMs = this.#pace.delayMs(performance.now())
+      if (delayMs > 0) await sleep(delayMs)
+      else if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
+      else await new Promise<void>(resolve => this.#waitingForRoom.push(resolve))
     }
+    this.#pace.appended(records.length, performance.now())
     const slot = this.#filling
     this.#open(slot)
     // Only here: one of the series may have been erased while this waited.
@@ -378,7 +385,7 @@ export class Journal<Series, Values extends Timed> {
   }
 
   #committed({ outcome, end, reason }: Extract<JournalThreadMessage, { kind: 'committed' }>): void {
-    const { waiting, recordCount, used } = this.#syncing
+    const { waiting, recordCount, used, singleSinceMs } = this.#syncing
     if (!this.#inFlight) throw bug(`a group that ends at ${end} is committed, and none was handed over`)
     if (end < this.#end) throw bug(`the journal ended at ${this.#end}, and ends at ${end} now`)
     if (outcome === 'stored' && end === this.#end) {
@@ -399,6 +406,8 @@ export class Journal<Series, Values extends Timed> {
     if (this.#filling.waiting.length > 0) this.#schedule()
     else if (outcome !== 'stored') this.#probeLater()
     for (const settle of waiting) settle(outcome)
+    const nowMs = performance.now()
+    if (!Number.isNaN(singleSinceMs)) this.#pace.waited(nowMs - singleSinceMs, nowMs)
     if (!this.#scheduled) setImmediate(() => this.#notify(this.#takePending()))
   }
 

@@ -11,17 +11,29 @@ export interface Slot {
   backfillCount: number
   /** Receipt clock at the first record. */
   receiptUs: number
+  /** When the first single record came, by a clock that never steps; NaN without one. */
+  singleSinceMs: number
   waiting: Settle[]
 }
 
 export function createSlot(bytes: Uint8Array): Slot {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return { bytes, view, used: groupHeaderLength, recordCount: 0, backfillCount: 0, receiptUs: 0, waiting: [] }
+  return {
+    bytes,
+    view,
+    used: groupHeaderLength,
+    recordCount: 0,
+    backfillCount: 0,
+    receiptUs: 0,
+    singleSinceMs: Number.NaN,
+    waiting: [],
+  }
 }
 
 export function emptySlot(slot: Slot): void {
   slot.used = groupHeaderLength
   slot.recordCount = 0
   slot.backfillCount = 0
+  slot.singleSinceMs = Number.NaN
   slot.waiting = []
 }

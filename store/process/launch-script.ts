@@ -13,7 +13,8 @@ const pollMs = 100
  * in the server's process group, the watchdog keeps that number from being given to another process.
  *
  * It is forked before the server runs, so no server is ever without one, and twice, so that it is no child of the server,
- * which PostgreSQL would not expect. What PostgreSQL forks has groups of its own and is killed by its parent's number.
+ * which PostgreSQL would not expect. Where the kernel schedules by sessions (sched(7), autogroup), the niceness of a thread counts
+ * within its own only, and the server has one of its own: so the session gets the niceness, too. What PostgreSQL forks has groups of its own and is killed by its parent's number.
  */
 export const launchScript = `
 steps=$1; niceness=$2; shift 2
@@ -39,7 +40,10 @@ watchdog() {
 read -r stat < "/proc/$$/stat"
 echo "$stat" >&3
 (watchdog <&4 3>&- 4<&- >/dev/null 2>&1 &)
-[ "$niceness" = 0 ] || set -- nice -n "$niceness" "$@"
+if [ "$niceness" != 0 ]; then
+  { echo "$niceness" > "/proc/$$/autogroup"; } 2>/dev/null
+  set -- nice -n "$niceness" "$@"
+fi
 exec "$@" 3>&- 4<&-
 `
 

@@ -1,8 +1,12 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { test } from 'tap'
+import { launch } from '../../store/process/server-process.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const code = `
   import { readlinkSync } from 'node:fs'
@@ -30,4 +34,22 @@ test('a thread has the priority that it asks for, and the others keep theirs', {
     others.filter(other => getPriority(Number(other)) !== before),
     [],
   )
+})
+
+test('a server has its niceness also where the kernel schedules by sessions', {
+  skip: !existsSync('/proc/self/autogroup'),
+}, async t => {
+  const folder = temporaryFolder(t)
+  const server = launch({
+    command: 'sleep',
+    args: ['600'],
+    recordPath: join(folder, 'process'),
+    logPath: join(folder, 'server.log'),
+    environment: { PATH: process.env['PATH'] },
+    stopSteps: [{ signal: 'SIGKILL', waitMs: 5000 }],
+    niceness: 5,
+  })
+  t.teardown(() => server.stop())
+  await waitFor('it runs', () => getPriority(server.pid) === 5)
+  t.match(readFileSync(`/proc/${server.pid}/autogroup`, 'utf8'), / nice 5\n/)
 })
