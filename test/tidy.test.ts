@@ -60,6 +60,7 @@ const arrows: Record<string, string[]> = {
   // Definitions alone: texts of people are checked as they are everywhere.
   metrics: ['auth/plain-text.ts'],
   analytics: [],
+  placement: [],
   query: ['analytics', ...questdbLeaves],
   live: ['analytics', 'query', ...questdbLeaves],
   auth: ['metrics', ...postgresLeaves, ...threadLeaves],

@@ -1,0 +1,11 @@
+/** When a new epoch may begin. */
+
+const dayUs = 86_400_000_000
+
+/**
+ * The start of the first UTC day that is at least so far ahead that every node knows of the epoch, and no row of that day was taken in, before it
+ * begins: days and hours are whole in one shard. Microseconds.
+ */
+export function nextEpochUs(nowUs: number, aheadUs: number): number {
+  return Math.ceil((nowUs + aheadUs) / dayUs) * dayUs
+}
