@@ -18,20 +18,21 @@ import {
 const dayUs = 86_400_000_000
 const { NEGATIVE_INFINITY: ever, POSITIVE_INFINITY: always } = Number
 
-const epochs = fc
-  .uniqueArray(fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 }), fc.integer()), {
-    minLength: 1,
-    maxLength: 6,
-    selector: ([day]) => day,
-  })
-  .map((made): Placement => {
-    return made
-      .sort(([a], [b]) => a - b)
-      .map(([day, count, salt], at): Epoch => {
-        const shards = Uint8Array.from({ length: bucketCount }, (_, bucket) => 1 + (((bucket ^ salt) >>> 3) % count))
-        return { fromUs: at === 0 ? ever : day * dayUs, shards }
-      })
-  })
+/** The day on which each epoch begins, how many shards it has, and how devices lie on them. */
+const epochs = fc.uniqueArray(
+  fc.tuple(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 4095 })),
+  { minLength: 1, maxLength: 6, selector: ([day]) => day },
+)
+
+function placementOf(made: readonly (readonly [day: number, count: number, salt: number])[]): Placement {
+  return [...made]
+    .sort(([a], [b]) => a - b)
+    .map(([day, count, salt], at): Epoch => {
+      const shards = Uint8Array.from({ length: bucketCount }, (_, bucket) => 1 + (((bucket ^ salt) >>> 3) % count))
+      return { fromUs: at === 0 ? ever : day * dayUs, shards }
+    })
+}
+
 const deviceNumber = fc.integer({ min: 1, max: 2 ** 31 - 1 })
 const bound = fc.oneof(
   fc.constantFrom(ever, always),
@@ -41,7 +42,8 @@ const bound = fc.oneof(
 
 test('places of a range part it, each with the shard of each of its moments', async t => {
   fc.assert(
-    fc.property(epochs, deviceNumber, bound, bound, (placement, number, one, other) => {
+    fc.property(epochs, deviceNumber, bound, bound, (made, number, one, other) => {
+      const placement = placementOf(made)
       const [fromUs, toUs] = [Math.min(one, other), Math.max(one, other)]
       const places = placesOf(placement, number, fromUs, toUs)
       if (fromUs === toUs) return places.length === 0
@@ -65,7 +67,8 @@ test('places of a range part it, each with the shard of each of its moments', as
 
 test('a part of all places of a device is its places there', async t => {
   fc.assert(
-    fc.property(epochs, deviceNumber, bound, bound, (placement, number, fromUs, toUs) => {
+    fc.property(epochs, deviceNumber, bound, bound, (made, number, fromUs, toUs) => {
+      const placement = placementOf(made)
       const all = placesOf(placement, number, ever, always)
       const within = placesWithin(all, fromUs, toUs)
       return JSON.stringify(within) === JSON.stringify(placesOf(placement, number, fromUs, toUs))
@@ -77,7 +80,8 @@ test('a part of all places of a device is its places there', async t => {
 
 test('the shards of a range are those of its moments', async t => {
   fc.assert(
-    fc.property(epochs, bound, bound, (placement, fromUs, toUs) => {
+    fc.property(epochs, bound, bound, (made, fromUs, toUs) => {
+      const placement = placementOf(made)
       const expected = new Set<number>()
       for (const [at, { fromUs: from, shards }] of placement.entries()) {
         const end = placement[at + 1]?.fromUs ?? always
