@@ -90,7 +90,7 @@ async function bench(): Promise<void> {
   const store = await startBenchStore(hooks, silentLog)
   const lastMs = (startUs + (readings - 1) * stepUs) / 1000
   const query = createQuery({
-    questdb: store.questdb,
+    shards: [store.questdb],
     timeZone: 'UTC',
     now: () => lastMs + 30_000,
     revision: () => 0,

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../limits/bug.ts'
 import { deviceRow, furtherRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
-import type { HourSources } from '../query/questdb/hourly-sql.ts'
 import { valueAgeUsMax } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
@@ -16,7 +15,6 @@ import { mergeDevice, mergeFurther } from './live-rows.ts'
 export interface LiveLookupsOptions {
   readonly fleet: LiveFleet
   readonly ask: AskFleetRows
-  readonly hourSources: () => HourSources
   readonly nowMs: () => number
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
@@ -48,7 +46,7 @@ const smallMax = 5000
 const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
 
 export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
-  const { fleet, ask, hourSources, nowMs, aheadMs, pauseMs = 2000 } = options
+  const { fleet, ask, nowMs, aheadMs, pauseMs = 2000 } = options
   const wanted = new Set<number>()
   /** With the ordinal that has to be applied, for late readings reach QuestDB behind newer ones. */
   const waiting = new Map<number, number>()
@@ -79,7 +77,6 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
         nowUs,
         newestUs: nowUs + aheadMs * 1000,
         timesMax: Math.min(timesMax.most, Math.max(timesMax.least, count)),
-        hourSources: hourSources(),
       },
       signal,
     )
@@ -147,7 +144,11 @@ async function lookUpFurther(
   const lastUs = fleet.columns().lastUs[fleet.slotOf(number)] ?? Number.NEGATIVE_INFINITY
   if (series.length === 0 || lastUs === Number.NEGATIVE_INFINITY) return true
   const toUs = Math.floor(lastUs) + 1
-  const result = await ask('fleetFurther', { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series }, signal)
+  const result = await ask(
+    'fleetFurther',
+    { fromUs: Math.max(0, toUs - valueAgeUsMax), toUs, series, device: number },
+    signal,
+  )
   if (!result.ok) return false
   const devices = new Map(series.map(one => [one, number]))
   for (let from = 0; from < result.rows.length; from += furtherRow.width) {

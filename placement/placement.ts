@@ -80,9 +80,20 @@ export function shardsWithin(placement: Placement, fromUs: number, toUs: number)
   const shards = new Set<number>()
   for (const [at, epoch] of placement.entries()) {
     const endUs = placement[at + 1]?.fromUs ?? Number.POSITIVE_INFINITY
-    if (Math.max(fromUs, epoch.fromUs) < Math.min(toUs, endUs)) for (const shard of epoch.shards) shards.add(shard)
+    if (Math.max(fromUs, epoch.fromUs) < Math.min(toUs, endUs)) for (const shard of shardsIn(epoch)) shards.add(shard)
   }
   return [...shards].sort((a, b) => a - b)
+}
+
+/** Asked for again and again, of some thousand buckets. */
+const shardsByEpoch = new WeakMap<Uint8Array, ReadonlySet<number>>()
+
+function shardsIn({ shards }: Epoch): ReadonlySet<number> {
+  const known = shardsByEpoch.get(shards)
+  if (known !== undefined) return known
+  const found = new Set(shards)
+  shardsByEpoch.set(shards, found)
+  return found
 }
 
 function shardOf(shards: Uint8Array, bucket: number): number {

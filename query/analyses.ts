@@ -7,8 +7,10 @@ import type { Built, Serve } from './cache/response-cache.ts'
 import type { FurtherMetric } from './further-metric.ts'
 import type { QueryLimits } from './limits.ts'
 import type { Station } from './points/station.ts'
-import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
+import { allFromReadings } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
+import type { NeededShards } from './shards/answering-shards.ts'
+import { type DevicePlan, type ReadsPlan, stationShard } from './shards/device-reads.ts'
 import type { AnalysisQueries, ComparedFurther, LightQueries } from './task.ts'
 import type { UsRange } from './task-context.ts'
 
@@ -70,7 +72,7 @@ export interface AnalysesOptions {
   readonly revision: (deviceNumber: number) => number
   /** The same of a series of points. */
   readonly pointsRevision: (series: number) => number
-  readonly hourSources: () => HourSources
+  readonly plan: ReadsPlan
   readonly limits: QueryLimits
 }
 
@@ -93,12 +95,11 @@ const usualMaxAgeSeconds = 5
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
-  const { runQuery, runAnalysis, serve, now, revision, pointsRevision, limits } = options
+  const { runQuery, runAnalysis, serve, now, revision, pointsRevision, plan, limits } = options
   /** Readings may be that far ahead of our clock. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
-  /** Points are kept for ever. */
-  const hourSources = ({ station }: AnalysedDevice) => (station === undefined ? options.hourSources() : allFromReadings)
+  const planOf = ({ number, station }: AnalysedDevice) => (station === undefined ? plan.ofDevice(number) : stationPlan)
 
   function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served {
     const untilNow = Math.floor(now() / untilMs)
@@ -120,51 +121,81 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
   return {
     compare(one, other, how, client) {
       const [a, b] = [analysedDevice(one), analysedDevice(other)]
-      const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('compare', { a, b, ...how, nowMs, newestUs: newestUs(), hourSources: options.hourSources() }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const plans = { a: planOf(a), b: planOf(b) }
+        const places = { a: plans.a.places, b: plans.b.places }
+        const hourSources = { a: plans.a.hourSources, b: plans.b.hourSources }
+        const query = { a, b, ...how, nowMs, newestUs: newestUs(), places, hourSources }
+        return runQuery('compare', query, bothNeeded(plans.a.needed, plans.b.needed), signal)
+      }
       // It ends at the last reading; when there is none, at the hour.
       return analyse({ name: 'compare', devices: [a, b], how, untilMs: hourMs, build, client })
     },
     detail(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('detail', { device, ...how, nowMs, hourSources: hourSources(device) }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, ...reads } = planOf(device)
+        return runQuery('detail', { device, ...how, nowMs, ...reads }, needed, signal)
+      }
       return analyse({ name: 'detail', devices: [device], how, build, client })
     },
     stats(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) =>
-        runAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs() }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        return runAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs(), places }, needed, signal)
+      }
       // The age in it goes on counting.
       return analyse({ name: 'stats', devices: [device], how, maxAgeSeconds: 0, build, client })
     },
     daily(one, how, client) {
       const device = analysedDevice(one)
       const build = async (nowMs: number, signal: AbortSignal) => {
-        const query = { device, ...how, nowMs }
+        const { needed, places } = planOf(device)
+        const query = { device, ...how, nowMs, places }
         const sinceMs = performance.now()
-        const built = how.days > lightDaysMax ? undefined : await runQuery('daily', query, signal)
+        const built = how.days > lightDaysMax ? undefined : await runQuery('daily', query, needed, signal)
         // A few days may still be too much for a light query, when the device reports every second.
         const isEnough = built !== undefined && !(built.ok && built.body === 'TOO_LARGE')
-        return isEnough ? built : runAnalysis('daily', query, signal, sinceMs)
+        return isEnough ? built : runAnalysis('daily', query, needed, signal, sinceMs)
       }
       return analyse({ name: 'daily', devices: [device], how, build, client })
     },
     past(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) => runQuery('past', { device, ...how, nowMs }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        return runQuery('past', { device, ...how, nowMs, places }, needed, signal)
+      }
       return analyse({ name: 'past', devices: [device], how, build, client })
     },
     stationLatest(one, how, client) {
       const device = analysedDevice(one)
-      const build = (nowMs: number, signal: AbortSignal) =>
-        runQuery('stationLatest', { device, ...how, nowMs, newestUs: newestUs() }, signal)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        return runQuery('stationLatest', { device, ...how, nowMs, newestUs: newestUs(), places }, needed, signal)
+      }
       return analyse({ name: 'stationLatest', devices: [device], how, build, client })
     },
     async stationUnits(station, { fromUs, toUs }, client) {
-      const built = await runQuery('stationUnits', { station, fromUs, toUs }, client)
+      const built = await runQuery('stationUnits', { station, fromUs, toUs }, stationPlan.needed, client)
       return built.ok ? answerOf(built, 0, now()) : built
     },
+  }
+}
+
+/** Points are kept for ever. */
+const stationPlan: DevicePlan = {
+  places: [{ shard: stationShard, fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }],
+  hourSources: allFromReadings,
+  needed: { shards: [stationShard], isEachRead: true },
+}
+
+function bothNeeded(a: NeededShards, b: NeededShards): NeededShards {
+  return {
+    shards: [...new Set([...a.shards, ...b.shards])],
+    behind: [...new Set([...(a.behind ?? []), ...(b.behind ?? [])])],
+    isEachRead: a.isEachRead && b.isEachRead,
   }
 }
 

@@ -15,21 +15,27 @@ lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
-const { connection } = contexts
+const { shardsFor } = contexts
 const readFleet = createFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
-  return runTask(task, async signal => answerStats(task, await contexts.of(task.device, signal)))
+  return runTask(task, async signal => {
+    return answerStats(task, await contexts.of(task.device, task.places, shardsFor(task), signal))
+  })
 }
 
 export function daily(task: Task<AnalysisQueries['daily']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(await answerDaily(task, await contexts.of(task.device, signal)), bodyBytesMax)
+    const context = await contexts.of(task.device, task.places, shardsFor(task), signal)
+    return encodeText(await answerDaily(task, context), bodyBytesMax)
   })
 }
 
 export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(await answerInsights(task, readFleet(task.fleet), { connection, signal }), bodyBytesMax)
+    return encodeText(
+      await answerInsights(task, readFleet(task.fleet), { open: shardsFor(task), signal }),
+      bodyBytesMax,
+    )
   })
 }

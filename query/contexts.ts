@@ -1,45 +1,54 @@
 /** What a thread uses for its queries: of a device its readings, of a station its points. */
 
 import type { LocalTime } from '../analytics/time/local-time.ts'
-import { createPgConnection, type PgConnection } from '../store/questdb/client/questdb-pg.ts'
+import { bug } from '../limits/bug.ts'
+import type { Place } from '../placement/placement.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import { createLocalTimes } from './local-times.ts'
-import { createColumnsReader } from './questdb/columns-reader.ts'
-import { createMeasurementsSource } from './questdb/measurements-source.ts'
-import { createReadingsSource } from './questdb/readings-source.ts'
+import { sourcesOf } from './shards/placed-sources.ts'
+import { createShards, type OpenShard } from './shards/shard-reads.ts'
 import { createStationContext } from './stations/station-context.ts'
-import type { WorkerSettings } from './task.ts'
+import type { Task, WorkerSettings } from './task.ts'
 import type { TaskContext } from './task-context.ts'
 
 export interface Contexts {
-  readonly connection: PgConnection
   /** Of the service. */
   readonly local: LocalTime
-  /** Of devices. */
-  readonly source: TaskContext['source']
-  ofDevices(signal: AbortSignal): TaskContext
-  of(device: Pick<AnalysedDevice, 'station'>, signal: AbortSignal): TaskContext | Promise<TaskContext>
+  /** The shards, as a task may read them. */
+  readonly shardsFor: (task: Pick<Task<object>, 'away'>) => OpenShard
+  ofPlaces(places: readonly Place[], open: OpenShard, signal: AbortSignal): TaskContext
+  of(
+    device: Pick<AnalysedDevice, 'station'>,
+    places: readonly Place[],
+    open: OpenShard,
+    signal: AbortSignal,
+  ): TaskContext | Promise<TaskContext>
 }
 
 /** As long as its thread. */
 export function createContexts(settings: WorkerSettings): Contexts {
-  const connection = createPgConnection(settings.questdb.pg, settings)
-  const source = createReadingsSource(settings, connection)
-  const measurements = createMeasurementsSource(settings, connection)
-  const reader = createColumnsReader(settings, connection)
   const localTimes = createLocalTimes()
   const local = localTimes(settings.timeZone)
   const { rowsMax } = settings
   const inUnits: TaskContext['inUnits'] = async further => further
-  const ofDevices = (signal: AbortSignal): TaskContext => ({ source, measurements, inUnits, local, signal, rowsMax })
+
+  function ofPlaces(places: readonly Place[], open: OpenShard, signal: AbortSignal): TaskContext {
+    return { ...sourcesOf(places, open), inUnits, local, signal, rowsMax }
+  }
+
   return {
-    connection,
     local,
-    source,
-    ofDevices,
-    of({ station }, signal) {
-      if (station === undefined) return ofDevices(signal)
+    shardsFor: createShards(settings),
+    ofPlaces,
+    of({ station }, places, open, signal) {
+      if (station === undefined) return ofPlaces(places, open, signal)
+      const { reader, connection } = open(onlyShard(places))
       return createStationContext(station, { reader, connection, localTimes, rowsMax }, signal)
     },
   }
+}
+
+function onlyShard([place, ...others]: readonly Place[]): number {
+  if (place === undefined || others.length > 0) throw bug(`one shard is read, and not ${others.length + 1}`)
+  return place.shard
 }

@@ -7,6 +7,7 @@ import type { Serve } from './cache/response-cache.ts'
 import type { QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { RunQuery } from './run-query.ts'
+import type { ReadsPlan } from './shards/device-reads.ts'
 import type { LightQueries } from './task.ts'
 
 export interface DayOptions {
@@ -15,8 +16,7 @@ export interface DayOptions {
   readonly local: LocalTime
   readonly now: () => number
   readonly revision: (deviceNumber: number) => number
-  /** Readings before this moment have expired. */
-  readonly expiredBeforeUs: () => number
+  readonly plan: ReadsPlan
   readonly limits: Pick<QueryLimits, 'aheadMs'>
 }
 
@@ -28,14 +28,15 @@ const pastMaxAgeSeconds = 60
 
 const emptyDay: Body = bodyOf(encodeBody(new TextEncoder().encode('{"temperature":[],"humidity":[],"pressure":[]}')))
 
-export function createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits }: DayOptions): Day {
+export function createDay({ runQuery, serve, local, now, revision, plan, limits }: DayOptions): Day {
   return (device, date, client) => {
     const range = local.day(date)
     if (range === undefined) return { ok: false, code: 'DATE_INVALID' }
     const nowUs = now() * 1000
     const maxAgeSeconds = range.endUs > nowUs ? todayMaxAgeSeconds : pastMaxAgeSeconds
     // No reading is that far ahead, none is from before 1970, and a zone may have left out a day.
-    const startUs = Math.max(range.startUs, expiredBeforeUs())
+    const { places, needed, hourSources } = plan.ofDevice(device.number)
+    const startUs = Math.max(range.startUs, hourSources.expiredBeforeUs)
     const isEmpty = startUs > nowUs + limits.aheadMs * 1000 || range.endUs <= 0 || startUs >= range.endUs
     if (isEmpty) return { ok: true, body: emptyDay, maxAgeSeconds }
     return serve({
@@ -45,7 +46,9 @@ export function createDay({ runQuery, serve, local, now, revision, expiredBefore
       freshMs: 0,
       staleMs: 0,
       maxAgeSeconds: () => maxAgeSeconds,
-      build: (_askedAtMs, signal) => runQuery('day', { symbol: device.symbol, startUs, endUs: range.endUs }, signal),
+      build(_askedAtMs, signal) {
+        return runQuery('day', { symbol: device.symbol, startUs, endUs: range.endUs, places }, needed, signal)
+      },
       client,
     })
   }

@@ -5,8 +5,9 @@ import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
-import type { HourSources } from './questdb/hourly-sql.ts'
+import { namedShard } from './query-failed.ts'
 import type { RunQuery } from './run-query.ts'
+import type { ReadsPlan } from './shards/device-reads.ts'
 import type { AnalysisQueries } from './task.ts'
 
 export interface InsightsOptions {
@@ -14,7 +15,7 @@ export interface InsightsOptions {
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly setKey: (devices: readonly QueryDevice[]) => string
-  readonly hourSources: () => HourSources
+  readonly plan: ReadsPlan
   readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax'>
 }
 
@@ -26,16 +27,24 @@ export interface Insights {
 interface Wanted {
   readonly key: string
   readonly devices: () => readonly QueryDevice[]
+  /** Undefined for all that there are. */
+  readonly only: readonly QueryDevice[] | undefined
   readonly fleet: (devices: readonly QueryDevice[]) => string
   readonly narrowed: boolean
   readonly client?: AbortSignal
 }
 
+/** As far back as they look, with the hour that is not over. */
+const insightsUs = (30 * 24 + 1) * 3_600_000_000
 /** Computations that have timed out. */
 const timedOutMax = 100
 
+function viewAway(shard: number, shardCount: number): Built {
+  return { ok: false, code: 'DATABASE_AWAY', ...namedShard(shardCount > 1 ? shard : undefined) }
+}
+
 export function createInsights(options: InsightsOptions): Insights {
-  const { runAnalysis, serve, fleetText, setKey, hourSources, limits } = options
+  const { runAnalysis, serve, fleetText, setKey, plan, limits } = options
   const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax } = limits
   /** When, by key. */
   const timedOutMs = new LRUCache<string, number>({ max: timedOutMax })
@@ -47,17 +56,20 @@ export function createInsights(options: InsightsOptions): Insights {
   ): Promise<Built> {
     const devices = wanted.devices()
     if (devices.length > insightsDevicesMax) return { ok: true, body: 'TOO_LARGE' }
-    const { rawFromUs, expiredBeforeUs } = hourSources()
+    const nowUs = askedAtMs * 1000
+    const needed = plan.ofMany(wanted.only, nowUs - insightsUs, nowUs)
+    const sources = needed.shards.map(shard => ({ shard, ...plan.hourSources(shard) }))
     // The raw readings of 30 days of a large fleet would take too long: it has what the view has.
     const isSmall = devices.length <= insightsRawDevicesMax
-    if (!isSmall && rawFromUs === Number.NEGATIVE_INFINITY) return { ok: false, code: 'DATABASE_AWAY' }
+    const withoutView = isSmall ? undefined : sources.find(({ rawFromUs }) => rawFromUs === Number.NEGATIVE_INFINITY)
+    if (withoutView !== undefined) return viewAway(withoutView.shard, sources.length)
     // A computation that timed out would do so again, and delay the other analyses meanwhile.
     if (Math.abs(askedAtMs - (timedOutMs.get(key) ?? Number.NEGATIVE_INFINITY)) < insightsMs) {
       return { ok: false, code: 'TIMED_OUT' }
     }
-    const sources = { expiredBeforeUs, rawFromUs: isSmall ? rawFromUs : Number.POSITIVE_INFINITY }
-    const query = { fleet: fleet(devices), narrowed, nowUs: askedAtMs * 1000, hourSources: sources }
-    const built = await runAnalysis('insights', query, signal)
+    const shards = isSmall ? sources : sources.map(source => ({ ...source, rawFromUs: Number.POSITIVE_INFINITY }))
+    const query = { fleet: fleet(devices), narrowed, nowUs, shards }
+    const built = await runAnalysis('insights', query, needed, signal)
     if (!built.ok && built.code === 'TIMED_OUT') timedOutMs.set(key, askedAtMs)
     return built
   }
@@ -76,12 +88,13 @@ export function createInsights(options: InsightsOptions): Insights {
   }
 
   return {
-    all: devices => insights({ key: 'insights', devices, fleet: fleetText, narrowed: false }),
+    all: devices => insights({ key: 'insights', devices, only: undefined, fleet: fleetText, narrowed: false }),
     of(devices, client) {
       const narrowed = devices.length <= namedInSqlMax
       return insights({
         key: `insights/${setKey(devices)}`,
         devices: () => devices,
+        only: devices,
         fleet: encodeFleet,
         narrowed,
         client,

@@ -8,6 +8,7 @@ import type { Serve } from './cache/response-cache.ts'
 import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import type { RunQuery } from './run-query.ts'
+import type { ReadsPlan } from './shards/device-reads.ts'
 import type { LatestQuery, LightQueries } from './task.ts'
 
 export interface LatestOptions {
@@ -15,6 +16,7 @@ export interface LatestOptions {
   readonly serve: Serve
   readonly fleetText: (devices: readonly QueryDevice[]) => string
   readonly setKey: (devices: readonly QueryDevice[]) => string
+  readonly plan: ReadsPlan
   readonly limits: QueryLimits
 }
 
@@ -27,21 +29,29 @@ interface Wanted {
   readonly key: string
   readonly hours: number
   readonly narrowed: boolean
+  /** Undefined for all. */
+  readonly devices: readonly QueryDevice[] | undefined
   readonly fleet: () => string
   readonly client?: AbortSignal
 }
 
 const hourMs = 3_600_000
 
-export function createLatest({ runQuery, serve, fleetText, setKey, limits }: LatestOptions): Latest {
+export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits }: LatestOptions): Latest {
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
-    return latest({ key: `latest/${hours}`, hours, narrowed: false, fleet: () => fleetText(devices()) })
+    return latest({
+      key: `latest/${hours}`,
+      hours,
+      narrowed: false,
+      devices: undefined,
+      fleet: () => fleetText(devices()),
+    })
   }
 
   function of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer> {
     const key = `latest/${hours}/${setKey(devices)}`
     const narrowed = devices.length <= namedInSqlMax
-    return latest({ key, hours, narrowed, fleet: () => encodeFleet(devices), client })
+    return latest({ key, hours, narrowed, devices, fleet: () => encodeFleet(devices), client })
   }
 
   function latest({ key, client, ...wanted }: Wanted): Answer | Promise<Answer> {
@@ -52,12 +62,19 @@ export function createLatest({ runQuery, serve, fleetText, setKey, limits }: Lat
       freshMs: limits.rebuildMs,
       staleMs: limits.staleMs,
       maxAgeSeconds: ageMs => Math.max(0, Math.floor((limits.rebuildMs - ageMs) / 1000)),
-      build: (askedAtMs, signal) => runQuery('latest', queryOf(wanted, askedAtMs), signal),
+      build(askedAtMs, signal) {
+        const query = queryOf(wanted, askedAtMs)
+        const needed = plan.ofMany(wanted.devices, query.startUs, query.endUs)
+        return runQuery('latest', { ...query, shards: needed.shards }, needed, signal)
+      },
       client,
     })
   }
 
-  function queryOf({ hours, narrowed, fleet }: Omit<Wanted, 'key'>, nowMs: number): LatestQuery {
+  function queryOf(
+    { hours, narrowed, fleet }: Pick<Wanted, 'hours' | 'narrowed' | 'fleet'>,
+    nowMs: number,
+  ): LatestQuery {
     const startUs = (nowMs - hours * hourMs) * 1000
     return { fleet: fleet(), narrowed, nowUs: nowMs * 1000, startUs, endUs: (nowMs + limits.aheadMs) * 1000 }
   }

@@ -1,6 +1,7 @@
 /** A thread of the light pool: it fetches over its own connections, computes, and hands back the finished bytes. */
 
 import { workerData } from 'piscina'
+import type { Place } from '../placement/placement.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
@@ -14,46 +15,52 @@ import { encodeBody, encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
 import { runTask } from './run-task.ts'
+import { stationShard } from './shards/device-reads.ts'
 import { answerStationLatest } from './stations/latest-task.ts'
 import { answerStationUnits } from './stations/units-task.ts'
-import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
+import type { InPlaces, LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
 import type { TaskContext } from './task-context.ts'
 
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
-const { connection, source, local } = contexts
+const { local, shardsFor } = contexts
 const readFleet = createFleetReader()
 
 export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeBody(await buildLatest(task, readFleet(task.fleet), { connection, local, signal, bodyBytesMax }))
+    const context = { open: shardsFor(task), local, signal, bodyBytesMax }
+    return encodeBody(await buildLatest(task, readFleet(task.fleet), context))
   })
 }
 
 export function day(task: Task<LightQueries['day']>): Promise<TaskResult> {
-  return runTask(task, async signal => encodeBody(await buildDay(task, { connection, local, signal, bodyBytesMax })))
+  return runTask(task, async signal => {
+    return encodeBody(await buildDay(task, { open: shardsFor(task), local, signal, bodyBytesMax }))
+  })
 }
 
 export function fleetLast(task: Task<LightQueries['fleetLast']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetLast(task, connection, signal))
+  return runTask(task, signal => readFleetLast(task, shardsFor(task), signal))
 }
 
 export function fleetFurther(task: Task<LightQueries['fleetFurther']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetFurther(task, connection, signal))
+  return runTask(task, signal => readFleetFurther(task, shardsFor(task), signal))
 }
 
 export function fleetHour(task: Task<LightQueries['fleetHour']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetHour(task, connection, signal))
+  return runTask(task, signal => readFleetHour(task, shardsFor(task), signal))
 }
 
 export function fleetDevices(task: Task<LightQueries['fleetDevices']>): Promise<TaskResult> {
-  return runTask(task, signal => readFleetDevices(task, { connection, source, signal }))
+  return runTask(task, signal => readFleetDevices(task, { open: shardsFor(task), signal }))
 }
 
 export function compare(task: Task<LightQueries['compare']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(await answerCompare(task, contexts.ofDevices(signal)), bodyBytesMax)
+    const ofPlaces = (places: readonly Place[]) => contexts.ofPlaces(places, shardsFor(task), signal)
+    const { a, b } = task.places
+    return encodeText(await answerCompare(task, { a: ofPlaces(a), b: ofPlaces(b) }), bodyBytesMax)
   })
 }
 
@@ -64,16 +71,20 @@ export const stationLatest = textTask(answerStationLatest)
 
 export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return encodeText(await answerStationUnits(task, { connection, signal }), bodyBytesMax)
+    return encodeText(
+      await answerStationUnits(task, { connection: shardsFor(task)(stationShard).connection, signal }),
+      bodyBytesMax,
+    )
   })
 }
 
 function textTask<Request extends { device: AnalysedDevice }>(
   answer: (query: Request, context: TaskContext) => Promise<string>,
 ) {
-  return (task: Task<Request>): Promise<TaskResult> => {
+  return (task: Task<Request & InPlaces>): Promise<TaskResult> => {
     return runTask(task, async signal => {
-      return encodeText(await answer(task, await contexts.of(task.device, signal)), bodyBytesMax)
+      const context = await contexts.of(task.device, task.places, shardsFor(task), signal)
+      return encodeText(await answer(task, context), bodyBytesMax)
     })
   }
 }

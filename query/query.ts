@@ -1,5 +1,6 @@
 /** Entry point of this folder: serves queries from the response cache, or computes them in worker threads from QuestDB. */
 
+import { oneShard, type Placement } from '../placement/placement.ts'
 import type { Log } from '../store/log.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { threadLimits } from '../store/thread-limits.ts'
@@ -18,10 +19,15 @@ import { createLocalTimes } from './local-times.ts'
 import { createPool } from './pool.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import { createRunQuery } from './run-query.ts'
+import { createAnsweringShards } from './shards/answering-shards.ts'
+import { createReadsPlan } from './shards/device-reads.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface QueryOptions {
-  readonly questdb: QuestdbAddress
+  /** By the shard's number less 1. */
+  readonly shards: readonly QuestdbAddress[]
+  /** Without it all devices are on shard 1. */
+  readonly placement?: () => Placement
   readonly timeZone: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -29,10 +35,10 @@ export interface QueryOptions {
   readonly revision: (deviceNumber: number) => number
   /** The same of points of a series of a station. Without it, no point is ever new. */
   readonly pointsRevision?: (series: number) => number
-  /** Without it all hours are computed from raw readings. */
-  readonly hourSources?: () => HourSources
-  /** Whether QuestDB answered the last probe; checked before each query. Without it every query is sent. */
-  readonly questdbAnswers?: () => boolean | Promise<boolean>
+  /** Of a shard. Without it all hours are computed from raw readings. */
+  readonly hourSources?: (shard: number) => HourSources
+  /** Whether the QuestDB of a shard answered the last probe; checked before each query. Without it every query is sent. */
+  readonly questdbAnswers?: (shard: number) => boolean | Promise<boolean>
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
 }
@@ -50,6 +56,7 @@ export interface Query extends Analyses {
   insightsOf(devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
+  /** What holds for all shards. */
   hourSources: () => HourSources
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
@@ -59,24 +66,26 @@ export interface Query extends Analyses {
   close(): Promise<void>
 }
 
-export function createQuery({ questdb, timeZone, now, revision, log, ...options }: QueryOptions): Query {
+export function createQuery({ shards, timeZone, now, revision, log, ...options }: QueryOptions): Query {
   const limits = { ...defaultLimits, ...options.limits }
-  const { light, analysis } = createPools(questdb, timeZone, limits, log)
+  const { light, analysis } = createPools(shards, timeZone, limits, log)
   const cache = createBodyCache(limits.cacheBytesMax)
   const serve = createResponseCache({ cache, now, limits, log })
   const localTimes = createLocalTimes()
   const local = localTimes(timeZone)
   const logAvailability = createAvailabilityLog(log)
-  const questdbAnswers = options.questdbAnswers ?? (() => true)
-  const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, questdbAnswers })
-  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, questdbAnswers })
-  const hourSources = options.hourSources ?? (() => allFromReadings)
+  const answering = createAnsweringShards(shards.length, options.questdbAnswers ?? (() => true))
+  const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, answering })
+  const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, answering })
+  const plan = createReadsPlan({
+    placement: options.placement ?? (() => oneShard),
+    hourSources: options.hourSources ?? (() => allFromReadings),
+  })
   const fleetText = createFleetText()
   const setKey = createSetKey()
-  const latest = createLatest({ runQuery, serve, fleetText, setKey, limits })
-  const insights = createInsights({ runAnalysis, serve, fleetText, setKey, hourSources, limits })
-  const expiredBeforeUs = () => hourSources().expiredBeforeUs
-  const day = createDay({ runQuery, serve, local, now, revision, expiredBeforeUs, limits })
+  const latest = createLatest({ runQuery, serve, fleetText, setKey, plan, limits })
+  const insights = createInsights({ runAnalysis, serve, fleetText, setKey, plan, limits })
+  const day = createDay({ runQuery, serve, local, now, revision, plan, limits })
   const analyses = createAnalyses({
     runQuery,
     runAnalysis,
@@ -84,7 +93,7 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     now,
     revision,
     pointsRevision: options.pointsRevision ?? (() => 0),
-    hourSources,
+    plan,
     limits,
   })
   return {
@@ -94,8 +103,8 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
     insightsAll: insights.all,
     insightsOf: insights.of,
     ...analyses,
-    hourSources,
-    fleetRows: createFleetRows({ pool: light, logAvailability, questdbAnswers }),
+    hourSources: plan.commonHourSources,
+    fleetRows: createFleetRows({ pool: light, plan, logAvailability, answering }),
     coded: cache.coded,
     cacheStatus: cache.status,
     queueLengths: () => ({ light: light.queueLength(), analysis: analysis.queueLength() }),
@@ -105,9 +114,9 @@ export function createQuery({ questdb, timeZone, now, revision, log, ...options 
   }
 }
 
-function createPools(questdb: QuestdbAddress, timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
+function createPools(shards: QueryOptions['shards'], timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
   const settings = {
-    questdb,
+    shards,
     timeZone,
     connectTimeoutMs: limits.connectTimeoutMs,
     statementTimeoutMs: limits.timeoutMs,

@@ -1,7 +1,7 @@
 /** Runs a task in a worker: says that it has begun, stops on request, and returns a result. */
 
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { failureCode } from './query-failed.ts'
+import { failureCode, namedShard, QueryFailed } from './query-failed.ts'
 import type { Encoded, Task, TaskResult } from './task.ts'
 
 export async function runTask<Result extends object = Encoded>(
@@ -16,7 +16,8 @@ export async function runTask<Result extends object = Encoded>(
   } catch (error) {
     const code = failureCode(error)
     if (code === undefined) throw error
-    return { ok: false, code, reason: error instanceof Error ? error.message : String(error) }
+    const reason = error instanceof Error ? error.message : String(error)
+    return { ok: false, code, reason, ...namedShard(error instanceof QueryFailed ? error.shard : undefined) }
   } finally {
     control.close()
   }

@@ -1,6 +1,7 @@
 /** What crosses between the main thread and a worker: plain data that can be posted. */
 
 import type { MessagePort } from 'node:worker_threads'
+import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
@@ -12,12 +13,21 @@ import type { FailureCode } from './query-failed.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
 import type { StatsLive } from './stats/live.ts'
 
-/** Given to a worker once, when it starts. */
-export interface WorkerSettings {
-  readonly questdb: QuestdbAddress
-  readonly timeZone: string
+interface QuestdbTimeouts {
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
+}
+
+/** How one QuestDB is read. */
+export interface QuestdbSettings extends QuestdbTimeouts {
+  readonly questdb: QuestdbAddress
+}
+
+/** Given to a worker once, when it starts. */
+export interface WorkerSettings extends QuestdbTimeouts {
+  /** By the shard's number less 1. */
+  readonly shards: readonly QuestdbAddress[]
+  readonly timeZone: string
   /** A body is shorter than this. */
   readonly bodyBytesMax: number
   /** Readings that an analysis may be made of. */
@@ -25,7 +35,22 @@ export interface WorkerSettings {
 }
 
 /** A worker says at `control` that it has begun, and is told there to stop. */
-export type Task<Query> = Query & { readonly control: MessagePort }
+export type Task<Query> = Query & {
+  readonly control: MessagePort
+  /** Shards that are known not to answer. */
+  readonly away?: readonly number[]
+}
+
+/** Of a device. */
+export interface InPlaces {
+  /** All that it has, ascending. */
+  readonly places: readonly Place[]
+}
+
+/** Of many devices. */
+export interface OfShards {
+  readonly shards: readonly number[]
+}
 
 export interface LatestQuery {
   /** The fleet as `encodeFleet` wrote it. */
@@ -58,7 +83,8 @@ export interface CompareQuery {
   readonly nowMs: number
   /** No reading is later: some are a little ahead of our clock. */
   readonly newestUs: number
-  readonly hourSources: HourSources
+  /** Of each. */
+  readonly hourSources: { readonly a: HourSources; readonly b: HourSources }
 }
 
 export interface DetailQuery {
@@ -117,7 +143,7 @@ export interface InsightsQuery {
   /** Whether the rows of these devices alone are read. */
   readonly narrowed: boolean
   readonly nowUs: number
-  readonly hourSources: HourSources
+  readonly shards: readonly ({ readonly shard: number } & HourSources)[]
 }
 
 export interface FleetLastQuery {
@@ -133,6 +159,8 @@ export interface FleetFurtherQuery {
   readonly toUs: number
   /** Undefined for all that there are. */
   readonly series: readonly number[] | undefined
+  /** The number of the one device whose series they are; undefined for those of all. */
+  readonly device?: number
 }
 
 export interface FleetHourQuery {
@@ -141,17 +169,24 @@ export interface FleetHourQuery {
   readonly isInView: boolean
 }
 
-export interface FleetDevicesQuery {
-  readonly devices: readonly Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>[]
+/** A device that is looked up by itself. */
+export type FleetDevice = Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>
+
+export interface FleetDevicesQuery<Device = FleetDevice> {
+  readonly devices: readonly Device[]
   readonly nowUs: number
   /** As above. */
   readonly newestUs: number
   /** Newest readings that are looked at of each. */
   readonly timesMax: number
+}
+
+/** Where the rows of one device are read. */
+export interface DeviceReads extends InPlaces {
   readonly hourSources: HourSources
 }
 
-/** Parts of what the state of the fleet begins with; each comes back as packed rows. */
+/** Parts of what the state of the fleet begins with, as they are asked for; each comes back as packed rows. */
 export interface FleetQueries {
   readonly fleetLast: FleetLastQuery
   readonly fleetFurther: FleetFurtherQuery
@@ -159,22 +194,30 @@ export interface FleetQueries {
   readonly fleetDevices: FleetDevicesQuery
 }
 
+/** The same as a worker is asked. */
+export interface PlacedFleetQueries {
+  readonly fleetLast: FleetLastQuery & OfShards
+  readonly fleetFurther: FleetFurtherQuery & OfShards
+  readonly fleetHour: FleetHourQuery & OfShards
+  readonly fleetDevices: FleetDevicesQuery<FleetDevice & DeviceReads>
+}
+
 /** What each query of the light pool is called and asks for. */
-export interface LightQueries extends FleetQueries {
-  readonly latest: LatestQuery
-  readonly day: DayQuery
-  readonly compare: CompareQuery
-  readonly detail: DetailQuery
-  readonly daily: DailyQuery
-  readonly past: PastQuery
-  readonly stationLatest: StationLatestQuery
+export interface LightQueries extends PlacedFleetQueries {
+  readonly latest: LatestQuery & OfShards
+  readonly day: DayQuery & InPlaces
+  readonly compare: CompareQuery & { readonly places: { readonly a: readonly Place[]; readonly b: readonly Place[] } }
+  readonly detail: DetailQuery & InPlaces
+  readonly daily: DailyQuery & InPlaces
+  readonly past: PastQuery & InPlaces
+  readonly stationLatest: StationLatestQuery & InPlaces
   readonly stationUnits: StationUnitsQuery
 }
 
 /** The same for the analysis pool; days are asked of it when they are many. */
 export interface AnalysisQueries {
-  readonly stats: StatsQuery
-  readonly daily: DailyQuery
+  readonly stats: StatsQuery & InPlaces
+  readonly daily: DailyQuery & InPlaces
   readonly insights: InsightsQuery
 }
 
@@ -183,4 +226,4 @@ export type Encoded = EncodedBody | ResponseTemplate<StatsLive>
 
 export type TaskResult<Result = Encoded> =
   | { readonly ok: true; readonly encoded: Result }
-  | { readonly ok: false; readonly code: FailureCode; readonly reason: string }
+  | { readonly ok: false; readonly code: FailureCode; readonly reason: string; readonly shard?: number }

@@ -2,6 +2,7 @@
 
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
+import { oneShard } from '../placement/placement.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -35,10 +36,15 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts):
   }
 }
 
+/** All devices are on the QuestDB of the store. */
+function oneQuestdb({ questdb }: Store) {
+  return { shards: [questdb.address], placement: () => oneShard }
+}
+
 function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
   const { store, ingest, pointsIngest, retention, clockMs } = parts
   return createQuery({
-    questdb: store.questdb.address,
+    ...oneQuestdb(store),
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
@@ -83,7 +89,7 @@ function openServicePoints(
 function openServiceExport(config: Config, log: Log, { store }: Pick<QueryParts, 'store'>): ReadingsExport {
   const { questdb } = store
   return createReadingsExport({
-    questdb: questdb.address,
+    ...oneQuestdb(store),
     questdbAnswers: questdb.answers,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
@@ -96,7 +102,7 @@ const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
 function openServiceRanges(config: Config, log: Log, { store, retention }: QueryParts): ReadingsExport {
   const { questdb } = store
   return createReadingsExport({
-    questdb: questdb.address,
+    ...oneQuestdb(store),
     questdbAnswers: () => retention.isKnown() && questdb.answers(),
     priority: 'below normal',
     limits: { ...rangeLimits, timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },

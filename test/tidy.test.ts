@@ -61,7 +61,7 @@ const arrows: Record<string, string[]> = {
   metrics: ['auth/plain-text.ts'],
   analytics: [],
   placement: [],
-  query: ['analytics', ...questdbLeaves],
+  query: ['analytics', 'placement', ...questdbLeaves],
   live: ['analytics', 'query', ...questdbLeaves],
   auth: ['metrics', ...postgresLeaves, ...threadLeaves],
   content: [...postgresLeaves, ...threadLeaves],
@@ -87,7 +87,7 @@ const arrows: Record<string, string[]> = {
   'sign-in': ['auth', 'metrics/units.ts', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
-  service: ['api', 'mqtt', 'sign-in', ...domains],
+  service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
   cli: ['api/admin', ...domains],
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts', 'store'],
 }

@@ -87,7 +87,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     reply.header('content-disposition', `attachment; filename="readings.${format}"`)
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
-    if (!answer.ok) return refuse(reply, answer.code)
+    if (!answer.ok) return refuse(reply, answer.code, answer.shard)
     // What was asked for, as it was sent.
     const details = { ...(request.query as Record<string, unknown>) }
     await audit({ actor, action: 'readings.export', subject: 'readings', details })
@@ -140,8 +140,10 @@ const errors = {
   DATE_INVALID: ['QUERY_INVALID', undefined],
 } as const satisfies Record<ExportFailure, readonly [AdminErrorCode, string | undefined]>
 
-function refuse(reply: FastifyReply, failure: ExportFailure): FastifyReply {
+/** `shard`: which QuestDB it was, where there are several. */
+function refuse(reply: FastifyReply, failure: ExportFailure, shard: number | undefined): FastifyReply {
   reply.removeHeader('content-disposition')
-  const [code, detail] = errors[failure]
+  const [code, text] = errors[failure]
+  const detail = shard === undefined ? text : text?.replace('QuestDB', `QuestDB of shard ${shard}`)
   return sendProblem(reply, code, { detail })
 }

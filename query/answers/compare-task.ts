@@ -11,14 +11,20 @@ import { buildCompare, type CompareWindow, compareWindow } from './compare-answe
 
 /** Stations are not compared. */
 type CompareContext = Omit<TaskContext, 'inUnits'>
+type Which = 'a' | 'b'
 
-export async function answerCompare(query: CompareQuery, context: CompareContext): Promise<string> {
+export async function answerCompare(
+  query: CompareQuery,
+  contexts: Readonly<Record<Which, CompareContext>>,
+): Promise<string> {
   const { a, b, preset, withTimes, nowMs, newestUs, hourSources } = query
-  const { source, local, signal } = context
-  const devices = a.symbol === b.symbol ? [a] : [a, b]
+  const { local, signal } = contexts.a
+  const isOne = a.symbol === b.symbol
   const lastReadingsMs: (number | undefined)[] = []
-  for (const { symbol } of devices) {
-    const { expiredBeforeUs } = hourSources
+  for (const which of isOne ? (['a'] as const) : (['a', 'b'] as const)) {
+    const { symbol } = query[which]
+    const { source } = contexts[which]
+    const { expiredBeforeUs } = hourSources[which]
     const lastUs =
       (await source.newestUs(symbol, newestUs, signal)) ??
       // The window ends at a full hour, so that hour tells as much as the reading did.
@@ -26,11 +32,13 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
     lastReadingsMs.push(lastUs === undefined ? undefined : lastUs / 1000)
   }
   const window = compareWindow(preset, lastReadingsMs, nowMs)
-  const hours = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000, ...hourSources }
-  const hourlyOfA = await source.hourly({ symbol: a.symbol, ...hours }, signal)
-  const hourlyOfB = devices.length === 1 ? hourlyOfA : await source.hourly({ symbol: b.symbol, ...hours }, signal)
-  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, context)
-  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, context)
+  const range = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000 }
+  const readHours = (which: Which) =>
+    contexts[which].source.hourly({ symbol: query[which].symbol, ...range, ...hourSources[which] }, signal)
+  const hourlyOfA = await readHours('a')
+  const hourlyOfB = isOne ? hourlyOfA : await readHours('b')
+  const furtherOfA = await readFurther(query, 'a', window, hourlyOfA, contexts.a)
+  const furtherOfB = await readFurther(query, 'b', window, hourlyOfB, contexts.b)
   return buildCompare({
     a: { device: a, hourly: hourlyOfA },
     b: { device: b, hourly: hourlyOfB },
@@ -46,13 +54,13 @@ export async function answerCompare(query: CompareQuery, context: CompareContext
 /** Hours of gauges come from QuestDB, those of other kinds are made of all values. */
 async function readFurther(
   query: CompareQuery,
-  which: 'a' | 'b',
+  which: Which,
   { startMs, endMs }: CompareWindow,
   hourly: HourlySeries,
   context: CompareContext,
 ): Promise<ComparedSamples[]> {
   const metrics = query.further.map(metric => metric[which])
-  const { expiredBeforeUs } = query.hourSources
+  const { expiredBeforeUs } = query.hourSources[which]
   const [fromUs, toUs] = [startMs * 1000, endMs * 1000]
   const series = metrics.flatMap(({ kind, series }) => (kind === 'gauge' ? (series ?? []) : []))
   const hours = await context.measurements.hours({ series, fromUs, toUs, expiredBeforeUs }, context.signal)

@@ -1,19 +1,27 @@
 /** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours. */
 
 import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { placesWithin } from '../../placement/placement.ts'
+import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
 import type { ReadingsSource } from '../questdb/readings-source.ts'
-import type { FleetDevicesQuery } from '../task.ts'
+import { sourcesOf } from '../shards/placed-sources.ts'
+import type { OpenShard } from '../shards/shard-reads.ts'
+import type { LightQueries } from '../task.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 
 interface Context {
-  readonly connection: PgConnection
-  readonly source: ReadingsSource
+  readonly open: OpenShard
   readonly signal: AbortSignal
 }
 
+/** Of one device. */
+interface DeviceContext extends Context {
+  readonly source: ReadingsSource
+}
+
+type FleetDevicesQuery = LightQueries['fleetDevices']
 type Device = FleetDevicesQuery['devices'][number]
 
 /** The statistics look back so far for the cadence. */
@@ -25,12 +33,21 @@ const kindPlaces = { unknown: 0, regular: 1, irregular: 2 } as const
 
 export async function readFleetDevices(query: FleetDevicesQuery, context: Context): Promise<PackedRows> {
   const rows = new RowList(deviceRow.width)
-  for (const device of query.devices) await readDevice(device, query, context, rows)
+  for (const device of query.devices) {
+    const { source } = sourcesOf(device.places, context.open)
+    await readDevice(device, query, { ...context, source }, rows)
+  }
   return rows.packed()
 }
 
-async function readDevice(device: Device, query: FleetDevicesQuery, context: Context, rows: RowList): Promise<void> {
-  const { newestUs, timesMax, hourSources } = query
+async function readDevice(
+  device: Device,
+  query: FleetDevicesQuery,
+  context: DeviceContext,
+  rows: RowList,
+): Promise<void> {
+  const { newestUs, timesMax } = query
+  const { hourSources } = device
   const at = rows.add()
   const numbers = rows.numbers().subarray(at, at + deviceRow.width)
   numbers[lastRow.number] = device.number
@@ -54,7 +71,7 @@ async function readDevice(device: Device, query: FleetDevicesQuery, context: Con
   for (let hour = exactFrom; hour < toHour; hour++) {
     numbers[deviceRow.counts + hour - fromHour] = countBetween(thinnedMs, hour * hourMs, (hour + 1) * hourMs)
   }
-  if (exactFrom > fromHour) await readHours(device, query, context, { fromHour, toHour: exactFrom }, numbers)
+  if (exactFrom > fromHour) await readHours(device, context, { fromHour, toHour: exactFrom }, numbers)
 }
 
 interface TimesAsked {
@@ -65,14 +82,13 @@ interface TimesAsked {
 
 /** Ascending milliseconds; the last value of each metric goes into the row. */
 async function readTimes(
-  { symbol }: Device,
+  { symbol, places }: Device,
   { afterUs, throughUs, timesMax }: TimesAsked,
-  { connection, signal }: Context,
+  { open, signal }: Context,
   numbers: Float64Array,
 ): Promise<Float64Array> {
   const timesMs: number[] = []
-  const statement = { name: 'fleet-device', text: deviceSql, values: [symbol, afterUs, throughUs, timesMax] }
-  await connection.read(statement, signal, row => {
+  const take = (row: PgRow) => {
     const timeUs = Number(row[0])
     timesMs.push(timeUs / 1000)
     for (let metric = 0; metric < metrics.length; metric++) {
@@ -81,7 +97,12 @@ async function readTimes(
       numbers[lastRow.values + metric] = Number(value)
       numbers[lastRow.valuesUs + metric] = timeUs
     }
-  })
+  }
+  for (const { shard, ...part } of placesWithin(places, afterUs + 1, throughUs + 1).reverse()) {
+    if (timesMs.length >= timesMax) break
+    const values = [symbol, part.fromUs - 1, part.toUs - 1, timesMax - timesMs.length]
+    await open(shard).connection.read({ name: 'fleet-device', text: deviceSql, values }, signal, take)
+  }
   return Float64Array.from(timesMs).reverse()
 }
 
@@ -95,9 +116,8 @@ interface Hours {
 
 /** Those before the readings that were looked at, with the retries in them. */
 async function readHours(
-  { symbol }: Device,
-  { hourSources }: FleetDevicesQuery,
-  { source, signal }: Context,
+  { symbol, hourSources }: Device,
+  { source, signal }: DeviceContext,
   { fromHour, toHour }: Hours,
   numbers: Float64Array,
 ): Promise<void> {

@@ -1,10 +1,11 @@
 /** Reads in a worker what the state of the fleet begins with: last readings, hours, and single devices. */
 
-import type { PgConnection, PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgRow, Statement } from '../../store/questdb/client/questdb-pg.ts'
 import { hourlyColumns, hourlyView, metrics, readingsTable } from '../../store/tables.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
-import type { FleetFurtherQuery, FleetHourQuery, FleetLastQuery } from '../task.ts'
+import type { OpenShard, ShardReads } from '../shards/shard-reads.ts'
+import type { PlacedFleetQueries } from '../task.ts'
 import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
 
 /** A symbol ends with the device's number; NaN for one that is not ours. */
@@ -16,44 +17,60 @@ function numberOf(symbol: unknown): number {
 
 /** The last reading of each device that has one in the range, and the last value of each of its metrics there. */
 export async function readFleetLast(
-  { fromUs, toUs }: FleetLastQuery,
-  connection: PgConnection,
+  { fromUs, toUs, shards }: PlacedFleetQueries['fleetLast'],
+  open: OpenShard,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(lastRow.width)
   const places = new Map<number, number>()
+  for (const shard of shards) await readLast(open(shard).connection, [fromUs, toUs], rows, places, signal)
+  return rows.packed()
+}
+
+/** Of one shard; a device may have a row by another one. `places`: of rows, by device. */
+async function readLast(
+  connection: ShardReads['connection'],
+  values: readonly [fromUs: number, toUs: number],
+  rows: RowList,
+  places: Map<number, number>,
+  signal: AbortSignal,
+): Promise<void> {
   const missing = new Set<number>()
   const columns = `device, cast(ts AS LONG), ${metrics.join(', ')}`
-  const all = lastSql(columns, '', 'last')
-  await connection.read({ ...all, values: [fromUs, toUs] }, signal, row => {
+  await connection.read({ ...lastSql(columns, '', 'last'), values }, signal, row => {
     const number = numberOf(row[0])
-    const at = rows.add()
+    const timeUs = Number(row[1])
+    const at = places.get(number) ?? rows.add()
     places.set(number, at)
     const numbers = rows.numbers()
     numbers[at] = number
-    numbers[at + lastRow.timeUs] = Number(row[1])
+    if (isNewer(timeUs, numbers[at + lastRow.timeUs])) numbers[at + lastRow.timeUs] = timeUs
     for (let metric = 0; metric < metrics.length; metric++) {
       const value = row[2 + metric]
       if (value === null || value === undefined) missing.add(metric)
-      else setValue(numbers, at, metric, Number(value), Number(row[1]))
+      else setValue(numbers, at, metric, Number(value), timeUs)
     }
   })
   for (const metric of missing) {
     const name = metrics[metric] as string
     const one = lastSql(`device, cast(ts AS LONG), ${name}`, `AND ${name} IS NOT NULL`, `last-${name}`)
-    await connection.read({ ...one, values: [fromUs, toUs] }, signal, ([device, timeUs, value]: PgRow) => {
+    await connection.read({ ...one, values }, signal, ([device, timeUs, value]: PgRow) => {
       const at = places.get(numberOf(device))
-      // Readings may have come between the two statements.
-      if (at !== undefined && Number.isNaN(rows.numbers()[at + lastRow.values + metric]))
-        setValue(rows.numbers(), at, metric, Number(value), Number(timeUs))
+      // Of a device without a row: readings may have come between the two statements.
+      if (at !== undefined) setValue(rows.numbers(), at, metric, Number(value), Number(timeUs))
     })
   }
-  return rows.packed()
 }
 
+/** Where there is no newer one. */
 function setValue(numbers: Float64Array, at: number, metric: number, value: number, timeUs: number): void {
+  if (!isNewer(timeUs, numbers[at + lastRow.valuesUs + metric])) return
   numbers[at + lastRow.values + metric] = value
   numbers[at + lastRow.valuesUs + metric] = timeUs
+}
+
+function isNewer(timeUs: number, thanUs: number | undefined): boolean {
+  return thanUs === undefined || Number.isNaN(thanUs) || timeUs > thanUs
 }
 
 function lastSql(columns: string, more: string, name: string): Omit<Statement, 'values'> {
@@ -66,30 +83,35 @@ function lastSql(columns: string, more: string, name: string): Omit<Statement, '
 
 /** The last value of each series that has one in the range, of metrics that have no column. */
 export async function readFleetFurther(
-  range: FleetFurtherQuery,
-  connection: PgConnection,
+  { shards, ...range }: PlacedFleetQueries['fleetFurther'],
+  open: OpenShard,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(furtherRow.width)
+  /** Where there is one shard alone, each series comes once. */
+  const places = shards.length > 1 ? new Map<number, number>() : undefined
   const columns = 'SELECT series, cast(ts AS LONG), value'
   const text = `${columns} FROM ${valuesFromSql(measurementValues, range)} LATEST ON ts PARTITION BY series`
-  await connection.read({ text, values: [] }, signal, ([series, timeUs, value]: PgRow) => {
-    const at = rows.add()
+  const take = ([series, timeUs, value]: PgRow) => {
+    const at = places?.get(Number(series)) ?? rows.add()
+    places?.set(Number(series), at)
     const numbers = rows.numbers()
+    if (!isNewer(Number(timeUs), numbers[at + furtherRow.timeUs])) return
     numbers[at + furtherRow.series] = Number(series)
     numbers[at + furtherRow.timeUs] = Number(timeUs)
     numbers[at + furtherRow.value] = Number(value)
-  })
+  }
+  for (const shard of shards) await open(shard).connection.read({ text, values: [] }, signal, take)
   return rows.packed()
 }
 
 const hourUs = 3_600_000_000
 const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name)
 
-/** How many readings each device has in an hour; from the view, those of its most frequent metric. */
+/** How many readings each device has in an hour, which is whole in one shard; from the view, those of its most frequent metric. */
 export async function readFleetHour(
-  { fromUs, isInView }: FleetHourQuery,
-  connection: PgConnection,
+  { fromUs, isInView, shards }: PlacedFleetQueries['fleetHour'],
+  open: OpenShard,
   signal: AbortSignal,
 ): Promise<PackedRows> {
   const rows = new RowList(hourRow.width)
@@ -104,11 +126,12 @@ export async function readFleetHour(
         text: `SELECT device, count() FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
         values: [whole(fromUs), whole(fromUs + hourUs)],
       }
-  await connection.read(statement, signal, ([device, count]: PgRow) => {
+  const take = ([device, count]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()
     numbers[at] = numberOf(device)
     numbers[at + hourRow.count] = Number(count)
-  })
+  }
+  for (const shard of shards) await open(shard).connection.read(statement, signal, take)
   return rows.packed()
 }

@@ -1,15 +1,16 @@
 /** Reads the hours of the whole fleet for what they tell of it: 30 stretches of 24 hours that end at the last full hour. */
 
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { FleetEntry } from '../fleet.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
+import type { ShardReads } from '../shards/shard-reads.ts'
 import type { InsightsQuery } from '../task.ts'
 import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from './insights-answer.ts'
 import { MeansTable } from './means-table.ts'
 
 interface Context {
-  readonly connection: PgConnection
+  readonly open: (shard: number) => Pick<ShardReads, 'connection'>
   readonly signal: AbortSignal
 }
 
@@ -17,7 +18,7 @@ const hourUs = 3_600_000_000
 const dayUs = 24 * hourUs
 
 export async function answerInsights(
-  { narrowed, nowUs, hourSources }: InsightsQuery,
+  { narrowed, nowUs, shards }: InsightsQuery,
   fleet: readonly FleetEntry[],
   context: Context,
 ): Promise<string> {
@@ -30,16 +31,20 @@ export async function answerInsights(
     const table = new MeansTable(fleet.length, count, metrics.length)
     if (fleet.length === 0) return table
     for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
-      for (const part of fleetParts(range, hourSources)) {
-        const statement = { text: fleetMeansSql(metrics, part, symbols), values: [] }
-        await context.connection.read(statement, context.signal, row => {
-          const place = places.get(String(row[0]))
-          // Of devices that are off or removed.
-          if (place === undefined) return
-          for (let metric = 0; metric < metrics.length; metric++) {
-            table.add(place, stretch, metric, Number(row[1 + 2 * metric] ?? 0), Number(row[2 + 2 * metric]))
-          }
-        })
+      const take = (row: PgRow) => {
+        const place = places.get(String(row[0]))
+        // Of devices that are off or removed.
+        if (place === undefined) return
+        for (let metric = 0; metric < metrics.length; metric++) {
+          table.add(place, stretch, metric, Number(row[1 + 2 * metric] ?? 0), Number(row[2 + 2 * metric]))
+        }
+      }
+      for (const { shard, ...hourSources } of shards) {
+        const { connection } = context.open(shard)
+        for (const part of fleetParts(range, hourSources)) {
+          const statement = { text: fleetMeansSql(metrics, part, symbols), values: [] }
+          await connection.read(statement, context.signal, take)
+        }
       }
     }
     return table

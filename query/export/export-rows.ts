@@ -1,41 +1,26 @@
-/** Reads stored readings, or their aggregates by buckets of time, inside a thread: some at a time, in the order of time and then of devices. */
+/** Reads stored readings inside a thread: some at a time, in the order of time and then of devices. */
 
 import { bug } from '../../limits/bug.ts'
-import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { type Place, placesWithin } from '../../placement/placement.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { ColumnsReader } from '../questdb/columns-reader.ts'
 import { quoted, whole } from '../questdb/sql-literals.ts'
 import { measurementValues, type ValuesTable } from '../questdb/values-table.ts'
+import type { OpenShard } from '../shards/shard-reads.ts'
 import { pointValues } from '../stations/point-units.ts'
 import { timesFromSql } from '../stations/station-times.ts'
-import { columnsOf, isBuiltIn } from './export-columns.ts'
+import { isBuiltIn } from './export-columns.ts'
 import type { ExportContent, ExportRange } from './export-queries.ts'
-import { fillFurtherBuckets } from './further-buckets.ts'
 import { withFurther } from './further-columns.ts'
-
-/** Columns of the same length. */
-export interface ExportRows {
-  readonly timesUs: Float64Array
-  /** The registry's number of the device. */
-  readonly devices: Float64Array
-  /** By column, in the order of `columnsOf`; NaN for a missing value. */
-  readonly values: readonly Float64Array[]
-  /** The positions of the rows in their order. */
-  readonly order: Uint32Array
-}
-
-export interface ReadPiece {
-  readonly rows: ExportRows
-  readonly readingsRead: number
-  /** Where the next rows begin; undefined when there are none. */
-  readonly nextUs: number | undefined
-}
+import { mergedRows } from './merged-rows.ts'
+import type { OpenReader } from './placed-buckets.ts'
+import type { ExportRows, ReadPiece } from './read-piece.ts'
 
 /** As many devices as a registry may have. */
 const rowsOfOneTimeMax = 1_000_000
 /** A symbol ends with the number of its device. */
-function keySql({ station }: ExportRange): string {
+function keySql({ station }: RowsRange): string {
   const number =
     station === undefined
       ? `cast(split_part(cast(device AS STRING), '-', -1) AS DOUBLE)`
@@ -43,23 +28,49 @@ function keySql({ station }: ExportRange): string {
   return `cast(ts AS DOUBLE) time, ${number} number`
 }
 
+/** In one shard. */
+type RowsRange = Omit<ExportRange, 'places'>
+
 /** Some columns of the table of readings of some of them. */
-interface RangeOfColumns extends ExportRange {
+interface RangeOfColumns extends RowsRange {
   readonly columns: readonly string[]
 }
 
-export async function readPiece(
-  reader: Pick<ColumnsReader, 'read'>,
+/** With the values of their metrics. */
+export async function readRows(
+  open: OpenReader,
   asked: ExportRange & ExportContent,
-  stepUs: number | undefined,
   rowsMax: number,
   signal: AbortSignal,
 ): Promise<ReadPiece> {
-  if (stepUs !== undefined) return readBuckets(reader, asked, stepUs, rowsMax, signal)
-  const { metrics, series } = asked
+  const { metrics, fromUs, toUs } = asked
   const columns = metrics.filter(isBuiltIn).map(({ name }) => name)
-  const { rows, ...piece } = await readReadings(reader, { ...asked, columns }, rowsMax, signal)
-  return { ...piece, rows: await withFurther(reader, rows, metrics, series, valuesTableOf(asked), signal) }
+  const read = (place: Place, count: number) =>
+    readReadings(open(place.shard).reader, { ...asked, ...place, columns }, count, signal)
+  const places = placesWithin(asked.places, fromUs, toUs)
+  const [place] = places
+  const { rows, ...piece } =
+    places.length === 1 && place !== undefined
+      ? await read(place, rowsMax)
+      : firstRows(await mergedRows(read, places, columns.length, rowsMax), rowsMax)
+  return { ...piece, rows: await withFurther(open, rows, { ...asked, table: valuesTableOf(asked) }, signal) }
+}
+
+/** The same as is read of one place: those of one time are never parted. */
+function firstRows({ order, ...columns }: ExportRows, rowsMax: number): ReadPiece {
+  if (order.length <= rowsMax) return readOf({ ...columns, order }, undefined)
+  const timeUsAt = (place: number) => columns.timesUs[order[place] as number] as number
+  const lastUs = timeUsAt(rowsMax)
+  let end = rowsMax
+  while (end > 0 && timeUsAt(end - 1) === lastUs) end--
+  if (end > 0) return readOf({ ...columns, order: order.subarray(0, end) }, lastUs)
+  while (end < order.length && timeUsAt(end) === lastUs) end++
+  if (end > rowsOfOneTimeMax) throw tooManyOfOneTime()
+  return readOf({ ...columns, order: order.subarray(0, end) }, lastUs + 1)
+}
+
+function tooManyOfOneTime(): QueryFailed {
+  return new QueryFailed('TOO_LARGE', `more than ${rowsOfOneTimeMax} readings of one time`)
 }
 
 /**
@@ -85,8 +96,7 @@ async function readReadings(
     signal,
   )
   const { length } = ofOneTime[0]
-  if (length > rowsOfOneTimeMax)
-    throw new QueryFailed('TOO_LARGE', `more than ${rowsOfOneTimeMax} readings of one time`)
+  if (length > rowsOfOneTimeMax) throw tooManyOfOneTime()
   return readOf(ordered(ofOneTime, length), lastUs + 1)
 }
 
@@ -94,63 +104,14 @@ function readOf(rows: ExportRows, nextUs: number | undefined): ReadPiece {
   return { rows, readingsRead: rows.order.length, nextUs }
 }
 
-/**
- * As many buckets as a piece may have rows, whether there are readings in them or not, so that no reading is aggregated for
- * two pieces. They are aligned to 1970; the first and the last one have the aggregates of what is in the range.
- */
-async function readBuckets(
-  reader: Pick<ColumnsReader, 'read'>,
-  range: ExportRange & ExportContent,
-  stepUs: number,
-  rowsMax: number,
-  signal: AbortSignal,
-): Promise<ReadPiece> {
-  const step = whole(stepUs)
-  const toUs = Math.min(range.toUs, (Math.floor(range.fromUs / step) + rowsMax) * step)
-  const columns = columnsOf(stepUs, range.metrics)
-  const ofReadings = columns.filter(({ sql }) => sql !== undefined)
-  const aggregates = ['count() readings', ...ofReadings.map(({ sql }) => sql)].join(', ')
-  const bucketsSql = `SELECT cast(ts AS LONG) / ${step} * ${step} bucket, ${aggregates}
-    FROM ${rowsFromSql({ ...range, toUs })} GROUP BY bucket`
-  const names = ['bucket', 'readings', ...ofReadings.map(({ name }) => name)]
-  const sql = `SELECT ${names.map(name => `cast(${name} AS DOUBLE) ${name}`).join(', ')} FROM (${bucketsSql}) ORDER BY bucket`
-  const columnCount = names.length
-  const [timesUs, readings, ...figures] = (await reader.read({ sql, columnCount, rowsMax }, signal)) as Float64Array[]
-  if (timesUs === undefined || readings === undefined) throw bug(`${columnCount} columns came without the first two`)
-  for (const [index, { isCount }] of ofReadings.entries()) if (isCount) withoutZeros(figures[index])
-  const values = columns.map(column => {
-    const index = ofReadings.indexOf(column)
-    return index < 0 ? new Float64Array(timesUs.length).fill(Number.NaN) : (figures[index] as Float64Array)
-  })
-  const buckets = { ...range, toUs, stepUs, table: valuesTableOf(range) }
-  await fillFurtherBuckets(reader, buckets, columns, { timesUs, values }, signal)
-  const rows = {
-    timesUs,
-    values,
-    devices: new Float64Array(timesUs.length).fill(onlyDevice(range)),
-    order: Uint32Array.from(timesUs.keys()),
-  }
-  const readingsRead = readings.reduce((sum, count) => sum + count, 0)
-  return { rows, readingsRead, nextUs: toUs < range.toUs ? toUs : undefined }
-}
-
-/** A metric without values in a bucket has no aggregates there, and so no count either. */
-function withoutZeros(counts: Float64Array | undefined): void {
-  for (const [row, count] of counts?.entries() ?? []) if (count === 0) counts?.fill(Number.NaN, row, row + 1)
-}
-
-function onlyDevice({ symbols, station }: ExportRange): number {
-  if (station !== undefined) return station.id
-  if (symbols?.length !== 1) throw bug(`buckets are of ${symbols?.length ?? 'all'} devices`)
-  return Number(symbols[0]?.split('-').at(-1))
-}
-
-export async function countRows(connection: PgConnection, range: ExportRange, signal: AbortSignal): Promise<number> {
+export async function countRows(open: OpenShard, range: ExportRange, signal: AbortSignal): Promise<number> {
   let count = 0
-  const text = `SELECT count() FROM ${rowsFromSql(range)}`
-  await connection.read({ text, values: [] }, signal, ([rows]) => {
-    count = Number(rows)
-  })
+  for (const { shard, ...part } of placesWithin(range.places, range.fromUs, range.toUs)) {
+    const text = `SELECT count() FROM ${rowsFromSql({ ...range, ...part })}`
+    await open(shard).connection.read({ text, values: [] }, signal, ([rows]) => {
+      count += Number(rows)
+    })
+  }
   return count
 }
 
@@ -166,7 +127,7 @@ async function readColumns(
 }
 
 /** To stand behind FROM: readings, or the times of points, by time. */
-function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): string {
+export function rowsFromSql({ fromUs, toUs, symbols, station }: RowsRange): string {
   if (station !== undefined) {
     const series = station.units.map(([number]) => number)
     return `(SELECT ts FROM ${timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })} ORDER BY ts)`
@@ -177,7 +138,7 @@ function rowsFromSql({ fromUs, toUs, symbols, station }: ExportRange): string {
 }
 
 /** Of values that have no column in the table of readings. */
-function valuesTableOf({ station }: Pick<ExportRange, 'station'>): ValuesTable {
+export function valuesTableOf({ station }: Pick<ExportRange, 'station'>): ValuesTable {
   return station === undefined ? measurementValues : pointValues(new Map(station.units))
 }
 

@@ -2,7 +2,7 @@
 
 import type { ExportColumn } from './export-columns.ts'
 import type { Layout } from './export-queries.ts'
-import type { ExportRows } from './export-rows.ts'
+import type { ExportRows } from './read-piece.ts'
 import { fieldBytesMax, RowBytes } from './row-bytes.ts'
 
 type TextLayout = Exclude<Layout, 'parquet'>

@@ -1,11 +1,11 @@
 /** A thread of the exports: it reads over its own connections and hands back finished pieces. */
 
 import { workerData } from 'piscina'
-import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { createColumnsReader } from '../questdb/columns-reader.ts'
 import { runTask } from '../run-task.ts'
+import { createShards } from '../shards/shard-reads.ts'
 import type { Task, TaskResult } from '../task.ts'
+import { readBuckets } from './bucket-rows.ts'
 import { columnsOf } from './export-columns.ts'
 import {
   type Count,
@@ -15,21 +15,24 @@ import {
   type Footer,
   type Piece,
 } from './export-queries.ts'
-import { countRows, readPiece } from './export-rows.ts'
+import { countRows, readRows } from './export-rows.ts'
 import { writeTexts } from './export-texts.ts'
 import { parquetFooter, writeRowGroups } from './parquet-file.ts'
 import { metricsByDevice } from './series-table.ts'
 
 const settings: ExportSettings = workerData
 lowerThreadPriority(settings.priority)
-const connection = createPgConnection(settings.questdb.pg, settings)
-const reader = createColumnsReader(settings, connection)
+const shardsFor = createShards(settings)
 const readNames = createNamesReader()
 
 export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Piece>> {
   const { layout, stepUs, metrics, series, rowsMax, fileOffset } = task
   return runTask(task, async signal => {
-    const { rows, readingsRead, nextUs } = await readPiece(reader, task, stepUs, rowsMax, signal)
+    const open = shardsFor(task)
+    const { rows, readingsRead, nextUs } =
+      stepUs === undefined
+        ? await readRows(open, task, rowsMax, signal)
+        : await readBuckets(open, task, stepUs, rowsMax, signal)
     const columns = columnsOf(stepUs, metrics)
     const names = readNames(task.names)
     const written =
@@ -41,7 +44,7 @@ export function piece(task: Task<ExportQueries['piece']>): Promise<TaskResult<Pi
 }
 
 export function count(task: Task<ExportQueries['count']>): Promise<TaskResult<Count>> {
-  return runTask(task, async signal => ({ rows: await countRows(connection, task, signal) }))
+  return runTask(task, async signal => ({ rows: await countRows(shardsFor(task), task, signal) }))
 }
 
 export function footer(task: Task<ExportQueries['footer']>): Promise<TaskResult<Footer>> {

@@ -1,10 +1,11 @@
 /** Figures, by buckets of time, of metrics that have no column in the table of readings. */
 
 import { directionOf } from '../../analytics/direction/degrees.ts'
-import type { ColumnsReader } from '../questdb/columns-reader.ts'
-import { whole } from '../questdb/sql-literals.ts'
+import type { Place } from '../../placement/placement.ts'
 import { type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
 import type { ExportColumn, ExportMetric } from './export-columns.ts'
+import { readIncreases } from './further-increases.ts'
+import { bucketSql, type Joining, keySql, type OpenReader, readFigures } from './placed-buckets.ts'
 import { metricAt, placeOfSeries, type SeriesTable, seriesToName } from './series-table.ts'
 
 interface BucketsAsked {
@@ -16,6 +17,7 @@ interface BucketsAsked {
   /** Of one device. */
   readonly series: SeriesTable
   readonly table: ValuesTable
+  readonly places: readonly Place[]
 }
 
 /** The order in which QuestDB gives them, behind bucket and series. */
@@ -31,14 +33,13 @@ const aggregates = {
 } as const
 type Aggregate = keyof typeof aggregates
 const aggregateNames = Object.keys(aggregates) as Aggregate[]
+const figureJoinings: readonly Joining[] = ['key', 'key', ...aggregateNames.map(joiningOf)]
 /** Means of directions that cancel out; rounding leaves less of them. */
 const resultantMin = 1e-12
-/** How far before a bucket the value may be since which a total has grown. */
-const lookbackUs = 86_400_000_000
 
 /** Puts them into the columns, whose rows are the buckets, ascending. */
 export async function fillFurtherBuckets(
-  reader: Pick<ColumnsReader, 'read'>,
+  open: OpenReader,
   asked: BucketsAsked,
   columns: readonly ExportColumn[],
   { timesUs, values }: { readonly timesUs: Float64Array; readonly values: readonly Float64Array[] },
@@ -65,7 +66,8 @@ export async function fillFurtherBuckets(
   // Values may be visible before their readings are.
   const rowsMax = (Math.ceil((asked.toUs - asked.fromUs) / asked.stepUs) + 1) * (seriesToName(series)?.length ?? 0)
   const columnCount = 2 + aggregateNames.length
-  const figures = await reader.read({ sql: figuresSql(asked), columnCount, rowsMax }, signal)
+  const requestOf = (part: Place) => ({ sql: figuresSql({ ...asked, ...part }), columnCount, rowsMax })
+  const figures = await readFigures(open, asked, requestOf, figureJoinings, signal)
   const of = (name: Aggregate, row: number) => figures[2 + aggregateNames.indexOf(name)]?.[row] as number
   for (let row = 0; row < figures[0].length; row++) {
     put(figures[0][row] as number, figures[1]?.[row] as number, ({ figure }, kind) => {
@@ -77,13 +79,17 @@ export async function fillFurtherBuckets(
   }
   const counters = countersIn(asked)
   if (counters.length === 0) return
-  const sql = increasesSql(asked, counters)
-  const [bucketsUs, ofSeries, increases] = await reader.read({ sql, columnCount: 3, rowsMax }, signal)
+  const [bucketsUs, ofSeries, increases] = await readIncreases(open, asked, counters, rowsMax, signal)
   for (let row = 0; row < bucketsUs.length; row++) {
     put(bucketsUs[row] as number, ofSeries?.[row] as number, ({ figure }) => {
       return figure === 'increase' ? (increases?.[row] as number) : Number.NaN
     })
   }
+}
+
+function joiningOf(name: Aggregate): Joining {
+  if (name === 'min' || name === 'max' || name === 'last') return name
+  return name === 'count' || name === 'sum' ? 'sum' : { meanBy: 2 + aggregateNames.indexOf('count') }
 }
 
 function meanDirection(sine: number, cosine: number): number {
@@ -102,22 +108,4 @@ function figuresSql({ fromUs, toUs, stepUs, series, table }: BucketsAsked): stri
   const buckets = `SELECT ${bucketSql(stepUs)}, series, ${named.join(', ')} FROM ${values} GROUP BY bucket, series`
   const columns = aggregateNames.map(name => `cast(${name} AS DOUBLE) ${name}`)
   return `SELECT ${keySql}, ${columns.join(', ')} FROM (${buckets}) ORDER BY bucket`
-}
-
-/**
- * What a total has grown by since the value before counts for the bucket of the later one; one that is lower than that
- * value has started again from 0.
- */
-function increasesSql({ fromUs, toUs, stepUs, table }: BucketsAsked, counters: readonly number[]): string {
-  const values = valuesFromSql(table, { fromUs: Math.max(0, fromUs - lookbackUs), toUs, series: counters })
-  const pairs = `SELECT ts, series, value, lag(value) OVER (PARTITION BY series ORDER BY ts) before FROM ${values}`
-  const increase = 'sum(CASE WHEN value >= before THEN value - before ELSE value END) increase'
-  const buckets = `SELECT ${bucketSql(stepUs)}, series, ${increase} FROM (${pairs}) WHERE before IS NOT NULL AND ts >= ${whole(fromUs)} GROUP BY bucket, series`
-  return `SELECT ${keySql}, increase FROM (${buckets}) ORDER BY bucket`
-}
-
-const keySql = 'cast(bucket AS DOUBLE) bucket, cast(series AS DOUBLE) series'
-
-function bucketSql(stepUs: number): string {
-  return `cast(ts AS LONG) / ${whole(stepUs)} * ${whole(stepUs)} bucket`
 }

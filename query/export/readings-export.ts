@@ -5,22 +5,26 @@
  * slow client, and readings that come in meanwhile are in the export if their times are still ahead of it.
  */
 
+import {
+  oneShard,
+  type Place,
+  type Placement,
+  placesOf,
+  placesWithin,
+  shardsWithin,
+} from '../../placement/placement.ts'
 import type { Log } from '../../store/log.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
-import { threadLimits } from '../../store/thread-limits.ts'
 import type { LowerPriority } from '../../store/thread-priority.ts'
-import { createAvailabilityLog } from '../availability-log.ts'
 import type { AnswerCode } from '../cache/body.ts'
 import { defaultLimits, type QueryLimits } from '../limits.ts'
 import { BodyInterrupted, begun, type Pieces } from '../pieces.ts'
-import { createPool, type Pool } from '../pool.ts'
+import { shardsOf, stationShard } from '../shards/device-reads.ts'
 import { builtInMetrics, columnsOf, type ExportMetric } from './export-columns.ts'
 import {
   type Count,
   type ExportQueries,
   type ExportRange,
-  type ExportResult,
-  type ExportSettings,
   type ExportStation,
   encodeNames,
   type Footer,
@@ -28,26 +32,22 @@ import {
   type NamedDevice,
   type Piece,
 } from './export-queries.ts'
+import { createExportRun, type ExportLimits } from './export-run.ts'
 import { frameOf as textFrameOf } from './export-texts.ts'
 import { parquetMagic } from './parquet-file.ts'
 import { type SeriesTable, seriesEmpty } from './series-table.ts'
 
 export interface ReadingsExportOptions {
-  readonly questdb: QuestdbAddress
-  /** Whether QuestDB answered the last probe. Without it every query is sent. */
-  readonly questdbAnswers?: () => boolean | Promise<boolean>
+  /** By the shard's number less 1. */
+  readonly shards: readonly QuestdbAddress[]
+  /** Without it all devices are on shard 1. */
+  readonly placement?: () => Placement
+  /** Whether the QuestDB of a shard answered the last probe. Without it every query is sent. */
+  readonly questdbAnswers?: (shard: number) => boolean | Promise<boolean>
   /** `low`, of an export, for whose next line nobody waits; `below normal` where somebody does. */
   readonly priority?: LowerPriority
   readonly limits?: Partial<QueryLimits & ExportLimits>
   readonly log: Log
-}
-
-interface ExportLimits {
-  /** Exports at a time: each holds two pieces in memory. */
-  readonly exportsMax: number
-  /** Readings of a piece with the built-in metrics: of 60,000 some 5 MB of text. With more metrics there are fewer. */
-  readonly pieceRows: number
-  readonly exportThreadsMax: number
 }
 
 export interface ExportRequest {
@@ -89,6 +89,18 @@ function pieceRowsOf({ pieceRows }: ExportLimits, { length }: readonly ExportMet
   return Math.max(1, Math.floor((pieceRows * builtInMetrics.length) / Math.max(builtInMetrics.length, length)))
 }
 
+/** Of one device all that it has, for a bucket may need a value before it; of more, all of the range on each shard that has some of them. */
+function exportPlaces(placement: Placement, { fromUs, toUs, devices, isNarrowed, station }: ExportRequest): Place[] {
+  if (station !== undefined)
+    return [{ shard: stationShard, fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }]
+  const [device, ...others] = devices
+  if (isNarrowed && device !== undefined && others.length === 0) {
+    return placesOf(placement, device.number, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
+  }
+  const shards = isNarrowed ? shardsOf(placement, devices, fromUs, toUs) : shardsWithin(placement, fromUs, toUs)
+  return shards.map(shard => ({ shard, fromUs, toUs }))
+}
+
 function symbolsOf({ devices, isNarrowed }: ExportRequest): string[] | undefined {
   return isNarrowed ? devices.map(({ symbol }) => symbol) : undefined
 }
@@ -100,27 +112,15 @@ function frameOf({ layout, stepUs, metrics }: ExportRequest) {
   return { header: Buffer.from(header), separator, footer: Buffer.from(footer) }
 }
 
-export function createReadingsExport({ questdb, log, ...options }: ReadingsExportOptions): ReadingsExport {
+export function createReadingsExport({ shards, log, ...options }: ReadingsExportOptions): ReadingsExport {
   const limits = { ...defaultLimits, ...exportLimits, ...options.limits }
-  const pool = createExportPool(questdb, options.priority ?? 'low', limits, log)
-  const logAvailability = createAvailabilityLog(log)
-  const questdbAnswers = options.questdbAnswers ?? (() => true)
+  const { priority = 'low', questdbAnswers = () => true, placement = () => oneShard } = options
+  const { run, close } = createExportRun({ shards, priority, questdbAnswers, limits, log })
   let exportCount = 0
 
-  async function run<Name extends keyof ExportQueries>(
-    name: Name,
-    query: ExportQueries[Name],
-    client: AbortSignal,
-  ): Promise<ExportResult> {
-    if (!(await questdbAnswers())) throw new BodyInterrupted<ExportFailure>('DATABASE_AWAY')
-    const result = await pool.run(name, query, client)
-    logAvailability(result)
-    if (!result.ok) throw new BodyInterrupted<ExportFailure>(result.code)
-    return result.encoded
-  }
-
   async function count(range: ExportRange, client: AbortSignal): Promise<number> {
-    return ((await run('count', range, client)) as Count).rows
+    const places = placesWithin(range.places, range.fromUs, range.toUs)
+    return ((await run('count', range, places, client)) as Count).rows
   }
 
   /** Each is read while the one before it is taken. */
@@ -130,7 +130,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
   ): AsyncGenerator<Piece, undefined> {
     const readFrom = (fromUs: number, fileOffset: number) => {
       const asked = { ...query, fromUs, fileOffset, rowsMax: pieceRowsOf(limits, query.metrics) }
-      const piece = run('piece', asked, client) as Promise<Piece>
+      const piece = run('piece', asked, placesWithin(query.places, fromUs, query.toUs), client) as Promise<Piece>
       // It is awaited below, but not if the client leaves first.
       piece.catch(() => undefined)
       return piece
@@ -145,7 +145,8 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
 
   async function* pieces(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
     const { layout, stepUs, fromUs, toUs, devices, metrics = builtInMetrics, series = seriesEmpty } = asked
-    const range = { fromUs, toUs, symbols: symbolsOf(asked), station: asked.station }
+    const places = exportPlaces(placement(), asked)
+    const range = { fromUs, toUs, places, symbols: symbolsOf(asked), station: asked.station }
     const countBefore = await count(range, client)
     const rowGroups: Uint8Array[] = []
     const { header, separator, footer } = frameOf(asked)
@@ -165,7 +166,7 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
     if (readingsRead < countBefore && readingsRead < (await count(range, client))) {
       throw new BodyInterrupted<ExportFailure>('INCOMPLETE')
     }
-    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, client)) as Footer).bytes
+    yield footer ?? ((await run('footer', { rowGroups, fileOffset, stepUs, metrics }, [], client)) as Footer).bytes
   }
 
   async function* counted(asked: ExportRequest, client: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -182,32 +183,6 @@ export function createReadingsExport({ questdb, log, ...options }: ReadingsExpor
       if (exportCount >= limits.exportsMax) return { ok: false, code: 'QUEUE_FULL' }
       return await begun<ExportFailure>(frameOf(asked).header, counted(asked, client))
     },
-    close: pool.close,
+    close,
   }
-}
-
-function createExportPool(
-  questdb: QuestdbAddress,
-  priority: LowerPriority,
-  limits: QueryLimits & ExportLimits,
-  log: Log,
-): Pool<ExportQueries, ExportResult> {
-  const settings: ExportSettings = {
-    priority,
-    questdb,
-    timeZone: 'UTC',
-    connectTimeoutMs: limits.connectTimeoutMs,
-    statementTimeoutMs: limits.timeoutMs,
-    bodyBytesMax: limits.latestBytesMax,
-    rowsMax: limits.pieceRows,
-  }
-  return createPool<ExportQueries, ExportResult>({
-    worker: new URL('./export-worker.ts', import.meta.url),
-    settings,
-    threadsMax: limits.exportThreadsMax,
-    resourceLimits: threadLimits.analyses,
-    queueMax: 2 * limits.exportsMax,
-    deadlineMs: limits.timeoutMs,
-    log,
-  })
 }

@@ -42,7 +42,7 @@ export function createPointsRun({ questdb, log, ...options }: PointsRunOptions):
   const pool = createPool<PointsQueries, PointsResult>({
     worker: new URL('./points-worker.ts', import.meta.url),
     settings: {
-      questdb,
+      shards: [questdb],
       timeZone: 'UTC',
       connectTimeoutMs: limits.connectTimeoutMs,
       statementTimeoutMs: limits.timeoutMs,

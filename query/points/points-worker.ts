@@ -1,6 +1,7 @@
 /** A thread of the pool of points: it reads over its own connections and hands back the finished text. */
 
 import { workerData } from 'piscina'
+import { bug } from '../../limits/bug.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { createQuestdbExport } from '../questdb/questdb-export.ts'
 import { runTask } from '../run-task.ts'
@@ -10,8 +11,10 @@ import { createPointsSource } from './points-source.ts'
 import { pointsTasks } from './points-tasks.ts'
 
 const settings: WorkerSettings = workerData
-const connection = createPgConnection(settings.questdb.pg, settings)
-const source = createPointsSource(connection, createQuestdbExport(settings))
+const [questdb] = settings.shards
+if (questdb === undefined) throw bug('points are read of no QuestDB')
+const connection = createPgConnection(questdb.pg, settings)
+const source = createPointsSource(connection, createQuestdbExport({ ...settings, questdb }))
 
 export const hours = task('hours')
 export const count = task('count')

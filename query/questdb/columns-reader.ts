@@ -2,7 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
-import type { WorkerSettings } from '../task.ts'
+import type { QuestdbSettings } from '../task.ts'
 import { type ColumnsRequest, createQuestdbExport } from './questdb-export.ts'
 import { ReadingsColumns } from './readings-columns.ts'
 
@@ -14,10 +14,7 @@ export interface ColumnsReader {
   close(): void
 }
 
-export function createColumnsReader(
-  settings: Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>,
-  connection: PgConnection,
-): ColumnsReader {
+export function createColumnsReader(settings: QuestdbSettings, connection: Pick<PgConnection, 'read'>): ColumnsReader {
   const questdbExport = createQuestdbExport(settings)
   return {
     async read(asked, signal) {
@@ -32,7 +29,7 @@ const rowsGuess = 1500
 
 /** The same rows as text, four times as slow; where it cannot give them either, it says why. */
 async function readOverPg(
-  connection: PgConnection,
+  connection: Pick<PgConnection, 'read'>,
   { sql, columnCount, rowsMax }: ColumnsRequest,
   signal: AbortSignal,
 ): Promise<Float64Array[]> {

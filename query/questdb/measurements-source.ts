@@ -6,8 +6,7 @@ import type { PgConnection, Statement } from '../../store/questdb/client/questdb
 import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
-import type { WorkerSettings } from '../task.ts'
-import { type ColumnsReader, createColumnsReader } from './columns-reader.ts'
+import type { ColumnsReader } from './columns-reader.ts'
 import { furtherValuesSql } from './further-values.ts'
 import { hoursMax } from './hourly-sql.ts'
 import { keptHoursSql, type SeriesHoursRequest, seriesHoursSql } from './series-hours-sql.ts'
@@ -59,18 +58,7 @@ export interface MeasurementsSource {
   oldest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
 }
 
-type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
-
-/** Close it. */
-export function createMeasurementsSource(
-  settings: Settings,
-  connection: PgConnection,
-): MeasurementsSource & Pick<ColumnsReader, 'close'> {
-  const reader = createColumnsReader(settings, connection)
-  return { ...createValuesSource(reader, connection, measurementValues), close: reader.close }
-}
-
-/** The same of another table. */
+/** Of the table of measurements, or of another one. */
 export function createValuesSource(
   reader: Pick<ColumnsReader, 'read'>,
   connection: Pick<PgConnection, 'read'>,

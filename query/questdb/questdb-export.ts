@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
-import type { WorkerSettings } from '../task.ts'
+import type { QuestdbSettings } from '../task.ts'
 import { ParquetUnreadable, parquetMagic, readDoubleColumns } from './parquet.ts'
 
 export interface ColumnsRequest {
@@ -24,8 +24,6 @@ export interface QuestdbExport {
   close(): void
 }
 
-type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
-
 interface Answer {
   readonly status: number
   /** Undefined when it is no such file. */
@@ -36,7 +34,7 @@ interface Answer {
 const frameBytesMax = 64 * 1024
 const pageShareMax = 1.05
 
-export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeoutMs }: Settings): QuestdbExport {
+export function createQuestdbExport({ questdb, connectTimeoutMs, statementTimeoutMs }: QuestdbSettings): QuestdbExport {
   const client = createQuestdbClient(questdb.http, 1)
   const headers = { 'statement-timeout': String(statementTimeoutMs) }
 

@@ -12,8 +12,7 @@ import {
 } from '../../store/tables.ts'
 import { failureCode, QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns, HourlySeries, Series } from '../series.ts'
-import type { WorkerSettings } from '../task.ts'
-import { type ColumnsReader, createColumnsReader } from './columns-reader.ts'
+import type { ColumnsReader } from './columns-reader.ts'
 import { type HoursRequest, hourlySql, hoursMax } from './hourly-sql.ts'
 import type { ColumnsRequest } from './questdb-export.ts'
 import { quoted, whole } from './sql-literals.ts'
@@ -47,15 +46,10 @@ interface TimesAsked {
   readonly countMax: number
 }
 
-type Settings = Pick<WorkerSettings, 'questdb' | 'connectTimeoutMs' | 'statementTimeoutMs'>
-
-/** Close it. */
 export function createReadingsSource(
-  settings: Settings,
-  connection: PgConnection,
-): ReadingsSource & Pick<ColumnsReader, 'close'> {
-  const reader = createColumnsReader(settings, connection)
-
+  reader: Pick<ColumnsReader, 'read'>,
+  connection: Pick<PgConnection, 'read'>,
+): ReadingsSource {
   /** The first column is a time in microseconds, and comes back in milliseconds. */
   async function read(asked: ColumnsRequest, signal: AbortSignal): Promise<[Float64Array, ...Float64Array[]]> {
     const [times, ...others] = await reader.read(asked, signal)
@@ -114,7 +108,6 @@ export function createReadingsSource(
       })
       return Float64Array.from(timesMs).reverse()
     },
-    close: reader.close,
   }
 }
 

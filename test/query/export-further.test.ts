@@ -19,7 +19,7 @@ const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
 async function bodyOf(layout: Layout, asked: Partial<ExportRequest>, pieceRows = 60_000): Promise<Buffer> {
   const limits = { ...unhurried, pieceRows }
-  const readingsExport = createReadingsExport({ questdb: questdb.address, log: silentLog, limits })
+  const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
   const range = { fromUs: 0, toUs: Date.UTC(2027, 0) * 1000, devices, isNarrowed: false }
   const answer = await readingsExport.pieces({ layout, ...range, ...asked }, stays())
   if (!answer.ok) throw new Error(answer.code)

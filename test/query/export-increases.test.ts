@@ -31,7 +31,7 @@ interface Row {
 
 async function increases(fromMs: number, toMs: number, stepMs: number): Promise<Row[]> {
   const limits = { timeoutMs: 600_000, connectTimeoutMs: 600_000, pieceRows: 1000 }
-  const readingsExport = createReadingsExport({ questdb: questdb.address, log: silentLog, limits })
+  const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
   const asked = {
     metrics: [{ name: 'energy', kind: 'counter' as const }],
     series: seriesTable([numberOfSeries, device.number, 0]),

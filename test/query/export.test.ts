@@ -24,7 +24,7 @@ const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
 function exporter(t: Test, { limits, ...options }: Partial<ReadingsExportOptions> = {}) {
   const readingsExport = createReadingsExport({
-    questdb: questdb.address,
+    shards: [questdb.address],
     log: silentLog,
     limits: { ...unhurried, ...limits },
     ...options,
@@ -91,7 +91,7 @@ t.test(
           const readings = readingsOf(made)
           if (readings.length > 0) await questdb.write(readings)
           const readingsExport = createReadingsExport({
-            questdb: questdb.address,
+            shards: [questdb.address],
             log: silentLog,
             limits: { ...unhurried, pieceRows },
           })
@@ -168,7 +168,7 @@ async function startShortener(t: Test): Promise<QuestdbHttp> {
 
 t.test('an answer of QuestDB that ends early does not end the export well', async t => {
   const address = { ...questdb.address, http: await startShortener(t) }
-  const readingsExport = exporter(t, { questdb: address, limits: { ...unhurried, pieceRows: 7 } })
+  const readingsExport = exporter(t, { shards: [address], limits: { ...unhurried, pieceRows: 7 } })
   await t.rejects(linesOf(readingsExport, 'csv'), { name: 'BodyInterrupted', code: 'INCOMPLETE' })
 })
 

@@ -147,8 +147,9 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   t.teardown(() => connection.close())
   const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
   const tell = (from: number, entries = all, narrowed = false) => {
-    const hourSources = { rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }
-    return answerInsights({ fleet: '', narrowed, nowUs: endUs, hourSources }, entries, { connection, signal: never })
+    const shards = [{ shard: 1, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }]
+    const context = { open: () => ({ connection }), signal: never }
+    return answerInsights({ fleet: '', narrowed, nowUs: endUs, shards }, entries, context)
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)
   t.match(JSON.parse(fromView), {

@@ -1,6 +1,7 @@
 /** What daily means tell of a fleet, without a database: kinds of batteries, bounds, and who is left out. */
 
 import t from 'tap'
+import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
 import { bodyOf } from '../../query/cache/body.ts'
@@ -13,6 +14,7 @@ import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
 import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
 import { Insights } from '../../query/shapes/insights.ts'
+import { createReadsPlan } from '../../query/shards/device-reads.ts'
 import { expiredHoursTable, hourlyView, readingsTable } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { silentLog } from '../support/databases.ts'
@@ -172,7 +174,7 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
     asked: 0,
     built: { ok: true, body: body('1') } as Built,
     devices: [device],
-    lastSources: allFromReadings,
+    lastSources: { shard: 1, ...allFromReadings },
     narrowed: [] as boolean[],
   }
   const allLimits = { ...defaultLimits, ...limits }
@@ -180,14 +182,17 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
   const insights = createInsights({
     runAnalysis: async (_name, query) => {
       made.asked++
-      if ('hourSources' in query) made.lastSources = query.hourSources
+      if ('shards' in query && query.shards[0] !== undefined) made.lastSources = query.shards[0]
       if ('narrowed' in query) made.narrowed.push(query.narrowed)
       return made.built
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
     fleetText: encodeFleet,
     setKey: createSetKey(),
-    hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),
+    plan: createReadsPlan({
+      placement: () => oneShard,
+      hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),
+    }),
     limits: allLimits,
   })
   const ask = async () => {

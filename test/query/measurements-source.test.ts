@@ -2,7 +2,9 @@
 
 import t, { test } from 'tap'
 import { furtherSamples } from '../../query/kinds/further-samples.ts'
-import { createMeasurementsSource } from '../../query/questdb/measurements-source.ts'
+import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
+import { createValuesSource } from '../../query/questdb/measurements-source.ts'
+import { measurementValues } from '../../query/questdb/values-table.ts'
 import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { startFurtherReadings } from '../support/further-readings.ts'
@@ -17,9 +19,10 @@ const startMs = Date.UTC(2026, 2, 1)
 function sourceAt(http: QuestdbHttp) {
   const settings = { questdb: { http, pg: address.pg }, connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 }
   const connection = createPgConnection(settings.questdb.pg, settings)
-  const source = createMeasurementsSource(settings, connection)
+  const reader = createColumnsReader(settings, connection)
+  const source = createValuesSource(reader, connection, measurementValues)
   t.teardown(() => connection.close())
-  t.teardown(() => source.close())
+  t.teardown(() => reader.close())
   return source
 }
 

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import t, { type Test } from 'tap'
 import { columnsOf } from '../../query/export/export-columns.ts'
-import type { ExportRows } from '../../query/export/export-rows.ts'
 import { parquetFooter, parquetMagic, writeRowGroups } from '../../query/export/parquet-file.ts'
+import type { ExportRows } from '../../query/export/read-piece.ts'
 import { metrics } from '../../store/tables.ts'
 
 const columns = columnsOf(undefined)

@@ -50,7 +50,7 @@ export function queryAt(
   const clock = clockAt(time)
   const revisions = new Map<number, number>()
   const query = createQuery({
-    questdb: { pg, http },
+    shards: [{ pg, http }],
     timeZone: 'Europe/Berlin',
     now: () => Date.parse(clock.time),
     revision: number => revisions.get(number) ?? 0,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import pg from 'pg'
 import t, { type Test, test } from 'tap'
+import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
 import { ParquetUnreadable, readDoubleColumns } from '../../query/questdb/parquet.ts'
 import { createReadingsSource, type ReadingsSource } from '../../query/questdb/readings-source.ts'
 import type { QuestdbHttp, QuestdbPg } from '../../store/questdb/client/questdb-address.ts'
@@ -26,9 +27,10 @@ interface Reached {
 function sourceAt(hooks: TestHooks, { http = address.http, pg = address.pg, timeoutMs = 600_000 }: Reached = {}) {
   const settings = { questdb: { http, pg }, connectTimeoutMs: 600_000, statementTimeoutMs: timeoutMs }
   const connection = createPgConnection(settings.questdb.pg, settings)
-  const source = createReadingsSource(settings, connection)
+  const reader = createColumnsReader(settings, connection)
+  const source = createReadingsSource(reader, connection)
   hooks.teardown(() => connection.close())
-  hooks.teardown(() => source.close())
+  hooks.teardown(() => reader.close())
   return source
 }
 

@@ -120,7 +120,7 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
   }
   const { prefix, register } = adminFamily({
     eraseJobs: createEraseJobs(erasing),
-    readingsExport: createReadingsExport({ questdb: store.questdb.address, log: silentLog }),
+    readingsExport: createReadingsExport({ shards: [store.questdb.address], log: silentLog }),
     findPrincipal,
     origins,
     accounts,

@@ -74,7 +74,7 @@ await send(listing, 0, { co2: 500, dust: 7 })
 await until('they are applied', () => ingest.status().lag.rows === 0)
 
 const rangeReads = createReadingsExport({
-  questdb: store.questdb.address,
+  shards: [store.questdb.address],
   log: silentLog,
   limits: { timeoutMs: 600_000 },
 })

@@ -96,7 +96,7 @@ async function write(points: readonly TestPoint[]): Promise<void> {
 }
 
 const unlimited: AuthRateLimit = { isExceeded: () => false }
-const rangeReads = createReadingsExport({ questdb: address, log: silentLog })
+const rangeReads = createReadingsExport({ shards: [address], log: silentLog })
 t.teardown(() => rangeReads.close())
 
 async function startReads(

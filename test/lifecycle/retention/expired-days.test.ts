@@ -75,6 +75,9 @@ function textOf({ startsMs, metrics: columns }: HourlySeries): string[] {
   })
 }
 
+const context = { source, measurements, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never }
+const hourSources = (expiredBeforeUs: number) => ({ rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs })
+
 const compareOf = (expiredBeforeUs: number) =>
   answerCompare(
     {
@@ -85,9 +88,9 @@ const compareOf = (expiredBeforeUs: number) =>
       withTimes: true,
       nowMs: startMs + dayCount * dayMs,
       newestUs: startMs * 1000 + 1e15,
-      hourSources: { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs },
+      hourSources: { a: hourSources(expiredBeforeUs), b: hourSources(expiredBeforeUs) },
     },
-    { source, measurements, local: createLocalTime('UTC'), rowsMax: 1e6, signal: never },
+    { a: context, b: context },
   )
 
 function deviceOf(symbol: string) {

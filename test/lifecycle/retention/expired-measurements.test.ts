@@ -91,7 +91,8 @@ async function compareOf(expiredBeforeUs: number): Promise<unknown> {
   const further = ofA.map((a, place) => ({ a, b: ofB[place] as FurtherMetric }))
   const hourSources = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
   const times = { nowMs, newestUs: nowMs * 1000, withTimes: true, preset: '7d' as const }
-  return JSON.parse(await answerCompare({ a: porch, b: roof, further, hourSources, ...times }, context))
+  const query = { a: porch, b: roof, further, hourSources: { a: hourSources, b: hourSources }, ...times }
+  return JSON.parse(await answerCompare(query, { a: context, b: context }))
 }
 
 /** To the precision that sums in another order have. */
