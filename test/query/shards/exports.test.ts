@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { builtInMetrics } from '../../../query/export/export-columns.ts'
 import type { Layout } from '../../../query/export/export-queries.ts'
-import { createReadingsExport, type ExportRequest } from '../../../query/export/readings-export.ts'
+import { createReadingsExport, type ExportRequest, type ReadingsExport } from '../../../query/export/readings-export.ts'
 import { seriesTable } from '../../../query/export/series-table.ts'
 import { silentLog } from '../../support/databases.ts'
 import { openGate } from '../../support/pg-gate.ts'
@@ -26,18 +26,33 @@ const one = { shards: [whole.address] }
 const two = { shards: shards.map(({ address }) => address), placement: () => placement }
 const unhurried = { timeoutMs: 600_000, connectTimeoutMs: 600_000 }
 
-async function exported(options: Partial<typeof two> & typeof one, asked: ExportRequest, pieceRows: number) {
-  const limits = { ...unhurried, pieceRows }
-  const readingsExport = createReadingsExport({ ...options, log: silentLog, limits })
+type Options = typeof one & Partial<typeof two>
+
+/** By the size of their pieces: each has a thread. */
+function createExporters(options: Options): (pieceRows: number) => ReadingsExport {
+  const made = new Map<number, ReadingsExport>()
+  t.teardown(() => Promise.all([...made.values()].map(exporter => exporter.close())))
+  return pieceRows => {
+    const limits = { ...unhurried, pieceRows }
+    const exporter = made.get(pieceRows) ?? createReadingsExport({ ...options, log: silentLog, limits })
+    made.set(pieceRows, exporter)
+    return exporter
+  }
+}
+
+const [exporterOfOne, exporterOfTwo] = [createExporters(one), createExporters(two)]
+
+async function exported(readingsExport: ReadingsExport, asked: ExportRequest): Promise<Buffer> {
   const answer = await readingsExport.pieces(asked, stays())
   if (!answer.ok) throw new Error(answer.code)
-  const body = await buffer(answer.pieces as AsyncIterable<never>)
-  await readingsExport.close()
-  return body
+  return await buffer(answer.pieces as AsyncIterable<never>)
 }
 
 async function equal(t: Test, asked: ExportRequest, pieceRows: number, what: string): Promise<void> {
-  const [expected, found] = [await exported(one, asked, pieceRows), await exported(two, asked, pieceRows)]
+  const [expected, found] = [
+    await exported(exporterOfOne(pieceRows), asked),
+    await exported(exporterOfTwo(pieceRows), asked),
+  ]
   t.ok(expected.length > 200, `${what}: ${expected.length} bytes`)
   if (!found.equals(expected)) t.equal(found.toString('latin1'), expected.toString('latin1'), what)
 }
@@ -79,12 +94,12 @@ t.test('figures by buckets, also of those in which a device moved', async t => {
   const hour = 3_600_000_000
   for (const name of names) {
     const series = seriesTable(seriesEntries(name, builtInMetrics.length))
-    for (const stepUs of [hour / 4, hour, 7 * hour, 24 * hour]) {
-      for (const fromUs of [startMs * 1000, Date.UTC(2026, 4, 11, 22, 40) * 1000]) {
-        const asked = { ...range, fromUs, stepUs, devices: [devices[name]], isNarrowed: true, ...further, series }
-        await equal(t, { layout: 'csv', ...asked }, 60_000, `${name} by ${stepUs / hour} hours`)
-        await equal(t, { layout: 'csv', ...asked }, 11, `${name} by ${stepUs / hour} hours, in pieces`)
-      }
+    const asked = { ...range, devices: [devices[name]], isNarrowed: true, ...further, series }
+    for (const hours of [1, 7, 24]) {
+      const stepUs = hours * hour
+      await equal(t, { layout: 'csv', ...asked, stepUs }, 60_000, `${name} by ${hours} hours`)
+      const later = { ...asked, fromUs: Date.UTC(2026, 4, 11, 22, 40) * 1000, stepUs }
+      await equal(t, { layout: 'csv', ...later }, 11, `${name} by ${hours} hours, in pieces`)
     }
   }
 })
