@@ -6,6 +6,7 @@ import { parseEmailAddress } from '../auth/accounts/email-address.ts'
 import { signUpModes } from '../auth/accounts/sign-up.ts'
 import { isTimeZone } from '../auth/time-zone.ts'
 import { defaultDeviceTags } from '../ingest/formats/line-protocol-names.ts'
+import { questdbShards } from './questdb-shards.ts'
 import {
   brokers,
   bytes,
@@ -66,6 +67,11 @@ export const Settings = z.object({
     .optional()
     .describe(
       'Kafka brokers, comma-separated host:port, whose topics are the journals; default is none, with journals on disk.',
+    ),
+  QUESTDB_SHARDS: questdbShards
+    .optional()
+    .describe(
+      'QuestDBs of the shards from 2 on, where Kafka is the journal: number=HTTP address,PostgreSQL-wire address, with blanks between shards.',
     ),
   KAFKA_TLS: z
     .string()

@@ -56,7 +56,7 @@ const arrows: Record<string, string[]> = {
     'auth/time-zone.ts',
   ],
   // Definitions alone: of what a registry has, callers tell it.
-  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'store/start-error.ts'],
+  ingest: [...questdbLeaves, ...postgresLeaves, 'metrics', 'placement', 'store/start-error.ts'],
   // Definitions alone: texts of people are checked as they are everywhere.
   metrics: ['auth/plain-text.ts'],
   analytics: [],
@@ -88,7 +88,7 @@ const arrows: Record<string, string[]> = {
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
-  cli: ['api/admin', ...domains],
+  cli: ['api/admin', 'placement', ...domains],
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts', 'store'],
 }
 
