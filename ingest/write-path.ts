@@ -43,12 +43,18 @@ interface JournalFiles {
   release(): void
 }
 
-/** Of a journal that other processes read and write as well. */
-export interface SharedJournal {
+/** Where records stand in a journal that other processes read too. */
+export interface SharedCursor {
   /** 16 hexadecimal digits, the same at all of them and never of another journal. */
   readonly id: string
   /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
   nextPosition(): number
+}
+
+/** Of a journal that other processes read and write as well. */
+export interface SharedJournal {
+  /** Undefined where there is no one order of all records. */
+  readonly cursor: SharedCursor | undefined
   /** For how long others may have stored records that listeners were not told; 0 while that is a moment. */
   untoldSeconds(): number
   /** Why they cannot be told at present. */

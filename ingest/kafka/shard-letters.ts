@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { LetterStore } from '../dead-letters.ts'
 import { type DeadLetter, deadLettersMax, withoutErased } from '../forwarder/dead-letter.ts'
 import { erasedFurther } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
@@ -12,6 +13,8 @@ export interface ShardLetters {
   list(topic: string, after: number, limit: number): Promise<DeadLetter[]>
   /** How many of them there were. */
   remove(topic: string, ids: readonly number[]): Promise<number>
+  /** Those of these topics together. Their ids are numbers that no two letters have, in the order in which they came. */
+  ofTopics(topics: readonly string[]): LetterStore
   /** Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. */
   erase(topic: string, erased: ReadonlySet<number>): Promise<void>
 }
@@ -53,6 +56,24 @@ export function createShardLetters({ query, transact, tableOf }: ShardLettersOpt
       )
       return rows.length
     },
+    ofTopics: topics => ({
+      async list(after, limit) {
+        const rows = await query<LetterRow>(
+          `${selectNumberedSql} WHERE topic = ANY($1::text[]) AND number > $2 ORDER BY number LIMIT $3`,
+          [topics, after, limit],
+        )
+        return rows.map(letterOf)
+      },
+      async remove(numbers) {
+        const rows = await query(
+          `WITH chosen AS (SELECT number FROM shard_dead_letters WHERE topic = ANY($1::text[]) AND number = ANY($2::bigint[])
+             ORDER BY topic, id FOR UPDATE)
+           DELETE FROM shard_dead_letters USING chosen WHERE shard_dead_letters.number = chosen.number RETURNING chosen.number`,
+          [topics, numbers],
+        )
+        return rows.length
+      },
+    }),
     async erase(topic, erased) {
       let after: number | undefined = -1
       while (after !== undefined) {
@@ -151,8 +172,11 @@ function textOf(letters: readonly DeadLetter[]): string {
   )
 }
 
-const selectSql = `SELECT id::float8 AS id, at, reason, series::float8 AS series, symbol, time, "values", further, record
-  FROM shard_dead_letters`
+const selectWith = (id: 'id' | 'number') =>
+  `SELECT ${id}::float8 AS id, at, reason, series::float8 AS series, symbol, time, "values", further, record
+   FROM shard_dead_letters`
+const selectSql = selectWith('id')
+const selectNumberedSql = selectWith('number')
 
 const givenSql = `json_to_recordset($2::json) AS given (id bigint, at timestamptz, reason text, series bigint, symbol text,
   time text, "values" json, further json, record text)`

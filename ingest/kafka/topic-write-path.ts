@@ -109,8 +109,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
 
 function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   return {
-    id: createHash('sha256').update(topicId).digest('hex').slice(0, 16),
-    nextPosition: feed.nextId,
+    cursor: { id: createHash('sha256').update(topicId).digest('hex').slice(0, 16), nextPosition: feed.nextId },
     untoldSeconds: feed.lagSeconds,
     issue: () => feed.status().issue,
     untilTold: feed.untilTold,

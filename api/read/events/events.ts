@@ -59,8 +59,8 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
-    run: ingest.shared?.id ?? randomBytes(8).toString('hex'),
-    nextPosition: ingest.shared?.nextPosition,
+    run: ingest.shared?.cursor?.id ?? randomBytes(8).toString('hex'),
+    nextPosition: ingest.shared?.cursor?.nextPosition,
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,

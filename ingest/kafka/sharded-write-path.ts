@@ -1,0 +1,129 @@
+/**
+ * The write paths of several shards as one. A row without a time of its own gets it first, for with the device it says which shard
+ * the row is of.
+ */
+
+import { bug } from '../../limits/bug.ts'
+import { createDeadLetters, type LetterStore } from '../dead-letters.ts'
+import type { Outcome } from '../journal/outcome.ts'
+import type { Timed } from '../journal/record.ts'
+import type { TableDescription } from '../table.ts'
+import { piecesOf, type SharedJournal, type WritePath } from '../write-path.ts'
+import { cutRecords } from './cut-records.ts'
+import { PositionSum } from './position-sum.ts'
+import { firstOf, shardedStatus } from './sharded-status.ts'
+
+export interface ShardedWritePathOptions<Series extends { readonly number: number }, Values extends Timed> {
+  table: TableDescription
+  /** By the shard's number less 1; they have one stamper. */
+  paths: readonly WritePath<Series, Values>[]
+  /** The number of the shard, which may be one that has no path here: nothing of it is taken. */
+  shardAt: (series: number, timeUs: number) => number
+  /** Why it is not known at present what `shardAt` gives. */
+  refusal: () => string | undefined
+  /** Of all shards. */
+  letters: LetterStore
+}
+
+/** Takes rows at once. Rejects when a shard cannot be read. */
+export async function createShardedWritePath<Series extends { readonly number: number }, Values extends Timed>(
+  options: ShardedWritePathOptions<Series, Values>,
+): Promise<WritePath<Series, Values>> {
+  const { table, paths, shardAt, refusal, letters } = options
+  const [first] = paths
+  if (first === undefined) throw bug('there is no shard')
+  const endsOfAll = () => Promise.all(paths.map(path => path.endOfAll()))
+  const positions = new PositionSum(await endsOfAll())
+
+  const pathAt = (shard: number) => (refusal() === undefined ? paths[shard - 1] : undefined)
+
+  async function acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome> {
+    const { timestampMs } = values
+    const path = pathAt(shardAt(series.number, timestampMs === undefined ? stampUs : timestampMs * 1000))
+    return path === undefined ? 'full' : await path.acceptStamped(series, values, stampUs)
+  }
+
+  async function accept(series: Series, values: Values): Promise<Outcome> {
+    const { timestampMs } = values
+    if (timestampMs === undefined) {
+      const stampUs = first?.stampUs()
+      return stampUs === undefined ? 'full' : await acceptStamped(series, values, stampUs)
+    }
+    const path = pathAt(shardAt(series.number, timestampMs * 1000))
+    return path === undefined ? 'full' : await path.accept(series, values)
+  }
+
+  async function appendPiece(piece: Uint8Array): Promise<Outcome> {
+    const cut = cutRecords(piece, shardAt).map(({ shard, records }) => ({ path: pathAt(shard), records }))
+    // Before anything is stored.
+    if (cut.some(({ path }) => path === undefined)) return 'full'
+    return togetherOf(await Promise.all(cut.map(({ path, records }) => path?.append(records) ?? 'full')))
+  }
+
+  async function append(records: Uint8Array): Promise<Outcome> {
+    for (const piece of piecesOf(records)) {
+      const outcome = await appendPiece(piece)
+      if (outcome !== 'stored') return outcome
+    }
+    return 'stored'
+  }
+
+  return {
+    accept,
+    append,
+    stampUs: first.stampUs,
+    reserveStampsUs: first.reserveStampsUs,
+    acceptStamped,
+    onStored(listener, onMissed) {
+      for (const path of paths) path.onStored(listener, onMissed)
+    },
+    revision: series => paths.reduce((sum, path) => sum + path.revision(series), 0),
+    // Transactions are those of one table, and each shard has its own: here all rows count as sent since.
+    oldestSentSince: () => Number.NEGATIVE_INFINITY,
+    onLost(listener) {
+      for (const [at, path] of paths.entries()) path.onLost(reason => listener(`shard ${at + 1}: ${reason}`))
+    },
+    async erase(seriesNumbers) {
+      return positions.at(await Promise.all(paths.map(path => path.erase(seriesNumbers))))
+    },
+    refuseSeries(numbers) {
+      for (const path of paths) path.refuseSeries(numbers)
+    },
+    shared: sharedOf(paths),
+    files: undefined,
+    status() {
+      const status = shardedStatus(
+        paths.map(path => path.status()),
+        positions,
+      )
+      status.journal.issue ??= refusal()
+      return status
+    },
+    endOfAll: async () => positions.at(await endsOfAll()),
+    deadLetters: createDeadLetters(table, letters, append),
+    async close() {
+      await Promise.all(paths.map(path => path.close()))
+    },
+  }
+}
+
+/** Where some shards have stored rows and others have not, nobody may take it for one or the other. */
+function togetherOf(outcomes: readonly Outcome[]): Outcome {
+  const [refusal] = outcomes.filter(outcome => outcome !== 'stored')
+  if (refusal === undefined) return 'stored'
+  return outcomes.some(outcome => outcome === 'stored' || outcome === 'unknown') ? 'unknown' : refusal
+}
+
+/** No position is the same at all processes: each is told the records of one shard between those of the others as they come. */
+function sharedOf(paths: readonly Pick<WritePath<never, never>, 'shared'>[]): SharedJournal | undefined {
+  const journals = paths.flatMap(({ shared }) => shared ?? [])
+  if (journals.length < paths.length) return undefined
+  return {
+    cursor: undefined,
+    untoldSeconds: () => Math.max(...journals.map(journal => journal.untoldSeconds())),
+    issue: () => firstOf(journals, journal => journal.issue()),
+    async untilTold(signal) {
+      await Promise.all(journals.map(journal => journal.untilTold(signal)))
+    },
+  }
+}
