@@ -1,6 +1,6 @@
 /**
- * A process with the role `forward`: takes the topics of its shard to QuestDB, or stands by while another process does. It listens
- * for probes and for Prometheus alone.
+ * A process with the role `forward`: takes the topics of the shards that it gets to QuestDB, and stands by for those that other
+ * processes have. It listens for probes and for Prometheus alone.
  */
 
 import { createTokenCheck } from '../api/admin/admin-token.ts'
@@ -11,15 +11,16 @@ import { createNetworks } from '../api/http/networks.ts'
 import { createServer } from '../api/http/server.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { readSeriesPairs } from '../auth/metrics/metrics.ts'
-import type { ShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
+import type { ForwardStatus } from '../ingest/kafka/forward-status.ts'
 import { checkListenAddress, listenError } from '../settings/listen-address.ts'
 import { openDataDirectory } from '../store/data-directory.ts'
 import { openStore, type Store } from '../store/store.ts'
-import { addForwarder } from './forwarder-metrics.ts'
+import { addForwarders } from './forwarder-metrics.ts'
 import { openConnections } from './open-connections.ts'
-import { openShard, shardForwarder } from './open-shard.ts'
+import { type ForwardedShard, forwardShards, openShards, type ShardQuestdb } from './open-shards.ts'
 import type { ServiceOptions } from './service.ts'
 import { type Service, startParts } from './start-parts.ts'
+import { type PlacementWatch, watchPlacement } from './watch-placement.ts'
 
 export function startForwarderService(options: ServiceOptions): Promise<Service> {
   return startParts(onOpen => open(options, onOpen))
@@ -44,26 +45,41 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   })
   onOpen(() => store.close())
   const given = { config, directory, store, log, onFatal }
-  const shard = await openShard(given)
-  onOpen(() => shard.close())
-  const forwarder = shardForwarder(given, shard, store.questdb, () => readSeriesPairs(store.postgres))
-  onOpen(() => forwarder.close())
-  return await listen(options, directory.secret('admin-token'), store, forwarder, onOpen)
+  const opened = await openShards(given)
+  onOpen(() => opened.close())
+  const shardCount = opened.shards.length
+  const placement = await watchPlacement({ ...given, postgres: store.postgres, shardCount })
+  onOpen(() => placement.close())
+  const forwarders = forwardShards(given, opened, store.questdb, () => readSeriesPairs(store.postgres))
+  onOpen(() => Promise.all(forwarders.map(forwarder => forwarder.close())))
+  const { furtherQuestdbs } = opened
+  return await listen(
+    options,
+    directory.secret('admin-token'),
+    { store, furtherQuestdbs, placement, forwarders },
+    onOpen,
+  )
+}
+
+interface ForwarderParts {
+  store: Store
+  furtherQuestdbs: readonly ShardQuestdb[]
+  placement: Pick<PlacementWatch, 'issue'>
+  forwarders: readonly ForwardedShard[]
 }
 
 async function listen(
   { config, log }: ServiceOptions,
   adminToken: string,
-  store: Store,
-  forwarder: ShardForwarder,
+  parts: ForwarderParts,
   onOpen: (close: () => unknown) => void,
 ): Promise<string> {
   let isStopping = false
   const isTrusted = createNetworks(config.TRUST_PROXY ?? [])
   const isToken = createTokenCheck(adminToken)
   const metrics = createMetrics({ isAdmin: async ({ rawHeaders }) => isToken(rawHeaders), isTrusted })
-  addForwarder(metrics.registry, forwarder.status)
-  const readiness = () => readinessOf(store, forwarder, isStopping)
+  addForwarders(metrics.registry, parts.forwarders)
+  const readiness = () => readinessOf(parts, isStopping)
   const families = [serverFamily({ readiness, metrics })]
   const connections = openConnections(config, log, isTrusted)
   const app = createServer({ config, connections, measure: metrics.measure, families, log })
@@ -78,15 +94,27 @@ async function listen(
   }
 }
 
-function readinessOf(store: Store, forwarder: ShardForwarder, isStopping: boolean): Readiness {
+function readinessOf(
+  { store, furtherQuestdbs, placement, forwarders }: ForwarderParts,
+  isStopping: boolean,
+): Readiness {
   if (isStopping) return { status: 'unavailable', reasons: ['the service is stopping'] }
-  const { state, reason } = store.questdb.state()
-  const reasons = (forwarder.status() ?? []).flatMap(({ topic, status: { forwarder: told, spool } }) => {
-    const issues = [told.issue, told.fileIssue, spool?.issue].filter(issue => issue !== undefined)
-    return issues.map(issue => `${topic}: ${issue}`)
-  })
-  if (state !== 'up') reasons.push(reason ?? `QuestDB is ${state}`)
-  const postgres = store.postgresFault()
-  if (postgres !== undefined) reasons.push(postgres)
+  const reasons = forwarders.flatMap(({ status }) => (status() ?? []).flatMap(issuesOf))
+  reasons.push(...questdbFault(store.questdb))
+  for (const { number, questdb } of furtherQuestdbs) {
+    reasons.push(...questdbFault(questdb).map(fault => `shard ${number}: ${fault}`))
+  }
+  const faults = [store.postgresFault(), placement.issue()]
+  reasons.push(...faults.filter(fault => fault !== undefined))
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
+}
+
+function issuesOf({ topic, status: { forwarder, spool } }: { topic: string; status: ForwardStatus }): string[] {
+  const issues = [forwarder.issue, forwarder.fileIssue, spool?.issue].filter(issue => issue !== undefined)
+  return issues.map(issue => `${topic}: ${issue}`)
+}
+
+function questdbFault(questdb: Store['questdb']): string[] {
+  const { state, reason } = questdb.state()
+  return state === 'up' ? [] : [reason ?? `QuestDB is ${state}`]
 }

@@ -97,6 +97,7 @@ function createServiceServer(
       reads: () => loadingOf({ live, retention }),
       connections: connections.fault,
       topics: parts.topicStates,
+      placement: parts.placementIssue,
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       ...state,
     })

@@ -13,6 +13,7 @@ import {
 } from '../ingest/ingest.ts'
 import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { Placement } from '../placement/placement.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -34,7 +35,20 @@ export interface ServiceIngest {
   forward(questdb: Store['questdb'], metrics: Pick<Metrics, 'seriesPairs'>): void
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
+  /** Why readings of some devices are refused here, or will be; undefined with journals on disk. */
+  placementIssue?: (() => string | undefined) | undefined
+  /** Where there are several shards. */
+  further?: FurtherShards | undefined
   close(): Promise<void>
+}
+
+/** Of a service with several shards. */
+export interface FurtherShards {
+  placement: () => Placement
+  /** From shard 2 on. */
+  questdbs: readonly { number: number; questdb: Store['questdb'] }[]
+  /** By the shard's number less 1. */
+  ingests: readonly Ingest[]
 }
 
 /** With journals on disk. */

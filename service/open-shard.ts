@@ -1,10 +1,11 @@
-/** The shard of this process: its topics, its state in PostgreSQL, and what forwards it to QuestDB. */
+/** A shard: its topics, its state in PostgreSQL, and what forwards it to QuestDB. */
 
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { KafkaOptions } from '../ingest/kafka/connect.ts'
 import { type ShardForwarder, startShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
 import { acquireShard } from '../ingest/kafka/shard-lock.ts'
+import type { ShardShare } from '../ingest/kafka/shard-share.ts'
 import { createShardState, type ShardState, type ShardTenure } from '../ingest/kafka/shard-state.ts'
 import { points } from '../ingest/points-table.ts'
 import { readings } from '../ingest/readings-table.ts'
@@ -26,6 +27,8 @@ export interface ShardOptions {
 }
 
 export interface Shard extends ServiceKafka {
+  /** From 1 on. */
+  number: number
   /** For threads, which have connections of their own. */
   connection: KafkaOptions
   /** Of a process that does not forward. */
@@ -34,14 +37,15 @@ export interface Shard extends ServiceKafka {
   tables: ReadonlyMap<string, TableDescription>
 }
 
-const shardNumber = 1
-const shardName = `s${shardNumber}`
 const hourMs = 3_600_000
 
 /** Throws a StartError where Kafka cannot be reached or its topics promise less than they should. */
-export async function openShard({ config, store }: Pick<ShardOptions, 'config' | 'store'>): Promise<Shard> {
+export async function openShard(
+  { config, store }: Pick<ShardOptions, 'config' | 'store'>,
+  number: number,
+): Promise<Shard> {
   const settings = kafkaSettings(config)
-  const opened = await openServiceKafka(config, shardNumber)
+  const opened = await openServiceKafka(config, number)
   if (settings === undefined || opened === undefined) throw new StartError('KAFKA_BROKERS is not set.')
   const { topics } = opened
   const tables = new Map([
@@ -49,17 +53,24 @@ export async function openShard({ config, store }: Pick<ShardOptions, 'config' |
     [topics.points, points],
   ])
   const state = createShardState({ pool: store.postgres, tenure: undefined, tables })
-  return { ...opened, connection: settings.connection, state, tables }
+  return { ...opened, number, connection: settings.connection, state, tables }
 }
 
-/** `seriesPairs` as `startForwarding` takes them, as they are in PostgreSQL now. */
+export interface ForwarderOptions {
+  questdb: Store['questdb']
+  /** As `startForwarding` takes them, as they are in PostgreSQL now. */
+  seriesPairs: () => Promise<Uint32Array>
+  /** Where there are several shards. */
+  share: ShardShare | undefined
+}
+
 export function shardForwarder(
   { config, directory, store, log, onFatal }: ShardOptions,
-  { connection, topics, tables }: Pick<Shard, 'connection' | 'topics' | 'tables'>,
-  questdb: Store['questdb'],
-  seriesPairs: () => Promise<Uint32Array>,
+  { number, connection, topics, tables }: Pick<Shard, 'number' | 'connection' | 'topics' | 'tables'>,
+  { questdb, seriesPairs, share }: ForwarderOptions,
 ): ShardForwarder {
-  const spools = join(directory.path, 'spool')
+  // Where the first one always was.
+  const spools = join(directory.path, number === 1 ? 'spool' : `spool-s${number}`)
   const holder = `${hostname()} ${process.pid}`
   const createState = (tenure: ShardTenure | undefined) => createShardState({ pool: store.postgres, tenure, tables })
   return startShardForwarder({
@@ -70,7 +81,8 @@ export function shardForwarder(
       directory: join(spools, table.name),
       damagedDirectory: join(directory.path, 'damaged-groups'),
     })),
-    acquire: signal => acquireShard({ shard: shardName, holder, connect: store.connectPostgres, log }, signal),
+    acquire: signal =>
+      acquireShard({ shard: `s${number}`, holder, share, connect: store.connectPostgres, log }, signal),
     createState,
     async openQuestdb(topic) {
       await questdb.ready

@@ -18,6 +18,8 @@ export interface ReadinessOptions {
   connections: () => string | undefined
   /** Of the topics that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** Why readings of some shards are refused, or will be; undefined where the journals are on disk. */
+  placement?: (() => string | undefined) | undefined
   /** Why the clock is wrong, of a node. */
   clock: () => string | undefined
   /** Why no readings come from an outside broker. */
@@ -49,6 +51,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
     connections(),
     options.broker(),
     options.clock(),
+    options.placement?.(),
   ]
   reasons.push(...issues.filter(issue => issue !== undefined))
   reasons.push(...(options.topics?.() ?? []).flatMap(faultsOfTopic))

@@ -24,6 +24,7 @@ export interface ServiceParts extends ServiceQueries, Registries {
   pointsIngest: PointsIngest
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
+  placementIssue?: (() => string | undefined) | undefined
   accounts: ServiceAccounts
   signIn: SignIn
   diskUse: DiskUse

@@ -66,7 +66,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
   const { feed, leads, several } = serviceNodes
   const store = several === undefined ? opened : await withSharedView(opened, { ...serviceNodes, log, onOpen })
-  const { ingest, pointsIngest, topicStates } = serviceIngest
+  const { ingest, pointsIngest, topicStates, placementIssue } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
   const isShared = ingest.shared !== undefined
@@ -105,7 +105,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const base = { directory, clockMs, store, ingest, pointsIngest, topicStates, ...registries, diskUse, retention }
+  const journals = { ingest, pointsIngest, topicStates, placementIssue }
+  const base = { directory, clockMs, store, ...journals, ...registries, diskUse, retention }
   const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodes: serviceNodes }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()

@@ -9,13 +9,16 @@
 import type { Log } from '../../store/log.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { acquireLock, type HeldLock, type LockOptions } from '../../store/postgres/held-lock/held-lock.ts'
-import { clearHolder, raiseEpoch, shardRow, tryLock } from './shard-session.ts'
+import { clearHolder, isLocked, raiseEpoch, shardRow, tryLock } from './shard-session.ts'
+import type { ShardShare } from './shard-share.ts'
 import type { ShardTenure } from './shard-state.ts'
 
 export interface ShardLockOptions extends Pick<LockOptions<unknown>, 'connect'> {
   shard: string
   /** The name of this process, for people. */
   holder: string
+  /** Of the process, which may hold other shards too; without it nothing is left to other processes. */
+  share?: ShardShare | undefined
   log: Log
 }
 
@@ -28,14 +31,17 @@ export interface HeldShard extends ShardTenure, Omit<HeldLock<unknown>, 'taken'>
 
 /** Resolves when this process has the lock; rejects when the signal aborts, or with an error that waiting does not mend. */
 export async function acquireShard(options: ShardLockOptions, signal: AbortSignal): Promise<HeldShard> {
-  const { shard, holder, connect, log } = options
+  const { shard, holder, share, connect, log } = options
+  const claim = share?.claim()
   const tellStandby = createStandbyLog(options)
   const { taken, ...held } = await acquireLock(
     {
       connect,
       async tryLock(session) {
         const row = await shardRow(session, shard)
-        if (await tryLock(session, row.number)) return true
+        const mayTry = claim === undefined || claim.mayTry(await isLocked(session, row.number))
+        if (mayTry && (await tryLock(session, row.number))) return true
+        claim?.failed()
         tellStandby(row.holder)
         return false
       },
@@ -46,7 +52,18 @@ export async function acquireShard(options: ShardLockOptions, signal: AbortSigna
   )
   const { epoch, predecessor } = taken
   log.info({ shard, epoch, predecessor }, 'shard acquired')
-  return { ...held, shard, holder, epoch, predecessor, waitMs: predecessor === undefined ? 0 : holdMs }
+  return {
+    ...held,
+    shard,
+    holder,
+    epoch,
+    predecessor,
+    waitMs: predecessor === undefined ? 0 : holdMs,
+    async release(isQuiet) {
+      claim?.failed()
+      await held.release(isQuiet)
+    },
+  }
 }
 
 /** Tells once of each holder that this process waits for it. */

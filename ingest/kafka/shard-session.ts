@@ -22,9 +22,23 @@ export async function shardRow(session: pg.Client, shard: string): Promise<Shard
 }
 
 /** The key has two numbers, so that no other lock of the service has the same; the first is "shrd" in ASCII. */
+const lockClass = 1_936_224_868
+
 export async function tryLock(session: pg.Client, number: number): Promise<boolean> {
-  const [row] = await ask<{ got: boolean }>(session, 'SELECT pg_try_advisory_lock(1936224868, $1) AS got', [number])
+  const [row] = await ask<{ got: boolean }>(session, `SELECT pg_try_advisory_lock(${lockClass}, $1) AS got`, [number])
   return row?.got === true
+}
+
+/** By any session, of this database. */
+export async function isLocked(session: pg.Client, number: number): Promise<boolean> {
+  const [row] = await ask<{ locked: boolean }>(
+    session,
+    `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+       AND classid = ${lockClass} AND objid = $1::int::oid
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS locked`,
+    [number],
+  )
+  return row?.locked === true
 }
 
 /** By the session that has the lock, so that no two processes have the same epoch. */

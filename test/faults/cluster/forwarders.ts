@@ -56,7 +56,7 @@ async function isHolder(forwarder: Forwarder): Promise<boolean> {
       headers: { authorization: `Bearer ${forwarder.adminToken()}` },
       signal: AbortSignal.timeout(answerMs),
     })
-    return /^barograph_shard_held 1$/m.test(await response.text())
+    return /^barograph_shard_held\{shard="1"\} 1$/m.test(await response.text())
   } catch {
     return false
   }

@@ -1,0 +1,95 @@
+/** The placement of readings as it is in PostgreSQL, in memory: looked up again from time to time, since shards are added meanwhile. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readPlacement } from '../ingest/kafka/placement-rows.ts'
+import { shardCountOf } from '../placement/added-shard.ts'
+import type { Placement } from '../placement/placement.ts'
+import type { Log } from '../store/log.ts'
+import type { Store } from '../store/store.ts'
+
+export interface PlacementWatch {
+  current(): Placement
+  /** Why nothing may be placed: an epoch may have begun that is not known here. */
+  refusal(): string | undefined
+  /** The same where this process knows shard 1 alone, and some of the readings of this time, milliseconds, are of others. */
+  othersFrom(timeMs: number): string | undefined
+  /** What is to be done before an epoch begins. */
+  issue(): string | undefined
+  close(): Promise<void>
+}
+
+export interface PlacementWatchOptions {
+  postgres: Store['postgres']
+  /** Shards that this process knows. */
+  shardCount: number
+  log: Log
+  /** Of a clock that is never set. */
+  nowMs?: () => number
+}
+
+/**
+ * An epoch is committed at least so long before it begins, beside the times that readings may be ahead of the clock and the lease
+ * of a node: half of it is left for clocks that differ.
+ */
+export const epochAheadMs = 3_600_000
+const knownForMsMax = epochAheadMs / 2
+const lookEveryMs = 10_000
+
+export async function watchPlacement(options: PlacementWatchOptions): Promise<PlacementWatch> {
+  const { postgres, shardCount, log, nowMs = () => performance.now() } = options
+  const closing = new AbortController()
+  let readMs = nowMs()
+  let placement = await readPlacement(postgres)
+  let told: string | undefined
+
+  const issue = () => issueOf(shardCountOf(placement), shardCount)
+
+  function tell(): void {
+    const found = issue()
+    if (found !== undefined && found !== told) log.error({ shards: shardCount }, found)
+    told = found
+  }
+
+  async function look(): Promise<void> {
+    const beganMs = nowMs()
+    try {
+      placement = await readPlacement(postgres)
+      readMs = beganMs
+      tell()
+    } catch (error) {
+      log.warn({ err: error }, 'the placement of readings cannot be looked up, retrying')
+    }
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await sleep(lookEveryMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
+      if (closing.signal.aborted) return
+      await look()
+    }
+  }
+
+  tell()
+  const running = run()
+  return {
+    current: () => placement,
+    refusal() {
+      if (nowMs() - readMs <= knownForMsMax) return undefined
+      return 'the placement of readings could not be looked up in PostgreSQL for half an hour'
+    },
+    othersFrom(timeMs) {
+      const begun = placement.filter(({ fromUs }) => fromUs <= timeMs * 1000)
+      return issueOf(shardCountOf(begun), 1)
+    },
+    issue,
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+function issueOf(placed: number, known: number): string | undefined {
+  if (placed <= known) return undefined
+  return `there are ${placed} shards, and QUESTDB_SHARDS of this process names those up to ${known}: set it and start it again`
+}
