@@ -7,7 +7,7 @@ import { isKafkaError } from '../ingest/kafka/kafka-errors.ts'
 import { type PreparedTopic, prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { describeTopic } from '../ingest/kafka/topic-description.ts'
 import { differenceText, type TopicDifference } from '../ingest/kafka/topic-differences.ts'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
+import { topicsOfShards } from '../ingest/kafka/topic-names.ts'
 import { retentionMsOf } from '../ingest/kafka/topic-settings.ts'
 import type { Config } from '../settings/config.ts'
 import { type KafkaSettings, kafkaSettings } from '../settings/kafka.ts'
@@ -69,12 +69,15 @@ export function defineKafka(command: Command, context: CommandContext): void {
 
 type Use<Result> = (kafka: Kafka, settings: KafkaSettings, topics: string[]) => Promise<Result>
 
-async function withKafka<Result>({ readSettings }: CommandContext, use: Use<Result>): Promise<Result> {
-  const settings = settingsOf(readSettings())
+/** `topics`: of all shards. */
+export async function withKafka<Result>({ readSettings }: CommandContext, use: Use<Result>): Promise<Result> {
+  const config = readSettings()
+  const settings = settingsOf(config)
+  const topics = topicsOfShards(settings.topicPrefix, 1 + (config.QUESTDB_SHARDS?.length ?? 0))
   try {
     const kafka = await connectKafka(settings.connection)
     try {
-      return await use(kafka, settings, Object.values(topicsOf(settings.topicPrefix, 1)))
+      return await use(kafka, settings, topics)
     } finally {
       await kafka.close()
     }
@@ -112,7 +115,7 @@ function leftText(difference: TopicDifference): string {
   return `${text} (${obstacle ?? '--apply changes it'})`
 }
 
-function refuseWeak(prepared: readonly PreparedTopic[]): void {
+export function refuseWeak(prepared: readonly PreparedTopic[]): void {
   const weak = prepared.flatMap(({ left }) => left).filter(({ isRequired }) => isRequired)
   if (weak.length === 0) return
   throw new CommandError('the service does not start with these topics, for they would not keep what it acknowledges')

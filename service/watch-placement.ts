@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPlacement } from '../ingest/kafka/placement-rows.ts'
 import { shardCountOf } from '../placement/added-shard.ts'
+import { epochAheadMs } from '../placement/next-epoch.ts'
 import type { Placement } from '../placement/placement.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
@@ -27,11 +28,7 @@ export interface PlacementWatchOptions {
   nowMs?: () => number
 }
 
-/**
- * An epoch is committed at least so long before it begins, beside the times that readings may be ahead of the clock and the lease
- * of a node: half of it is left for clocks that differ.
- */
-export const epochAheadMs = 3_600_000
+/** Half of what an epoch is committed ahead. */
 const knownForMsMax = epochAheadMs / 2
 const lookEveryMs = 10_000
 

@@ -65,7 +65,7 @@ export async function openShardNodes(t: TestHooks): Promise<ShardNodes> {
     environment,
     async split(fromUs) {
       await postgres.query('BEGIN')
-      const epoch = await addEpoch(postgres as never, () => {
+      const epoch = await addEpoch(postgres, () => {
         return { fromUs, shards: withAddedShard(oneShard[0]?.shards as Uint8Array, 1) }
       })
       await postgres.query('COMMIT')

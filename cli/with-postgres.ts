@@ -1,0 +1,25 @@
+/** A connection to the PostgreSQL of DATABASE_URL, for a command that asks it itself. */
+
+import type pg from 'pg'
+import type { Config } from '../settings/config.ts'
+import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
+import { CommandError } from './command-error.ts'
+
+export async function withPostgres<Result>(
+  { DATABASE_URL }: Pick<Config, 'DATABASE_URL'>,
+  use: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  if (DATABASE_URL === undefined) throw new CommandError('DATABASE_URL is not set, and several shards need it')
+  const client = makeClient({ connectionString: DATABASE_URL, query_timeout: 30_000 })
+  try {
+    await client.connect()
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw new CommandError(connectFailure(client, true, error))
+  }
+  try {
+    return await use(client)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}

@@ -1,0 +1,54 @@
+/** `barograph shards`, against a real broker, PostgreSQL and two QuestDBs. */
+
+import t from 'tap'
+import { readingsTable } from '../../store/tables.ts'
+import { untilApplied } from '../faults/questdb-sql.ts'
+import { barograph } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { openShardNodes } from '../support/shard-nodes.ts'
+
+const nodes = await openShardNodes(t)
+const DATA_DIR = temporaryFolder(t)
+const dayMs = 86_400_000
+const dayOf = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
+
+function run(words: string, environment: Record<string, string> = {}) {
+  return barograph(words.split(' '), { environment: { ...nodes.environment, DATA_DIR, ...environment } })
+}
+
+const placements = async () =>
+  (await nodes.postgres.query('SELECT from_us::float8 AS from_us FROM shard_placements')).rows
+
+t.test('what may not be added is refused with what to do, and changes nothing', async t => {
+  const isRefused = async (run: ReturnType<typeof barograph>, status: number, stderr: string) =>
+    t.match(await run, { status, stderr })
+  await isRefused(run('shards add', { QUESTDB_SHARDS: '' }), 1, 'QUESTDB_SHARDS does not name shard 2')
+  await isRefused(run('shards add --from 2026-02-30'), 2, '--from must be a day of the calendar')
+  await isRefused(run(`shards add --from ${dayOf(0)}`), 1, 'is too early: all processes have to know of it')
+  const away = '2=http://127.0.0.1:9,postgresql://127.0.0.1:9/qdb'
+  await isRefused(run('shards add', { QUESTDB_SHARDS: away }), 1, 'shard 2: QuestDB at 127.0.0.1:9 cannot be used')
+  const [, second] = nodes.questdbs
+  await second(`INSERT INTO ${readingsTable} (ts, device) VALUES ('2026-01-01', 'a-1')`)
+  await untilApplied(second)
+  await isRefused(run('shards add'), 1, 'shard 2: its QuestDB has readings')
+  await second(`TRUNCATE TABLE ${readingsTable}`)
+  await untilApplied(second)
+  t.strictSame(await placements(), [])
+})
+
+t.test('a shard that is added has half of the buckets from that day on, and the list shows it', async t => {
+  const before = JSON.parse((await run('shards list --json')).stdout)
+  t.match(before, [{ shard: 1, buckets: 4096, next: null, forwarder: null, lag_groups: 0 }])
+  const from = dayOf(3)
+  const added = await run(`shards add --from ${from}`)
+  t.match(added, { status: 0, stdout: `shard 2: 2048 of 4096 buckets of devices from ${from} on\n` })
+  t.strictSame(await placements(), [{ from_us: Date.parse(from) * 1000 }])
+  const after = JSON.parse((await run('shards list --json')).stdout)
+  t.match(after, [
+    { shard: 1, buckets: 4096, next: { from, buckets: 2048 } },
+    { shard: 2, buckets: 0, next: { from, buckets: 2048 }, lag_groups: 0 },
+  ])
+  const { stdout } = await run('shards list', { QUESTDB_SHARDS: '' })
+  t.match(stdout, /2 +not in QUESTDB_SHARDS +0 +2048 from /)
+  t.match(await run('shards add'), { status: 1, stderr: 'QUESTDB_SHARDS does not name shard 3' })
+})
