@@ -1,6 +1,6 @@
 /** Adds a shard: looks at its QuestDB, makes its topics, and then commits the epoch in which it has readings. */
 
-import { addEpoch, readPlacement } from '../ingest/kafka/placement-rows.ts'
+import { addEpoch, epochsMax, readPlacement } from '../ingest/kafka/placement-rows.ts'
 import { prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
 import { bucketsOf, shardCountOf, withAddedShard } from '../placement/added-shard.ts'
@@ -81,6 +81,7 @@ function nextEpoch(placement: Placement, { config, shard, fromUs }: Wanted): Epo
   if (last === undefined || shardCountOf(placement) !== shard - 1) {
     throw new CommandError(`shard ${shard} was added meanwhile`)
   }
+  if (placement.length > epochsMax) throw new CommandError(`there are ${epochsMax} epochs, which is the most`)
   const aheadMs = epochAheadMs + 1000 * (config.TIMESTAMP_AHEAD_SECONDS + config.NODE_LEASE_SECONDS)
   const firstUs = Math.max(nextEpochUs(Date.now() * 1000, aheadMs * 1000), last.fromUs + dayUs)
   if (fromUs !== undefined && fromUs < firstUs) {

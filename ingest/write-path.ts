@@ -44,7 +44,7 @@ interface JournalFiles {
 }
 
 /** Where records stand in a journal that other processes read too. */
-export interface SharedCursor {
+interface SharedCursor {
   /** 16 hexadecimal digits, the same at all of them and never of another journal. */
   readonly id: string
   /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
@@ -68,6 +68,8 @@ export interface WritePath<Series, Values extends Timed> {
   accept(series: Series, values: Values): Promise<Outcome>
   /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
   append(records: Uint8Array): Promise<Outcome>
+  /** The shards that whole records are of; undefined where there is one. */
+  shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
   /**
    * A time of receipt for records that have none of their own, epoch microseconds; no other record gets the same. Undefined while
    * none may be given out.

@@ -43,7 +43,7 @@ export interface ServiceIngest {
 }
 
 /** Of a service with several shards. */
-export interface FurtherShards {
+interface FurtherShards {
   placement: () => Placement
   /** From shard 2 on. */
   questdbs: readonly { number: number; questdb: Store['questdb'] }[]

@@ -51,7 +51,7 @@ export async function openShards(options: ShardOptions): Promise<OpenShards> {
   }
 }
 
-export function shardCountOf({ QUESTDB_SHARDS = [] }: Pick<Config, 'QUESTDB_SHARDS'>): number {
+function shardCountOf({ QUESTDB_SHARDS = [] }: Pick<Config, 'QUESTDB_SHARDS'>): number {
   return 1 + QUESTDB_SHARDS.length
 }
 

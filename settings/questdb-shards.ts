@@ -10,7 +10,7 @@ export interface ShardSetting {
 }
 
 /** Of one service, with the first one: each process opens all of them. */
-export const shardsMax = 32
+const shardsMax = 32
 const http = databaseUrl(/^https?:$/, '')
 const pg = databaseUrl(/^postgres(ql)?:$/, '')
 

@@ -26,7 +26,7 @@ import { createSender, type Sender } from './sender.ts'
 export interface BatchImportOptions extends TimeLimits {
   devices: Pick<Devices, 'seen'>
   bulkFields: BulkFields
-  ingest: Pick<Ingest, 'append' | 'clockUs' | 'status'>
+  ingest: Pick<Ingest, 'append' | 'clockUs' | 'status' | 'shardsOf'>
   ranges: Ranges
   /** Of a body without its compression, and of the records of a strict one. */
   bodyBytesMax: number
@@ -105,8 +105,8 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   async function importWhole(source: ImportSource, sender: Sender, head: BatchHead): Promise<BatchResult> {
     const { format, isStrict, key } = head
     let refusal: BatchResult['refusal']
-    const refuse = (why: NonNullable<BatchResult['refusal']>) => {
-      refusal = why
+    const refuse = (why: Unfit) => {
+      if (why !== 'refused') refusal = why
       return 'refused' as const
     }
     const keyed = key === undefined ? source : { ...source, digestPrefix: `POST /api/log/batch ${format}\n` }
@@ -114,13 +114,15 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
       importer,
       append,
       hasRoom,
+      shardsOf: ingest.shardsOf,
       spool,
-      async decide({ report, digest, series, oldestMs }, store) {
-        if (isStrict && report.rejected > 0) return 'refused'
+      async decide({ report, digest, series, oldestMs, shardCount }, store) {
+        const unfit = unfitOf(isStrict, report.rejected, shardCount)
+        if (unfit !== undefined) return refuse(unfit)
         const storeNow = async () => {
           const ended = await refusalOf(sender, series)
           if (ended !== undefined) return ended
-          return oldestMs < earliestNowMs() ? refuse(expired(isStrict)) : await store()
+          return oldestMs < earliestNowMs() ? refuse(expired(isStrict, earliestNowMs())) : await store()
         }
         if (key === undefined) return await storeNow()
         // Its readings have times of their own.
@@ -135,14 +137,30 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     return refusal === undefined ? result : { ...result, refusal }
   }
 
-  /** A strict body gets the same when it is sent again; of others the readings are then rejected, and the rest is stored. */
-  function expired(isStrict: boolean): NonNullable<BatchResult['refusal']> {
-    const detail = `timestamps ${expiredReason(earliestNowMs())}`
-    return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
-  }
-
   return { run, close: importer.close }
 }
+
+/** A strict body gets the same when it is sent again; of others the readings are then rejected, and the rest is stored. */
+function expired(isStrict: boolean, earliestMs: number): NonNullable<BatchResult['refusal']> {
+  const detail = `timestamps ${expiredReason(earliestMs)}`
+  return { code: isStrict ? 'READINGS_REJECTED' : 'LATER', members: { detail } }
+}
+
+/** Why nothing of a body is stored, or that its rejects say so. */
+type Unfit = 'refused' | NonNullable<BatchResult['refusal']>
+
+/** Undefined for one that is not strict. */
+function unfitOf(isStrict: boolean, rejected: number, shardCount: number): Unfit | undefined {
+  if (!isStrict) return undefined
+  if (rejected > 0) return 'refused'
+  return shardCount > 1 ? overShards : undefined
+}
+
+/** One shard may store its part while another one refuses it. */
+const overShards = {
+  code: 'READINGS_REJECTED',
+  members: { detail: 'the readings are of several shards, which cannot store all or none: send them without strict=1' },
+} as const
 
 function seeAll(devices: Pick<Devices, 'seen'>, series: readonly Series[], timeMs: number): void {
   for (const device of series) devices.seen(device, timeMs)

@@ -6,7 +6,10 @@ import { type Append, failureOf, type ImportResult, type ImportSource, type Reco
 import { createSpool, type SpoolOptions } from './spool.ts'
 
 /** All of a body, before anything of it is stored. */
-interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {}
+interface WholeBody extends RecordsOf, Pick<ImportResult, 'report' | 'digest'> {
+  /** How many shards its records are of. */
+  shardCount: number
+}
 
 type Stored = Awaited<ReturnType<Append>>
 
@@ -16,6 +19,8 @@ export interface AllOrNothingOptions {
   append: (records: Uint8Array) => Promise<Stored>
   /** Whether the journal takes so many bytes now. */
   hasRoom: (bytes: number) => boolean
+  /** As a write path has it. */
+  shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
   /** Has a body stored by `store`, or says why not; `refused` where what was found of it says so. */
   decide: (body: WholeBody, store: () => Promise<Stored>) => Promise<Stored | 'refused'>
   spool: SpoolOptions
@@ -27,13 +32,15 @@ export interface AllOrNothingOptions {
  */
 export async function importAllOrNothing(
   source: ImportSource,
-  { importer, append, hasRoom, decide, spool: spoolOptions }: AllOrNothingOptions,
+  { importer, append, hasRoom, shardsOf = () => [1], decide, spool: spoolOptions }: AllOrNothingOptions,
 ): Promise<ImportResult> {
   const spool = createSpool(spoolOptions)
   const seriesByNumber = new Map<number, Series>()
+  const shards = new Set<number>()
   let oldestMs = Number.POSITIVE_INFINITY
   const collect: Append = async (records, of) => {
     for (const series of of.series) seriesByNumber.set(series.number, series)
+    for (const shard of shardsOf(records)) shards.add(shard)
     oldestMs = Math.min(oldestMs, of.oldestMs)
     return await spool.add(records)
   }
@@ -44,7 +51,7 @@ export async function importAllOrNothing(
     const nothing = { ...report, accepted: 0 }
     if (failure !== undefined) return { report: nothing, failure }
     const series = [...seriesByNumber.values()]
-    const outcome = await decide({ report, digest, series, oldestMs }, store)
+    const outcome = await decide({ report, digest, series, oldestMs, shardCount: shards.size }, store)
     if (outcome === 'refused') return { report: nothing }
     if (outcome !== 'stored') return { report: nothing, failure: failureOf(outcome) }
     onStored?.(series)

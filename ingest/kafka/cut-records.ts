@@ -25,6 +25,15 @@ export function cutRecords(
   return [...cut].map(([shard, own]) => ({ shard, records: own.records }))
 }
 
+/** The shards that they are of, each once. */
+export function shardsOf(records: Uint8Array, shardOf: (series: number, timeUs: number) => number): number[] {
+  const shards = new Set<number>()
+  forEachRecord(new DataView(records.buffer, records.byteOffset, records.byteLength), shardOf, shard =>
+    shards.add(shard),
+  )
+  return [...shards]
+}
+
 function forEachRecord(
   view: DataView,
   shardOf: (series: number, timeUs: number) => number,

@@ -3,16 +3,8 @@
 import { type Epoch, oneShard, type Placement } from '../../placement/placement.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
-/** Each is 4 KiB, and all of them stay in memory. */
-const epochsMax = 1000
-
-/** A placement has as many epochs as it may have. */
-export class TooManyEpochs extends Error {
-  constructor() {
-    super(`the placement has ${epochsMax} epochs, which is the most`)
-    this.name = 'TooManyEpochs'
-  }
-}
+/** That may be added: each is 4 KiB, and all of them stay in memory. */
+export const epochsMax = 1000
 
 /** All that were added, behind the first one, in which shard 1 has all. */
 export async function readPlacement(database: Transaction): Promise<Placement> {
@@ -28,9 +20,7 @@ export async function readPlacement(database: Transaction): Promise<Placement> {
  */
 export async function addEpoch(transaction: Transaction, next: (placement: Placement) => Epoch): Promise<Epoch> {
   await transaction.query('LOCK TABLE shard_placements IN SHARE ROW EXCLUSIVE MODE')
-  const placement = await readPlacement(transaction)
-  if (placement.length > epochsMax) throw new TooManyEpochs()
-  const epoch = next(placement)
+  const epoch = next(await readPlacement(transaction))
   await transaction.query('INSERT INTO shard_placements (from_us, shards) VALUES ($1, $2)', [
     epoch.fromUs,
     Buffer.from(epoch.shards),

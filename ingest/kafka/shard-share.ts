@@ -3,7 +3,7 @@
  * time, the longer the more it has: so that processes that run side by side share the shards, and one that is alone has all.
  */
 
-export interface ShardClaim {
+interface ShardClaim {
   /** `isLocked`: whether any process has the shard now. With true it counts as one that this process has, until `failed`. */
   mayTry(isLocked: boolean): boolean
   /** Another process has it, or it is no longer this one's. May be called twice. */

@@ -9,7 +9,7 @@ import type { Outcome } from '../journal/outcome.ts'
 import type { Timed } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 import { piecesOf, type SharedJournal, type WritePath } from '../write-path.ts'
-import { cutRecords } from './cut-records.ts'
+import { cutRecords, shardsOf } from './cut-records.ts'
 import { PositionSum } from './position-sum.ts'
 import { firstOf, shardedStatus } from './sharded-status.ts'
 
@@ -71,6 +71,7 @@ export async function createShardedWritePath<Series extends { readonly number: n
   return {
     accept,
     append,
+    shardsOf: records => shardsOf(records, shardAt),
     stampUs: first.stampUs,
     reserveStampsUs: first.reserveStampsUs,
     acceptStamped,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { oneShard, type Placement, shardAt } from '../../placement/placement.ts'
 import { readingsTable } from '../../store/tables.ts'
+import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
 import { openShardNodes } from '../support/shard-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -87,6 +88,36 @@ t.test('a body for both shards is cut, and a reading of before the epoch goes to
   )
   await api.import([header, ...lines].join('\n'))
   await untilStored(t, 'a body')
+})
+
+t.test('a strict body for both shards is refused as a whole, and one for one shard is stored', async t => {
+  const timeMs = todayMs - 1
+  const [one] = names
+  const two = names.find(name => shardOf(name, timeMs) !== shardOf(one ?? '', timeMs))
+  const timestamp = new Date(timeMs).toISOString()
+  const send = async (...readings: object[]) => {
+    const { id } = await makePerson(api, { role: 'administrator' })
+    const { body } = await api.admin('POST', '/keys', { account: id, name: 'k', scopes: ['ingest'] })
+    const response = await fetch(`${api.url}/api/log/batch?strict=1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${(body as { key: string }).key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(readings),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  const reading = (device = '', value = -1) => ({
+    device,
+    timestamp,
+    temperature: value,
+    humidity: 50,
+    pressure: 1000,
+  })
+  t.match(await send(reading(one), reading(two)), {
+    status: 400,
+    body: { status: 'readings rejected', stored: 0, detail: /^the readings are of several shards/ },
+  })
+  t.match(await send(reading(one, next(one ?? '', timeMs))), { status: 200, body: { stored: 1 } })
+  await untilStored(t, 'the strict body')
 })
 
 t.test('a process that is alone takes the shard of one that was killed', async t => {
