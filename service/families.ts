@@ -54,13 +54,14 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
-  const { devices, metrics, stations, ingest, pointsIngest, store, retention, names, live, nodes } = parts
+  const { devices, metrics, stations, ingest, pointsIngest, store, shards, retention, names, live, nodes } = parts
   return createEraseJobs({
     devices,
     metrics,
     stations,
     ingest: { readings: ingest, points: pointsIngest },
     store,
+    shards,
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,

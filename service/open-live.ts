@@ -7,12 +7,12 @@ import { createLive, type Live, type LiveOptions } from '../live/live.ts'
 import type { Query } from '../query/query.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import { createLiveMetrics } from './live-metrics.ts'
+import type { ServiceShard } from './shards.ts'
 
 interface LiveParts {
-  store: Pick<Store, 'questdb'>
+  shards: readonly Pick<ServiceShard, 'questdb'>[]
   ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
   devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
   metrics: Metrics
@@ -24,7 +24,7 @@ const checkEveryMs = 1000
 
 /** Before the first reading is taken. */
 export function openServiceLive(config: Config, log: Log, parts: LiveParts): Live {
-  const { store, ingest, devices, metrics, query, clockMs } = parts
+  const { shards, ingest, devices, metrics, query, clockMs } = parts
   const { shared } = ingest
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
   let untold = takenOf(ingest)
@@ -72,7 +72,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     }, checkEveryMs).unref()
   }
 
-  store.questdb.ready.then(loadBehind, () => undefined)
+  for (const { questdb } of shards) questdb.ready.then(loadBehind, () => undefined)
   return {
     ...live,
     async close() {

@@ -2,6 +2,7 @@
 
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
+import { bug } from '../limits/bug.ts'
 import { oneShard } from '../placement/placement.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
@@ -10,10 +11,12 @@ import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
+import type { ServiceShard } from './shards.ts'
 
 interface QueryParts {
-  store: Store
-  ingest: Ingest
+  store: Pick<Store, 'questdb'>
+  shards: readonly ServiceShard[]
+  ingest: Pick<Ingest, 'revision'>
   pointsIngest: PointsIngest
   retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
   clockMs: Clock
@@ -36,22 +39,35 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts):
   }
 }
 
-/** All devices are on the QuestDB of the store. */
-function oneQuestdb({ questdb }: Store) {
-  return { shards: [questdb.address], placement: () => oneShard }
+/** All devices are on shard 1. */
+function shardsOf({ shards }: Pick<QueryParts, 'shards'>) {
+  return { shards: shards.map(({ questdb }) => questdb.address), placement: () => oneShard }
+}
+
+function shardAt({ shards }: Pick<QueryParts, 'shards'>, number: number): ServiceShard {
+  const shard = shards[number - 1]
+  if (shard?.number !== number) throw bug(`there is no shard ${number}`)
+  return shard
+}
+
+/** As long as it is not known which days have expired there, their hours would be missing. */
+function answersOf(parts: Pick<QueryParts, 'shards' | 'retention'>) {
+  return (number: number) => parts.retention.isKnown(number) && shardAt(parts, number).questdb.answers()
 }
 
 function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
-  const { store, ingest, pointsIngest, retention, clockMs } = parts
+  const { ingest, pointsIngest, retention, clockMs } = parts
   return createQuery({
-    ...oneQuestdb(store),
+    ...shardsOf(parts),
     timeZone: config.TIME_ZONE,
     now: clockMs,
     revision: ingest.revision,
     pointsRevision: pointsIngest.revision,
-    hourSources: () => ({ rawFromUs: rawFromUs(store, ingest), expiredBeforeUs: retention.expiredBeforeUs() }),
-    // As long as it is not known which days have expired, their hours would be missing.
-    questdbAnswers: () => retention.isKnown() && store.questdb.answers(),
+    hourSources: number => ({
+      rawFromUs: rawFromUs(shardAt(parts, number)),
+      expiredBeforeUs: retention.expiredBeforeUs(number),
+    }),
+    questdbAnswers: answersOf(parts),
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,
@@ -63,7 +79,7 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
 }
 
 /** From this time on the hourly view may lack readings; without a valid view, all hours do. */
-function rawFromUs({ questdb: { hourlyView } }: Store, ingest: Ingest): number {
+function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceShard): number {
   const txn = hourlyView.validThroughTxn()
   if (txn === undefined) return Number.NEGATIVE_INFINITY
   const oldestUs = ingest.oldestSentSince(txn)
@@ -86,11 +102,10 @@ function openServicePoints(
   })
 }
 
-function openServiceExport(config: Config, log: Log, { store }: Pick<QueryParts, 'store'>): ReadingsExport {
-  const { questdb } = store
+function openServiceExport(config: Config, log: Log, parts: Pick<QueryParts, 'shards'>): ReadingsExport {
   return createReadingsExport({
-    ...oneQuestdb(store),
-    questdbAnswers: questdb.answers,
+    ...shardsOf(parts),
+    questdbAnswers: number => shardAt(parts, number).questdb.answers(),
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })
@@ -99,11 +114,10 @@ function openServiceExport(config: Config, log: Log, { store }: Pick<QueryParts,
 /** The door bounds how many there are at the same time; one that it has cut off may still be ending. */
 const rangeLimits = { exportsMax: 32, pieceRows: 20_000, exportThreadsMax: 2 }
 
-function openServiceRanges(config: Config, log: Log, { store, retention }: QueryParts): ReadingsExport {
-  const { questdb } = store
+function openServiceRanges(config: Config, log: Log, parts: QueryParts): ReadingsExport {
   return createReadingsExport({
-    ...oneQuestdb(store),
-    questdbAnswers: () => retention.isKnown() && questdb.answers(),
+    ...shardsOf(parts),
+    questdbAnswers: answersOf(parts),
     priority: 'below normal',
     limits: { ...rangeLimits, timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,

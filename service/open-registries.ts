@@ -4,10 +4,10 @@ import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import { openStations, type Stations } from '../auth/stations/stations.ts'
-import type { NameCopy } from '../lifecycle/name-sync/name-copy.ts'
-import { openNames } from '../lifecycle/name-sync/name-sync.ts'
+import { type Names, openNames } from '../lifecycle/name-sync/name-sync.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
+import type { QuestdbShard } from '../store/questdb/questdb-shards.ts'
 import type { Store } from '../store/store.ts'
 import { rangesOf } from './check-options.ts'
 import type { Clock } from './clock.ts'
@@ -15,7 +15,7 @@ import type { Clock } from './clock.ts'
 export interface Registries {
   devices: Devices
   /** In QuestDB, of devices and of their series. */
-  names: NameCopy
+  names: Names
   stations: Stations
   metrics: Metrics
 }
@@ -24,6 +24,8 @@ export interface RegistriesOptions {
   config: Config
   log: Log
   store: Store
+  /** Of all shards. */
+  shards: readonly QuestdbShard[]
   clockMs: Clock
   feed: ChangeFeed
   /** Whether the readings of all nodes are told. */
@@ -37,7 +39,7 @@ export interface RegistriesOptions {
 const hourMs = 3_600_000
 
 export async function openRegistries(options: RegistriesOptions): Promise<Registries> {
-  const { config, log, store, clockMs, feed, isShared, leads, onOpen } = options
+  const { config, log, store, shards, clockMs, feed, isShared, leads, onOpen } = options
   const pool = store.postgres
   const graceMs = config.ROTATION_GRACE_HOURS * hourMs
   const perOwner = config.METRICS_PER_OWNER
@@ -62,7 +64,7 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
   onOpen(() => devices.close())
   const stations = openStations({ pool, nowMs: clockMs, log, feed })
   onOpen(() => stations.close())
-  const names = openNames({ devices, metrics, questdb: store.questdb, leads, log })
+  const names = openNames({ devices, metrics, shards, leads, log })
   onOpen(() => names.close())
   return { devices, names, stations, metrics }
 }

@@ -1,7 +1,6 @@
-/** Opens what makes readings expire, by the settings, with a connection of its own to QuestDB. */
+/** Opens what makes readings expire, by the settings, with connections of its own to each QuestDB. */
 
 import { noFeed } from '../auth/nodes/change-feed.ts'
-import type { Ingest } from '../ingest/ingest.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import { openRetention, type Retention } from '../lifecycle/retention/retention.ts'
 import { createRetentionNodes } from '../lifecycle/retention/retention-nodes.ts'
@@ -11,10 +10,11 @@ import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceNodes } from './open-nodes.ts'
+import type { ServiceShard } from './shards.ts'
 
 interface RetentionParts {
-  store: Store
-  ingest: Ingest
+  store: Pick<Store, 'postgres'>
+  shards: readonly ServiceShard[]
   acceptedFrom: AcceptedFrom
   clockMs: Clock
   nodes: Pick<ServiceNodes, 'feed' | 'leads'>
@@ -30,20 +30,20 @@ const knownMs = 45_000
 const marginMs = 60 * minuteMs
 
 export function openServiceRetention(config: Config, log: Log, parts: RetentionParts): Retention {
-  const { store, ingest, acceptedFrom, clockMs } = parts
+  const { store, shards, acceptedFrom, clockMs } = parts
   const { feed, leads } = parts.nodes
   const nodes = feed === noFeed ? undefined : createRetentionNodes({ pool: store.postgres, feed, leads })
-  const { questdb } = store
-  const client = createQuestdbClient(questdb.address.http)
+  const clients = shards.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const retention = openRetention({
     days: config.RETENTION_DAYS,
     acceptedFrom,
-    questdb,
-    ingest,
+    shards: shards.map((shard, at) => {
+      const client = clients[at] as (typeof clients)[number]
+      return { ...shard, exec: sql => client.exec(sql, execTimeoutMs) }
+    }),
     nowMs: clockMs,
     nodes,
     log,
-    exec: sql => client.exec(sql, execTimeoutMs),
     timing: {
       checkEveryMs: nodes === undefined ? checkEveryMs : nodeCheckEveryMs,
       knownMs,
@@ -52,7 +52,7 @@ export function openServiceRetention(config: Config, log: Log, parts: RetentionP
     },
   })
   async function close(): Promise<void> {
-    client.close()
+    for (const client of clients) client.close()
     await retention.close()
   }
   return { ...retention, close }

@@ -27,6 +27,7 @@ import { openServiceQueries } from './open-queries.ts'
 import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
+import type { ServiceShard } from './shards.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
 
@@ -64,22 +65,22 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     serviceNodes,
     serviceIngest,
   } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
-  const { feed, leads, several } = serviceNodes
-  const store = several === undefined ? opened : await withSharedView(opened, { ...serviceNodes, log, onOpen })
+  const { feed, leads } = serviceNodes
+  const { store, shards } = await openShards(opened, serviceIngest, serviceNodes, log, onOpen)
   const { ingest, pointsIngest, topicStates, placementIssue } = serviceIngest
   const days = config.RETENTION_DAYS
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: clockMs, feed })
   const isShared = ingest.shared !== undefined
-  const registries = await openRegistries({ config, log, store, clockMs, feed, isShared, leads, onOpen })
+  const registries = await openRegistries({ config, log, store, shards, clockMs, feed, isShared, leads, onOpen })
   const { devices, stations, metrics } = registries
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store.questdb, metrics)
-  const retention = openServiceRetention(config, log, { store, ingest, acceptedFrom, clockMs, nodes: serviceNodes })
+  const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const queries = openServiceQueries(config, log, { store, ingest, pointsIngest, retention, clockMs })
+  const queries = openServiceQueries(config, log, { store, shards, ingest, pointsIngest, retention, clockMs })
   for (const { close } of Object.values(queries)) onOpen(close)
-  const live = openServiceLive(config, log, { store, ingest, devices, metrics, query: queries.query, clockMs })
+  const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
@@ -106,11 +107,25 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
-  const base = { directory, clockMs, store, ...journals, ...registries, diskUse, retention }
+  const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }
   const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodes: serviceNodes }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl
+}
+
+/** All is in the QuestDB of the store; with its hourly view also where nodes share that. */
+async function openShards(
+  store: Store,
+  { ingest }: ServiceIngest,
+  nodes: ServiceNodes,
+  log: Log,
+  onOpen: (close: () => unknown) => void,
+): Promise<{ store: Store; shards: readonly ServiceShard[] }> {
+  const only = { number: 1, questdb: store.questdb, ingest }
+  if (nodes.several === undefined) return { store, shards: [only] }
+  const first = await withSharedView(only, { ...nodes, pool: store.postgres, log, onOpen })
+  return { store: { ...store, questdb: first.questdb }, shards: [first] }
 }
 
 /** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */

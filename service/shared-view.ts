@@ -4,12 +4,14 @@ import type pg from 'pg'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Nodes } from '../auth/nodes/nodes.ts'
 import type { Log } from '../store/log.ts'
+import type { QuestdbShard } from '../store/questdb/questdb-shards.ts'
 import { type SharedView, type ToldView, watchSharedHourlyView } from '../store/questdb/shared-hourly-view.ts'
-import type { Store } from '../store/store.ts'
 
 export interface SharedViewOptions extends Pick<Nodes, 'leads' | 'requireLead'> {
   pool: pg.Pool
   feed: ChangeFeed
+  /** In the QuestDB of which it is. */
+  shard: number
 }
 
 interface Row {
@@ -18,26 +20,37 @@ interface Row {
   suspect_build: number
 }
 
-/** The store of a node, which was opened without the hourly view. */
-export async function withSharedView(
-  store: Store,
-  { log, onOpen, ...nodes }: Omit<SharedViewOptions, 'pool'> & { log: Log; onOpen: (close: () => unknown) => void },
-): Promise<Store> {
-  const { questdb } = store
-  const shared = await openSharedView({ ...nodes, pool: store.postgres })
+export interface WithSharedViewOptions extends Omit<SharedViewOptions, 'shard'> {
+  log: Log
+  onOpen: (close: () => unknown) => void
+}
+
+/** The shard of a node, whose QuestDB was opened without the hourly view. */
+export async function withSharedView<Shard extends QuestdbShard>(
+  shard: Shard,
+  { log, onOpen, ...nodes }: WithSharedViewOptions,
+): Promise<Shard> {
+  const { number, questdb } = shard
+  const shared = await openSharedView({ ...nodes, shard: number })
   const isUp = () => questdb.state().state === 'up'
   const { close, ...hourlyView } = watchSharedHourlyView({ address: questdb.address, isUp, shared, log })
   onOpen(close)
-  return { ...store, questdb: { ...questdb, hourlyView } }
+  return { ...shard, questdb: { ...questdb, hourlyView } }
 }
 
 const stepMs = 4_000
 const nothing: Row = { valid_through: null, builds: 0, suspect_build: -1 }
 
-export async function openSharedView({ pool, feed, leads, requireLead }: SharedViewOptions): Promise<SharedView> {
+export async function openSharedView({
+  pool,
+  feed,
+  shard,
+  leads,
+  requireLead,
+}: SharedViewOptions): Promise<SharedView> {
   let row = nothing
   async function reload(): Promise<void> {
-    const { rows } = await pool.query<Row>(readSql)
+    const { rows } = await pool.query<Row>(readSql, [shard])
     row = rows[0] ?? nothing
   }
   async function change(text: string, values: unknown[], isAllowed = requireLead): Promise<void> {
@@ -57,11 +70,11 @@ export async function openSharedView({ pool, feed, leads, requireLead }: SharedV
     },
     told: () => (feed.isCurrent() ? toldOf(row) : { ...toldOf(row), validThroughTxn: undefined }),
     async tell({ validThroughTxn, builds }: ToldView) {
-      await change(tellSql, [validThroughTxn ?? null, builds])
+      await change(tellSql, [shard, validThroughTxn ?? null, builds])
       if (validThroughTxn === undefined) await feed.settle()
     },
     suspectBuild: () => row.suspect_build,
-    suspect: build => change(suspectSql, [build], async () => undefined),
+    suspect: build => change(suspectSql, [shard, build], async () => undefined),
   }
 }
 
@@ -70,13 +83,13 @@ function toldOf({ valid_through, builds }: Row): ToldView {
 }
 
 const readSql = `SELECT valid_through::float8 AS valid_through, builds::float8 AS builds, suspect_build::float8 AS suspect_build
-  FROM hourly_view JOIN feed_head USING (epoch)`
+  FROM hourly_view JOIN feed_head USING (epoch) WHERE shard = $1`
 
-const tellSql = `INSERT INTO hourly_view AS known (epoch, valid_through, builds)
-  SELECT epoch, $1::bigint, $2::bigint FROM feed_head
-  ON CONFLICT (is_only) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
+const tellSql = `INSERT INTO hourly_view AS known (shard, epoch, valid_through, builds)
+  SELECT $1::int, epoch, $2::bigint, $3::bigint FROM feed_head
+  ON CONFLICT (shard) DO UPDATE SET epoch = excluded.epoch, valid_through = excluded.valid_through, builds = excluded.builds,
     suspect_build = CASE WHEN known.epoch = excluded.epoch THEN known.suspect_build ELSE -1 END`
 
-const suspectSql = `INSERT INTO hourly_view AS known (epoch, suspect_build) SELECT epoch, $1::bigint FROM feed_head
-  ON CONFLICT (is_only) DO UPDATE SET suspect_build = excluded.suspect_build
+const suspectSql = `INSERT INTO hourly_view AS known (shard, epoch, suspect_build) SELECT $1::int, epoch, $2::bigint FROM feed_head
+  ON CONFLICT (shard) DO UPDATE SET suspect_build = excluded.suspect_build
   WHERE known.epoch = excluded.epoch AND known.suspect_build < excluded.suspect_build`

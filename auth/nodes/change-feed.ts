@@ -10,7 +10,7 @@ import { LeaseExpired } from '../record-cache.ts'
 /**
  * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
  * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
- * have expired, in epoch milliseconds. `station`, `accepted-from` and `hourly-view` have none.
+ * have expired, as lifecycle/retention/retention-nodes.ts writes them. `station`, `accepted-from` and `hourly-view` have none.
  */
 export type ChangeKind =
   | 'device'

@@ -8,7 +8,10 @@ import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import { type QuestdbShard, shardFault } from '../../store/questdb/questdb-shards.ts'
 import type { Store } from '../../store/store.ts'
+import { EraseFailure } from './erase-in-shard.ts'
 import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
   type EraseEnd,
@@ -26,7 +29,7 @@ import {
   takeJob,
 } from './erase-records.ts'
 import { createEraseRequests, type EraseRequests } from './erase-requests.ts'
-import { createEraseSteps, EraseFailure, type EraseSteps, type EraseStepsOptions } from './erase-steps.ts'
+import { createEraseSteps, type EraseSteps, type EraseStepsOptions } from './erase-steps.ts'
 import { refuseErased } from './refuse-erased.ts'
 
 export interface EraseJobs extends EraseRequests {
@@ -53,6 +56,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   metrics: Pick<Metrics, 'removeSeries' | 'reconcile'>
   stations: Pick<Stations, 'registry' | 'remove'>
   store: Pick<Store, 'postgres' | 'questdb'>
+  /** In the order of their numbers; without them all is in the QuestDB of the store. */
+  shards?: readonly QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>>[]
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean
@@ -63,26 +68,34 @@ const execTimeoutMs = 60_000
 
 export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
   const { devices, metrics, ingest, store, feed = noFeed, leads = () => true, log } = options
+  const { shards = [{ number: 1, questdb: store.questdb }] } = options
   const { postgres } = store
-  const questdb = createQuestdbClient(store.questdb.address.http)
   const closing = new AbortController()
   const { signal } = closing
   function requireLead(): void {
     if (!leads()) throw new NotLeading()
   }
+  const clients = shards.map(({ questdb }) => createQuestdbClient(questdb.address.http))
   const steps = createEraseSteps({
     ...options,
     settle: feed.settle,
-    async exec(sql) {
-      requireLead()
-      return await questdb.exec(sql, execTimeoutMs)
-    },
+    shards: shards.map((shard, at) => ({
+      ...shard,
+      async exec(sql) {
+        requireLead()
+        const client = clients[at] as (typeof clients)[number]
+        return await client.exec(sql, execTimeoutMs).catch(error => {
+          throw shardFault(shards, shard, error)
+        })
+      },
+    })),
     async pause(ms) {
       await sleep(ms, undefined, { signal, ref: false })
       requireLead()
     },
     signal,
     noteValues: (id, values) => noteValues(postgres, id, values),
+    noteDelay: (job, reason) => noteDelay(postgres, job, reason),
   })
   /** A QuestDB that does not sync may have lost, with a crash, that readings were erased. */
   let doubts = 0
@@ -112,7 +125,7 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
 
   ingest.readings.onLost(doubt)
   ingest.points.onLost(doubt)
-  atStart(store, doubt)
+  for (const { questdb } of shards) atStart(questdb, doubt)
   refuseErased({ ...options, feed, pool: postgres, added: resume })
   return {
     ...createEraseRequests({ ...options, feed, added: resume }),
@@ -123,14 +136,14 @@ export function createEraseJobs(options: EraseJobsOptions): EraseJobs {
     resume,
     close: async () => {
       closing.abort()
-      questdb.close()
+      for (const client of clients) client.close()
       await loop.ended()
     },
   }
 }
 
 /** A crash while we were not there is seen by nobody. */
-function atStart({ questdb }: EraseJobsOptions['store'], doubt: () => void): void {
+function atStart(questdb: Pick<Questdb, 'ready' | 'commitMode'>, doubt: () => void): void {
   questdb.ready.then(
     () => {
       if (questdb.commitMode() !== 'sync') doubt()

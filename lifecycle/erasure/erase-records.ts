@@ -228,7 +228,7 @@ export async function takeJob(database: Database): Promise<EraseJob | undefined>
 /** Of a job that no later run has begun. */
 const ofRun = "WHERE id = $1 AND runs = $2 AND state = 'running'"
 
-export async function noteDelay(database: Database, { id, run }: EraseJob, error: string): Promise<void> {
+export async function noteDelay(database: Database, { id, run }: EraseJob, error: string | null): Promise<void> {
   await database.query(`UPDATE erase_jobs SET error = $3 ${ofRun}`, [id, run, error])
 }
 

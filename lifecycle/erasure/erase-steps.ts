@@ -6,13 +6,13 @@
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import type { Log } from '../../store/log.ts'
-import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
-import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
-import type { Store } from '../../store/store.ts'
-import { readingsTable } from '../../store/tables.ts'
+import { atEachShard } from '../../store/questdb/questdb-shards.ts'
+import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
+import { createShardErasure, type ErasedShard } from './erase-in-shard.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
-import { countRows, type ErasedTable, erasedTables, eraseRows, keysPresent } from './erase-rows.ts'
+import { countRows, erasedTables } from './erase-rows.ts'
+import { createUntilUp } from './until-up.ts'
 
 /** What an erase needs of the write path of its table. */
 type ErasingIngest = Pick<Ingest | PointsIngest, 'status' | 'erase' | 'onLost' | 'files'>
@@ -22,9 +22,9 @@ type ErasingPaths = Record<'readings' | 'points', ErasingIngest>
 
 export interface EraseStepsOptions {
   ingest: ErasingPaths
-  store: Pick<Store, 'questdb'>
+  /** Each has names of all devices; what it has no rows of it tells at once. Points are in the first one. */
+  shards: readonly ErasedShard[]
   log: Log
-  exec: Exec
   /** Rejects when the signal is raised. */
   pause: (ms: number) => Promise<void>
   signal: AbortSignal
@@ -32,13 +32,15 @@ export interface EraseStepsOptions {
   settle: () => Promise<void>
   /** Keeps how many values a job has to erase; gives how many it had at first. */
   noteValues: (id: number, values: number) => Promise<number>
+  /** Keeps what a job waits for; null for nothing any more. */
+  noteDelay?: (job: EraseJob, reason: string | null) => Promise<void>
   /**
    * Runs work during which the hours of no day are kept: they would have those of a device that is just being erased. Without it
    * no readings expire.
    */
   whileNoDayExpires?: SharedLock['shared'] | undefined
-  /** Where names are copied to QuestDB: resolves when none of a removed device can come there any more. */
-  syncNames?: (() => Promise<void>) | undefined
+  /** Where names are copied to the QuestDB of a shard: resolves when none of a removed device can come there any more. */
+  syncNames?: ((shard: number) => Promise<void>) | undefined
   /** Whoever keeps values by series in memory: none of these come any more. */
   forgetSeries?: ((numbers: readonly number[]) => Promise<void>) | undefined
 }
@@ -48,45 +50,48 @@ export interface EraseSteps {
   erase(job: EraseJob): Promise<number>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
+  /** That of each shard. */
   untilQuestdbIsUp(): Promise<void>
 }
 
 const pauseMs = 100
-/** Of the keys in one statement: it stands in a URL, and QuestDB takes headers of 64 KiB. */
-const keysCharactersMax = 16_000
-/** Whoever still writes after so many rounds will not stop by himself. */
-const roundsMax = 10
-
-/** The job cannot end well, so it is not tried again. */
-export class EraseFailure extends Error {}
-
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
-  const { store, log, exec, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
+  const { shards, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
   const pathOf = (rowsOf: ErasedRows) => options.ingest[rowsOf === 'points' ? 'points' : 'readings']
+  const { eraseKeys, eraseSeries, eraseReappeared } = createShardErasure(options)
+  const untilUp = createUntilUp(options)
+  const shardsOf = (rowsOf: ErasedRows) => (rowsOf === 'points' ? shards.slice(0, 1) : shards)
 
   async function erase(job: EraseJob): Promise<number> {
     const { rowsOf } = job
     const end = await stopRecords(job)
-    await untilQuestdbIsUp()
-    if (rowsOf !== 'points') await syncNames?.()
-    const rows = await whileNoDayExpires(async () => {
-      const [table, ...others] = await erasedTables(exec, rowsOf)
-      const values = rowsOf === 'measurements' ? await countValues(job, table) : undefined
-      const erased = await eraseKeys(table, table.keysOf(job))
-      for (const other of others) {
-        for (const some of inStatements(other.keysOf(job))) await eraseKeys(other, some)
-      }
-      return values ?? erased
-    })
+    const values = rowsOf === 'measurements' ? await countValues(job) : undefined
+    const erased = await atEachShard(shardsOf(rowsOf), shard => eraseIn(shard, job))
     await untilJournalIsBehind(rowsOf, end)
-    return rows
+    return values ?? sumOf(erased)
   }
 
-  /** Before the first of them is erased. */
-  async function countValues(job: EraseJob, table: ErasedTable): Promise<number> {
-    await untilTableApplied(exec, table.name, () => pause(pauseMs))
-    const { present } = await countRows(exec, table, table.keysOf(job))
-    return await options.noteValues(job.id, present)
+  async function eraseIn(shard: ErasedShard, job: EraseJob): Promise<number> {
+    await untilUp(shard, job)
+    if (job.rowsOf !== 'points') await syncNames?.(shard.number)
+    return await whileNoDayExpires(async () => {
+      const [table, ...others] = await erasedTables(shard.exec, job.rowsOf)
+      const erased = await eraseKeys(shard, table, table.keysOf(job))
+      for (const other of others) await eraseSeries(shard, other, job)
+      return erased
+    })
+  }
+
+  /** In all shards, before the first of them is erased. */
+  async function countValues(job: EraseJob): Promise<number> {
+    const present = await atEachShard(shards, async shard => {
+      await untilUp(shard, job)
+      const { exec } = shard
+      const [table] = await erasedTables(exec, job.rowsOf)
+      await untilTableApplied(exec, table.name, () => pause(pauseMs))
+      return (await countRows(exec, table, table.keysOf(job))).present
+    })
+    return await options.noteValues(job.id, sumOf(present))
   }
 
   /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */
@@ -97,27 +102,6 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     const end = await unlessAborted(pathOf(rowsOf).erase(keys), signal)
     if (rowsOf === 'measurements') await options.forgetSeries?.(numbers)
     return end
-  }
-
-  async function eraseKeys(table: ErasedTable, keys: readonly string[]): Promise<number> {
-    for (let round = 0; round < roundsMax; round++) {
-      const txn = await eraseRows(exec, table, keys, () => pause(pauseMs))
-      const { present, erased } = await countRows(exec, table, keys)
-      if (present > 0) continue
-      // It holds what the readings are no more.
-      if (table.name === readingsTable) await refreshHourlyView(exec, txn, () => pause(pauseMs))
-      return erased
-    }
-    throw new EraseFailure(`new ${table.name} kept coming in`)
-  }
-
-  async function eraseReappeared(table: ErasedTable, rowsOf: ErasedRows, series: ErasedSeries): Promise<void> {
-    for (const some of inStatements(table.keysOf(series))) {
-      const present = await keysPresent(exec, table, some)
-      if (present.length === 0) continue
-      await eraseKeys(table, present)
-      log.warn({ series: present.length }, `erased ${rowsOf} reappeared in QuestDB, deleted again`)
-    }
   }
 
   /**
@@ -133,33 +117,25 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     while (holds()) await pause(pauseMs)
   }
 
-  async function untilQuestdbIsUp(): Promise<void> {
-    while (store.questdb.state().state !== 'up') await pause(pauseMs)
-  }
-
   return {
     erase,
-    untilQuestdbIsUp,
-    eraseAgain: (rowsOf, series) =>
-      whileNoDayExpires(async () => {
-        for (const table of await erasedTables(exec, rowsOf)) await eraseReappeared(table, rowsOf, series)
-      }),
+    async untilQuestdbIsUp() {
+      for (const shard of shards) await untilUp(shard)
+    },
+    async eraseAgain(rowsOf, series) {
+      await atEachShard(shardsOf(rowsOf), shard =>
+        whileNoDayExpires(async () => {
+          for (const table of await erasedTables(shard.exec, rowsOf)) {
+            await eraseReappeared(shard, table, rowsOf, series)
+          }
+        }),
+      )
+    },
   }
 }
 
-function* inStatements(keys: readonly string[]): Generator<string[]> {
-  let some: string[] = []
-  let characters = 0
-  for (const key of keys) {
-    if (characters + key.length > keysCharactersMax) {
-      yield some
-      some = []
-      characters = 0
-    }
-    some.push(key)
-    characters += key.length
-  }
-  if (some.length > 0) yield some
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

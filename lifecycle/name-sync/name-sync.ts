@@ -4,26 +4,48 @@ import type { NamedDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { NamedSeries } from '../../auth/metrics/metric-rows.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
+import { bug } from '../../limits/bug.ts'
+import type { QuestdbShard } from '../../store/questdb/questdb-shards.ts'
 import { ensureDeviceNames, ensureSeriesNames } from '../../store/questdb/questdb-tables.ts'
 import { deviceNamesTable, seriesNamesTable } from '../../store/tables.ts'
-import { type NameCopy, type NameCopyOptions, type NameSource, openNameCopy } from './name-copy.ts'
+import { type NameCopyOptions, type NameSource, openNameCopy } from './name-copy.ts'
 import { deviceNameRow, seriesNameRow } from './name-rows.ts'
 
 type NamingDevices = Pick<Devices, 'version' | 'sequence' | 'namesSince'>
 type NamingMetrics = Pick<Metrics, 'seriesMax' | 'seriesGiven' | 'namedSeries'>
 
-export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source'> {
+export interface NamesOptions extends Omit<NameCopyOptions<never>, 'source' | 'questdb' | 'shard'> {
   devices: NamingDevices
   metrics: NamingMetrics
+  /** Each has all names. */
+  shards: readonly QuestdbShard<NameCopyOptions<never>['questdb']>[]
 }
 
-export function openNames({ devices, metrics, ...options }: NamesOptions): NameCopy {
-  const copies = [
-    openNameCopy({ ...options, source: deviceNames(devices) }),
-    openNameCopy({ ...options, source: seriesNames(metrics) }),
-  ]
-  const all = (work: (copy: NameCopy) => Promise<void>) => Promise.all(copies.map(work)).then(() => undefined)
-  return { sync: () => all(copy => copy.sync()), close: () => all(copy => copy.close()) }
+export interface Names {
+  /** As that of the copies in one shard. */
+  sync(shard: number): Promise<void>
+  close(): Promise<void>
+}
+
+export function openNames({ devices, metrics, shards, ...options }: NamesOptions): Names {
+  const copies = shards.map(({ number, questdb }) => {
+    const given = { ...options, questdb, shard: shards.length > 1 ? number : undefined }
+    const ofShard = [
+      openNameCopy({ ...given, source: deviceNames(devices) }),
+      openNameCopy({ ...given, source: seriesNames(metrics) }),
+    ]
+    return { number, ofShard }
+  })
+  return {
+    async sync(shard) {
+      const known = copies.find(({ number }) => number === shard)
+      if (known === undefined) throw bug(`no names are copied to shard ${shard}`)
+      await Promise.all(known.ofShard.map(copy => copy.sync()))
+    },
+    async close() {
+      await Promise.all(copies.flatMap(({ ofShard }) => ofShard).map(copy => copy.close()))
+    },
+  }
 }
 
 export function deviceNames(devices: NamingDevices): NameSource<NamedDevice> {

@@ -38,6 +38,8 @@ export interface ExpiryOptions {
   graceMs: number
   /** Resolves when all nodes know that the days before this have expired; undefined for a service that is alone. */
   tellNodes?: ((beforeMs: number) => Promise<void>) | undefined
+  /** Days are marked of which there are no readings here, and may be in other shards: all are to be marked up to the same day. */
+  marksEmptyDays?: boolean
 }
 
 type Pause = () => Promise<void>
@@ -90,8 +92,8 @@ export class Expiry {
     if (beforeMs <= this.#expiredBeforeMs) return
     if (beforeMs % dayMs !== 0) throw bug(`days before ${beforeMs} are to expire, which begins no day`)
     if (!(await this.#isComplete(beforeMs))) return
-    for (const day of await listRawDays(exec)) {
-      if (day.startMs < this.#expiredBeforeMs || day.startMs >= beforeMs) continue
+    for (const day of await this.#daysBefore(beforeMs)) {
+      if (day.startMs < this.#expiredBeforeMs) continue
       // The next day is another turn: an erase or a backup comes in between, and the rest has time until the next run.
       const isDone = await lock.tryExclusive(async () => {
         await expireDay(exec, day, pause)
@@ -102,6 +104,14 @@ export class Expiry {
       if (isDone) await this.#tell()
       if (!isDone || this.#needed?.losses !== this.#losses) return
     }
+  }
+
+  /** Those to be marked. */
+  async #daysBefore(beforeMs: number): Promise<RawDay[]> {
+    const { exec, marksEmptyDays = false } = this.#options
+    const days = (await listRawDays(exec)).filter(({ startMs }) => startMs < beforeMs)
+    const last = { startMs: beforeMs - dayMs, readings: 0 }
+    return marksEmptyDays && days.at(-1)?.startMs !== last.startMs ? [...days, last] : days
   }
 
   /** Removes the raw readings of days that were marked a while ago; gives these days. */

@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
+import { dayMs } from './horizon.ts'
 import type { RetentionState } from './retention-state.ts'
 
 export interface RetentionNodes {
@@ -9,10 +10,10 @@ export interface RetentionNodes {
   leads(): boolean
   /** Whether it knows of all days that other nodes count as expired. */
   isCurrent(): boolean
-  /** Resolves when all nodes that let in know that the days before this have expired. Epoch milliseconds. */
-  tell(beforeMs: number): Promise<void>
+  /** Resolves when all nodes that let in know that the days before this have expired in the shard. Epoch milliseconds. */
+  tell(shard: number, beforeMs: number): Promise<void>
   /** Calls the listener when another node has told so. */
-  onTold(listener: (beforeMs: number) => void): void
+  onTold(listener: (shard: number, beforeMs: number) => void): void
   publish(state: RetentionState): Promise<void>
   /** What was published last; empty before. */
   read(): Promise<Partial<RetentionState>>
@@ -26,17 +27,28 @@ export interface RetentionNodesOptions {
 
 const stepMs = 4_000
 
+/** The feed knows single numbers: a moment, which begins a day, and the number of the shard less 1 as milliseconds behind it. */
+const toId = (shard: number, beforeMs: number) => beforeMs + shard - 1
+
 export function createRetentionNodes({ pool, feed, leads }: RetentionNodesOptions): RetentionNodes {
   const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
     pool.query<Row>({ text, values, query_timeout: stepMs } as pg.QueryConfig)
+  const listeners: ((shard: number, beforeMs: number) => void)[] = []
+  feed.onChange('expired', ids => {
+    for (const id of ids) {
+      const beforeMs = Math.floor(id / dayMs) * dayMs
+      for (const listener of listeners) listener(id - beforeMs + 1, beforeMs)
+    }
+  })
   return {
     leads,
     isCurrent: feed.isCurrent,
-    async tell(beforeMs) {
-      await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'expired', [beforeMs]))
+    async tell(shard, beforeMs) {
+      const id = toId(shard, beforeMs)
+      await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'expired', [id]))
       await feed.settle()
     },
-    onTold: listener => feed.onChange('expired', moments => listener(Math.max(...moments))),
+    onTold: listener => void listeners.push(listener),
     async publish(state) {
       const text = `INSERT INTO retention_state (state) VALUES ($1)
         ON CONFLICT (is_only) DO UPDATE SET state = excluded.state`

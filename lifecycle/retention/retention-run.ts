@@ -1,128 +1,135 @@
-/** One run of retention: looks which days have expired, and, at the one node that does so, makes expire what is due. */
+/**
+ * One run of retention: looks in all shards which days have expired, and, at the one node that does so, decides for the service
+ * what is due and makes it expire in each of them. A shard that is away or fails delays what it has itself, and no other.
+ */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Lease } from '../../auth/nodes/lease.ts'
 import type { Log } from '../../store/log.ts'
-import type { Exec } from '../../store/questdb/until-applied.ts'
-import type { Store } from '../../store/store.ts'
+import { shardFault } from '../../store/questdb/questdb-shards.ts'
 import type { AcceptedFrom } from './accepted-from.ts'
 import { dueDays } from './due-days.ts'
-import { dayText, type RawDay, readNewestMs } from './expired-days.ts'
-import { Expiry, type ExpiryOptions } from './expiry.ts'
+import { dayText, type RawDay } from './expired-days.ts'
 import { type ClockHorizon, horizonMs } from './horizon.ts'
 import type { RetentionNodes } from './retention-nodes.ts'
+import { NotLeading, type RetentionShard } from './retention-shard.ts'
 import { logWaiting, type RetentionState, stateAtStart } from './retention-state.ts'
-import type { SharedLock } from './shared-lock.ts'
 
-interface RetentionTiming {
-  checkEveryMs: number
-  /** How long a reading may be on its way from its check to the journal, and a clock be wrong. */
-  marginMs: number
-  /** Longer than a query takes; where there are nodes, by more than `knownMs`. */
-  graceMs: number
-  /** For how long a node that hears nothing of the others goes by what QuestDB has told it. */
-  knownMs?: number
-}
-
-export interface RetentionOptions extends Pick<ExpiryOptions, 'exec' | 'ingest'> {
+export interface RetentionRunOptions {
+  shards: readonly RetentionShard[]
   days: number | undefined
   acceptedFrom: AcceptedFrom
-  questdb: Pick<Store['questdb'], 'ready' | 'state'>
-  nowMs: () => number
-  /** Undefined for a service that is alone. */
-  nodes?: RetentionNodes | undefined
-  timing: RetentionTiming
+  nodes: RetentionNodes | undefined
+  /** Brought up to date. */
+  state: RetentionState
   log: Log
 }
 
-export interface RetentionRunOptions extends RetentionOptions {
-  lock: SharedLock
-  monotonicMs: () => number
-  /** Brought up to date. */
-  state: RetentionState
-  signal: AbortSignal
-}
-
 export interface RetentionRun {
-  /** Rejects with NotLeading where another node leads by now. `clock`: undefined where nothing expires any more. */
+  /**
+   * Rejects with NotLeading where another node leads by now, and, when all is done that can be, for shards that are away. `clock`:
+   * undefined where nothing expires any more.
+   */
   run(clock: ClockHorizon | undefined): Promise<void>
   /** What has expired, and what the node that leads tells. */
   follow(): Promise<void>
-  /** Epoch milliseconds. */
-  expiredBeforeMs(): number
-  /** Whether that is what all nodes go by. */
-  isKnown(): boolean
 }
 
-/** Another node makes days expire by now. */
-export class NotLeading extends Error {}
-
-const pauseMs = 100
-/** QuestDB applies within seconds what it has taken, unless something is wrong with it. */
-const waitMsMax = 600_000
+type ShardWork = (shard: RetentionShard) => Promise<void>
 
 export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
-  const { days, acceptedFrom, nodes, timing, log, monotonicMs, state, signal } = options
-  /** Statements of a node that was frozen would meet those of the one that leads now. */
-  let isChanging = false
-  const exec: Exec = async sql => {
-    if (isChanging && nodes?.leads() === false) throw new NotLeading()
-    return await options.exec(sql)
-  }
-  const expiry = new Expiry({ ...options, exec, graceMs: timing.graceMs, tellNodes: nodes?.tell })
-  nodes?.onTold(beforeMs => expiry.heard(beforeMs))
-  let isLooked = false
-  const looked = new Lease(timing.knownMs ?? 0)
+  const { shards, days, acceptedFrom, nodes, log, state } = options
+  /** The newest reading of each shard, when it was last asked. */
+  const newestMs = new Map<number, number>()
+  /** Of days that were removed from some shards since the start, the readings, by the start of the day. */
+  const removed = new Map<number, number>()
 
-  async function look(): Promise<RawDay[]> {
-    const done = looked.begin()
-    const rawDays = await expiry.look()
-    done()
-    isLooked = true
-    return rawDays
+  /** Gives those where it was done. */
+  async function atEach(some: readonly RetentionShard[], faults: unknown[], work: ShardWork) {
+    const ended = await Promise.allSettled(some.map(work))
+    return some.filter((shard, at) => {
+      const one = ended[at] as PromiseSettledResult<void>
+      if (one.status === 'rejected')
+        faults.push(one.reason instanceof NotLeading ? one.reason : shardFault(shards, shard, one.reason))
+      return one.status === 'fulfilled'
+    })
   }
 
-  async function dueBeforeMs(all: readonly RawDay[], clock: ClockHorizon, days: number): Promise<number> {
-    const rawDays = all.filter(({ startMs }) => startMs >= expiry.expiredBeforeMs)
-    const newestHorizonMs = horizonMs(await readNewestMs(exec), days)
+  function dueBeforeMs(some: readonly RetentionShard[], clock: ClockHorizon, days: number): number {
+    const newestHorizonMs = horizonMs(Math.max(...newestMs.values()), days)
+    const rawDays = unexpiredDays(some)
     const due = dueDays({ rawDays, ...clock, newestHorizonMs, confirmedMs: acceptedFrom.raisedMs() })
     if (due.waiting?.reason !== state.waiting?.reason) logWaiting(log, due.waiting)
     state.waiting = due.waiting
     return due.expireBeforeMs
   }
 
-  async function makeExpire(rawDays: readonly RawDay[], clock: ClockHorizon, days: number): Promise<void> {
-    const endMs = monotonicMs() + waitMsMax
-    const pause = async () => {
-      if (monotonicMs() > endMs) throw new Error('QuestDB does not apply what it has taken')
-      await sleep(pauseMs, undefined, { signal, ref: false })
-    }
-    await expiry.expire(await dueBeforeMs(rawDays, clock, days), pause)
-    const removed = await expiry.remove(pause)
-    for (const { startMs, readings } of removed) {
+  /** A day has expired when no shard has its raw readings any more. */
+  function noteRemoved(): void {
+    for (const [startMs, readings] of removed) {
+      if (!shards.every(shard => shard.rawDays()?.every(day => day.startMs !== startMs))) continue
+      removed.delete(startMs)
       log.info({ day: dayText(startMs), readings }, 'raw readings of a day expired; their hours stay')
+      state.expiredDays++
     }
-    state.expiredDays += removed.length
-    if (removed.length > 0) state.oldestDayMs = (await expiry.look())[0]?.startMs
   }
 
   return {
     async run(clock) {
-      const rawDays = await look()
-      state.oldestDayMs = rawDays[0]?.startMs
-      if (clock === undefined || days === undefined) return
-      isChanging = true
-      try {
-        await makeExpire(rawDays, clock, days)
-      } finally {
-        isChanging = false
+      const up = shards.filter(shard => shard.isUp())
+      const away = shards.filter(shard => !up.includes(shard))
+      const faults: unknown[] = away.map(shard => shardFault(shards, shard, new Error('QuestDB is unavailable')))
+      const looked = await atEach(up, faults, shard => shard.look())
+      state.oldestDayMs = oldestMs(shards)
+      if (clock !== undefined && days !== undefined) {
+        const asked = await atEach(looked, faults, async shard => {
+          newestMs.set(shard.number, await shard.newestMs())
+        })
+        const dueMs = asked.length === 0 ? Number.NEGATIVE_INFINITY : dueBeforeMs(asked, clock, days)
+        // What has expired in another shard while this one was away.
+        const elsewhereMs = Math.max(...shards.map(shard => shard.expiredBeforeMs()))
+        const beforeMs = Math.max(dueMs, Math.min(elsewhereMs, clock.steadyMs))
+        await atEach(asked, faults, async shard => {
+          for (const { startMs, readings } of await shard.expire(beforeMs)) {
+            removed.set(startMs, (removed.get(startMs) ?? 0) + readings)
+          }
+        })
+        noteRemoved()
+        state.oldestDayMs = oldestMs(shards)
       }
+      throwFaults(faults)
     },
     async follow() {
-      await look()
+      const faults: unknown[] = []
+      const up = shards.filter(shard => shard.isUp())
+      await atEach(up, faults, shard => shard.look())
       Object.assign(state, stateAtStart(days), await nodes?.read())
+      throwFaults(faults)
     },
-    expiredBeforeMs: () => expiry.expiredBeforeMs,
-    isKnown: () => isLooked && (nodes === undefined || nodes.isCurrent() || looked.isValid()),
   }
+}
+
+/** Those that some shard has, ascending. */
+function unexpiredDays(shards: readonly RetentionShard[]): RawDay[] {
+  const readings = new Map<number, number>()
+  for (const shard of shards) {
+    const expiredBeforeMs = shard.expiredBeforeMs()
+    for (const day of shard.rawDays() ?? []) {
+      if (day.startMs >= expiredBeforeMs) readings.set(day.startMs, (readings.get(day.startMs) ?? 0) + day.readings)
+    }
+  }
+  const days = [...readings].map(([startMs, readings]) => ({ startMs, readings }))
+  return days.sort((a, b) => a.startMs - b.startMs)
+}
+
+function oldestMs(shards: readonly RetentionShard[]): number | undefined {
+  const starts = shards.flatMap(shard => shard.rawDays()?.[0]?.startMs ?? [])
+  return starts.length === 0 ? undefined : Math.min(...starts)
+}
+
+function throwFaults(faults: readonly unknown[]): void {
+  const [first, ...others] = faults
+  if (first === undefined) return
+  const notLeading = faults.find(fault => fault instanceof NotLeading)
+  if (notLeading !== undefined) throw notLeading
+  if (others.length === 0) throw first
+  throw new Error(faults.map(fault => (fault instanceof Error ? fault.message : String(fault))).join('; '))
 }

@@ -1,16 +1,30 @@
 /** RETENTION_DAYS: looks now and then which days of raw readings have to expire, and tells what became of it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bug } from '../../limits/bug.ts'
+import type { Log } from '../../store/log.ts'
+import type { AcceptedFrom } from './accepted-from.ts'
 import { createClockHorizon } from './horizon.ts'
-import { createRetentionRun, NotLeading, type RetentionOptions } from './retention-run.ts'
+import type { RetentionNodes } from './retention-nodes.ts'
+import { createRetentionRun } from './retention-run.ts'
+import {
+  createRetentionShard,
+  type ExpiringShard,
+  NotLeading,
+  type RetentionShard,
+  type RetentionTiming,
+} from './retention-shard.ts'
 import { type RetentionState, stateAtStart } from './retention-state.ts'
 import { createSharedLock, type SharedLock } from './shared-lock.ts'
 
 export interface Retention {
-  /** The readings before this have expired, and only their hours are there; -Infinity when none have. Epoch microseconds. */
-  expiredBeforeUs(): number
-  /** Whether that is known; without it no query may be answered. */
-  isKnown(): boolean
+  /**
+   * The readings before this have expired in a shard, and only their hours are there; -Infinity when none have. Without a shard: in
+   * any of them, so that all have them from then on. Epoch microseconds.
+   */
+  expiredBeforeUs(shard?: number): number
+  /** Whether that is known; without it no query may be answered from the shard. Without a shard: from any of them. */
+  isKnown(shard?: number): boolean
   /** Runs work during which no day expires. */
   whileNoDayExpires: SharedLock['shared']
   state(): Readonly<RetentionState>
@@ -22,17 +36,29 @@ export interface Retention {
   close(): Promise<void>
 }
 
+export interface RetentionOptions {
+  days: number | undefined
+  acceptedFrom: AcceptedFrom
+  shards: readonly ExpiringShard[]
+  nowMs: () => number
+  /** Undefined for a service that is alone. */
+  nodes?: RetentionNodes | undefined
+  timing: RetentionTiming
+  log: Log
+}
+
 const retryMs = 1000
 const monotonicMs = () => performance.now()
 
 export function openRetention(options: RetentionOptions): Retention {
-  const { days, acceptedFrom, questdb, nowMs, nodes, timing, log } = options
+  const { days, acceptedFrom, nowMs, nodes, timing, log } = options
   const closing = new AbortController()
   const { signal } = closing
-  const lock = createSharedLock()
+  const locked = lockedShards(options, signal)
+  const shards = locked.map(({ shard }) => shard)
   const state = stateAtStart(days)
   const leads = () => nodes?.leads() ?? true
-  const { run: runOnce, follow, isKnown, ...run } = createRetentionRun({ ...options, lock, monotonicMs, state, signal })
+  const { run: runOnce, follow } = createRetentionRun({ shards, days, acceptedFrom, nodes, state, log })
   const { marginMs, checkEveryMs } = timing
   const readClock = days === undefined ? undefined : createClockHorizon({ days, nowMs, monotonicMs, marginMs })
   const isLimited = acceptedFrom.isLimited()
@@ -47,7 +73,7 @@ export function openRetention(options: RetentionOptions): Retention {
   async function tryRun(): Promise<void> {
     // Also while QuestDB is away, and another node leads: it is the clock that is watched.
     const clock = readClock?.()
-    if (questdb.state().state !== 'up') return
+    if (!shards.some(shard => shard.isUp())) return
     try {
       if (!leads()) return await follow()
       await runOnce(clock)
@@ -62,11 +88,11 @@ export function openRetention(options: RetentionOptions): Retention {
   }
 
   async function runUntilClosed(): Promise<void> {
-    await questdb.ready
+    await Promise.any(options.shards.map(({ questdb }) => questdb.ready))
     isStarted = true
     while (!signal.aborted) {
       await tryRun()
-      const waitMs = isKnown() ? checkEveryMs : Math.min(retryMs, checkEveryMs)
+      const waitMs = shards.every(shard => shard.isKnown()) ? checkEveryMs : Math.min(retryMs, checkEveryMs)
       await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
@@ -84,9 +110,15 @@ export function openRetention(options: RetentionOptions): Retention {
   // Where readings never expired, nothing is asked of QuestDB.
   const running = isLimited ? runUntilClosed().catch(() => undefined) : Promise.resolve()
   return {
-    expiredBeforeUs: () => run.expiredBeforeMs() * 1000,
-    isKnown: () => !isLimited || isKnown(),
-    whileNoDayExpires: lock.shared,
+    expiredBeforeUs: number => Math.max(...chosen(shards, number).map(shard => shard.expiredBeforeMs())) * 1000,
+    isKnown: number => !isLimited || chosen(shards, number).every(shard => shard.isKnown()),
+    whileNoDayExpires: work =>
+      locked.reduce(
+        (inner, { lock }) =>
+          () =>
+            lock.shared(inner),
+        work,
+      )(),
     state: () => state,
     confirm,
     async close() {
@@ -95,4 +127,25 @@ export function openRetention(options: RetentionOptions): Retention {
       if (isStarted) await running
     },
   }
+}
+
+interface LockedShard {
+  lock: SharedLock
+  shard: RetentionShard
+}
+
+/** The days of each are locked by themselves: one that takes long holds up no other. */
+function lockedShards({ shards, ...options }: RetentionOptions, signal: AbortSignal): LockedShard[] {
+  const marksEmptyDays = shards.length > 1
+  return shards.map(shard => {
+    const lock = createSharedLock()
+    return { lock, shard: createRetentionShard({ ...options, shard, lock, monotonicMs, marksEmptyDays, signal }) }
+  })
+}
+
+function chosen(shards: readonly RetentionShard[], number: number | undefined): readonly RetentionShard[] {
+  if (number === undefined) return shards
+  const found = shards.filter(shard => shard.number === number)
+  if (found.length !== 1) throw bug(`there is no shard ${number}`)
+  return found
 }

@@ -38,11 +38,9 @@ await acceptedFrom.raise(today - days * dayMs)
 const retention = openRetention({
   days,
   acceptedFrom,
-  questdb: store.questdb,
-  ingest,
+  shards: [{ number: 1, questdb: store.questdb, ingest, exec: sql => client.exec(sql, 30_000) }],
   nowMs: Date.now,
   log: silentLog,
-  exec: sql => client.exec(sql, 30_000),
   timing: { checkEveryMs: 50, marginMs: 0, graceMs: 0 },
 })
 t.teardown(() => retention.close())

@@ -28,7 +28,7 @@ interface Viewer extends Pick<TestNode, 'nodes'> {
 async function open(t: Test, graceMs = 300): Promise<Viewer> {
   const { nodes } = await openNode(t, store)
   const { log, texts } = recordingLog('info')
-  const shared = await openSharedView({ ...nodes, pool: store.postgres })
+  const shared = await openSharedView({ ...nodes, pool: store.postgres, shard: 1 })
   const view = watchSharedHourlyView({
     address: questdb.address,
     isUp: () => true,
@@ -155,6 +155,6 @@ t.test('in another epoch nothing is known of the view', async t => {
   const one = await open(t)
   await untilValid(t, [one], () => true)
   await store.postgres.query('UPDATE feed_head SET epoch = gen_random_uuid()')
-  const shared = await openSharedView({ ...one.nodes, pool: store.postgres })
+  const shared = await openSharedView({ ...one.nodes, pool: store.postgres, shard: 1 })
   t.strictSame(shared.told(), { validThroughTxn: undefined, builds: 0 })
 })

@@ -64,15 +64,20 @@ async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
   const retention = openRetention({
     days,
     acceptedFrom,
-    questdb: store.questdb,
-    ingest,
+    shards: [
+      {
+        number: 1,
+        questdb: store.questdb,
+        ingest,
+        async exec(sql) {
+          asked(name, sql)
+          return await exec(sql)
+        },
+      },
+    ],
     nowMs: Date.now,
     nodes: createRetentionNodes({ pool, feed, leads: () => leader === name }),
     log: silentLog,
-    async exec(sql) {
-      asked(name, sql)
-      return await exec(sql)
-    },
     timing: { checkEveryMs, marginMs: 0, graceMs: 0, knownMs: 1 },
   })
   await node.join()

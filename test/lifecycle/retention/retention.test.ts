@@ -12,8 +12,8 @@ import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
 import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
-import { openRetention, type Retention } from '../../../lifecycle/retention/retention.ts'
-import type { RetentionOptions } from '../../../lifecycle/retention/retention-run.ts'
+import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
+import type { ExpiringShard } from '../../../lifecycle/retention/retention-shard.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
@@ -91,7 +91,7 @@ const withoutBugs = (t: Test, log: Log): Log => ({
 })
 
 /** With nothing confirmed. */
-async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+async function openUnconfirmed(t: Test, more: Partial<RetentionOptions & ExpiringShard> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
   const { nowMs = Date.now } = more
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs })
@@ -99,9 +99,7 @@ async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): P
   const retention = openRetention({
     days: kept,
     acceptedFrom,
-    questdb: store.questdb,
-    exec,
-    ingest,
+    shards: [{ number: 1, questdb: store.questdb, exec, ingest, ...more }],
     nowMs: Date.now,
     ...more,
     log: withoutBugs(t, more.log ?? silentLog),
@@ -112,7 +110,7 @@ async function openUnconfirmed(t: Test, more: Partial<RetentionOptions> = {}): P
 }
 
 /** A person has confirmed what is due. */
-async function open(t: Test, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+async function open(t: Test, more: Partial<RetentionOptions & ExpiringShard> = {}): Promise<Retention> {
   const kept = 'days' in more ? more.days : days
   const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
   if (kept !== undefined) await acceptedFrom.raise(today - kept * dayMs)
@@ -328,7 +326,11 @@ async function untilLooked(retention: Retention): Promise<void> {
 }
 
 /** By a clock that can be set; times of receipt are those of the clock before. */
-async function openByClock(t: Test, nowMs: () => number, more: Partial<RetentionOptions> = {}): Promise<Retention> {
+async function openByClock(
+  t: Test,
+  nowMs: () => number,
+  more: Partial<RetentionOptions & ExpiringShard> = {},
+): Promise<Retention> {
   await reset()
   await send(porch)
   // Before that no day expires.

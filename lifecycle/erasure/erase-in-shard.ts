@@ -1,0 +1,93 @@
+/** Takes the rows of series out of the QuestDB of one shard, however many keys there are, until none has values any more. */
+
+import type { Log } from '../../store/log.ts'
+import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import { type QuestdbShard, shardPrefix } from '../../store/questdb/questdb-shards.ts'
+import type { Exec } from '../../store/questdb/until-applied.ts'
+import { readingsTable } from '../../store/tables.ts'
+import type { ErasedRows, ErasedSeries } from './erase-records.ts'
+import { countRows, type ErasedTable, eraseRows, keysPresent } from './erase-rows.ts'
+
+/** Statements go to its QuestDB. */
+export interface ErasedShard extends QuestdbShard<Pick<Questdb, 'state'>> {
+  exec: Exec
+}
+
+export interface ShardErasureOptions {
+  shards: readonly ErasedShard[]
+  pause: (ms: number) => Promise<void>
+  log: Pick<Log, 'warn'>
+}
+
+export interface ShardErasure {
+  /** Gives how many rows are left of them, without values. */
+  eraseKeys(shard: ErasedShard, table: ErasedTable, keys: readonly string[]): Promise<number>
+  eraseSeries(shard: ErasedShard, table: ErasedTable, series: ErasedSeries): Promise<void>
+  /** Of series that were erased before, those that have rows with values again. */
+  eraseReappeared(shard: ErasedShard, table: ErasedTable, rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
+}
+
+const pauseMs = 100
+/** Of the keys in one statement: it stands in a URL, and QuestDB takes headers of 64 KiB. */
+const keysCharactersMax = 16_000
+/** Whoever still writes after so many rounds will not stop by himself. */
+const roundsMax = 10
+
+/** The job cannot end well, so it is not tried again. */
+export class EraseFailure extends Error {}
+
+export function createShardErasure({ shards, pause, log }: ShardErasureOptions): ShardErasure {
+  async function eraseKeys(shard: ErasedShard, table: ErasedTable, keys: readonly string[]): Promise<number> {
+    const { exec } = shard
+    for (let round = 0; round < roundsMax; round++) {
+      const txn = await eraseRows(exec, table, keys, () => pause(pauseMs))
+      const { present, erased } = await countRows(exec, table, keys)
+      if (present > 0) continue
+      // It holds what the readings are no more.
+      if (table.name === readingsTable) await refreshHourlyView(exec, txn, () => pause(pauseMs))
+      return erased
+    }
+    throw new EraseFailure(`${shardPrefix(shards, shard)}new ${table.name} kept coming in`)
+  }
+
+  async function eraseReappeared(
+    shard: ErasedShard,
+    table: ErasedTable,
+    rowsOf: ErasedRows,
+    series: ErasedSeries,
+  ): Promise<void> {
+    for (const some of inStatements(table.keysOf(series))) {
+      const present = await keysPresent(shard.exec, table, some)
+      if (present.length === 0) continue
+      await eraseKeys(shard, table, present)
+      log.warn(
+        { series: present.length, shard: shards.length > 1 ? shard.number : undefined },
+        `erased ${rowsOf} reappeared in QuestDB, deleted again`,
+      )
+    }
+  }
+
+  return {
+    eraseKeys,
+    eraseReappeared,
+    async eraseSeries(shard, table, series) {
+      for (const some of inStatements(table.keysOf(series))) await eraseKeys(shard, table, some)
+    },
+  }
+}
+
+function* inStatements(keys: readonly string[]): Generator<string[]> {
+  let some: string[] = []
+  let characters = 0
+  for (const key of keys) {
+    if (characters + key.length > keysCharactersMax) {
+      yield some
+      some = []
+      characters = 0
+    }
+    some.push(key)
+    characters += key.length
+  }
+  if (some.length > 0) yield some
+}
