@@ -58,6 +58,8 @@ export interface Live {
   load(): void
   /** False before the first load is done: until then nothing can be said of the fleet. */
   isLoaded(): boolean
+  /** Of several shards, that whose QuestDB a load waits for. */
+  shardAway(): number | undefined
   /** Some readings may be missing still. */
   isCatchingUp(): boolean
   /** Of these devices, which ascend by name; undefined: of all. The same below. */
@@ -123,6 +125,7 @@ export function createLive(options: LiveOptions): Live {
     take: readings => fleet.take(readings),
     load: loading.start,
     isLoaded: loading.isLoaded,
+    shardAway: loading.shardAway,
     isCatchingUp: options.isCatchingUp,
     counts: of => countsOf(orderOf(fleet, of)),
     ...createPages(fleet, nowMs, metricsOf, signal),

@@ -133,6 +133,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     diskUse: parts.diskUse,
     retention: parts.retention,
     topics: parts.topicStates,
+    shards: parts.shards,
     nodes: parts.nodes.several,
     isPostgresManaged: config.DATABASE_URL === undefined,
     meter: ingress.bulkMeter,

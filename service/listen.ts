@@ -85,16 +85,17 @@ function createServiceServer(
   ingress: Ingress,
   state: { isStopping: () => boolean; broker: () => string | undefined },
 ): FastifyInstance {
-  const { store, ingest, pointsIngest, devices, query, live, retention } = parts
+  const { store, shards, ingest, pointsIngest, devices, query, live, retention } = parts
   const { connections, metrics } = ingress
   const readiness = () =>
     readinessOf({
       ingest: ingest.status,
       points: pointsIngest.status,
       questdb: () => store.questdb.state(),
+      furtherShards: () => shards.slice(1).map(({ number, questdb }) => ({ number, ...questdb.state() })),
       postgres: () => store.postgresFault(),
       node: parts.nodes.fault,
-      reads: () => loadingOf({ live, retention }),
+      reads: () => loadingOf({ live, retention, shards }),
       connections: connections.fault,
       topics: parts.topicStates,
       placement: parts.placementIssue,
@@ -120,7 +121,15 @@ function createServiceServer(
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */
-function loadingOf({ live, retention }: Pick<ServiceParts, 'live' | 'retention'>): string | undefined {
-  if (!retention.isKnown()) return 'it is being looked up which days have expired'
-  return live.isLoaded() ? undefined : 'the state of the fleet is being loaded'
+function loadingOf({
+  live,
+  retention,
+  shards,
+}: Pick<ServiceParts, 'live' | 'retention' | 'shards'>): string | undefined {
+  const of = (some: readonly number[]) => (shards.length > 1 ? ` in shard ${some.join(', ')}` : '')
+  const unknown = shards.map(({ number }) => number).filter(number => !retention.isKnown(number))
+  if (unknown.length > 0) return `it is being looked up which days have expired${of(unknown)}`
+  if (live.isLoaded()) return undefined
+  const shard = live.shardAway()
+  return `the state of the fleet is being loaded${shard === undefined ? '' : `, and waits for shard ${shard}`}`
 }

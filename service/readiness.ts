@@ -3,12 +3,15 @@
 import type { Readiness } from '../api/http/health.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
 export interface ReadinessOptions {
   /** Of the readings. */
   ingest: () => IngestStatus
   points: () => IngestStatus
-  questdb: () => { state: 'starting' | 'up' | 'away'; reason?: string }
+  questdb: () => QuestdbState
+  /** Those behind the first one. */
+  furtherShards: () => readonly ({ number: number } & QuestdbState)[]
   postgres: () => string | undefined
   /** Why requests with credentials are refused, of a node. */
   node: () => string | undefined
@@ -46,6 +49,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   const issues = [
     // While QuestDB is away nothing can be loaded.
     away ?? options.reads(),
+    ...options.furtherShards().map(shardFault),
     readings.forwarder.fileIssue ?? points.forwarder.fileIssue,
     postgres(),
     connections(),
@@ -78,10 +82,12 @@ function faultsOfTopic({ topic, problems }: TopicState): string[] {
   return problems.map(({ text }) => `topic ${topic}: ${text}`)
 }
 
-function questdbFault(
-  { state, reason }: ReturnType<ReadinessOptions['questdb']>,
-  forwarderFault: string | undefined,
-): string | undefined {
+function shardFault({ number, ...state }: { number: number } & QuestdbState): string | undefined {
+  const fault = questdbFault(state, undefined)
+  return fault === undefined ? undefined : `shard ${number}: ${fault}`
+}
+
+function questdbFault({ state, reason }: QuestdbState, forwarderFault: string | undefined): string | undefined {
   if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is unavailable')
   return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
 }

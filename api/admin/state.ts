@@ -22,7 +22,7 @@ import type { AdminOperation } from './operation.ts'
 import { rejectionsOperation } from './rejections.ts'
 import { retentionOperation } from './retention.ts'
 import { stationSeriesNames } from './stations.ts'
-import { statusOperation } from './status.ts'
+import { type StatusOptions, statusOperation } from './status.ts'
 import { statusHistoryOperation } from './status-history.ts'
 
 export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
@@ -39,6 +39,8 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   retention: Pick<Retention, 'state' | 'confirm'>
   /** Of the topics of Kafka that are the journals; undefined where these are on disk. */
   topics?: (() => TopicState[]) | undefined
+  /** As the status tells of them. */
+  shards?: StatusOptions['shards']
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   /** Whether PostgreSQL was started here. */

@@ -11,6 +11,8 @@ import type { WaitingDays } from '../../lifecycle/retention/due-days.ts'
 import { dayText } from '../../lifecycle/retention/expired-days.ts'
 import type { Retention } from '../../lifecycle/retention/retention.ts'
 import type { RetentionState } from '../../lifecycle/retention/retention-state.ts'
+import type { Questdb } from '../../store/questdb/questdb.ts'
+import type { QuestdbShard } from '../../store/questdb/questdb-shards.ts'
 import type { Store } from '../../store/store.ts'
 import { packageVersion } from '../../store/version.ts'
 import { nodeStatus } from './node-status.ts'
@@ -18,11 +20,15 @@ import { type AdminOperation, operation } from './operation.ts'
 import { Status } from './status-answer.ts'
 import { forwarderStatus, topicStatus } from './topic-status.ts'
 
+type ToldQuestdb = Pick<Questdb, 'managed' | 'state' | 'version' | 'commitMode'>
+
 export interface StatusOptions {
   devices: Pick<Devices, 'size'>
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
   store: Store
+  /** One alone is that of the store, as without them. */
+  shards?: readonly QuestdbShard<ToldQuestdb>[] | undefined
   dataDirectory: string
   diskUse: Pick<DiskUse, 'read'>
   retention: Pick<Retention, 'state'>
@@ -49,6 +55,7 @@ async function readStatus({
   ingest,
   pointsIngest,
   store,
+  shards = [],
   dataDirectory,
   diskUse,
   retention,
@@ -69,14 +76,8 @@ async function readStatus({
     versions: { barograph: packageVersion(), node: process.versions.node, java: versions.java ?? null },
     uptime_s: Math.round(process.uptime()),
     devices: devices.size(),
-    questdb: {
-      kind: questdb.managed ? 'own' : 'given',
-      state: questdb.state().state,
-      reason: questdb.state().reason ?? null,
-      version: versions.questdb ?? null,
-      commit_mode: questdb.commitMode() ?? null,
-      ...forwarderOf(readings),
-    },
+    questdb: { ...questdbOf(questdb), ...forwarderOf(readings) },
+    ...(shards.length > 1 ? { shards: shards.map(({ number, questdb }) => ({ number, ...questdbOf(questdb) })) } : {}),
     postgres: {
       kind: isPostgresManaged ? 'own' : 'given',
       state: postgresFault === undefined ? 'up' : 'away',
@@ -104,6 +105,16 @@ async function readStatus({
       growth_bytes_per_day: disk.growthBytesPerDay ?? null,
       days_until_full: disk.daysUntilFull ?? null,
     },
+  }
+}
+
+function questdbOf({ managed, state, version, commitMode }: ToldQuestdb) {
+  return {
+    kind: managed ? ('own' as const) : ('given' as const),
+    state: state().state,
+    reason: state().reason ?? null,
+    version: version() ?? null,
+    commit_mode: commitMode() ?? null,
   }
 }
 

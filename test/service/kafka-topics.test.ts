@@ -140,6 +140,11 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
     ingest,
     points: ingest,
     questdb: () => ({ state: 'up' }),
+    furtherShards: () => [
+      { number: 2, state: 'up' },
+      { number: 3, state: 'away', reason: 'it is away' },
+      { number: 4, state: 'starting' },
+    ],
     postgres: () => undefined,
     clock: () => undefined,
     reads: () => undefined,
@@ -151,5 +156,10 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   })
   const why = (topic: string) => `topic ${topic}: cannot be looked at: PostgreSQL is away`
   t.match(readiness, { status: 'degraded' })
-  t.match('reasons' in readiness && readiness.reasons, [why(topics.readings), why(topics.points)])
+  t.match('reasons' in readiness && readiness.reasons, [
+    'shard 3: it is away',
+    'shard 4: QuestDB is starting',
+    why(topics.readings),
+    why(topics.points),
+  ])
 })
