@@ -1,5 +1,6 @@
 /** Takes the rows of series out of the QuestDB of one shard, however many keys there are, until none has values any more. */
 
+import type { Ingest } from '../../ingest/ingest.ts'
 import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
@@ -12,6 +13,13 @@ import { countRows, type ErasedTable, eraseRows, keysPresent } from './erase-row
 /** Statements go to its QuestDB. */
 export interface ErasedShard extends QuestdbShard<Pick<Questdb, 'state'>> {
   exec: Exec
+  /** What takes its readings; without it, that of the service does. */
+  ingest?: Pick<Ingest, 'erase'>
+}
+
+/** Points are in the first one. */
+export function shardsWith(rowsOf: ErasedRows, shards: readonly ErasedShard[]): readonly ErasedShard[] {
+  return rowsOf === 'points' ? shards.slice(0, 1) : shards
 }
 
 export interface ShardErasureOptions {

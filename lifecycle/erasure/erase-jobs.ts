@@ -11,7 +11,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { type QuestdbShard, shardFault } from '../../store/questdb/questdb-shards.ts'
 import type { Store } from '../../store/store.ts'
-import { EraseFailure } from './erase-in-shard.ts'
+import { type ErasedShard, EraseFailure } from './erase-in-shard.ts'
 import { createEraseLoop, NotLeading } from './erase-loop.ts'
 import {
   type EraseEnd,
@@ -57,7 +57,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   stations: Pick<Stations, 'registry' | 'remove'>
   store: Pick<Store, 'postgres' | 'questdb'>
   /** In the order of their numbers; without them all is in the QuestDB of the store. */
-  shards?: readonly QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>>[]
+  shards?: readonly (QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
+    Pick<ErasedShard, 'ingest'>)[]
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean

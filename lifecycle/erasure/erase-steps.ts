@@ -9,7 +9,7 @@ import type { Log } from '../../store/log.ts'
 import { atEachShard } from '../../store/questdb/questdb-shards.ts'
 import { untilTableApplied } from '../../store/questdb/until-applied.ts'
 import type { SharedLock } from '../retention/shared-lock.ts'
-import { createShardErasure, type ErasedShard } from './erase-in-shard.ts'
+import { createShardErasure, type ErasedShard, shardsWith } from './erase-in-shard.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
 import { createUntilUp } from './until-up.ts'
@@ -55,31 +55,38 @@ export interface EraseSteps {
 }
 
 const pauseMs = 100
+
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   const { shards, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
   const pathOf = (rowsOf: ErasedRows) => options.ingest[rowsOf === 'points' ? 'points' : 'readings']
   const { eraseKeys, eraseSeries, eraseReappeared } = createShardErasure(options)
-  const untilUp = createUntilUp(options)
-  const shardsOf = (rowsOf: ErasedRows) => (rowsOf === 'points' ? shards.slice(0, 1) : shards)
+  const { untilUp, noteAway } = createUntilUp(options)
 
   async function erase(job: EraseJob): Promise<number> {
-    const { rowsOf } = job
-    const end = await stopRecords(job)
-    const values = rowsOf === 'measurements' ? await countValues(job) : undefined
-    const erased = await atEachShard(shardsOf(rowsOf), shard => eraseIn(shard, job))
-    await untilJournalIsBehind(rowsOf, end)
-    return values ?? sumOf(erased)
+    const { rowsOf, numbers } = job
+    // Who asked for it may have ended before this was so.
+    await options.settle()
+    if (rowsOf !== 'measurements')
+      return sumOf(await atEachShard(shardsWith(rowsOf, shards), shard => eraseIn(shard, job)))
+    await atEachShard(shards, shard => stopRecords(shard, job))
+    await options.forgetSeries?.(numbers)
+    const values = await countValues(job)
+    await atEachShard(shards, shard => eraseIn(shard, job))
+    return values
   }
 
   async function eraseIn(shard: ErasedShard, job: EraseJob): Promise<number> {
+    const end = await stopRecords(shard, job)
     await untilUp(shard, job)
     if (job.rowsOf !== 'points') await syncNames?.(shard.number)
-    return await whileNoDayExpires(async () => {
+    const rows = await whileNoDayExpires(async () => {
       const [table, ...others] = await erasedTables(shard.exec, job.rowsOf)
       const erased = await eraseKeys(shard, table, table.keysOf(job))
       for (const other of others) await eraseSeries(shard, other, job)
       return erased
     })
+    await untilJournalIsBehind(job.rowsOf, end)
+    return rows
   }
 
   /** In all shards, before the first of them is erased. */
@@ -94,14 +101,14 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return await options.noteValues(job.id, sumOf(present))
   }
 
-  /** Nothing of the series comes to QuestDB from now on; the position in the journal that all of theirs stands before. */
-  async function stopRecords({ rowsOf, numbers }: EraseJob): Promise<number> {
-    // Who asked for it may have ended before this was so.
-    await options.settle()
+  /** Nothing of the series comes to the QuestDB from now on; the position in the journal that all of theirs stands before. */
+  async function stopRecords({ ingest }: ErasedShard, job: EraseJob): Promise<number> {
+    const { rowsOf, numbers } = job
+    const path = rowsOf === 'points' ? options.ingest.points : (ingest ?? options.ingest.readings)
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
-    const end = await unlessAborted(pathOf(rowsOf).erase(keys), signal)
-    if (rowsOf === 'measurements') await options.forgetSeries?.(numbers)
-    return end
+    // What is in flight there has to be answered.
+    await noteAway(job)
+    return await unlessAborted(path.erase(keys), signal)
   }
 
   /**
@@ -123,7 +130,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
       for (const shard of shards) await untilUp(shard)
     },
     async eraseAgain(rowsOf, series) {
-      await atEachShard(shardsOf(rowsOf), shard =>
+      await atEachShard(shardsWith(rowsOf, shards), shard =>
         whileNoDayExpires(async () => {
           for (const table of await erasedTables(shard.exec, rowsOf)) {
             await eraseReappeared(shard, table, rowsOf, series)

@@ -1,7 +1,7 @@
 /** Waits for the QuestDB of a shard, and tells of it in the report of the job. */
 
 import { shardPrefix } from '../../store/questdb/questdb-shards.ts'
-import type { ErasedShard } from './erase-in-shard.ts'
+import { type ErasedShard, shardsWith } from './erase-in-shard.ts'
 import type { EraseJob } from './erase-records.ts'
 
 export interface UntilUpOptions {
@@ -14,22 +14,29 @@ export interface UntilUpOptions {
 
 const pauseMs = 100
 
-export function createUntilUp({ shards, pause, noteDelay }: UntilUpOptions) {
+export interface UntilUp {
+  /** Resolves when the QuestDB of the shard is up. */
+  untilUp(shard: ErasedShard, job?: EraseJob): Promise<void>
+  /** Notes which shards are away. */
+  noteAway(job: EraseJob): Promise<void>
+}
+
+export function createUntilUp({ shards, pause, noteDelay }: UntilUpOptions): UntilUp {
   const isUp = ({ questdb }: ErasedShard) => questdb.state().state === 'up'
 
   /** That QuestDB is away is known where there is one alone. */
-  async function note(job: EraseJob | undefined): Promise<void> {
-    if (job === undefined || shards.length === 1) return
-    const away = shards
-      .filter(shard => !isUp(shard))
-      .map(shard => `${shardPrefix(shards, shard)}QuestDB is unavailable`)
-    await noteDelay?.(job, away.length === 0 ? null : away.join('; '))
+  async function noteAway(job: EraseJob): Promise<void> {
+    if (shards.length === 1) return
+    const away = shardsWith(job.rowsOf, shards).filter(shard => !isUp(shard))
+    const reasons = away.map(shard => `${shardPrefix(shards, shard)}QuestDB is unavailable`)
+    await noteDelay?.(job, reasons.length === 0 ? null : reasons.join('; '))
   }
 
-  return async (shard: ErasedShard, job?: EraseJob): Promise<void> => {
-    if (isUp(shard)) return
-    await note(job)
-    while (!isUp(shard)) await pause(pauseMs)
-    await note(job)
+  return {
+    noteAway,
+    async untilUp(shard, job) {
+      while (!isUp(shard)) await pause(pauseMs)
+      if (job !== undefined) await noteAway(job)
+    },
   }
 }

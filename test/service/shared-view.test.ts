@@ -151,6 +151,21 @@ t.test('the view stays as long as a node may not know that it is not to be used'
   await untilValid(t, [one], () => rebuilds(one) > 0)
 })
 
+t.test('each shard has a view of its own', async t => {
+  const one = await open(t)
+  await untilValid(t, [one], () => true)
+  await waitFor('it leads', () => one.nodes.leads())
+  const { builds } = one.shared.told()
+  const second = await openSharedView({ ...one.nodes, pool: store.postgres, shard: 2 })
+  t.equal(await second.takeOver(), undefined)
+  await second.tell({ validThroughTxn: 1_000_000, builds: 1000 })
+  await second.suspect(999)
+  await waitFor('it is told', () => second.suspectBuild() === 999)
+  t.strictSame(second.told(), { validThroughTxn: 1_000_000, builds: 1000 })
+  t.strictSame([one.shared.told().builds, one.shared.suspectBuild() < builds], [builds, true])
+  t.ok(isValid(one))
+})
+
 t.test('in another epoch nothing is known of the view', async t => {
   const one = await open(t)
   await untilValid(t, [one], () => true)
