@@ -153,3 +153,16 @@ t.test('what came while it was loaded stays', async t => {
   )
   t.match(fleet.live.latest(1), { last_seen: nowMs + 1000, values: { temperature: { v: -1 } } })
 })
+
+t.test('a shard that is away is told of, as long as a load waits for it', async t => {
+  let isAway = false
+  const ask: typeof query.fleetRows = async (...asked) =>
+    isAway ? { ok: false, code: 'DATABASE_AWAY', shard: 2 } : await query.fleetRows(...asked)
+  const { live } = await makeFleet(t, devices, nowMs, { ask, retryMs: 10 })
+  t.equal(live.shardAway(), undefined)
+  isAway = true
+  live.load()
+  await until('it is told of', () => live.shardAway() === 2)
+  isAway = false
+  await until('it is loaded again', () => live.shardAway() === undefined)
+})

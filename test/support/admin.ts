@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
 import { adminFamily } from '../../api/admin/admin.ts'
+import type { StateOptions } from '../../api/admin/state.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
@@ -102,7 +103,12 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
 }
 
-export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: SignUpMode } = {}): Promise<Admin> {
+interface AdminOptions {
+  signUp?: SignUpMode
+  shards?: StateOptions['shards']
+}
+
+export async function startAdmin(t: TestHooks, { signUp = 'open', shards }: AdminOptions = {}): Promise<Admin> {
   const { store, directory } = await startDatabases(t, nowhere)
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices, metrics } = parts
@@ -135,6 +141,7 @@ export async function startAdmin(t: TestHooks, { signUp = 'open' }: { signUp?: S
     ingest,
     pointsIngest,
     store,
+    shards,
     log: silentLog,
     ranges: defaultRanges,
     aheadMsMax: 300_000,

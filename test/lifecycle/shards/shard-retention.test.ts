@@ -21,9 +21,9 @@ await send(2, roof, agesMs(2, 5, 6, 7))
 
 const { log, texts } = recordingLog('info')
 const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days, nowMs: Date.now })
-const open = () => {
+const open = (nowMs = Date.now) => {
   const timing = { checkEveryMs: 20, marginMs: 0, graceMs: 0 }
-  const retention = openRetention({ days, acceptedFrom, shards, nowMs: Date.now, timing, log })
+  const retention = openRetention({ days, acceptedFrom, shards, nowMs, timing, log })
   t.teardown(() => retention.close())
   return retention
 }
@@ -69,6 +69,20 @@ t.test('a shard that is away delays what it has itself, and is named', async t =
   t.equal(retention.state().oldestDayMs, start(2))
   t.equal(retention.expiredBeforeUs(2), beforeMs * 1000, 'also behind a day without readings')
   t.throws(() => retention.expiredBeforeUs(3), /no shard 3/)
+  await retention.close()
+})
+
+t.test('a shard that was away goes by what has expired elsewhere, of which it has no readings', async t => {
+  await send(1, porch, agesMs(3))
+  await gated.shut()
+  await acceptedFrom.raise(start(2))
+  const retention = open(() => Date.now() + dayMs)
+  await until('it has expired', () => retention.expiredBeforeUs(1) === start(2) * 1000)
+  await until('it is removed', async () => (await oldestMs(1)) === start(2))
+  t.not(retention.expiredBeforeUs(2), start(2) * 1000)
+  await gated.open()
+  await until('it has expired there too', () => retention.expiredBeforeUs(2) === start(2) * 1000)
+  t.equal(await oldestMs(2), start(2))
   await retention.close()
 })
 
