@@ -3,7 +3,7 @@
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import { bug } from '../limits/bug.ts'
-import { oneShard } from '../placement/placement.ts'
+import { oneShard, type Placement } from '../placement/placement.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
@@ -16,6 +16,8 @@ import type { ServiceShard } from './shards.ts'
 interface QueryParts {
   store: Pick<Store, 'questdb'>
   shards: readonly ServiceShard[]
+  /** Without it all devices are on shard 1. */
+  placement?: (() => Placement) | undefined
   ingest: Pick<Ingest, 'revision'>
   pointsIngest: PointsIngest
   retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
@@ -39,9 +41,8 @@ export function openServiceQueries(config: Config, log: Log, parts: QueryParts):
   }
 }
 
-/** All devices are on shard 1. */
-function shardsOf({ shards }: Pick<QueryParts, 'shards'>) {
-  return { shards: shards.map(({ questdb }) => questdb.address), placement: () => oneShard }
+function shardsOf({ shards, placement = () => oneShard }: Pick<QueryParts, 'shards' | 'placement'>) {
+  return { shards: shards.map(({ questdb }) => questdb.address), placement }
 }
 
 function shardAt({ shards }: Pick<QueryParts, 'shards'>, number: number): ServiceShard {
@@ -102,7 +103,7 @@ function openServicePoints(
   })
 }
 
-function openServiceExport(config: Config, log: Log, parts: Pick<QueryParts, 'shards'>): ReadingsExport {
+function openServiceExport(config: Config, log: Log, parts: Pick<QueryParts, 'shards' | 'placement'>): ReadingsExport {
   return createReadingsExport({
     ...shardsOf(parts),
     questdbAnswers: number => shardAt(parts, number).questdb.answers(),

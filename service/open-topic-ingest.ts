@@ -82,9 +82,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
       // All of them are on shard 1.
       pointsIngest: first.points,
       forward(questdb, metrics) {
-        for (const { number, questdb: own } of [{ number: 1, questdb }, ...furtherQuestdbs]) {
-          paths[number - 1]?.ingest.onLost(own.hourlyView.markSuspect)
-        }
+        first.ingest.onLost(questdb.hourlyView.markSuspect)
         if (config.role !== 'all') return
         const seriesPairs = async () => metrics.seriesPairs()
         opened.push(...forwardShards(options, { shards, furtherQuestdbs }, questdb, seriesPairs))

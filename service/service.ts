@@ -5,6 +5,7 @@ import { readCertificate } from '../api/http/certificate.ts'
 import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
+import { bug } from '../limits/bug.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -76,9 +77,18 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
   serviceIngest.forward(store.questdb, metrics)
+  for (const { questdb, ingest } of shards.slice(1)) ingest.onLost(questdb.hourlyView.markSuspect)
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const queries = openServiceQueries(config, log, { store, shards, ingest, pointsIngest, retention, clockMs })
+  const queries = openServiceQueries(config, log, {
+    store,
+    shards,
+    placement: serviceIngest.further?.placement,
+    ingest,
+    pointsIngest,
+    retention,
+    clockMs,
+  })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
@@ -114,18 +124,27 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   return ownUrl
 }
 
-/** All is in the QuestDB of the store; with its hourly view also where nodes share that. */
+/** Where several processes share them, with the hourly views that one of these sees to. */
 async function openShards(
   store: Store,
-  { ingest }: ServiceIngest,
+  { ingest, further }: ServiceIngest,
   nodes: ServiceNodes,
   log: Log,
   onOpen: (close: () => unknown) => void,
 ): Promise<{ store: Store; shards: readonly ServiceShard[] }> {
-  const only = { number: 1, questdb: store.questdb, ingest }
-  if (nodes.several === undefined) return { store, shards: [only] }
-  const first = await withSharedView(only, { ...nodes, pool: store.postgres, log, onOpen })
-  return { store: { ...store, questdb: first.questdb }, shards: [first] }
+  const first = { number: 1, questdb: store.questdb, ingest: further?.ingests[0] ?? ingest }
+  const shards: ServiceShard[] = [first]
+  for (const { number, questdb } of further?.questdbs ?? []) {
+    const own = further?.ingests[number - 1]
+    if (own === undefined) throw bug(`nothing takes readings of shard ${number}`)
+    shards.push({ number, questdb, ingest: own })
+  }
+  if (nodes.several === undefined) return { store, shards }
+  const viewed: ServiceShard[] = []
+  for (const shard of shards) {
+    viewed.push(await withSharedView(shard, { ...nodes, pool: store.postgres, log, onOpen }))
+  }
+  return { store: { ...store, questdb: viewed[0]?.questdb ?? store.questdb }, shards: viewed }
 }
 
 /** The databases take a second to start; meanwhile a journal on disk recovers and starts its threads. */
