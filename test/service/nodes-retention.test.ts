@@ -29,8 +29,8 @@ const quick: Change[] = [
   },
   {
     file: 'lifecycle/retention/retention-run.ts',
-    from: '    async follow() {\n      await look()\n',
-    to: '    async follow() {\n      if (!isLooked || !nodes?.isCurrent()) await look()\n',
+    from: '      await atEach(up, faults, shard => shard.look())\n',
+    to: '      if (!nodes?.isCurrent() || !up[0]?.isKnown()) await atEach(up, faults, shard => shard.look())\n',
   },
   // Each answer is made anew.
   { file: 'query/query.ts', from: 'createBodyCache(limits.cacheBytesMax)', to: 'createBodyCache(1)' },
