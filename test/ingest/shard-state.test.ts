@@ -76,6 +76,25 @@ t.test('letters are committed once, listed in their order, and removed', async t
   t.equal((await state.load(topic)).offset, 8)
 })
 
+t.test('letters of several topics are listed together, by numbers that no two of them have', async t => {
+  const [one, other] = [await openTopic(), await openTopic()]
+  await one.state.commit(one.topic, 8, [letter(7, 1)])
+  await other.state.commit(other.topic, 8, [letter(7, 2), letter(2, 3)])
+  const letters = one.state.letters.ofTopics([one.topic, other.topic])
+  const all = await letters.list(-1, 10)
+  t.strictSame(new Set(all.map(({ series }) => series)), new Set([1, 2, 3]))
+  const ids = all.map(({ id }) => id)
+  t.strictSame(
+    ids,
+    [...new Set(ids)].sort((a, b) => a - b),
+  )
+  t.strictSame(await letters.list(ids[0] ?? 0, 1), [all[1]])
+  t.strictSame(await one.state.letters.ofTopics([one.topic]).list(-1, 10), all.slice(0, 1))
+  t.equal(await letters.remove([ids[0] ?? 0, ids[2] ?? 0, 999_999]), 2)
+  t.strictSame(await letters.list(-1, 10), [all[1]])
+  t.equal(await one.state.letters.ofTopics([one.topic]).remove([ids[1] ?? 0]), 0, 'it is of another topic')
+})
+
 t.test('a reason that PostgreSQL cannot hold is changed, and more letters than there may be are refused', async t => {
   const { topic, state } = await openTopic()
   await state.commit(topic, 1, [letter(0, 1, [], 0, 'a\0b\ud800c')])
