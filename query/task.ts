@@ -146,14 +146,14 @@ export interface InsightsQuery {
   readonly shards: readonly ({ readonly shard: number } & HourSources)[]
 }
 
-export interface FleetLastQuery {
+interface FleetLastQuery {
   readonly fromUs: number
   /** Not included. */
   readonly toUs: number
 }
 
 /** Of values of metrics that have no column. */
-export interface FleetFurtherQuery {
+interface FleetFurtherQuery {
   readonly fromUs: number
   /** Not included. */
   readonly toUs: number
@@ -163,14 +163,14 @@ export interface FleetFurtherQuery {
   readonly device?: number
 }
 
-export interface FleetHourQuery {
+interface FleetHourQuery {
   readonly fromUs: number
   /** Whether the hourly view has all of this hour. */
   readonly isInView: boolean
 }
 
 /** A device that is looked up by itself. */
-export type FleetDevice = Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>
+type FleetDevice = Pick<AnalysedDevice, 'number' | 'symbol' | 'expected_interval_seconds'>
 
 export interface FleetDevicesQuery<Device = FleetDevice> {
   readonly devices: readonly Device[]
