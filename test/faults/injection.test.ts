@@ -7,15 +7,17 @@ import { replacements } from './injection/replacements.ts'
 import { injecting, readFaultSettings } from './injection/settings.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const importPattern = /from '(\.{1,2}\/[^']+)'/g
+const importPattern = /^import \{([^}]+)\} from '(\.{1,2}\/[^']+)'/gm
 
 test('each replacement stands for an import that is there', async t => {
-  for (const { importer, target, wrapper } of replacements) {
+  for (const { importer, target, changes, wrapper } of replacements) {
     const text = readFileSync(join(root, importer), 'utf8')
-    const imported = [...text.matchAll(importPattern)].map(([, path]) =>
-      relative(root, resolve(root, dirname(importer), path ?? '')),
+    const names = [...text.matchAll(importPattern)].flatMap(([, names = '', path = '']) =>
+      relative(root, resolve(root, dirname(importer), path)) === target ? names.split(',') : [],
     )
-    t.ok(imported.includes(target), `${importer} imports ${target}, which ${wrapper} wraps`)
+    const imported = names.map(name => name.trim())
+    // A module that imports the target for something else would never come to the fault.
+    t.ok(imported.includes(changes), `${importer} imports ${changes} of ${target}, which ${wrapper} changes`)
   }
 })
 

@@ -4,28 +4,53 @@ export interface Replacement {
   /** The module that imports, and what it imports: paths from the root of the source. */
   importer: string
   target: string
+  /** What the wrapper changes of it. */
+  changes: string
   /** Beside this file. */
   wrapper: string
 }
 
 export const replacements: readonly Replacement[] = [
-  { importer: 'ingest/journal/journal-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
-  { importer: 'ingest/forwarder/forwarder-thread.ts', target: 'ingest/journal/disk.ts', wrapper: 'wrapped-disk.ts' },
+  {
+    importer: 'ingest/journal/journal-thread.ts',
+    target: 'ingest/journal/disk.ts',
+    changes: 'openDisk',
+    wrapper: 'wrapped-disk.ts',
+  },
+  {
+    importer: 'ingest/forwarder/forwarder-thread.ts',
+    target: 'ingest/journal/disk.ts',
+    changes: 'openDisk',
+    wrapper: 'wrapped-disk.ts',
+  },
   {
     importer: 'ingest/forwarder/run-forwarder.ts',
     target: 'ingest/forwarder/questdb.ts',
+    changes: 'connectQuestdb',
     wrapper: 'wrapped-connection.ts',
   },
-  { importer: 'service/open-ingest.ts', target: 'ingest/ingest.ts', wrapper: 'wrapped-ingest.ts' },
-  { importer: 'service/service.ts', target: 'service/clock.ts', wrapper: 'wrapped-clock.ts' },
   {
-    importer: 'lifecycle/erasure/erase-steps.ts',
+    importer: 'service/open-ingest.ts',
+    target: 'ingest/ingest.ts',
+    changes: 'openIngest',
+    wrapper: 'wrapped-ingest.ts',
+  },
+  {
+    importer: 'service/service.ts',
+    target: 'service/clock.ts',
+    changes: 'systemClock',
+    wrapper: 'wrapped-clock.ts',
+  },
+  {
+    importer: 'lifecycle/erasure/erase-in-shard.ts',
     target: 'lifecycle/erasure/erase-rows.ts',
+    changes: 'eraseRows',
     wrapper: 'wrapped-erase-rows.ts',
   },
   {
     importer: 'lifecycle/erasure/erase-jobs.ts',
     target: 'lifecycle/erasure/erase-records.ts',
+    changes: 'endJob',
     wrapper: 'wrapped-erase-records.ts',
   },
 ]
