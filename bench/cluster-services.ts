@@ -73,5 +73,5 @@ async function isHolder({ url, dataDirectory, child }: Service): Promise<boolean
   if (child.exitCode !== null || child.signalCode !== null) return false
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  return /^barograph_shard_held 1$/m.test(await response.text())
+  return /^barograph_shard_held\{shard="1"\} 1$/m.test(await response.text())
 }
