@@ -68,15 +68,19 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     await options.settle()
     if (rowsOf !== 'measurements')
       return sumOf(await atEachShard(shardsWith(rowsOf, shards), shard => eraseIn(shard, job)))
-    await atEachShard(shards, shard => stopRecords(shard, job))
+    const stopped = await atEachShard(shards, async shard => ({ ...shard, end: await stopRecords(shard, job) }))
     await options.forgetSeries?.(numbers)
     const values = await countValues(job)
-    await atEachShard(shards, shard => eraseIn(shard, job))
+    await atEachShard(stopped, shard => eraseBefore(shard, job, shard.end))
     return values
   }
 
   async function eraseIn(shard: ErasedShard, job: EraseJob): Promise<number> {
-    const end = await stopRecords(shard, job)
+    return await eraseBefore(shard, job, await stopRecords(shard, job))
+  }
+
+  /** `end`: in the journal of the shard, where no more records of the series come. */
+  async function eraseBefore(shard: ErasedShard, job: EraseJob, end: number): Promise<number> {
     await untilUp(shard, job)
     if (job.rowsOf !== 'points') await syncNames?.(shard.number)
     const rows = await whileNoDayExpires(async () => {
