@@ -88,9 +88,9 @@ export function createRetentionRun(options: RetentionRunOptions): RetentionRun {
         const elsewhereMs = Math.max(...shards.map(shard => shard.expiredBeforeMs()))
         const beforeMs = Math.max(dueMs, Math.min(elsewhereMs, clock.steadyMs))
         await atEach(asked, faults, async shard => {
-          for (const { startMs, readings } of await shard.expire(beforeMs)) {
-            removed.set(startMs, (removed.get(startMs) ?? 0) + readings)
-          }
+          const days = await shard.expire(beforeMs)
+          for (const { startMs, readings } of days) removed.set(startMs, (removed.get(startMs) ?? 0) + readings)
+          if (days.length > 0) await shard.look()
         })
         noteRemoved()
         state.oldestDayMs = oldestMs(shards)

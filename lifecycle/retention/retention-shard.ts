@@ -96,9 +96,7 @@ export function createRetentionShard(options: RetentionShardOptions): RetentionS
       await sleep(pauseMs, undefined, { signal, ref: false })
     }
     await expiry.expire(beforeMs, pause)
-    const removed = await expiry.remove(pause)
-    if (removed.length > 0) await look()
-    return removed
+    return await expiry.remove(pause)
   }
 
   return {
