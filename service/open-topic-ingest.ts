@@ -70,7 +70,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const paths: ShardPaths[] = []
     const isAlone = shards.length === 1
     const aheadMs = config.TIMESTAMP_AHEAD_SECONDS * 1000
-    const misplaced = () => (isAlone ? placement.othersFrom(nowMs() + aheadMs) : undefined)
+    const misplaced = () => (isAlone ? (placement.refusal() ?? placement.othersFrom(nowMs() + aheadMs)) : undefined)
     for (const shard of shards) paths.push(await openShardPaths(shard, { ...common, misplaced }))
     const [first] = paths
     const [{ state }] = shards as [Shard]

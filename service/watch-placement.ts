@@ -37,6 +37,7 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
   const closing = new AbortController()
   let readMs = nowMs()
   let placement = await readPlacement(postgres)
+  let othersFromUs = othersStart(placement)
   let told: string | undefined
 
   const issue = () => issueOf(shardCountOf(placement), shardCount)
@@ -51,6 +52,7 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
     const beganMs = nowMs()
     try {
       placement = await readPlacement(postgres)
+      othersFromUs = othersStart(placement)
       readMs = beganMs
       tell()
     } catch (error) {
@@ -75,8 +77,9 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
       return 'the placement of readings could not be looked up in PostgreSQL for half an hour'
     },
     othersFrom(timeMs) {
-      const begun = placement.filter(({ fromUs }) => fromUs <= timeMs * 1000)
-      return issueOf(shardCountOf(begun), 1)
+      // Asked before each reading is taken.
+      if (timeMs * 1000 < othersFromUs) return undefined
+      return issueOf(shardCountOf(placement.filter(({ fromUs }) => fromUs <= timeMs * 1000)), 1)
     },
     issue,
     async close() {
@@ -84,6 +87,11 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
       await running
     },
   }
+}
+
+/** From when on shard 1 has not all readings; Infinity for ever. Microseconds. */
+function othersStart(placement: Placement): number {
+  return placement.find(epoch => shardCountOf([epoch]) > 1)?.fromUs ?? Number.POSITIVE_INFINITY
 }
 
 function issueOf(placed: number, known: number): string | undefined {
