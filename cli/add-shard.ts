@@ -46,7 +46,7 @@ async function checkQuestdb({ QUESTDB_SHARDS = [] }: Config, shard: number): Pro
   if (setting === undefined) {
     throw new CommandError(`QUESTDB_SHARDS does not name shard ${shard}, which is the next one: add its QuestDB there`)
   }
-  const { ok, finding } = await tryQuestdb(setting.http, setting.pg)
+  const { ok, finding } = await tryQuestdb(setting.http, setting.pg, 'QUESTDB_SHARDS')
   if (!ok) throw new CommandError(`shard ${shard}: ${finding}`)
   const client = createQuestdbClient(parseQuestdbAddress(setting.http, setting.pg).http)
   try {

@@ -25,7 +25,12 @@ export async function tryPostgres(databaseUrl: string): Promise<Finding> {
   }
 }
 
-export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefined): Promise<Finding> {
+/** `settings`: those that have the addresses. */
+export async function tryQuestdb(
+  questdbHttp: string,
+  questdbPg: string | undefined,
+  settings = 'QUESTDB_HTTP and QUESTDB_PG',
+): Promise<Finding> {
   try {
     const address = parseQuestdbAddress(questdbHttp, questdbPg)
     const where = `${address.http.host}:${address.http.port}`
@@ -35,8 +40,7 @@ export async function tryQuestdb(questdbHttp: string, questdbPg: string | undefi
       return { ok: true, finding: `${version} at ${where}` }
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      const remedy = 'start it, or correct QUESTDB_HTTP and QUESTDB_PG'
-      return { ok: false, finding: `QuestDB at ${where} cannot be used (${why}): ${remedy}` }
+      return { ok: false, finding: `QuestDB at ${where} cannot be used (${why}): start it, or correct ${settings}` }
     } finally {
       client.close()
     }

@@ -107,7 +107,7 @@ function createServiceServer(
     ingest: ingest.status,
     points: pointsIngest.status,
     devices: () => devices.size(),
-    questdbUp: () => store.questdb.state().state === 'up',
+    questdbs: shards.map(({ number, questdb }) => ({ number, isUp: () => questdb.state().state === 'up' })),
     queriesQueued: query.queueLengths,
     cache: query.cacheStatus,
     states: () => (parts.live.isLoaded() ? parts.live.counts() : undefined),

@@ -50,6 +50,25 @@ t.test('topics of Kafka are facts of the status, and there is none of it without
   t.equal(groups.length, statusGroups(madeStatus).length + 3, 'without Kafka there are none')
 })
 
+t.test('the QuestDBs of further shards are facts of the databases', async t => {
+  const up = { kind: 'given', state: 'up', reason: null, version: '9.0', commit_mode: 'sync' } as const
+  const away = { ...up, state: 'away', reason: 'it is away', version: null } as const
+  const shards = [
+    { number: 1, ...up },
+    { number: 2, ...up },
+    { number: 3, ...away },
+  ]
+  const namesOf = (status: typeof madeStatus) =>
+    statusGroups(status)
+      .find(({ title }) => title === 'Databases')
+      ?.facts.filter(({ name }) => name.startsWith('QuestDB of'))
+  t.strictSame(namesOf({ ...madeStatus, shards }), [
+    { name: 'QuestDB of shard 2', text: 'up, 9.0, given', isBad: false },
+    { name: 'QuestDB of shard 3', text: 'away, given, it is away', isBad: true },
+  ])
+  t.strictSame(namesOf(madeStatus), [])
+})
+
 t.test(
   'nodes and who forwards are facts of the status, and there is none of it for a service that is alone',
   async t => {
