@@ -6,7 +6,6 @@ import { openStore } from '../../store/store.ts'
 import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { shownLater } from './clock-periods.ts'
-import type { Databases } from './databases.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
 import { readFurtherSeries, withFurther } from './further-values.ts'
 import { pointIdentity } from './identity.ts'
@@ -14,7 +13,14 @@ import type { Ledger } from './ledger.ts'
 import { firstOf } from './loads.ts'
 import { type JudgeOptions, judge, type StoredRow, type Verdict, violationCount, violationNames } from './oracle.ts'
 import { readPublic } from './public-route.ts'
-import { openQuestdbSql, readHours, readStored, readStoredPoints, untilApplied } from './questdb-sql.ts'
+import {
+  openQuestdbSql,
+  type QuestdbSql,
+  readHours,
+  readStored,
+  readStoredPoints,
+  untilApplied,
+} from './questdb-sql.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { readPublicPoints, readSeriesNames, stationOf } from './station-route.ts'
 import { addVerdict, addViolations, type Tally } from './tally.ts'
@@ -42,7 +48,7 @@ export async function conclude(
   const visible = await readPublic(service.port, ledger, erased, options.judging?.clock)
   const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
-  await untilApplied(databases.sql)
+  for (const sql of databases.sqls) await untilApplied(sql)
   const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
   const verdict = judge(ledger, await readBoth(databases, names, bed.erased), judging)
   const later = shownLater(ledger.attempts, judging.clock ?? [], askedMs)
@@ -52,7 +58,8 @@ export async function conclude(
     const series = await readSeriesNames(databases.postgresUrl, bed.stations)
     const erasedSeries = [...series.values()].filter(name => bed.erasedStations.has(stationOf(name)))
     const ofPoints: JudgeOptions = { identity: pointIdentity, erased: new Set(erasedSeries) }
-    const stored = judge(pointsLedger, await readStoredPoints(databases.sql, series), ofPoints)
+    const [ofFirstShard] = databases.sqls
+    const stored = judge(pointsLedger, await readStoredPoints(ofFirstShard, series), ofPoints)
     tally.notes.push(`${stored.acknowledged} points were acknowledged`)
     if (stored.acknowledged === 0) tally.problems.push('no point was acknowledged')
     verdicts.push({ stored, seen: judge(pointsLedger, visiblePoints, ofPoints), rows: 'points' })
@@ -83,29 +90,42 @@ async function symbolsOf(
   return names
 }
 
+interface OpenDatabases {
+  /** Of each shard. */
+  sqls: readonly [QuestdbSql, ...QuestdbSql[]]
+  postgresUrl: string
+}
+
 /** Past the service, which ends where the databases are its own. */
 async function openDatabases(
   { service, databases, hooks }: TestBed,
   options: ExperimentOptions,
-): Promise<Pick<Databases, 'sql' | 'postgresUrl'>> {
-  if (options.ownDatabases !== true) return databases
+): Promise<OpenDatabases> {
+  if (options.ownDatabases !== true) {
+    const { sql, furtherQuestdbs, postgresUrl } = databases
+    return { sqls: [sql, ...furtherQuestdbs.map(further => further.sql)], postgresUrl }
+  }
   await service.end('SIGTERM')
   const directory = openDataDirectory(service.dataDirectory)
   hooks.teardown(() => directory.close())
   const store = await openStore(storeOptions(directory))
   hooks.teardown(() => store.close())
   await store.questdb.ready
-  return { sql: openQuestdbSql(store.questdb.address), postgresUrl: postgresUrl(store.postgres) }
+  return { sqls: [openQuestdbSql(store.questdb.address)], postgresUrl: postgresUrl(store.postgres) }
 }
 
-/** The readings with all of their values, and what the hourly view has of erased ones. */
+/** The readings with all of their values, which are on the same shard, and what the hourly view has of erased ones. */
 async function readBoth(
-  { sql, postgresUrl }: Pick<Databases, 'sql' | 'postgresUrl'>,
+  { sqls, postgresUrl }: OpenDatabases,
   names: ReadonlyMap<string, string>,
   erased: ReadonlyMap<string, string>,
 ): Promise<StoredRow[]> {
   const series = await readFurtherSeries(postgresUrl, names)
-  return [...(await withFurther(await readStored(sql, names), sql, series)), ...(await readHours(sql, erased))]
+  const rows: StoredRow[] = []
+  for (const sql of sqls) {
+    rows.push(...(await withFurther(await readStored(sql, names), sql, series)), ...(await readHours(sql, erased)))
+  }
+  return rows.sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
 }
 
 /** From each crash to the first attempt after it that got its 200. */

@@ -5,7 +5,7 @@
  * at a time instead of two. `--broken` runs the deliberately broken builds instead, each of which has to be detected.
  *
  * `npm run faults:cluster` is the same with `--cluster`: two api processes, two forwarders and three brokers, or one with
- * `--brokers 1`.
+ * `--brokers 1`; with `--shards 2` on two QuestDBs.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -31,12 +31,14 @@ const { values } = parseArgs({
     lanes: { type: 'string' },
     cluster: { type: 'boolean', default: false },
     brokers: { type: 'string', default: '3' },
+    shards: { type: 'string', default: '1' },
     broken: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const brokers = values.brokers === '1' ? 1 : 3
-const matrix = values.cluster ? clusterMatrix(brokers) : matrixOfService
+const shards = values.cluster && values.shards === '2' ? 2 : 1
+const matrix = values.cluster ? clusterMatrix(brokers, shards) : matrixOfService
 /** Three brokers are enough for a machine. */
 const lanesMax = Number(values.lanes ?? (values.cluster ? 1 : 2))
 const say = (line: string) => void process.stdout.write(`${line}\n`)
@@ -85,8 +87,8 @@ function textOf(error: unknown): string {
 async function openHarness(name: string): Promise<Harness> {
   const own = join(folder, name)
   mkdirSync(own, { mode: 0o711 })
-  const databases = await startFaultDatabases(hooks, own)
-  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, own, brokers) } : {}
+  const databases = await startFaultDatabases(hooks, own, shards)
+  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, own, brokers, shards) } : {}
   return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say, ...kafka }
 }
 

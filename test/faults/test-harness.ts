@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
 import { startFaultKafka } from './cluster/fault-kafka.ts'
-import { startFaultDatabases } from './databases.ts'
+import { type ShardCount, startFaultDatabases } from './databases.ts'
 import type { Harness } from './experiment.ts'
 import type { MatrixRow } from './matrix.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
@@ -19,8 +19,16 @@ interface Test extends TestHooks {
   comment(text: string): void
 }
 
-/** `fixedSeed`: that of every row, in place of another one each time. `brokers`: where topics are the journals. */
-export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 | 3): Promise<TestHarness> {
+/**
+ * `fixedSeed`: that of every row, in place of another one each time. `brokers`: where topics are the journals, which may be those of
+ * several shards.
+ */
+export async function startTestHarness(
+  t: Test,
+  fixedSeed?: number,
+  brokers?: 1 | 3,
+  shards: ShardCount = 1,
+): Promise<TestHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'barograph-faults-'))
   chmodSync(folder, 0o711)
   const found = new Set<Tally>()
@@ -28,9 +36,9 @@ export async function startTestHarness(t: Test, fixedSeed?: number, brokers?: 1 
     if (found.size > 0) t.comment(`ledgers and data are kept in ${folder}`)
     else rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
-  const databases = await startFaultDatabases(t, folder)
+  const databases = await startFaultDatabases(t, folder, shards)
   const source = resolve(import.meta.dirname, '..', '..')
-  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(t, folder, brokers) }
+  const kafka = brokers === undefined ? {} : { kafka: await startFaultKafka(t, folder, brokers, shards) }
   const harness: Harness = { databases, folder, source, say: line => t.comment(line), ...kafka }
   return {
     async run(row, cycles, work) {

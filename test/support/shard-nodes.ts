@@ -2,12 +2,10 @@
 
 import type pg from 'pg'
 import { questdbSettings } from '../../demo/cluster/database-settings.ts'
-import { addEpoch } from '../../ingest/kafka/placement-rows.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
 import { shardRow, tryLock } from '../../ingest/kafka/shard-session.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
-import { withAddedShard } from '../../placement/added-shard.ts'
-import { type Epoch, oneShard } from '../../placement/placement.ts'
+import type { Epoch } from '../../placement/placement.ts'
 import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { openQuestdbSql, type QuestdbSql } from '../faults/questdb-sql.ts'
@@ -16,6 +14,7 @@ import { startKafka, type TestKafka } from './kafka.ts'
 import { leaseSeconds, makeSecrets } from './nodes.ts'
 import { startQuestdb } from './questdb.ts'
 import { type Service, startService } from './service.ts'
+import { splitShards } from './split-shards.ts'
 
 export interface ShardNodes {
   kafka: TestKafka
@@ -63,14 +62,7 @@ export async function openShardNodes(t: TestHooks): Promise<ShardNodes> {
     questdbs: [databases.sql, openQuestdbSql(second.address)],
     postgres,
     environment,
-    async split(fromUs) {
-      await postgres.query('BEGIN')
-      const epoch = await addEpoch(postgres, () => {
-        return { fromUs, shards: withAddedShard(oneShard[0]?.shards as Uint8Array, 1) }
-      })
-      await postgres.query('COMMIT')
-      return epoch
-    },
+    split: fromUs => splitShards(databases.postgresUrl, fromUs),
     async holdShard(name) {
       const { number } = await shardRow(postgres, name)
       if (!(await tryLock(postgres, number))) throw new Error(`shard ${name} is held`)

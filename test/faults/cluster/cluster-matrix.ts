@@ -1,6 +1,7 @@
 /** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ShardCount } from '../databases.ts'
 import type { Harness } from '../experiment.ts'
 import type { MatrixRow } from '../matrix.ts'
 import { devicesOf } from '../rows/erase.ts'
@@ -15,6 +16,8 @@ interface ClusterRow {
   cycles: number
   /** Three brokers are needed, or it is another fault with one. */
   isOfThree?: boolean
+  /** Two shards are needed. */
+  isOfShards?: boolean
   /** What it takes, about. */
   seconds: number
 }
@@ -45,22 +48,28 @@ const rows: ClusterRow[] = [
   { name: 'QuestDB killed', cycles: 6, seconds: 10 },
   { name: 'QuestDB frozen', cycles: 2, seconds: 20 },
   { name: 'QuestDB frozen, holder killed', cycles: 3, seconds: 20 },
+  { name: 'QuestDB of shard 2 killed', cycles: 6, seconds: 10, isOfShards: true },
+  { name: 'QuestDB of shard 2 frozen', cycles: 2, seconds: 20, isOfShards: true },
 ]
+
+function rowsOf(brokers: number, shards: number): ClusterRow[] {
+  return rows.filter(({ isOfThree = false, isOfShards = false }) => {
+    return (brokers === 3 || !isOfThree) && (shards > 1 || !isOfShards)
+  })
+}
 
 /** Each behind which everything is judged. */
 const faultsPerExperiment = 10
 const restMsMax = 2500
 
-export function clusterMatrix(brokers: 1 | 3): MatrixRow[] {
-  const single = rows
-    .filter(({ isOfThree }) => brokers === 3 || isOfThree !== true)
-    .map(({ name, cycles, seconds }, index) => ({
-      row: `c${index + 1}`,
-      what: name,
-      cycles,
-      minutes: (cycles * seconds) / 60,
-      run: (harness: Harness, tally: Tally, seed: number, count: number) => runFault(harness, tally, seed, name, count),
-    }))
+export function clusterMatrix(brokers: 1 | 3, shards: ShardCount = 1): MatrixRow[] {
+  const single = rowsOf(brokers, shards).map(({ name, cycles, seconds }, index) => ({
+    row: `c${index + 1}`,
+    what: name,
+    cycles,
+    minutes: (cycles * seconds) / 60,
+    run: (harness: Harness, tally: Tally, seed: number, count: number) => runFault(harness, tally, seed, name, count),
+  }))
   return [
     ...single,
     { row: 'mix', what: 'random mixes', cycles: 30, minutes: 15, run: mixFaults },
@@ -124,7 +133,7 @@ async function inExperiments(
       for (let index = 0; index < Math.min(faultsPerExperiment, cycles - done); index++) {
         await sleep(200 + bed.random.below(restMsMax))
         await fault(bed, index)
-        await holderOf(bed.forwarders)
+        for (let shard = 1; shard <= shardCountOf(bed); shard++) await holderOf(bed.forwarders, shard)
       }
     })
   }
@@ -136,9 +145,10 @@ async function happen(bed: ClusterBed, name: FaultName): Promise<void> {
   await faults[name].run(bed)
 }
 
-function anyFault({ kafka, random }: ClusterBed): FaultName {
-  const possible = rows.filter(({ isOfThree }) => kafka.brokers.length === 3 || isOfThree !== true)
-  return pick(random, possible).name
+function anyFault(bed: ClusterBed): FaultName {
+  return pick(bed.random, rowsOf(bed.kafka.brokers.length, shardCountOf(bed))).name
 }
+
+const shardCountOf = ({ databases }: ClusterBed): number => 1 + databases.furtherQuestdbs.length
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[random.below(values.length)] as T

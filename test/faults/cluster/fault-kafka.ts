@@ -3,10 +3,11 @@
 import { join } from 'node:path'
 import type { KafkaBroker } from '../../../demo/cluster/kafka-broker.ts'
 import { prepareTopic } from '../../../ingest/kafka/prepare-topics.ts'
-import { topicsOf } from '../../../ingest/kafka/topic-names.ts'
+import { topicsOf, topicsOfShards } from '../../../ingest/kafka/topic-names.ts'
 import { freePort } from '../../../store/process/free-port.ts'
 import type { TestHooks } from '../../support/databases.ts'
 import { startKafka } from '../../support/kafka.ts'
+import type { ShardCount } from '../databases.ts'
 import { createRandom } from '../seeded-random.ts'
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 
@@ -18,14 +19,20 @@ export interface FaultBroker extends KafkaBroker {
 export interface FaultKafka {
   brokers: readonly FaultBroker[]
   settings: Record<'api' | 'forward', Record<string, string>>
-  /** Of the topic of readings; undefined while there is none, or nobody knows. */
+  /** Of the topic of readings of shard 1; undefined while there is none, or nobody knows. */
   leader(): Promise<FaultBroker | undefined>
 }
 
 const retentionHours = 24
 const topicPrefix = 'faults-'
 
-export async function startFaultKafka(t: TestHooks, folder: string, count: 1 | 3): Promise<FaultKafka> {
+/** With the topics of so many shards. */
+export async function startFaultKafka(
+  t: TestHooks,
+  folder: string,
+  count: 1 | 3,
+  shards: ShardCount = 1,
+): Promise<FaultKafka> {
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()))
   const links = await Promise.all(ports.map(port => startTcpProxy(t, port, createRandom(port))))
   const kafka = await startKafka(t, {
@@ -40,7 +47,9 @@ export async function startFaultKafka(t: TestHooks, folder: string, count: 1 | 3
   const client = await kafka.connect()
   const topics = topicsOf(topicPrefix, 1)
   const requirements = { replication: count, retentionMs: retentionHours * 3_600_000 }
-  for (const topic of Object.values(topics)) await prepareTopic(client.admin, topic, { requirements, apply: false })
+  for (const topic of topicsOfShards(topicPrefix, shards)) {
+    await prepareTopic(client.admin, topic, { requirements, apply: false })
+  }
   const brokers = kafka.brokers.map((broker, index) => ({ ...broker, link: links[index] as TcpProxy }))
   const settings = (addresses: readonly string[]) => ({
     KAFKA_BROKERS: addresses.join(),

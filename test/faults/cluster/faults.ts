@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freeze } from '../../support/frozen.ts'
 import { isRunning, until } from '../../support/processes.ts'
+import type { FaultQuestdb } from '../fault-questdb.ts'
 import type { ServiceProcess } from '../service-process.ts'
 import type { ApiProcess } from './api-processes.ts'
 import {
@@ -63,11 +64,19 @@ export const faults = {
   'PostgreSQL frozen': { target: 'postgres', run: bed => freezeProcess(bed, bed.databases.pid('postgres')) },
   'QuestDB killed': { target: 'questdb', run: bed => bed.databases.kill('questdb') },
   'QuestDB frozen': { target: 'questdb', run: bed => freezeProcess(bed, bed.databases.pid('questdb')) },
+  'QuestDB of shard 2 killed': { target: 'questdb-2', run: bed => secondQuestdb(bed).kill() },
+  'QuestDB of shard 2 frozen': { target: 'questdb-2', run: bed => freezeProcess(bed, secondQuestdb(bed).pid()) },
 } as const satisfies Record<string, { target: string; run: Fault }>
 
 export type FaultName = keyof typeof faults
 
 const anyApi = ({ apis, random }: ClusterBed): ApiProcess => apis[random.below(apis.length)] as ApiProcess
+
+function secondQuestdb({ databases: { furtherQuestdbs } }: ClusterBed): FaultQuestdb {
+  const [second] = furtherQuestdbs
+  if (second === undefined) throw new Error('there is one shard')
+  return second
+}
 
 async function killService(bed: ClusterBed, service: ServiceProcess): Promise<void> {
   await service.end('SIGKILL')

@@ -1,4 +1,4 @@
-/** The two forwarders of an experiment: one holds the shard, the other one stands by. */
+/** The two forwarders of an experiment: one holds the shard, the other one stands by, or holds the second shard. */
 
 import { join } from 'node:path'
 import { freePort } from '../../../store/process/free-port.ts'
@@ -10,7 +10,7 @@ import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
 import type { FaultKafka } from './fault-kafka.ts'
 
 export interface Forwarder extends ServiceProcess {
-  /** Its way to QuestDB. */
+  /** Its way to the QuestDB of shard 1. */
   link: TcpProxy
 }
 
@@ -35,28 +35,29 @@ export async function startForwarders(harness: Harness, kafka: FaultKafka, bed: 
 }
 
 /** Waits until one of them holds the shard. */
-export async function holderOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
+export async function holderOf(forwarders: readonly Forwarder[], shard = 1): Promise<Forwarder> {
   let holder: Forwarder | undefined
-  await until('a forwarder holds the shard', async () => {
-    for (const forwarder of forwarders) if (await isHolder(forwarder)) holder = forwarder
+  await until(`a forwarder holds shard ${shard}`, async () => {
+    for (const forwarder of forwarders) if (await isHolder(forwarder, shard)) holder = forwarder
     return holder !== undefined
   })
   return holder as Forwarder
 }
 
+/** That of shard 1. */
 export async function standbyOf(forwarders: readonly Forwarder[]): Promise<Forwarder> {
   const holder = await holderOf(forwarders)
   return forwarders.find(forwarder => forwarder !== holder) as Forwarder
 }
 
-async function isHolder(forwarder: Forwarder): Promise<boolean> {
+async function isHolder(forwarder: Forwarder, shard: number): Promise<boolean> {
   if (!isRunning(forwarder.pid())) return false
   try {
     const response = await fetch(`http://127.0.0.1:${forwarder.port}/metrics`, {
       headers: { authorization: `Bearer ${forwarder.adminToken()}` },
       signal: AbortSignal.timeout(answerMs),
     })
-    return /^barograph_shard_held\{shard="1"\} 1$/m.test(await response.text())
+    return (await response.text()).includes(`\nbarograph_shard_held{shard="${shard}"} 1\n`)
   } catch {
     return false
   }
