@@ -23,15 +23,17 @@ const growthMax = 1.2
 const leaseSeconds = 3
 const revocationSlackSeconds = 1
 
-interface Cluster {
+export interface Cluster {
   services: ClusterServices
   keys: readonly string[]
   kafkaPid: number
   sent: number
+  /** As that of a BenchStore. */
+  countRows(expected: number): Promise<number>
 }
 
 /** Of one reading, by the kind of process, microseconds. */
-type Costs = Record<'api' | 'forwarder' | 'broker', number>
+export type Costs = Record<'api' | 'forwarder' | 'broker', number>
 
 export async function measureNodes(
   hooks: Hooks,
@@ -42,7 +44,8 @@ export async function measureNodes(
 ): Promise<object> {
   const databaseUrl = services.api.environment['DATABASE_URL'] ?? ''
   const keys = await addKeys(databaseUrl, bulkConnectionCount)
-  const cluster: Cluster = { services, keys, kafkaPid: kafka.pid, sent: 0 }
+  const { countRows } = services.api.store
+  const cluster: Cluster = { services, keys, kafkaPid: kafka.pid, sent: 0, countRows }
   const sends = {
     'single readings': await createSingleSend(hooks, options.seconds),
     'bulk bodies': createBulkSend(options, runsOf(options.pairs)),
@@ -58,10 +61,7 @@ export async function measureNodes(
     }
   }
   for (const [kind, byCount] of Object.entries(found)) boundGrowth(bounds, kind, byCount)
-  bounds.must(
-    'all readings at all processes are in QuestDB, once',
-    (await services.api.store.countRows(cluster.sent)) === cluster.sent,
-  )
+  bounds.must('all readings at all processes are in QuestDB, once', (await countRows(cluster.sent)) === cluster.sent)
   await boundRevocation(bounds, services)
   return { nodes: Object.fromEntries(Object.entries(found).map(([kind, byCount]) => [kind, told(byCount)])) }
 }
@@ -71,7 +71,8 @@ function runsOf(pairs: number): number {
   return counts.reduce((sum, count) => sum + count * (1 + 2 * pairs), 0)
 }
 
-async function costsWith(cluster: Cluster, send: Send, pairs: number): Promise<Costs[]> {
+/** Of each pair, behind a warm run. */
+export async function costsWith(cluster: Cluster, send: Send, pairs: number): Promise<Costs[]> {
   const idle = await idleTimes(cluster)
   await run(cluster, send, 1, idle)
   const costs: Costs[] = []
@@ -110,7 +111,7 @@ async function run(
     rows += await send({ service: { ...services.api, port }, keys }, share / services.apis().length)
   }
   cluster.sent += rows
-  const stored = await services.api.store.countRows(cluster.sent)
+  const stored = await cluster.countRows(cluster.sent)
   if (stored !== cluster.sent) throw new Error(`${cluster.sent} readings were acknowledged, and QuestDB has ${stored}`)
   const seconds = (performance.now() - startedMs) / 1000
   const times = timesSince(idle, timesSince(before, processTimes(pids)), seconds / idleSeconds)
@@ -125,7 +126,7 @@ async function pidsOf({ services, kafkaPid }: Cluster): Promise<Record<string, n
   return { ...Object.fromEntries(apis), forwarder: child.pid ?? 0, broker: kafkaPid }
 }
 
-const totalOf = ({ api, forwarder, broker }: Costs): number => api + forwarder + broker
+export const totalOf = ({ api, forwarder, broker }: Costs): number => api + forwarder + broker
 
 function boundGrowth(bounds: Bounds, kind: string, byCount: Record<number, Costs[]>): void {
   const medianOf = (count: number) => median((byCount[count] ?? []).map(totalOf))
@@ -137,7 +138,8 @@ function boundGrowth(bounds: Bounds, kind: string, byCount: Record<number, Costs
   )
 }
 
-function told(byCount: Record<number, Costs[]>): object {
+/** What the bench prints, by how many there are. */
+export function told(byCount: Record<number, Costs[]>): object {
   const of = (costs: readonly Costs[], name: keyof Costs) => spread(costs.map(each => each[name]))
   return Object.fromEntries(
     Object.entries(byCount).map(([count, costs]) => [

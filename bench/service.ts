@@ -24,14 +24,15 @@ export interface Credentials {
 
 const devicesPerCall = 10_000
 
-/** `words`: of its command line, such as a role. */
+/** `words`: of its command line, such as a role. `databases`: those that it uses, when they have been started. */
 export async function startBenchService(
   hooks: Hooks,
   deviceCount: number,
   settings: Record<string, string> = {},
   words: readonly string[] = [],
+  databases?: BenchStore,
 ): Promise<BenchService> {
-  const store = await startBenchStore(hooks, silentLog)
+  const store = databases ?? (await startBenchStore(hooks, silentLog))
   const limits = { DEVICE_RATE: '1000000', DEVICE_BURST: '10000000', BULK_RATE: '10000000', BULK_BURST: '1000000000' }
   const environment = { ...store.environment, ...limits, ...settings }
   const command: [string, ...string[]] = [process.execPath, 'service/main.ts', ...words]

@@ -49,20 +49,23 @@ export async function startBenchStore(hooks: TestHooks, log: Log): Promise<Bench
       QUESTDB_PG: `postgresql://${credentials}@${pg.host}:${pg.port}/${pg.database}`,
       DATABASE_URL: postgresUrl(store.postgres),
     },
-    async countRows(expected) {
-      let count = -1
-      let changedMs = performance.now()
-      while (performance.now() - changedMs < patienceMs) {
-        const [row] = await query(`SELECT count() FROM ${readingsTable}`)
-        const now = Number(row?.[0])
-        if (now !== count) changedMs = performance.now()
-        count = now
-        if (count >= expected) break
-        await sleep(100)
-      }
-      return count
-    },
+    countRows: expected => countReadings([query], expected),
   }
+}
+
+/** As `countRows`, of several QuestDBs together. */
+export async function countReadings(queries: readonly BenchStore['query'][], expected: number): Promise<number> {
+  let count = -1
+  let changedMs = performance.now()
+  while (performance.now() - changedMs < patienceMs) {
+    let now = 0
+    for (const query of queries) now += Number((await query(`SELECT count() FROM ${readingsTable}`))[0]?.[0])
+    if (now !== count) changedMs = performance.now()
+    count = now
+    if (count >= expected) break
+    await sleep(100)
+  }
+  return count
 }
 
 /** Waits until QuestDB shows all that it has taken. */
