@@ -3,6 +3,8 @@
 import { z } from 'zod'
 
 const controlCharacters = /\p{Cc}/u
+/** What cannot be seen, or changes how the text around it reads: U+202E, zero-width characters, fillers of Hangul. */
+const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u
 
 /** The same for the published contract, in words that each dialect of regular expressions knows. */
 const withoutControls = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
@@ -36,4 +38,27 @@ function faultOf(text: string, min: number, max: number): string | undefined {
 export function characterCount(text: string, max: number): number {
   // A text of more units than this is too long however its units pair up, and need not be walked through.
   return text.length > 2 * max ? text.length : [...text].length
+}
+
+/** Why a composed text is none that people read as it is: two such texts do not look the same, though letters of different scripts may. */
+export function visibleTextFault(text: string, charactersMax: number): string | undefined {
+  if (text === '') return 'must not be empty'
+  if (characterCount(text, charactersMax) > charactersMax) return `must have at most ${charactersMax} characters`
+  if (!text.isWellFormed()) return 'must be well-formed Unicode'
+  if (controlCharacters.test(text)) return 'must not contain control characters'
+  if (invisible.test(text)) return 'must not contain invisible characters'
+  if (/[^\P{Zs} ]/u.test(text)) return 'must not contain blanks other than the space'
+  if (text.startsWith(' ') || text.endsWith(' ')) return 'must not begin or end with a space'
+  return text.includes('  ') ? 'must not contain two spaces in a row' : undefined
+}
+
+/** More units than a short text has in any spelling. */
+const spellingLengthMax = 512
+
+/**
+ * The text that a spelling of it stands for (NFC). A text that is too long for any stays as it is: to compose it may take time
+ * that grows with the square of its length, and strangers send it.
+ */
+export function composed(text: string): string {
+  return text.length > spellingLengthMax ? text : text.normalize('NFC')
 }

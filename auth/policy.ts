@@ -2,14 +2,23 @@
 
 import type { Account } from './accounts/account.ts'
 import type { Role } from './accounts/role.ts'
+import type { DeviceScope } from './devices/device-scope.ts'
 import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
+
+/** What an API key may do, beside whose it is. */
+export interface KeyRights {
+  scopes: readonly Scope[]
+  createDevices: boolean
+  /** It is limited to devices with all these tags; undefined: it is not. */
+  tags?: readonly string[] | undefined
+}
 
 /** Who is asking. Whoever sends several credentials, or one that is not good, is nobody. */
 export type Principal =
   | ({ kind: 'session' } & SignedIn)
   | ({ kind: 'bearer' } & SignedIn)
-  | { kind: 'key'; account: Account; keyId: number; scopes: readonly Scope[]; createDevices: boolean }
+  | ({ kind: 'key'; account: Account; keyId: number } & KeyRights)
   | { kind: 'service' }
   /** The local admin token: whoever can read it in the data directory is an administrator. */
   | { kind: 'admin-token' }
@@ -71,18 +80,32 @@ export function mayRead(principal: Principal, accountId: number | undefined): bo
   return rule === 'own' && 'account' in principal && principal.account.id === accountId
 }
 
-/** Whose devices somebody reads where reads are private; nobody's before their address is confirmed. */
-export type ReadScope = 'all' | 'EMAIL_UNVERIFIED' | { owner: number }
+/** Which devices somebody reads where reads are private; none before their address is confirmed. */
+export type ReadScope = DeviceScope | 'EMAIL_UNVERIFIED'
+
+const allDevices: DeviceScope = { owner: undefined, tags: undefined }
 
 /** Of who may read at all, by `readings.read`. */
 export function readScopeOf(principal: Principal): ReadScope {
-  if (!('account' in principal)) return 'all'
+  if (!('account' in principal)) return allDevices
   const { role, isViewer, tenantId, emailVerifiedMs, id } = principal.account
-  if (role !== 'user') return 'all'
+  const tags = tagsOf(principal)
+  if (role !== 'user') return { owner: undefined, tags }
   // Anybody can register with an address of somebody else, and be given a device or the mark by it. A tenant answers for
   // its users, who are given devices by their ids.
   if (tenantId === null && emailVerifiedMs === null) return 'EMAIL_UNVERIFIED'
-  return isViewer ? 'all' : { owner: id }
+  return { owner: isViewer ? undefined : id, tags }
+}
+
+/** Which devices somebody writes readings of by a key. */
+export function writeScopeOf(key: Extract<Principal, { kind: 'key' }>): DeviceScope {
+  const { role, id } = key.account
+  return { owner: role === 'user' ? id : undefined, tags: tagsOf(key) }
+}
+
+/** The tags to whose devices the credential is limited. */
+function tagsOf(principal: Principal): readonly string[] | undefined {
+  return principal.kind === 'key' ? principal.tags : undefined
 }
 
 const scopesByRole: Record<Role, readonly Scope[]> = {
@@ -90,6 +113,9 @@ const scopesByRole: Record<Role, readonly Scope[]> = {
   administrator: scopes,
   operator: scopes,
 }
+
+/** Of a key that is limited to tags: what is no device has none. */
+export const scopesWithTags: readonly Scope[] = ['read', 'ingest']
 
 /** What the keys of an account may do at most, by its role. */
 export function scopesOf(role: Role): readonly Scope[] {

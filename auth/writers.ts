@@ -2,15 +2,17 @@
 
 import type { Role } from './accounts/role.ts'
 import { actorOf } from './actor.ts'
-import { composedName, type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
+import { type Device, DeviceName, NewDevice, nameFault } from './devices/device.ts'
+import { createScopeCheck } from './devices/device-scope.ts'
 import type { Devices } from './devices/devices.ts'
-import { authorize, type Principal } from './policy.ts'
+import { composed } from './plain-text.ts'
+import { authorize, type Principal, writeScopeOf } from './policy.ts'
 
 /** Why a reading of a device is not taken, with a sentence for people. */
 export const writeRefusals = {
   DEVICE_UNKNOWN: 'there is no device of this name',
   DEVICE_MISMATCH: 'the credential belongs to another device',
-  DEVICE_FORBIDDEN: 'the device does not belong to the owner of the API key',
+  DEVICE_FORBIDDEN: 'the device does not belong to the owner of the API key, or lacks a tag that the key is limited to',
   NAME_INVALID: 'no new device can have this name',
   TOO_MANY_DEVICES: 'there is no device of this name, and the owner of the API key has as many as it may add',
   DEVICE_SUSPENDED: 'the device is being changed; send the reading again later',
@@ -21,7 +23,7 @@ export type WriteRefusal = keyof typeof writeRefusals
 /** The same, and of a name what is wrong with it. */
 export function writeRefusalReason(refusal: WriteRefusal, deviceName: string): string {
   const sentence = writeRefusals[refusal]
-  return refusal === 'NAME_INVALID' ? `${sentence}: it ${nameFault(composedName(deviceName))}` : sentence
+  return refusal === 'NAME_INVALID' ? `${sentence}: it ${nameFault(composed(deviceName))}` : sentence
 }
 
 /** Why nobody writes by a credential. */
@@ -135,7 +137,7 @@ class DeviceWriter implements CredentialWriter {
   find(deviceName: string): Device | WriteRefusal {
     const { device } = this
     if (!this.#isCurrent()) return 'DEVICE_UNKNOWN'
-    const isSame = deviceName === device.name || composedName(deviceName) === device.name
+    const isSame = deviceName === device.name || composed(deviceName) === device.name
     return isSame ? writable(device, this.#devices) : 'DEVICE_MISMATCH'
   }
 
@@ -177,35 +179,35 @@ function createKeyWriter(
   perOwner: DevicesPerOwner,
 ): Omit<CredentialWriter, 'renewed'> {
   const { account } = key
-  const mayWriteAll = account.role !== 'user'
+  const isInScope = createScopeCheck(writeScopeOf(key))
   const ownedMax = perOwner[account.role]
   const room = () => Math.max(0, ownedMax - devices.ownedBy(account.id))
 
   function find(deviceName: string): Device | WriteRefusal {
     const device = devices.get(deviceName)
     if (device === undefined) return key.createDevices ? refusalOfNew(deviceName) : 'DEVICE_UNKNOWN'
-    return checkOwner(device)
+    return checkScope(device)
   }
 
-  function checkOwner(device: Device): Device | WriteRefusal {
-    return mayWriteAll || device.owner === account.id ? writable(device, devices) : 'DEVICE_FORBIDDEN'
+  function checkScope(device: Device): Device | WriteRefusal {
+    return isInScope(device) ? writable(device, devices) : 'DEVICE_FORBIDDEN'
   }
 
   function check(device: Device): Device | WriteRefusal {
-    return device.removed ? 'DEVICE_UNKNOWN' : checkOwner(device)
+    return device.removed ? 'DEVICE_UNKNOWN' : checkScope(device)
   }
 
   const unchanged = (number: number, authSeq: number) => unchangedDevice(devices, number, authSeq)
 
   function refusalOfNew(deviceName: string): WriteRefusal {
-    if (nameFault(composedName(deviceName)) !== undefined) return 'NAME_INVALID'
+    if (nameFault(composed(deviceName)) !== undefined) return 'NAME_INVALID'
     return room() === 0 ? 'TOO_MANY_DEVICES' : 'DEVICE_UNKNOWN'
   }
 
   async function createDevices(deviceNames: readonly string[]): Promise<'done' | 'later'> {
     const names = key.createDevices ? newNames(deviceNames).slice(0, room()) : []
     if (names.length === 0) return 'done'
-    const additions = names.map(name => NewDevice.parse({ name, owner: account.id }))
+    const additions = names.map(name => NewDevice.parse({ name, owner: account.id, tags: [...(key.tags ?? [])] }))
     const added = await devices.add(additions, actorOf(key), ownedMax)
     // A request beside this one may have taken the room or a name: then none of these are added.
     return added.ok || !passing.has(added.code) ? 'done' : 'later'

@@ -2,6 +2,7 @@
 
 import { parse } from 'csv-parse/sync'
 import { DeviceRequest } from '../auth/devices/device.ts'
+import { tagsIn } from '../auth/devices/tag.ts'
 import { CommandError } from './command-error.ts'
 import { namesIn } from './option-values.ts'
 
@@ -39,6 +40,7 @@ const columns = {
   owner: number,
   quality_limits: json,
   metrics: namesIn,
+  tags: tagsIn,
 } satisfies Record<Exclude<keyof DeviceRequest, 'name'> | typeof nameColumn, Cell>
 
 /** Columns that had other names. */

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { DeviceChangeRequest } from '../auth/devices/device.ts'
-import { type JsonObject, jsonObjectOrNone, namesIn, numberOrNone } from './option-values.ts'
+import { collected, type JsonObject, jsonObjectOrNone, namesIn, numberOrNone } from './option-values.ts'
 
 export interface DeviceOptions {
   locationShort?: string
@@ -16,6 +16,9 @@ export interface DeviceOptions {
   owner?: string
   limits?: JsonObject | 'none'
   metrics?: string
+  tag?: string[]
+  /** False: none. */
+  tags?: boolean
 }
 
 export function addDeviceOptions(command: Command): Command {
@@ -36,6 +39,7 @@ export function addDeviceOptions(command: Command): Command {
       '--metrics <names>',
       'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
     )
+    .option('--tag <tag>', 'a tag such as site:berlin, once for each; they replace those that it has', collected)
 }
 
 /** Only what was said. */
@@ -51,8 +55,13 @@ export function changeOf(options: DeviceOptions): DeviceChangeRequest {
     ...(interval === undefined ? {} : { expected_interval_seconds: numberOf(interval) }),
     ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
+    ...tagsOf(options),
     ...(metrics === undefined ? {} : { metrics: metrics === 'none' ? null : namesIn(metrics) }),
   }
+}
+
+function tagsOf({ tag, tags }: DeviceOptions): { tags?: string[] } {
+  return tag === undefined && tags !== false ? {} : { tags: tag ?? [] }
 }
 
 /** All digits are an id: no address is. */

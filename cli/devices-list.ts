@@ -10,9 +10,9 @@ export function addDevicesList(devices: Command, client: AdminClient, streams: S
   devices
     .command('list')
     .description('list devices')
-    .option('--search <text>', 'only devices whose name or location contains this text (case-insensitive)')
+    .option('--search <text>', 'only devices whose name, location or tags contain this text (case-insensitive)')
     .option('--json', 'print as JSON')
-    .addHelpText('after', '\nExamples:\n  barograph devices list\n  barograph devices list --search kitchen --json')
+    .addHelpText('after', '\nExamples:\n  barograph devices list\n  barograph devices list --search site:berlin --json')
     .action(async ({ search, json }: { search?: string; json?: boolean }) => {
       const found = await readAll(client, search ?? '')
       if (json === true) printJson(streams, found)

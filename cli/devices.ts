@@ -61,6 +61,7 @@ const setHelp = `
 Examples:
   barograph devices set kitchen --location-short Kitchen --altitude 312
   barograph devices set kitchen --no-log          rejects its readings until --log
+  barograph devices set kitchen --tag site:berlin --tag room:kitchen
   barograph devices set kitchen --name attic      keeps the password and the readings
   barograph devices set roof --limits '{"temperature":{"max":60,"spike":null},"pressure":{"flat_hours":12}}'
                                                   suspect above 60 °C, no spike test, flat line after 12 hours
@@ -73,6 +74,7 @@ function addSet(devices: Command, client: AdminClient, streams: Streams): void {
     .option('--no-battery', 'not battery-powered')
     .option('--log', 'accept its readings')
     .option('--no-log', 'reject its readings')
+    .option('--no-tags', 'take all its tags away')
     .option('--name <name>', 'new name')
     .option('--json', 'print the changed device as JSON')
     .addHelpText('after', setHelp)

@@ -7,6 +7,7 @@ import { type Scope, scopes } from '../auth/keys/key.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { ownerOf } from './device-options.ts'
+import { collected } from './option-values.ts'
 import { printFields, printJson, printTable, printText } from './output.ts'
 
 type AdminKey = AdminKeyPage['keys'][number]
@@ -24,6 +25,7 @@ The owner is told by mail. A key that sends readings (ingest, --create-devices) 
 
 Examples:
   barograph keys add --account ada@example.com --name 'weather script' --scope ingest
+  barograph keys add --account ada@example.com --name berlin --tag site:berlin --scope read ingest
   barograph keys add --account 7 --name grafana --scope read --expires-in-days 90 --json`
 
 interface AddOptions {
@@ -31,6 +33,7 @@ interface AddOptions {
   name: string
   scope: Scope[]
   createDevices?: boolean
+  tag?: string[]
   expiresInDays?: number
   json?: boolean
 }
@@ -43,15 +46,17 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
     .requiredOption('--name <name>', 'what it is for')
     .addOption(new Option('--scope <scope...>', 'what it may do').choices(scopes).default(['read']))
     .option('--create-devices', 'let it add devices with its readings')
+    .option('--tag <tag>', 'limit it to devices with this tag, once for each that must hold', collected)
     .option('--expires-in-days <days>', 'days until it expires, at most 365; never without it', days)
     .option('--json', 'print as JSON')
     .addHelpText('after', addHelp)
-    .action(async ({ account, name, scope, createDevices, expiresInDays, json }: AddOptions) => {
+    .action(async ({ account, name, scope, createDevices, tag, expiresInDays, json }: AddOptions) => {
       const added = await client.json(AddedKey, 'POST', '/keys', {
         account: ownerOf(account),
         name,
         scopes: scope,
         create_devices: createDevices,
+        tags: tag,
         expires_in_days: expiresInDays,
       })
       if (json === true) {
@@ -59,7 +64,7 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
         return
       }
       const { key, ...details } = added
-      printFields(streams, { ...details, scopes: details.scopes.join(' ') })
+      printFields(streams, { ...details, scopes: details.scopes.join(' '), tags: details.tags.join(', ') })
       printText(streams.stdout, `\nKey, shown only once:\n${key}\n`)
     })
   command
@@ -73,7 +78,10 @@ export function defineKeys(command: Command, { client, streams }: CommandContext
       if (json === true) printJson(streams, keys)
       else if (keys.length === 0) printText(streams.stdout, 'no keys\n')
       else
-        printTable(streams, [['id', 'account', 'prefix', 'scopes', 'state', 'last used', 'name'], ...keys.map(rowOf)])
+        printTable(streams, [
+          ['id', 'account', 'prefix', 'scopes', 'tags', 'state', 'last used', 'name'],
+          ...keys.map(rowOf),
+        ])
     })
   command
     .command('revoke')
@@ -99,8 +107,17 @@ async function readAll(client: AdminClient, account: string | undefined): Promis
   return keys
 }
 
-function rowOf({ id, email, prefix, scopes, state, last_used_at, name }: AdminKey): string[] {
-  return [String(id), email, prefix, scopes.join(' ') || '-', state, last_used_at ?? 'never', name]
+function rowOf({ id, email, prefix, scopes, tags, state, last_used_at, name }: AdminKey): string[] {
+  return [
+    String(id),
+    email,
+    prefix,
+    scopes.join(' ') || '-',
+    tags.join(', ') || '-',
+    state,
+    last_used_at ?? 'never',
+    name,
+  ]
 }
 
 function days(text: string): number {

@@ -1,4 +1,4 @@
-/** Values of options: numbers, JSON, `none`, lists of names. */
+/** Values of options: numbers, JSON, `none`, lists of names, and options that are given more than once. */
 
 import { InvalidArgumentError } from 'commander'
 
@@ -42,4 +42,8 @@ export function countUpTo(max: number): (text: string) => number {
 /** Separated by commas, semicolons or blanks. */
 export function namesIn(text: string): string[] {
   return text.split(/[\s,;]/).filter(name => name !== '')
+}
+
+export function collected(text: string, before: readonly string[] = []): string[] {
+  return [...before, text]
 }

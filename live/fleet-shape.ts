@@ -29,6 +29,7 @@ const state = {
 
 const FleetDevice = z.strictObject({
   ...state,
+  tags: z.array(z.string()).exactOptional().meta({ description: 'Only where it has any.' }),
   expected_interval_seconds: z.number().nonnegative().nullable(),
   values: bySomeMetrics(z.number()),
   hours: z
@@ -44,9 +45,9 @@ export type FleetDevice = z.infer<typeof FleetDevice>
 export const Fleet = z.strictObject({
   generated_at: z.int(),
   time_zone: z.string(),
-  counts: z
-    .record(z.enum(liveStates), Count)
-    .meta({ description: 'Of the whole fleet, or of the devices that the reader may read.' }),
+  counts: z.record(z.enum(liveStates), Count).meta({
+    description: 'Of the whole fleet, or of the devices that the reader may read; with `tag`, of those with the tags.',
+  }),
   devices: z.array(FleetDevice),
   ...furtherMetrics,
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),

@@ -79,7 +79,7 @@ export interface DeviceTexts {
 
 /** One device of a list. */
 export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, slot: number): string {
-  const { number, name, location_short } = fleet.device(slot) as LiveDevice
+  const { number, name, location_short, tags } = fleet.device(slot) as LiveDevice
   const { expectedMs } = fleet.columns()
   const expectedSeconds = Math.round(expectedMs[slot] as number) / 1000
   const ageMsMax = Math.max(5000 * (Number.isNaN(expectedSeconds) ? expectedDefaultSeconds : expectedSeconds), hourMs)
@@ -96,6 +96,7 @@ export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, 
   }
   return (
     `{"device":${JSON.stringify(name)},"location_short":${JSON.stringify(location_short)},` +
+    (tags.length === 0 ? '' : `"tags":${JSON.stringify(tags)},`) +
     `"state":"${stateOf(fleet, slot)}","last_seen":${lastSeenOf(fleet, slot)},` +
     `"expected_interval_seconds":${Number.isNaN(expectedSeconds) ? null : expectedSeconds},` +
     `"values":{${told.join()}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`

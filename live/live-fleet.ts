@@ -24,6 +24,7 @@ export interface LiveDevice {
   readonly location_short: string
   readonly log_switch: boolean
   readonly expected_interval_seconds: number | null
+  readonly tags: readonly string[]
 }
 
 /** Readings in the order in which they became durable; see `ingest.onStored`. */

@@ -1,7 +1,7 @@
 /** A message to `readings/<device>` as the logger API takes it: the JSON of `PUT /api/log`. */
 
 import { parseJson } from '../api/http/json-body.ts'
-import { composedName } from '../auth/devices/device.ts'
+import { composed } from '../auth/plain-text.ts'
 import type { RejectedSender, Rejection } from '../ingest/rejections/rejection.ts'
 import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
@@ -40,5 +40,5 @@ export function readBody(payload: Publish['payload'], deviceName: string): Body 
 }
 
 function isSameName(one: string, other: string): boolean {
-  return one === other || composedName(one) === composedName(other)
+  return one === other || composed(one) === composed(other)
 }

@@ -1,10 +1,11 @@
 /** The API keys of whoever is signed in: listed, created, revoked. Only in a browser's session: no key makes a key. */
 
 import { z } from 'zod'
+import { Tags } from '../../auth/devices/tag.ts'
 import { type Scope, scopes } from '../../auth/keys/key.ts'
 import type { KeyDetails } from '../../auth/keys/key-lists.ts'
 import { type AccountService, accountOf } from './account-service.ts'
-import { boolean, integer, listOf, record, text } from './kit/fields.ts'
+import { boolean, checkedBy, integer, listOf, record, text } from './kit/fields.ts'
 import { type AccountOperation, operation } from './kit/operation.ts'
 import { isoTime } from './schemas.ts'
 
@@ -16,6 +17,7 @@ export const CreateApiKeyRequest = record('CreateApiKeyRequest', {
   expires_in_days: integer({ min: 1, max: keyDaysMax }).nullish(),
   scopes: listOf(scopes, { default: ['read'] }).optional(),
   create_devices: boolean().optional(),
+  tags: checkedBy(Tags).optional(),
 })
 
 const time = () => z.iso.datetime()
@@ -27,6 +29,10 @@ const ApiKeyListItem = z
     prefix: z.string(),
     scopes: z.array(z.enum(scopes)),
     create_devices: z.boolean(),
+    tags: z
+      .array(z.string())
+      .exactOptional()
+      .meta({ description: 'Only where it is limited to devices with all these.' }),
     created_at: time(),
     last_used_at: time().nullable(),
     expires_at: time().nullable(),
@@ -75,15 +81,19 @@ export function apiKeyOperations({ keys }: AccountService): AccountOperation[] {
         'FORBIDDEN',
         'CROSS_SITE',
         'SCOPE_NOT_ALLOWED',
+        'TAGS_NOT_ALLOWED',
         'EMAIL_UNVERIFIED',
         'ACCOUNT_INACTIVE',
         'TOO_MANY_KEYS',
         'TOO_MANY_REQUESTS',
         'UNAVAILABLE',
       ],
-      async handle({ principal, body: { name, expires_in_days, scopes = scopesUsual, create_devices = false } }) {
+      async handle({
+        principal,
+        body: { name, expires_in_days, scopes = scopesUsual, create_devices = false, tags = [] },
+      }) {
         const expiresInDays = expires_in_days ?? undefined
-        const wanted = { name, scopes, createDevices: create_devices, expiresInDays }
+        const wanted = { name, scopes, createDevices: create_devices, tags, expiresInDays }
         const created = await keys.create(accountOf(principal), wanted)
         if (!created.ok) return created
         return { ok: true, value: { ...commonOf(created.value), key: created.value.text } }
@@ -113,13 +123,14 @@ function listItem(key: KeyDetails): z.infer<typeof ApiKeyListItem> {
   return { ...commonOf(key), last_used_at: isoTimeOrNull(lastUsedMs), revoked_at: isoTimeOrNull(revokedMs) }
 }
 
-function commonOf({ id, name, prefix, scopes, createDevices, createdMs, expiresMs }: KeyDetails) {
+function commonOf({ id, name, prefix, scopes, createDevices, tags, createdMs, expiresMs }: KeyDetails) {
   return {
     id,
     name,
     prefix,
     scopes: [...scopes],
     create_devices: createDevices,
+    ...(tags.length === 0 ? {} : { tags: [...tags] }),
     created_at: isoTime(createdMs),
     expires_at: isoTimeOrNull(expiresMs),
   }

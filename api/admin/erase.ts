@@ -1,7 +1,7 @@
 /** Erasing a device with all its readings, or its values of one metric, by HTTP: asked for once, reported on until it is done. */
 
 import { z } from 'zod'
-import { composedName } from '../../auth/devices/device.ts'
+import { composed } from '../../auth/plain-text.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { EraseReport, MetricEraseReport } from '../../lifecycle/erasure/erase-records.ts'
 import { DevicePath, sendRefusal, sendUnsettled } from './devices.ts'
@@ -28,7 +28,7 @@ function deviceOperations(jobs: EraseJobs): AdminOperation[] {
       refusals: ['DEVICE_UNKNOWN'],
       async handle({ path }, reply) {
         if (!(await jobs.reconcile())) return sendUnsettled(reply)
-        const found = await jobs.report(composedName(path.name))
+        const found = await jobs.report(composed(path.name))
         return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
       },
     }),
@@ -41,7 +41,7 @@ function deviceOperations(jobs: EraseJobs): AdminOperation[] {
       success: { status: 202, description: 'The job, which goes on', json: Report },
       refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
       async handle({ path, actor }, reply) {
-        const name = composedName(path.name)
+        const name = composed(path.name)
         const requested = await jobs.request(name, actor)
         if (!requested.ok) return sendRefusal(reply, requested.code)
         const location = `/api/admin/devices/${encodeURIComponent(name)}/erase`
@@ -65,7 +65,7 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
       refusals: ['METRIC_UNKNOWN'],
       async handle({ path: { name, metric } }, reply) {
         if (!(await jobs.reconcile())) return sendUnsettled(reply)
-        const found = await jobs.metricReport(composedName(name), metric)
+        const found = await jobs.metricReport(composed(name), metric)
         return found === undefined ? sendProblem(reply, 'METRIC_UNKNOWN', noJob) : reply.send(found)
       },
     }),
@@ -79,7 +79,7 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
       success: { status: 202, description: 'The job, which goes on', json: MetricReport },
       refusals: ['DEVICE_UNKNOWN', 'METRIC_UNKNOWN', 'METRIC_BUILT_IN', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
       async handle({ path: { name, metric }, actor }, reply) {
-        const device = composedName(name)
+        const device = composed(name)
         const requested = await jobs.requestMetric(device, metric, actor)
         if (!requested.ok) return sendProblem(reply, requested.code, details[requested.code])
         const location = `/api/admin/devices/${encodeURIComponent(device)}/metrics/${metric}`

@@ -33,6 +33,7 @@ export const adminErrors = {
   KEY_UNKNOWN: { status: 404, text: 'key unknown' },
   ACCOUNT_INACTIVE: { status: 409, text: 'account inactive' },
   SCOPE_NOT_ALLOWED: { status: 409, text: 'scope not allowed' },
+  TAGS_NOT_ALLOWED: { status: 409, text: 'tags not allowed with these scopes' },
   OWNER_UNVERIFIED: { status: 409, text: 'owner unverified' },
   TOO_MANY_KEYS: { status: 409, text: 'too many keys' },
   INVITATION_UNKNOWN: { status: 404, text: 'invitation unknown' },

@@ -1,8 +1,9 @@
 /** `POST /api/admin/import`: readings with times of their own. */
 
-import { composedName, type Device, nameFault } from '../../auth/devices/device.ts'
+import { type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { BulkFields } from '../../auth/metrics/bulk-fields.ts'
+import { composed } from '../../auth/plain-text.ts'
 import { writeRefusalReason } from '../../auth/writers.ts'
 import { NamesUnavailable } from '../../ingest/import/import-session.ts'
 import type { FieldResolver, SentField } from '../../ingest/import/resolve-fields.ts'
@@ -27,7 +28,7 @@ function unknownDevice(name: string) {
 
 export function importReadingsGroup(options: ImportOptions): OperationGroup<AdminOperation> {
   const { ingest, devices, bulkFields, meter } = options
-  const find = (name: string) => devices.get(name) ?? unknownDevice(composedName(name))
+  const find = (name: string) => devices.get(name) ?? unknownDevice(composed(name))
   const route: ImportRoute = {
     path: '/import',
     name: 'admin_import_readings',

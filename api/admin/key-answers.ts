@@ -14,6 +14,7 @@ const AdminKey = z.object({
   prefix: z.string(),
   scopes: z.array(z.enum(scopes)),
   create_devices: z.boolean(),
+  tags: z.array(z.string()),
   state: z.enum(['active', 'expired', 'revoked']),
   created_at: time(),
   last_used_at: time().nullable(),

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { Account } from '../../auth/accounts/account.ts'
 import type { Accounts } from '../../auth/accounts/accounts.ts'
 import { ownerName } from '../../auth/devices/device.ts'
+import { Tags } from '../../auth/devices/tag.ts'
 import { scopes } from '../../auth/keys/key.ts'
 import type { OwnedKey } from '../../auth/keys/key-lists.ts'
 import type { Keys } from '../../auth/keys/keys.ts'
@@ -28,6 +29,7 @@ export const NewAdminKey = z.strictObject({
   name: plainText({ min: 1, max: 100 }),
   scopes: z.array(z.enum(scopes)).max(scopes.length).default(['read']),
   create_devices: z.boolean().default(false),
+  tags: Tags.default([]).meta({ description: 'It is limited to devices with all these.' }),
   expires_in_days: z.int().min(1).max(keyDaysMax).nullable().default(null),
 })
 
@@ -60,13 +62,13 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
   }
 
   async function add(reply: FastifyReply, wanted: z.infer<typeof NewAdminKey>, actor: string): Promise<FastifyReply> {
-    const { account: owner, name, scopes, create_devices: createDevices, expires_in_days } = wanted
+    const { account: owner, name, scopes, create_devices: createDevices, tags, expires_in_days } = wanted
     const account = await findAccount(String(owner))
     if (account === undefined) {
       return sendProblem(reply, 'OWNER_UNKNOWN', { errors: [{ path: 'account', message: 'is no account' }] })
     }
     const { id: accountId, email } = account
-    const key = { name, scopes, createDevices, expiresInDays: expires_in_days ?? undefined }
+    const key = { name, scopes, createDevices, tags, expiresInDays: expires_in_days ?? undefined }
     const created = await keys.createFor(accountId, key, actor)
     if (!created.ok) return sendRefusal(reply, created)
     const { text, ...details } = created.value
@@ -98,6 +100,7 @@ export function keyOperations({ accounts, keys }: AdminKeysOptions): AdminOperat
         'OWNER_UNKNOWN',
         'ACCOUNT_INACTIVE',
         'SCOPE_NOT_ALLOWED',
+        'TAGS_NOT_ALLOWED',
         'OWNER_UNVERIFIED',
         'TOO_MANY_KEYS',
         'TOO_MANY_REQUESTS',
@@ -130,6 +133,7 @@ function revokeOperation(keys: Pick<Keys, 'revokeAny'>): AdminOperation {
 const refusals = {
   ACCOUNT_INACTIVE: { code: 'ACCOUNT_INACTIVE', detail: 'the account is switched off: enable it first' },
   SCOPE_NOT_ALLOWED: { code: 'SCOPE_NOT_ALLOWED', detail: 'a scope is beyond the role of the account' },
+  TAGS_NOT_ALLOWED: { code: 'TAGS_NOT_ALLOWED', detail: 'a key with tags may have the scopes read and ingest alone' },
   EMAIL_UNVERIFIED: {
     code: 'OWNER_UNVERIFIED',
     detail: 'keys that send readings need a verified address: its owner confirms it, or barograph accounts verify does',
@@ -155,6 +159,7 @@ function shown(key: OwnedKey, nowMs: number): AdminKeyPage['keys'][number] {
     prefix,
     scopes: [...key.scopes],
     create_devices: createDevices,
+    tags: [...key.tags],
     state: revokedMs !== null ? 'revoked' : expiresMs !== null && expiresMs <= nowMs ? 'expired' : 'active',
     created_at: new Date(createdMs).toISOString(),
     last_used_at: isoTime(lastUsedMs),

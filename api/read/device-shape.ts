@@ -1,6 +1,6 @@
 /** What `GET /api/device/<name>` answers. */
 
-import type { z } from 'zod'
+import { z } from 'zod'
 import { Device } from '../../auth/devices/device.ts'
 
 export const PublicDevice = Device.pick({
@@ -8,5 +8,7 @@ export const PublicDevice = Device.pick({
   location_desc: true,
   log_switch: true,
   battery: true,
-}).strict()
+})
+  .extend({ tags: z.array(z.string()).exactOptional().meta({ description: 'Only where it has any.' }) })
+  .strict()
 export type PublicDevice = z.infer<typeof PublicDevice>

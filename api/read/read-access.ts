@@ -15,7 +15,7 @@ import { letAnyOriginRead } from '../http/cors.ts'
 import type { Scope } from '../http/scope.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { refuse } from './read-answers.ts'
-import { deviceReader, everybody, ownerReader, type ReadableDevices, type Reader } from './readers.ts'
+import { deviceReader, everybody, type ReadableDevices, type Reader, scopedReader } from './readers.ts'
 
 export interface ReadAccess {
   readonly isOpen: boolean
@@ -65,7 +65,8 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
     if (scope === 'EMAIL_UNVERIFIED') return scope
     // All sessions and keys of an account share what it has.
     const credential = 'account' in principal ? subjectOf(principal.account.id) : principal.kind
-    return { reader: scope === 'all' ? ofAll : ownerReader(devices, scope.owner), credential }
+    const isOfAll = scope.owner === undefined && scope.tags === undefined
+    return { reader: isOfAll ? ofAll : scopedReader(devices, scope), credential }
   }
 
   async function check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {

@@ -72,7 +72,7 @@ export function fleetOrListed(parameter: string): Subject<Fleet> {
       if (list === undefined) return fleetOf(reader)
       const found = readDevices(list, reader.device)
       if (!found.ok) return { ok: false, code: found.code === 'DEVICE_UNKNOWN' ? reader.refusal : found.code }
-      return { ok: true, about: namedFleet(reader.fleet?.owner, found.devices) }
+      return { ok: true, about: namedFleet(reader.fleet?.scope, found.devices) }
     },
   }
 }
@@ -90,7 +90,7 @@ export function fleetOrNamed(parameter: string, devicesMax: number): Subject<Fle
         return { ok: false, code: 'PARAMETER_INVALID', text: `${parameter} may be given ${devicesMax} times` }
       }
       const found = devicesOf(names, reader)
-      return found.ok ? { ok: true, about: namedFleet(reader.fleet?.owner, found.about) } : found
+      return found.ok ? { ok: true, about: namedFleet(reader.fleet?.scope, found.about) } : found
     },
   }
 }

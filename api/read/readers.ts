@@ -1,7 +1,9 @@
 /** Who reads, as far as the reads see it: which devices there are for them. */
 
 import type { Device } from '../../auth/devices/device.ts'
+import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { createTagMatcher } from '../../auth/devices/tag.ts'
 
 export interface Reader {
   /** Undefined for one that is unknown, and for one that they may not read. */
@@ -12,39 +14,51 @@ export interface Reader {
   readonly fleet: Fleet | undefined
 }
 
-/** The devices that a read of the fleet is about: all, those of an account, or those that were named. */
+/** The devices that a read of the fleet is about: all, those that somebody may read, or those that were named. */
 export interface Fleet {
-  /** Only devices of this account; undefined: of anybody. */
-  readonly owner: number | undefined
+  /** Only devices in it; undefined: any. */
+  readonly scope: DeviceScope | undefined
   /** Only these; undefined: all of them. */
   readonly named: readonly Device[] | undefined
   /** In the order of names; valid until the next change. */
   all(): readonly Device[]
   /** Those that log; the same array until one of them changes. */
   active(): readonly Device[]
+  /** Those of all with a tag for each of these, where `key:*` stands for any value. */
+  tagged(tags: readonly string[]): readonly Device[]
 }
 
-export type ReadableDevices = Pick<Devices, 'get' | 'all' | 'active'>
+export type ReadableDevices = Pick<Devices, 'get' | 'all' | 'active' | 'tagged'>
 
 export function everybody(devices: ReadableDevices): Reader {
   const fleet: Fleet = {
-    owner: undefined,
+    scope: undefined,
     named: undefined,
     all: () => devices.all(),
     active: () => devices.active(),
+    tagged: tags => devices.tagged(tags).all,
   }
   return { device: name => devices.get(name), refusal: 'DEVICE_UNKNOWN', fleet }
 }
 
-/** A person: a device of somebody else looks as if there were none. */
-export function ownerReader(devices: ReadableDevices, owner: number): Reader {
+/** A person, or a program by a key: a device out of their scope looks as if there were none. */
+export function scopedReader(devices: ReadableDevices, scope: DeviceScope): Reader {
+  const isInScope = createScopeCheck(scope)
+  const { owner, tags } = scope
+  const lists = (more: readonly string[] = []) => devices.tagged([...(tags ?? []), ...more], owner)
   return {
     device(name) {
       const device = devices.get(name)
-      return device?.owner === owner ? device : undefined
+      return device !== undefined && isInScope(device) ? device : undefined
     },
     refusal: 'DEVICE_UNKNOWN',
-    fleet: { owner, named: undefined, all: () => devices.all(owner), active: () => devices.active(owner) },
+    fleet: {
+      scope,
+      named: undefined,
+      all: () => (tags === undefined ? devices.all(owner) : lists().all),
+      active: () => (tags === undefined ? devices.active(owner) : lists().active),
+      tagged: more => lists(more).all,
+    },
   }
 }
 
@@ -60,10 +74,16 @@ export function deviceReader(devices: ReadableDevices, { number }: Pick<Device, 
   }
 }
 
-export function isWhole({ owner, named }: Fleet): boolean {
-  return owner === undefined && named === undefined
+export function isWhole({ scope, named }: Fleet): boolean {
+  return scope === undefined && named === undefined
 }
 
-export function namedFleet(owner: number | undefined, named: readonly Device[]): Fleet {
-  return { owner, named, all: () => named, active: () => named.filter(({ log_switch }) => log_switch) }
+export function namedFleet(scope: DeviceScope | undefined, named: readonly Device[]): Fleet {
+  return {
+    scope,
+    named,
+    all: () => named,
+    active: () => named.filter(({ log_switch }) => log_switch),
+    tagged: tags => named.filter(createTagMatcher(tags)),
+  }
 }

@@ -59,8 +59,15 @@ export function readsGroup(access: ReadAccess, { query }: ReadsOptions): Operati
   }
 
   function describe(device: Device, request: FastifyRequest, reply: FastifyReply): Sent {
-    const { location_short, location_desc, log_switch, battery } = device
-    const text = JSON.stringify({ location_short, location_desc, log_switch, battery } satisfies PublicDevice)
+    const { location_short, location_desc, log_switch, battery, tags } = device
+    const about: PublicDevice = {
+      location_short,
+      location_desc,
+      log_switch,
+      battery,
+      ...(tags.length === 0 ? {} : { tags }),
+    }
+    const text = JSON.stringify(about)
     const body = bodyOf(encodeBody(new TextEncoder().encode(text)))
     return sendBody(request, reply, body, deviceMaxAgeSeconds, query.coded)
   }

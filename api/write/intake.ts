@@ -1,7 +1,8 @@
 /** Takes one reading from somebody who may write it: the same checks, limits and records for every protocol. */
 
-import { composedName, type Device, nameFault } from '../../auth/devices/device.ts'
+import { type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
+import { composed } from '../../auth/plain-text.ts'
 import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writers.ts'
 import { type Fields, ignoredNames } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
@@ -84,7 +85,7 @@ export function refusalOfWrite(code: WriteRefusal, writer: Writer, deviceName: s
   // The device of the credential was removed while the body came in.
   if (code === 'DEVICE_UNKNOWN' && writer.device !== undefined) return { reason: 'unauthorized', code: 'UNAUTHORIZED' }
   if (code !== 'NAME_INVALID') return refusals[code]
-  return { ...refusals[code], members: { errors: { device: nameFault(composedName(deviceName)) } } }
+  return { ...refusals[code], members: { errors: { device: nameFault(composed(deviceName)) } } }
 }
 
 export const databaseAway: Refusal = { reason: 'database_away', code: 'DATABASE_AWAY' }

@@ -55,7 +55,7 @@ interface AccountRow {
   tenant_slug: string | null
   preferences: Partial<Preferences> | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
-  keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null][]
+  keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null, tags: string[]][]
 }
 
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
@@ -68,7 +68,8 @@ export async function readAccount(database: Transaction, id: number, nowMs: numb
          WHERE account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
          ORDER BY created_at DESC LIMIT $3
        ) AS sessions, ARRAY(
-         SELECT jsonb_build_array(id, to_jsonb(scopes), create_devices, date_part('epoch', expires_at) * 1000)
+         SELECT jsonb_build_array(id, to_jsonb(scopes), create_devices, date_part('epoch', expires_at) * 1000,
+           to_jsonb(tags))
          FROM api_keys
          WHERE account_id = accounts.id AND revoked_at IS NULL
            AND (expires_at > to_timestamp($2::float8 / 1000)) IS NOT FALSE
@@ -114,8 +115,8 @@ function sessionsOf({ sessions }: AccountRow): Account['sessions'] {
 
 function keysOf({ keys }: AccountRow): Account['keys'] {
   if (keys.length === 0) return noKeys
-  return keys.map(([id, scopes, createDevices, expiresMs]) => {
-    return { id, scopes: scopeSet(scopes), createDevices, expiresMs }
+  return keys.map(([id, scopes, createDevices, expiresMs, tags]) => {
+    return { id, scopes: scopeSet(scopes), createDevices, expiresMs, tags: tags.length === 0 ? undefined : tags }
   })
 }
 

@@ -10,7 +10,7 @@ export interface RecordPage extends Omit<DevicePage, 'devices'> {
   records: readonly DeviceRecord[]
 }
 
-/** Finds the text in the name, the place or its description, whatever the case. Pages count from 1. */
+/** Finds the text in the name, the place, its description or a tag, whatever the case. Pages count from 1. */
 export function pageOfDevices(all: readonly DeviceRecord[], search: string, page: number): RecordPage {
   const found = search === '' ? all : all.filter(finder(search))
   return { records: rowsOfPage(found, page), ...listPage(found.length, page) }
@@ -18,5 +18,6 @@ export function pageOfDevices(all: readonly DeviceRecord[], search: string, page
 
 function finder(search: string): (record: DeviceRecord) => boolean {
   const isFound = createTextSearch(search)
-  return ({ name, location_short, location_desc }) => isFound(name) || isFound(location_short) || isFound(location_desc)
+  return ({ name, location_short, location_desc, tags }) =>
+    isFound(name) || isFound(location_short) || isFound(location_desc) || tags.some(isFound)
 }

@@ -1,9 +1,10 @@
 /** All devices in memory, by name for authentication, and in the order of names for lists: of all, and of each owner. */
 
 import { bug } from '../../limits/bug.ts'
-import { composedName } from './device.ts'
+import { composed } from '../plain-text.ts'
 import { DeviceRecord, type DeviceRow } from './device-record.ts'
 import { NameList } from './name-list.ts'
+import { type DeviceLists, TaggedDevices } from './tagged-devices.ts'
 
 /** Called after each change of a device; `isRemoved`: it is not in the registry any more. */
 export type DeviceListener = (device: DeviceRecord, isRemoved: boolean) => void
@@ -18,13 +19,14 @@ export class DeviceMemory {
   readonly #byOwner = new Map<number, NameList>()
   /** Of those that were removed. None is ever given again, so a row that was read before its removal brings none back. */
   readonly #removed = new Set<number>()
+  readonly #tagged = new TaggedDevices()
   readonly #listeners: DeviceListener[] = []
   #version = 0
   #sequence = 0
 
   /** Names are kept composed; a decomposed spelling costs a second look only where the first finds nothing. */
   get(name: string): DeviceRecord | undefined {
-    return this.#byName.get(name) ?? this.#byName.get(composedName(name))
+    return this.#byName.get(name) ?? this.#byName.get(composed(name))
   }
 
   byNumber(number: number): DeviceRecord | undefined {
@@ -89,6 +91,11 @@ export class DeviceMemory {
 
   active(owner?: number): readonly DeviceRecord[] {
     return owner === undefined ? this.#list.active() : (this.#byOwner.get(owner)?.active() ?? nothing)
+  }
+
+  /** Those with a tag for each of these, of an account or of all. */
+  tagged(tags: readonly string[], owner?: number): DeviceLists {
+    return this.#tagged.of(this.all(owner), tags, owner, this.#version)
   }
 
   onChange(listener: DeviceListener): void {

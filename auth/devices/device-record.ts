@@ -19,6 +19,7 @@ export interface DeviceRow {
   owner: number | null
   quality_limits: QualityLimits | null
   metrics: string[] | null
+  tags: string[]
   createdMs: number
   lastSeenMs: number | null
   current: Buffer
@@ -30,6 +31,9 @@ export interface DeviceRow {
 }
 
 export const numbersOf = (rows: readonly Pick<DeviceRow, 'number'>[]): number[] => rows.map(({ number }) => number)
+
+/** Shared by all that have none, which may be many. */
+const noTags: string[] = []
 
 /** A class for the sake of memory and speed: a hundred thousand of one shape, and a method that each reading calls. */
 export class DeviceRecord implements Device, SeenRecord {
@@ -45,6 +49,7 @@ export class DeviceRecord implements Device, SeenRecord {
   owner: number | null = null
   quality_limits: QualityLimits | null = null
   metrics: string[] | null = null
+  tags = noTags
   /** 0 for a device that has never been seen. */
   lastSeenMs = 0
   seenUnsaved = false
@@ -80,6 +85,7 @@ export class DeviceRecord implements Device, SeenRecord {
     this.owner = row.owner
     this.quality_limits = row.quality_limits
     this.metrics = row.metrics
+    this.tags = row.tags.length === 0 ? noTags : row.tags
     this.removed = row.removed
     this.authSeq = row.authSeq
     this.seenAt(row.lastSeenMs ?? 0)
@@ -114,7 +120,7 @@ export class DeviceRecord implements Device, SeenRecord {
 
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
-    const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, lastSeenMs } = this
+    const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, tags, lastSeenMs } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       number,
@@ -129,6 +135,7 @@ export class DeviceRecord implements Device, SeenRecord {
       owner,
       quality_limits,
       metrics,
+      tags,
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

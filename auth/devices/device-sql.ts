@@ -11,7 +11,7 @@ import type { DeviceRow } from './device-record.ts'
 type Database = Pick<pg.Pool, 'query'>
 
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
-  expected_interval_s, owner, quality_limits, metrics, date_part('epoch', created_at) * 1000,
+  expected_interval_s, owner, quality_limits, metrics, tags, date_part('epoch', created_at) * 1000,
   date_part('epoch', last_seen) * 1000, credential_current, credential_next, next_used,
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
 
@@ -28,6 +28,7 @@ type Values = [
   owner: number | null,
   qualityLimits: QualityLimits | null,
   metrics: string[] | null,
+  tags: string[],
   createdMs: number,
   lastSeenMs: number | null,
   current: Buffer,
@@ -45,6 +46,7 @@ function rowOf(values: Values): DeviceRow {
     owner,
     quality_limits,
     metrics,
+    tags,
     createdMs,
     lastSeenMs,
     current,
@@ -67,6 +69,7 @@ function rowOf(values: Values): DeviceRow {
     owner,
     quality_limits,
     metrics,
+    tags,
     current,
     next,
     nextUsed,
@@ -150,13 +153,14 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
   const text = `
     WITH added AS (
       INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, quality_limits, metrics, credential_current, created_at, auth_seq)
+        expected_interval_s, owner, quality_limits, metrics, tags, credential_current, created_at, auth_seq)
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
         quality_limits,
-        CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END, digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
+        CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END,
+        ARRAY(SELECT jsonb_array_elements_text(tags)), digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
-        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, metrics, place)
+        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
+        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, metrics, tags, place)
       ORDER BY place
       RETURNING *
     ), audited AS (
@@ -178,6 +182,7 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     by,
     column(device => (device.quality_limits === null ? null : JSON.stringify(device.quality_limits))),
     column(device => (device.metrics === null ? null : JSON.stringify(device.metrics))),
+    column(device => JSON.stringify(device.tags)),
   ])
 }
 
@@ -219,6 +224,7 @@ const changeable = [
   'owner',
   'quality_limits',
   'metrics',
+  'tags',
 ] satisfies (keyof DeviceChange)[]
 
 function columnOf(field: (typeof changeable)[number]): string {
@@ -268,7 +274,7 @@ export function addCredential(database: Transaction, number: number, credential:
 }
 
 export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
-  const set = ['removed_at = to_timestamp($5::float8 / 1000)']
+  const set = ['removed_at = to_timestamp($5::float8 / 1000)', "tags = '{}'"]
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
 }
 

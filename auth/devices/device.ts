@@ -4,14 +4,11 @@ import { z } from 'zod'
 import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { MetricLimits } from '../../metrics/metric-limits.ts'
 import { MetricName } from '../../metrics/metric-name.ts'
-import { characterCount, plainText } from '../plain-text.ts'
+import { composed, plainText, visibleTextFault } from '../plain-text.ts'
 import { namePattern } from './name-pattern.ts'
-
-const controlCharacters = /\p{Cc}/u
+import { Tags } from './tag.ts'
 
 const nameCharactersMax = 64
-/** What cannot be seen, or changes how the text around it reads: U+202E, zero-width characters, fillers of Hangul. */
-const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u
 
 /**
  * Why a composed text can be the name of no new device; undefined for one that can.
@@ -21,28 +18,10 @@ const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Nonchar
  * and proxies take `%2F` for a slash. Two names must not look the same, though letters of different scripts may.
  */
 export function nameFault(name: string): string | undefined {
-  if (name === '') return 'must not be empty'
-  if (characterCount(name, nameCharactersMax) > nameCharactersMax)
-    return `must have at most ${nameCharactersMax} characters`
-  if (!name.isWellFormed()) return 'must be well-formed Unicode'
   if (/[:/+#]/.test(name)) return 'must not contain ":", "/", "+" or "#"'
-  if (controlCharacters.test(name)) return 'must not contain control characters'
-  if (invisible.test(name)) return 'must not contain invisible characters'
-  if (/[^\P{Zs} ]/u.test(name)) return 'must not contain blanks other than the space'
-  if (name.startsWith(' ') || name.endsWith(' ')) return 'must not begin or end with a space'
-  if (name.includes('  ')) return 'must not contain two spaces in a row'
+  const fault = visibleTextFault(name, nameCharactersMax)
+  if (fault !== undefined) return fault
   return name === '.' || name === '..' ? 'must not be "." or ".."' : undefined
-}
-
-/** More units than a name has in any spelling, those of older devices included. */
-const spellingLengthMax = 512
-
-/**
- * The name that a spelling of it stands for (NFC). A text that is too long for any stays as it is: to compose it may take time
- * that grows with the square of its length, and strangers send it.
- */
-export function composedName(text: string): string {
-  return text.length > spellingLengthMax ? text : text.normalize('NFC')
 }
 
 /**
@@ -51,7 +30,7 @@ export function composedName(text: string): string {
  */
 export const DeviceName = z
   .string()
-  .transform(composedName)
+  .transform(composed)
   .superRefine((name, context) => {
     const message = nameFault(name)
     if (message !== undefined) context.addIssue({ code: 'custom', message })
@@ -98,6 +77,7 @@ const settings = {
   owner: accountId.nullable(),
   quality_limits: QualityLimits.nullable(),
   metrics: DeviceMetrics,
+  tags: Tags,
 }
 
 /** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
@@ -112,6 +92,7 @@ export const NewDevice = z.strictObject({
   owner: settings.owner.default(null),
   quality_limits: settings.quality_limits.default(null),
   metrics: settings.metrics.default(null),
+  tags: settings.tags.default([]),
 })
 export type NewDevice = z.infer<typeof NewDevice>
 
@@ -142,6 +123,8 @@ export const Device = z.object({
   /** The key of its readings in QuestDB: made by us, and unchanged by a new name. */
   symbol: z.string(),
   ...settings,
+  /** As they were set, in the order of their keys. */
+  tags: z.array(z.string()),
 })
 export type Device = Readonly<z.infer<typeof Device>> & {
   /** It may have been revoked, which is being found out; until then it logs nothing. */

@@ -30,6 +30,11 @@ export interface Devices extends DeviceChanges, PasswordCheck, Pick<SeenDevices,
   all(owner?: number): readonly Device[]
   /** Those with `log_switch`; the same array until one of them changes. */
   active(owner?: number): readonly Device[]
+  /** Those with a tag for each of these, where `key:*` stands for any value; both lists as above. */
+  tagged(
+    tags: readonly string[],
+    owner?: number,
+  ): { readonly all: readonly Device[]; readonly active: readonly Device[] }
   /** Increases with each change. */
   version(): number
   /** The highest sequence number of a change that is committed; from PostgreSQL. */
@@ -112,6 +117,7 @@ export async function openDevices(options: DevicesOptions): Promise<Devices> {
     heard: seenDevices.heard,
     all: owner => memory.all(owner),
     active: owner => memory.active(owner),
+    tagged: (tags, owner) => memory.tagged(tags, owner),
     version: () => memory.version(),
     sequence: () => sql.highestSequence(pool),
     namesSince: (sequence, rowsMax) => sql.readNamesSince(pool, sequence, rowsMax),

@@ -1,15 +1,11 @@
 /**
- * What the published contract says of the characters of a device's name: `nameFault` in device.ts, for dialects of regular
- * expressions that know no properties of Unicode. A test compares the two, sign by sign.
+ * What the published contract says of the characters of a device's name and of a tag: `nameFault` in device.ts and `tagFault`
+ * in tag.ts, for dialects of regular expressions that know no properties of Unicode. A test compares them, sign by sign.
  */
 
-/** Code points that no name has, of Unicode 17: first and last of each range. */
+/** Code points that neither has, of Unicode 17: first and last of each range. Of blanks, the space is in both. */
 const refused: readonly (readonly [number, number])[] = [
   [0x0, 0x20],
-  [0x23, 0x23],
-  [0x2b, 0x2b],
-  [0x2f, 0x2f],
-  [0x3a, 0x3a],
   [0x7f, 0xa0],
   [0xad, 0xad],
   [0x34f, 0x34f],
@@ -58,10 +54,18 @@ const refused: readonly (readonly [number, number])[] = [
   [0x10fffe, 0x10ffff],
 ]
 
-const refusedInClass = refused.map(([first, last]) => `${signOf(first)}-${signOf(last)}`).join('')
+/** Words of other characters with single spaces between them. */
+export const namePattern = `^${wordOf(':/+#')}(?: ${wordOf(':/+#')})*$`
 
-/** Words with single spaces between them. */
-export const namePattern = `^[^${refusedInClass}]+(?: [^${refusedInClass}]+)*$`
+/** The same for the value of a tag, without its length. */
+export const tagPattern = `^[a-z][a-z0-9_]{0,31}:${wordOf(',;')}(?: ${wordOf(',;')})*$`
+
+/** Some characters that are neither refused nor among these. */
+function wordOf(others: string): string {
+  const ranges = refused.map(([first, last]) => `${signOf(first)}-${signOf(last)}`)
+  const signs = [...others].map(sign => signOf(sign.charCodeAt(0)))
+  return `[^${ranges.join('')}${signs.join('')}]+`
+}
 
 /** As itself beyond the basic plane, where dialects differ in their escapes. */
 function signOf(codePoint: number): string {

@@ -71,7 +71,7 @@ export function createKeyCheck({ pool, nowMs, memory, log }: AccountParts, flush
       used.seen(holder, timeMs)
       // Keys from before this was asked of their owners send readings all the same, and add no devices.
       const createDevices = key.createDevices && account.emailVerifiedMs !== null
-      return { kind: 'key', account, keyId: holder.id, scopes: key.scopes, createDevices }
+      return { kind: 'key', account, keyId: holder.id, scopes: key.scopes, createDevices, tags: key.tags }
     },
     isCurrent: ({ account, keyId }) =>
       memory.peek(account.id) === account && liveKey(account, keyId, nowMs()) !== undefined,

@@ -10,6 +10,7 @@ export interface KeyDetails {
   prefix: string
   scopes: readonly Scope[]
   createDevices: boolean
+  tags: readonly string[]
   createdMs: number
   lastUsedMs: number | null
   expiresMs: number | null
@@ -23,6 +24,7 @@ interface KeyRow {
   prefix: string
   scopes: Scope[]
   create_devices: boolean
+  tags: string[]
   created_at: Date
   last_used_at: Date | null
   expires_at: Date | null
@@ -35,7 +37,7 @@ export type LastUse = (digest: Buffer) => number | undefined
 /** All keys of an account, the newest first: also those that are over, until they are swept. */
 export async function readKeys(database: Transaction, accountId: number, lastUse: LastUse): Promise<KeyDetails[]> {
   const { rows } = await database.query<KeyRow>(
-    `SELECT id, digest, name, prefix, scopes, create_devices, created_at, last_used_at, expires_at, revoked_at
+    `SELECT id, digest, name, prefix, scopes, create_devices, tags, created_at, last_used_at, expires_at, revoked_at
      FROM api_keys WHERE account_id = $1 ORDER BY id DESC`,
     [accountId],
   )
@@ -75,13 +77,14 @@ export async function readKeyPage(
 }
 
 function detailsOf(row: KeyRow, lastUse: LastUse): KeyDetails {
-  const { id, name, prefix, scopes, create_devices: createDevices } = row
+  const { id, name, prefix, scopes, create_devices: createDevices, tags } = row
   return {
     id,
     name,
     prefix,
     scopes,
     createDevices,
+    tags,
     createdMs: row.created_at.getTime(),
     // Another process may have noted a later use than this one.
     lastUsedMs: laterOf(lastUse(row.digest) ?? null, timeOf(row.last_used_at)),

@@ -6,7 +6,7 @@ import type { Role } from '../accounts/role.ts'
 import { writeAudit } from '../audit.ts'
 import { queueMail } from '../mail/outbox-rows.ts'
 import { accepted, type Outcome, refused } from '../outcome.ts'
-import { scopesOf } from '../policy.ts'
+import { scopesOf, scopesWithTags } from '../policy.ts'
 import { keysPerAccountMax, type Scope, scopeSet } from './key.ts'
 import type { KeyDetails } from './key-lists.ts'
 import { createKeyText, digestOf, prefixOf } from './key-text.ts'
@@ -16,6 +16,8 @@ export interface KeyRequest {
   name: string
   scopes: readonly Scope[]
   createDevices: boolean
+  /** It is limited to devices with all these; none: to those of its owner alone. */
+  tags?: readonly string[]
   /** Null for one that does not expire. */
   expiresMs: number | null
   nowMs: number
@@ -33,11 +35,13 @@ export interface NewKey extends KeyDetails {
  * of this account, whose keys are held in memory with it; after it, `mailDue` sends the notice.
  */
 export async function insertKey(transaction: Transaction, request: KeyRequest): Promise<Outcome<NewKey>> {
-  const { accountId, name, createDevices, expiresMs, nowMs, actor = subjectOf(accountId) } = request
+  const { accountId, name, createDevices, tags = [], expiresMs, nowMs, actor = subjectOf(accountId) } = request
   const owner = await lockOwner(transaction, accountId)
   if (owner === undefined) return refused('ACCOUNT_INACTIVE')
   const allowed = scopesOf(owner.role)
   if (!request.scopes.every(scope => allowed.includes(scope))) return refused('SCOPE_NOT_ALLOWED')
+  if (tags.length > 0 && !request.scopes.every(scope => scopesWithTags.includes(scope)))
+    return refused('TAGS_NOT_ALLOWED')
   // Addresses cost nothing, and what is written stays: who sends readings can at least be reached.
   const sendsReadings = createDevices || request.scopes.includes('ingest')
   if (sendsReadings && !owner.is_verified) return refused('EMAIL_UNVERIFIED')
@@ -46,16 +50,16 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
   const text = createKeyText()
   const prefix = prefixOf(text)
   const { rows } = await transaction.query<{ id: number }>(
-    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000))
+    `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at, expires_at, tags)
+     VALUES ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), to_timestamp($8::float8 / 1000), $9)
      RETURNING id`,
-    [accountId, name, digestOf(text), prefix, scopes, createDevices, nowMs, expiresMs],
+    [accountId, name, digestOf(text), prefix, scopes, createDevices, nowMs, expiresMs, tags],
   )
   const [row] = rows
   if (row === undefined) throw new Error('an insertion gives a row')
   const { id } = row
   await queueMail(transaction, { kind: 'key-created', email: owner.email, accountId, nowMs })
-  const details = { key: id, prefix, scopes }
+  const details = { key: id, prefix, scopes, ...(tags.length === 0 ? {} : { tags }) }
   await writeAudit(transaction, {
     actor,
     action: 'key.create',
@@ -63,7 +67,7 @@ export async function insertKey(transaction: Transaction, request: KeyRequest): 
     details,
   })
   const times = { createdMs: nowMs, lastUsedMs: null, expiresMs, revokedMs: null }
-  return accepted({ id, name, text, prefix, scopes, createDevices, ...times })
+  return accepted({ id, name, text, prefix, scopes, createDevices, tags, ...times })
 }
 
 /** In a transaction of `changeAccount` of this account. */

@@ -24,6 +24,8 @@ export interface LiveKey {
   scopes: readonly Scope[]
   /** Readings that come by it may add devices. */
   createDevices: boolean
+  /** Of the devices that it is limited to; undefined: of all that its owner has. */
+  tags: readonly string[] | undefined
   /** Null for one that does not expire. */
   expiresMs: number | null
 }

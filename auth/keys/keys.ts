@@ -27,6 +27,8 @@ interface WantedKey {
   name: string
   scopes: readonly Scope[]
   createDevices: boolean
+  /** It is limited to devices with all these. */
+  tags?: readonly string[]
   /** Without it, the key does not expire. */
   expiresInDays: number | undefined
 }
@@ -60,14 +62,14 @@ export function openKeys({ parts, flushMs = 60_000 }: KeysOptions): Keys {
 
   async function create(
     accountId: number,
-    { name, scopes, createDevices, expiresInDays }: WantedKey,
+    { name, scopes, createDevices, tags = [], expiresInDays }: WantedKey,
     actor: string,
   ): Promise<Outcome<NewKey>> {
     const refusal = await limit(accountId)
     if (refusal !== undefined) return refusal
     const nowMs = clockMs()
     const expiresMs = expiresInDays === undefined ? null : nowMs + expiresInDays * dayMs
-    const request = { accountId, name, scopes, createDevices, expiresMs, nowMs, actor }
+    const request = { accountId, name, scopes, createDevices, tags, expiresMs, nowMs, actor }
     const created = await changeAccount(parts, accountId, transaction => insertKey(transaction, request))
     if (created.ok) mailDue()
     return created

@@ -33,7 +33,8 @@ type Owned = Pick<Station, 'owner' | 'private'>
 /** Without a station, whether somebody may do it with any. */
 export function mayUse(operation: StationOperation, key: KeyPrincipal, station?: Owned): boolean {
   const { scope, who }: Rule = rules[operation]
-  return key.scopes.includes(scope) && isAmong(who, key.account, station)
+  // A station has no tags.
+  return key.tags === undefined && key.scopes.includes(scope) && isAmong(who, key.account, station)
 }
 
 /** The same by the admin API, where no scope for stations is asked for. The local admin token is the hand of the operator. */
@@ -50,11 +51,9 @@ export function mayReadStation(principal: Principal | undefined, station: Owned)
   if (!station.private) return true
   if (principal === undefined || authorize('readings.read', principal) !== 'allowed') return false
   if (principal.kind === 'admin-token') return true
-  return (
-    'account' in principal &&
-    readScopeOf(principal) !== 'EMAIL_UNVERIFIED' &&
-    isAmong(rules.read.who, principal.account, station)
-  )
+  if (!('account' in principal)) return false
+  const scope = readScopeOf(principal)
+  return scope !== 'EMAIL_UNVERIFIED' && scope.tags === undefined && isAmong(rules.read.who, principal.account, station)
 }
 
 function isAmong(who: Rule['who'], { role, id }: Pick<Account, 'role' | 'id'>, station: Owned | undefined): boolean {

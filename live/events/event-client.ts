@@ -13,6 +13,8 @@ export interface Subscription {
   devices: ReadonlySet<number> | undefined
   /** Only those that this account owns at the moment; undefined: whoever owns them. */
   owner: number | undefined
+  /** Only those of which this holds at the moment, by number; undefined: any. */
+  isTagged?: ((device: number) => boolean) | undefined
   statesOnly: boolean
 }
 
@@ -47,8 +49,8 @@ export class EventClient {
   }
 
   get isForAll(): boolean {
-    const { devices, owner, statesOnly } = this.subscription
-    return devices === undefined && owner === undefined && !statesOnly
+    const { devices, owner, isTagged, statesOnly } = this.subscription
+    return devices === undefined && owner === undefined && isTagged === undefined && !statesOnly
   }
 
   wantsReading(device: number): boolean {
@@ -56,8 +58,9 @@ export class EventClient {
   }
 
   wantsState(device: number): boolean {
-    const { devices, owner } = this.subscription
-    return (devices?.has(device) ?? true) && (owner === undefined || this.#ownerOf(device) === owner)
+    const { devices, owner, isTagged } = this.subscription
+    const isOwned = owner === undefined || this.#ownerOf(device) === owner
+    return (devices?.has(device) ?? true) && isOwned && (isTagged?.(device) ?? true)
   }
 }
 
@@ -69,18 +72,22 @@ const nobody: readonly EventClient[] = []
 export function createWatchers(clients: readonly EventClient[], ownerOf: OwnerOf): WatchersOf {
   const byDevice = new Map<number, EventClient[]>()
   const byOwner = new Map<number, EventClient[]>()
+  const tagged: EventClient[] = []
   for (const client of clients) {
-    const { devices, owner, statesOnly } = client.subscription
+    const { devices, owner, isTagged, statesOnly } = client.subscription
     if (statesOnly) continue
     for (const device of devices ?? []) add(byDevice, device, client)
-    if (devices === undefined && owner !== undefined) add(byOwner, owner, client)
+    if (devices !== undefined) continue
+    if (isTagged !== undefined) tagged.push(client)
+    else if (owner !== undefined) add(byOwner, owner, client)
   }
-  if (clients.every(({ subscription }) => subscription.owner === undefined)) {
+  if (clients.every(({ subscription: { owner, isTagged } }) => owner === undefined && isTagged === undefined)) {
     return device => byDevice.get(device) ?? nobody
   }
   return device => {
     const owning = byOwner.get(ownerOf(device) ?? Number.NaN) ?? nobody
-    return [...(byDevice.get(device) ?? nobody).filter(client => client.wantsReading(device)), ...owning]
+    const asked = [...(byDevice.get(device) ?? nobody), ...tagged]
+    return [...asked.filter(client => client.wantsReading(device)), ...owning]
   }
 }
 

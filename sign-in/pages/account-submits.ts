@@ -8,6 +8,7 @@ import { PasswordChangeRequest, UserUpdate } from '../../api/accounts/schemas.ts
 import { changePassword } from '../../auth/accounts/password-changes.ts'
 import { changePreferences } from '../../auth/accounts/preferences.ts'
 import { changeProfile, deleteAccount, requestEmailChange } from '../../auth/accounts/profile.ts'
+import { tagsIn } from '../../auth/devices/tag.ts'
 import type { NewKey } from '../../auth/keys/key-rows.ts'
 import { type AccountRefusal, refused } from '../../auth/outcome.ts'
 import { scopesOf } from '../../auth/policy.ts'
@@ -75,10 +76,11 @@ function keySubmits({ keys }: AccountService): Record<string, Submit> {
     async 'create-key'({ visitor: { account } }, fields) {
       const scopes = scopesOf(account.role).filter(scope => fields[`scope-${scope}`] === 'yes')
       const createDevices = fields['create_devices'] === 'yes'
-      const checked = checkForm(CreateApiKeyRequest, fields, { scopes, create_devices: createDevices })
+      const given = { scopes, create_devices: createDevices, tags: tagsIn(fields['tags'] ?? '') }
+      const checked = checkForm(CreateApiKeyRequest, fields, given)
       if (!checked.ok) return invalid(checked.state)
-      const { name, expires_in_days } = checked.value
-      const wanted = { name, scopes, createDevices, expiresInDays: expires_in_days ?? undefined }
+      const { name, expires_in_days, tags = [] } = checked.value
+      const wanted = { name, scopes, createDevices, tags, expiresInDays: expires_in_days ?? undefined }
       const created = await keys.create(account, wanted)
       return created.ok ? { kind: 'key', newKey: created.value } : refusal(created)
     },

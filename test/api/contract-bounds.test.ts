@@ -8,7 +8,8 @@ import { NewInvitation } from '../../api/admin/invitations.ts'
 import { NewAdminKey } from '../../api/admin/keys.ts'
 import { timeTextForm } from '../../api/http/time-forms.ts'
 import { DeviceChangeRequest, DeviceRequest, nameFault } from '../../auth/devices/device.ts'
-import { namePattern } from '../../auth/devices/name-pattern.ts'
+import { namePattern, tagPattern } from '../../auth/devices/name-pattern.ts'
+import { tagFault } from '../../auth/devices/tag.ts'
 import { StationChangeRequest, StationRequest } from '../../auth/stations/station-details.ts'
 import { NewTenant, TenantChange } from '../../auth/tenants/tenant.ts'
 import { readTimeText } from '../../ingest/formats/time-text.ts'
@@ -47,6 +48,16 @@ const names = [
   'a\u00a0b',
   'a\u200bb',
   '温室 1',
+]
+const tagLists = [
+  ...texts(64).map(value => [`site:${value}`]),
+  ...['a', ':b', 'A:b', '9:b', `${'k'.repeat(32)}:b`, `${'k'.repeat(33)}:b`, 'a:*', 'a:b:*', 'a:*b'].map(tag => [tag]),
+  ...['a:b,c', 'a:b;c', 'a: b', 'a:b ', 'a:b  c', 'a:b c', 'a:b\u200b', 'a:#+/:'].map(tag => [tag]),
+  [],
+  Array.from({ length: 16 }, (_, index) => `k${index}:v`),
+  Array.from({ length: 17 }, (_, index) => `k${index}:v`),
+  'a:b',
+  null,
 ]
 const emails = [
   '',
@@ -95,13 +106,14 @@ const table: Table = {
       owner: [...texts(254), 0, 1, 2 ** 31, 2 ** 31 - 1],
       altitude_m: [-501, -500, 10_000, 10_001, null, '1'],
       expected_interval_seconds: [0, 1, 1.5, 31_622_400, 31_622_401, null],
+      tags: tagLists,
       unknown: [1],
     },
   },
   AdminDeviceChange: {
     schema: DeviceChangeRequest,
     base: {},
-    fields: { name: names, log_switch: [true, 0], unknown: [1] },
+    fields: { name: names, log_switch: [true, 0], tags: tagLists, unknown: [1] },
   },
   AdminNewStation: {
     schema: StationRequest,
@@ -154,6 +166,7 @@ const table: Table = {
       account: texts(254),
       expires_in_days: [0, 1, 1.5, null],
       scopes: [[], ['all']],
+      tags: tagLists,
       unknown: [1],
     },
   },
@@ -209,13 +222,17 @@ t.test('a change names a field', async t => {
   }
 })
 
-t.test('the pattern of names knows each sign as the check does', async t => {
+t.test('the patterns of names and of tags know each sign as the checks do', async t => {
   const pattern = new RegExp(namePattern, 'u')
+  const ofTags = new RegExp(tagPattern, 'u')
   const differing: string[] = []
   for (let codePoint = 0; codePoint <= 0x10_ff_ff; codePoint++) {
     if (codePoint >= 0xd800 && codePoint <= 0xdfff) continue
     const name = `a${String.fromCodePoint(codePoint)}b`
-    if (pattern.test(name) !== (nameFault(name) === undefined)) differing.push(codePoint.toString(16))
+    const tag = `k:${name}`
+    const isSame = pattern.test(name) === (nameFault(name) === undefined)
+    const isSameOfTags = ofTags.test(tag) === (tagFault(tag) === undefined)
+    if (!isSame || !isSameOfTags) differing.push(codePoint.toString(16))
   }
   t.strictSame(differing, [])
 })

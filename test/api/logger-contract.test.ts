@@ -156,10 +156,15 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
 })
 
 t.test('the parameters of events are those of their check', t => {
-  const reader = everybody({ get: () => ({ number: 0 }) as never, all: () => [], active: () => [] })
+  const reader = everybody({
+    get: () => ({ number: 0 }) as never,
+    all: () => [],
+    active: () => [],
+    tagged: () => ({ all: [], active: [] }),
+  })
   const isTaken = (query: object) => {
     const resolved = eventsSubject.resolve({ query } as never, reader)
-    return resolved.ok && typeof subscriptionIn(query, resolved.about) === 'object'
+    return resolved.ok && typeof subscriptionIn(query, resolved.about, () => undefined) === 'object'
   }
   const { parameters = [] } = operation('GET', '/api/events')
   const name = fc.constantFrom('porch', 'attic', '', '0')

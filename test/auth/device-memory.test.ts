@@ -14,6 +14,7 @@ const about = {
   expected_interval_seconds: null,
   quality_limits: null,
   metrics: null,
+  tags: [],
   createdMs: 1,
   lastSeenMs: null,
   current: password,

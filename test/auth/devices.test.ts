@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { Changed } from '../../auth/devices/commits.ts'
-import { NewDevice } from '../../auth/devices/device.ts'
+import { DeviceChange, NewDevice } from '../../auth/devices/device.ts'
 import { saveLastSeen, saveNextUsed } from '../../auth/devices/device-sql.ts'
 import { type Devices, type DevicesOptions, openDevices } from '../../auth/devices/devices.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
@@ -79,6 +79,7 @@ t.test('a restart keeps everything', async t => {
     expected_interval_seconds: 60,
     owner: await addAccount('owner@example.com'),
     quality_limits: { pressure: { min: 700, spike: null } },
+    tags: ['site:berlin', 'room:Server room'],
   })
   valueIn(await first.add([roof], 'test'))
   const rotated = valueIn(await first.rotate('kitchen', false, 'test'))
@@ -90,6 +91,26 @@ t.test('a restart keeps everything', async t => {
   t.equal(before.devices[0]?.last_seen, new Date(nowMs + 5).toISOString())
   t.ok(second.authenticate('kitchen', password))
   t.ok(second.authenticate('kitchen', rotated.password))
+})
+
+t.test('tags are set, replaced and removed with their device, and the audit has them', async t => {
+  const devices = await openEmpty(t)
+  await addOne(devices, 'kitchen')
+  t.strictSame(devices.get('kitchen')?.tags, [])
+  const change = DeviceChange.parse({ tags: ['site:berlin', 'room:kitchen'] })
+  const tags = ['room:kitchen', 'site:berlin']
+  t.strictSame(valueIn(await devices.change('kitchen', change, 'test')).tags, tags)
+  t.strictSame(devices.tagged(['site:berlin']).all, [devices.get('kitchen')])
+  const { rows: audit } = await pool.query("SELECT details FROM audit WHERE action = 'device.change' ORDER BY id DESC")
+  t.strictSame(audit[0], { details: { tags } })
+  valueIn(await devices.change('kitchen', { log_switch: false }, 'test'))
+  t.strictSame(devices.get('kitchen')?.tags, tags, 'another change leaves them')
+  valueIn(await devices.remove(devices.get('kitchen')?.number ?? 0, 'test'))
+  t.strictSame(devices.tagged(['site:berlin']).all, [])
+  const { rows } = await pool.query("SELECT tags FROM devices WHERE name = 'kitchen' AND removed_at IS NOT NULL")
+  t.strictSame(rows.at(-1), { tags: [] })
+  await addOne(devices, 'kitchen')
+  t.strictSame(devices.get('kitchen')?.tags, [], 'a new device of the same name has none')
 })
 
 t.test('a rotation leaves no gap: both passwords are good until the grace time ends', async t => {

@@ -15,8 +15,11 @@ const service = await startAccounts(t)
 const { accounts, keys, person, store, clock, mails } = service
 const pool = store.postgres
 
-function insert(accountId: number, { scopes = ['read'] as Scope[], expiresMs = null as number | null } = {}) {
-  const request = { accountId, name: 'a script', scopes, createDevices: false, expiresMs, nowMs: clock.ms }
+function insert(
+  accountId: number,
+  { scopes = ['read'] as Scope[], expiresMs = null as number | null, tags = [] as string[] } = {},
+) {
+  const request = { accountId, name: 'a script', scopes, createDevices: false, tags, expiresMs, nowMs: clock.ms }
   return changeAccount(accounts, accountId, transaction => insertKey(transaction, request))
 }
 
@@ -201,6 +204,34 @@ t.test('a key from before addresses were asked for sends readings, and adds no d
   t.match(await find(), { scopes: ['ingest'], createDevices: false })
   await setVerified(new Date(clock.ms))
   t.match(await find(), { scopes: ['ingest'], createDevices: true })
+})
+
+t.test('a key that is limited to tags says so wherever it is shown, and may only read and send readings', async t => {
+  const id = await person('limited@example.com')
+  const tags = ['room:1', 'site:berlin']
+  const text = await made(id, { scopes: ['read', 'ingest'], tags })
+  t.strictSame((await keys.find(text))?.tags, tags)
+  t.equal((await keys.find(await made(id)))?.tags, undefined)
+  const account = await accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  t.strictSame(
+    (await keys.list(account)).map(key => key.tags),
+    [[], tags],
+  )
+  const { owned } = await keys.page({ accountId: id, from: 0, rowsMax: 10 })
+  t.strictSame(
+    owned.map(key => key.tags),
+    [[], tags],
+  )
+  const { rows } = await pool.query(
+    "SELECT details FROM audit WHERE action = 'key.create' AND subject = $1 ORDER BY id",
+    [`account ${id}`],
+  )
+  t.match(rows, [{ details: { tags } }, { details: { scopes: ['read'] } }])
+  for (const scope of ['stations', 'admin'] as const) {
+    await accounts.memory.change(id, () => pool.query("UPDATE accounts SET role = 'administrator' WHERE id = $1", [id]))
+    t.match(await insert(id, { scopes: ['read', scope], tags }), { ok: false, code: 'TAGS_NOT_ALLOWED' }, scope)
+  }
 })
 
 t.test('a key that was not made leaves no notice', async t => {

@@ -2,9 +2,10 @@
 
 import t from 'tap'
 import type { Role } from '../../auth/accounts/role.ts'
-import { composedName, NewDevice } from '../../auth/devices/device.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'
+import { composed } from '../../auth/plain-text.ts'
 import {
   type CredentialWriter,
   createWriters,
@@ -35,10 +36,10 @@ async function account(email: string, role: Role = 'user'): Promise<number> {
   return id
 }
 
-async function keyOf(id: number, scopes: Scope[] = ['ingest'], createDevices = false) {
+async function keyOf(id: number, scopes: Scope[] = ['ingest'], createDevices = false, tags: string[] = []) {
   const owner = await accounts.find(id)
   if (owner === undefined) throw new Error('no such account')
-  const made = await keys.create(owner, { name: 'test', scopes, createDevices, expiresInDays: undefined })
+  const made = await keys.create(owner, { name: 'test', scopes, createDevices, tags, expiresInDays: undefined })
   if (!made.ok) throw new Error(made.code)
   return await keys.find(made.value.text)
 }
@@ -176,6 +177,26 @@ t.test('a key needs the scope, and writes the devices of its owner; of an admini
   for (const kind of ['admin-token', 'service'] as const) t.equal(writers.ofPrincipal({ kind }), 'UNAUTHENTICATED')
 })
 
+t.test('a key that is limited to tags writes the devices of its owner that have all of them', async t => {
+  const id = await account('tagged@example.com')
+  await addDevice('both', { owner: id, tags: ['room:1', 'site:berlin'] })
+  await addDevice('one', { owner: id, tags: ['site:berlin'] })
+  await addDevice('foreign', { owner: await account('untagged@example.com'), tags: ['room:1', 'site:berlin'] })
+  const tags = ['site:berlin', 'room:1']
+  const writer = known(writers.ofPrincipal(await keyOf(id, ['ingest'], true, tags)))
+  const all = ['both', 'one', 'foreign']
+  const told = (of: Writer) => all.map(name => found(of, name))
+  t.strictSame(told(writer), ['found both', 'DEVICE_FORBIDDEN', 'DEVICE_FORBIDDEN'])
+  const every = known(writers.ofPrincipal(await keyOf(administrator, ['ingest'], false, tags)))
+  t.strictSame(told(every), ['found both', 'DEVICE_FORBIDDEN', 'found foreign'])
+  await devices.change('one', { tags: ['room:1', 'site:berlin'] }, 'test')
+  await devices.change('both', { tags: [] }, 'test')
+  t.strictSame(told(writer), ['DEVICE_FORBIDDEN', 'found one', 'DEVICE_FORBIDDEN'], 'as the devices are now')
+  t.equal(await writer.createDevices(['made']), 'done')
+  t.equal(found(writer, 'made'), 'found made')
+  t.strictSame(devices.get('made')?.tags, ['site:berlin', 'room:1'].sort(), 'what it adds has its tags')
+})
+
 t.test('a key that may adds devices, up to a number of them', async t => {
   const plain = known(writers.ofPrincipal(await keyOf(other)))
   t.equal(await plain.createDevices(['a']), 'done')
@@ -244,13 +265,13 @@ t.test(
       known(writers.ofDevice('yard', password)),
       known(writers.ofPrincipal(await keyOf(owner, ['ingest'], true))),
     ]
-    const composed: number[] = []
+    const lengths: number[] = []
     const { normalize } = String.prototype
     t.teardown(() => {
       String.prototype.normalize = normalize
     })
     String.prototype.normalize = function (form) {
-      composed.push(this.length)
+      lengths.push(this.length)
       return normalize.call(this, form)
     }
     const long = `a${'\u0301\u0316'.repeat(20_000)}`
@@ -260,7 +281,7 @@ t.test(
       t.equal(await writer.createDevices([long]), 'done')
     }
     t.match(writeRefusalReason('NAME_INVALID', long), /at most 64 characters/)
-    t.notOk(composed.some(length => length > 512))
-    t.equal(composedName(`${'e\u0301'.repeat(256)}`), 'é'.repeat(256))
+    t.notOk(lengths.some(length => length > 512))
+    t.equal(composed(`${'e\u0301'.repeat(256)}`), 'é'.repeat(256))
   },
 )

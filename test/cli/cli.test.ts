@@ -59,6 +59,20 @@ t.test('a device that is added may log, and is told once', async t => {
   t.match(await run('devices show nobody'), { status: 1, stderr: 'barograph: device unknown\n' })
 })
 
+t.test('tags are set one by one, replaced together and taken away', async t => {
+  await json('devices add tagged --tag site:berlin --tag room:1')
+  t.match(await json('devices show tagged'), { tags: ['room:1', 'site:berlin'] })
+  t.match(await json('devices set tagged --location-short Here'), { tags: ['room:1', 'site:berlin'] })
+  t.match(await json('devices set tagged --tag site:bonn'), { tags: ['site:bonn'] })
+  t.match(await json('devices list --search SITE:bonn'), [{ name: 'tagged' }])
+  t.match(await json('devices set tagged --no-tags'), { tags: [] })
+  t.match(await run('devices set tagged --tag bonn'), {
+    status: 1,
+    stderr: /tags\[0\]: must be a key, a colon and a value/,
+  })
+  await json('devices remove tagged')
+})
+
 t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
     name: 'roof',

@@ -36,8 +36,8 @@ t.test('keys are listed and revoked', async t => {
   const listed = await run(`keys list --account ${email}`)
   t.match(listed, { status: 0, stderr: '' })
   const [head, row] = listed.stdout.split('\n')
-  t.match(head, /^id +account +prefix +scopes +state +last used +name$/)
-  t.match(row, `${made['id']}   ${email}  ${made['prefix']}  read    active  20`)
+  t.match(head, /^id +account +prefix +scopes +tags +state +last used +name$/)
+  t.match(row, `${made['id']}   ${email}  ${made['prefix']}  read    -     active  20`)
   t.match(row, /a\\u202escript$/)
   t.notMatch(listed.stdout, String(made['key']))
   const [json] = JSON.parse((await run('keys list --json')).stdout)
@@ -74,6 +74,19 @@ t.test('a key is made without a browser', async t => {
     expires_at: null,
     create_devices: false,
     key: /^barograph_key_/,
+  })
+  const limited = await run(
+    `keys add --account ${email} --name berlin --tag site:berlin --scope read ingest --tag room:1 --json`,
+  )
+  t.match(JSON.parse(limited.stdout), { scopes: ['read', 'ingest'], tags: ['room:1', 'site:berlin'] })
+  t.match(JSON.parse((await run('keys list --json')).stdout)[0], { tags: ['room:1', 'site:berlin'] })
+  t.match(await run(`keys add --account ${email} --name x --scope stations --tag a:b`), {
+    status: 1,
+    stderr: /a key with tags may have the scopes read and ingest alone/,
+  })
+  t.match(await run(`keys add --account ${email} --name x --tag berlin`), {
+    status: 1,
+    stderr: /tags\[0\]: must be a key/,
   })
   t.match((await run('audit')).stdout, /key\.create/)
   t.match(await run(`keys add --account ${email}`), { status: 2, stderr: /--name/ })

@@ -129,6 +129,7 @@ t.test('a file of devices is checked before anything is asked of the server', as
   told('name\na:b\n', 'line 2: device must not contain ":", "/", "+" or "#"')
   told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate device, also in line 2')
   told('name,owner\nkitchen\n', 'a.csv: ')
+  told('device,tags\nkitchen,berlin\n', 'line 2: tags.0 must be a key, a colon and a value')
   told(`name\n${'a:b\n'.repeat(30)}`, 'and 10 more')
   const [present, before] = ['device,expected_interval_seconds', 'name,expected_interval_s'].map(header =>
     readDeviceCsv(`${header}\nporch,60\n`, 'a.csv'),
@@ -137,6 +138,11 @@ t.test('a file of devices is checked before anything is asked of the server', as
   t.strictSame(before, present, 'columns by their names before')
   t.match(readDeviceCsv('\ufeffowner,name,battery\r\n\r\n,"a ""b"",c",YES\r\n', 'a.csv'), [
     { name: 'a "b",c', owner: null, battery: true, log_switch: true, altitude_m: null },
+  ])
+  t.match(readDeviceCsv('device,tags\na,site:berlin; room:Server room\nb,"x:1,y:2"\nc,\n', 'a.csv'), [
+    { name: 'a', tags: ['room:Server room', 'site:berlin'] },
+    { name: 'b', tags: ['x:1', 'y:2'] },
+    { name: 'c', tags: [] },
   ])
   const run = await barograph(['devices', 'import', '-'], { stdin: 'name\na:b\n' })
   t.match(run, { status: 1, stdout: '', stderr: /no device was added\n {2}line 2: device must not/ })

@@ -45,6 +45,7 @@ const device = {
   owner: null,
   quality_limits: null,
   metrics: null,
+  tags: [],
   credential: 'current',
   created_at: '2026-01-01T00:00:00.000Z',
   last_seen: null,

@@ -145,12 +145,56 @@ t.test('answers are what the contract says', async t => {
   const [one] = (await fleetOf(first)).devices
   const { content } = operation('GET', '/api/fleet').responses['200'] ?? {}
   t.match(fault(content, 'application/json', { ...(await fleetOf(first)), devices: [{ ...one, hours: 'D' }] }), /hours/)
-  for (const query of ['', '?limit=2', '?state=never,off', '?q=k%C3%9CCHE&order=name', '?limit=0', '?state=broken']) {
+  for (const query of [
+    '',
+    '?limit=2',
+    '?state=never,off',
+    '?q=k%C3%9CCHE&order=name',
+    '?tag=a:b',
+    '?tag=a:b&tag=c:*',
+    '?tag=a',
+    '?limit=0',
+    '?state=broken',
+  ]) {
     t.equal(await faultIn(`/fleet${query}`, '/fleet'), undefined, query)
   }
   t.equal(await faultIn('/fleet/insights?day=1', '/fleet/insights'), undefined)
   for (const name of [...passwords.keys(), 'nobody']) {
     t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
+  }
+})
+
+t.test('devices with tags have them in their rows, and the fleet is filtered by them', async t => {
+  const before = await fleetOf(first)
+  t.notOk(before.devices.some(device => 'tags' in device))
+  const tagsOf = (name: string, tags: string[]) => first.admin('PATCH', `/devices/${name}`, { tags })
+  await tagsOf('Kitchen', ['site:berlin', 'room:1'])
+  await tagsOf('Attic', ['site:berlin'])
+  await tagsOf('Shed', ['site:bonn', 'room:2'])
+  const named = async (query: string) =>
+    (await json(first, `/fleet?order=name${query}`)).devices.map(({ device }: FleetDevice) => device)
+  t.strictSame(await named('&tag=site:berlin'), ['Attic', 'Kitchen'])
+  t.strictSame(await named('&tag=site:berlin&tag=room:1'), ['Kitchen'])
+  t.strictSame(await named('&tag=room:*'), ['Kitchen', 'Shed'])
+  t.strictSame(await named('&tag=room:*&q=SHED'), ['Shed'])
+  t.strictSame(await named('&tag=room:*&tag=site:paris'), [])
+  const page = await json(first, '/fleet?order=name&tag=site:berlin&limit=1')
+  t.match(page, { devices: [{ device: 'Attic', tags: ['site:berlin'] }], next: 'Attic' })
+  t.equal(
+    Object.values(page.counts as Record<string, number>).reduce((a, b) => a + b),
+    2,
+  )
+  t.strictSame(await named(`&tag=site:berlin&after=${page.next}`), ['Kitchen'])
+  const [kitchen] = (await json(first, '/fleet?q=kitchen')).devices
+  t.strictSame(Object.keys(kitchen).slice(0, 4), ['device', 'location_short', 'tags', 'state'])
+  t.strictSame(kitchen.tags, ['room:1', 'site:berlin'])
+  t.strictSame((await json(first, '/device/Kitchen')).tags, ['room:1', 'site:berlin'])
+  const untagged = await json(first, '/device/Cellar')
+  t.strictSame(Object.keys(untagged), ['location_short', 'location_desc', 'log_switch', 'battery'])
+  for (const query of ['tag=berlin', 'tag=', 'tag=*', `tag=${'a:b&tag='.repeat(16)}a:b`]) {
+    const { status, text } = await get(first, `/fleet?${query}`)
+    t.equal(status, 400, query)
+    t.match(JSON.parse(text).status, /^tag must be a key, a colon and a value/, query)
   }
 })
 

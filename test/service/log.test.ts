@@ -173,7 +173,7 @@ tap.test('an API key with the scope ingest writes the devices of its owner, as i
   await sends('of an administrator', all, { device: 'kitchen' }, 200, success)
   await sends('a device of somebody else', { 'x-api-key': key }, { device: 'kitchen' }, 403, {
     status: 'device mismatch',
-    detail: 'the device does not belong to the owner of the API key',
+    detail: 'the device does not belong to the owner of the API key, or lacks a tag that the key is limited to',
   })
   await sends('an unknown device', { 'x-api-key': key }, { device: 'nowhere' }, 404, { status: 'device unknown' })
   await sends('no device', { 'x-api-key': key }, { device: undefined }, 400, {
@@ -253,7 +253,7 @@ tap.test('an API key that may add devices makes them with their first reading', 
   await answers(t, 'one too many', await send('eve-3'), 403, { status: 'too many devices of the owner' })
   await answers(t, 'of somebody else', await send('kitchen'), 403, {
     status: 'device mismatch',
-    detail: 'the device does not belong to the owner of the API key',
+    detail: 'the device does not belong to the owner of the API key, or lacks a tag that the key is limited to',
   })
   await answers(t, 'those that are there', await send('eve-1'), 200, { status: 'success' })
 })

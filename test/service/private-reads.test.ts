@@ -27,14 +27,20 @@ await service.admin('PATCH', `/accounts/${guide.id}`, { viewer: true })
 /** Whose each device is, by the id. */
 const owners = { porch: ada.id, cellar: ada.id, attic: bob.id, lantern: guest.id, squatted: eve.id, nobodys: null }
 const names = Object.keys(owners)
+/** With both tags that some keys are limited to. */
+const tagged = ['porch', 'attic', 'nobodys']
 const passwords: Record<string, string> = {}
 for (const [name, owner] of Object.entries(owners)) {
-  passwords[name] = await service.addDevice(name, { owner, location_short: `at ${name}` })
+  const tags = tagged.includes(name) ? ['room:1', 'site:berlin'] : ['site:berlin']
+  passwords[name] = await service.addDevice(name, { owner, location_short: `at ${name}`, tags })
 }
 const own = { authorization: basic('porch', passwords['porch'] ?? '') }
 const cookie = { cookie: ada.cookie }
 const keyOf = async (person: { cookie: string }, ...scopes: string[]) => ({
   'x-api-key': await makeKey(service.url, person.cookie, scopes),
+})
+const limitedKeyOf = async (person: { cookie: string }) => ({
+  'x-api-key': await makeKey(service.url, person.cookie, ['read'], { tags: ['site:berlin', 'room:1'] }),
 })
 const bearerOf = (token: string) => ({ authorization: `Bearer ${token}` })
 
@@ -82,6 +88,7 @@ const others = [
   'state',
   'order',
   'q',
+  'tag',
   'limit',
   'after',
   'preset',
@@ -170,6 +177,7 @@ const askers: Record<string, Asker> = {
   'a person who owns two devices': { headers: cookie, reads: ['porch', 'cellar'] },
   'her token': { headers: bearerOf(await ada.bearer()), reads: ['porch', 'cellar'] },
   'her key': { headers: await keyOf(ada, 'read'), reads: ['porch', 'cellar'] },
+  'her key that is limited to tags': { headers: await limitedKeyOf(ada), reads: ['porch'] },
   'her key that may not read': { headers: await keyOf(ada, 'stations'), reads: { status: 403, text: 'forbidden' } },
   'a person who owns another device': { headers: { cookie: bob.cookie }, reads: ['attic'] },
   'a stranger': { headers: { cookie: stranger.cookie }, reads: [] },
@@ -179,6 +187,7 @@ const askers: Record<string, Asker> = {
   'the key of a viewer': { headers: await keyOf(viewer, 'read'), reads: names },
   'an administrator': { headers: { cookie: administrator.cookie }, reads: names },
   'the key of an administrator': { headers: await keyOf(administrator, 'read'), reads: names },
+  'the limited key of an administrator': { headers: await limitedKeyOf(administrator), reads: tagged },
   'a user of a tenant': { headers: bearerOf(guest.bearer), reads: ['lantern'] },
   'a viewer of a tenant': { headers: bearerOf(guide.bearer), reads: names },
   'the admin token': { headers: { authorization }, reads: names },
@@ -290,6 +299,10 @@ t.test('the fleet of an owner: counts, states, search, pages and tags are of her
     0,
     [],
   ])
+  t.strictSame(await listed('?tag=room:1'), ['porch'])
+  t.equal(sum((await fleet('?tag=room:*')).counts), 1)
+  const limited = await fleet('?order=name&tag=site:berlin', await limitedKeyOf(ada))
+  t.strictSame([limited.devices.map(({ device }: { device: string }) => device), sum(limited.counts)], [['porch'], 1])
   const first = await fleet('?order=name&limit=1')
   t.equal(first.next, 'cellar')
   t.match(await fleet(`?order=name&limit=1&after=${first.next}`), { devices: [{ device: 'porch' }], next: null })

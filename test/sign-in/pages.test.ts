@@ -404,6 +404,20 @@ t.test('an API key is made, used, listed and revoked', async t => {
   t.match((await visit('/account', { cookie })).text, /revoked <time/)
 })
 
+t.test('an API key that is limited to tags is made on the page, which says so', async t => {
+  const owner = await person('tagged-keys@example.com')
+  const { cookie } = await cookieOf(owner)
+  const form = { form: 'create-key', name: 'berlin', 'scope-read': 'yes' }
+  const wrong = await submit('/account', { ...form, tags: 'site:berlin, bonn' }, { cookie })
+  t.match(wrong, { status: 422, errors: ['Must be a key, a colon and a value.'] })
+  const beyond = await submit('/account', { ...form, 'scope-stations': 'yes', tags: 'site:berlin' }, { cookie })
+  t.match(beyond, { status: 403, errors: ['A key with tags may only read and send readings.'] })
+  t.match(await submit('/account', { ...form, tags: ' site:berlin; room:<b> ' }, { cookie }), { status: 200 })
+  const { rows } = await store.postgres.query('SELECT tags FROM api_keys WHERE account_id = $1', [owner])
+  t.strictSame(rows, [{ tags: ['room:<b>', 'site:berlin'] }])
+  t.match((await visit('/account', { cookie })).text, /of devices with room:&lt;b&gt;, site:berlin/)
+})
+
 t.test('of keys that are over, the newest are listed, and all are counted', async t => {
   const owner = await person('many-keys@example.com')
   const { cookie } = await cookieOf(owner)

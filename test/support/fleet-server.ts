@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
+import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { Fleet, FleetDevice } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
@@ -46,7 +47,7 @@ export async function openFleetServer(
     send,
     listening: () => listeners.size,
   }
-  app.get('/api/fleet', (request: FastifyRequest<{ Querystring: Record<string, string> }>, reply) => {
+  app.get('/api/fleet', (request: FastifyRequest<{ Querystring: FleetQuery }>, reply) => {
     server.requests.push(request.url)
     if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)
     return reply.send({ ...pageOf(server.devices, request.query), ...server.more })
@@ -74,10 +75,16 @@ export async function openFleetServer(
   return server
 }
 
-function pageOf(
-  devices: readonly FleetDevice[],
-  { limit = '1000', after, order = 'state' }: Record<string, string>,
-): Fleet {
+interface FleetQuery {
+  limit?: string
+  after?: string
+  order?: string
+  tag?: string | string[]
+}
+
+function pageOf(all: readonly FleetDevice[], { limit = '1000', after, order = 'state', tag = [] }: FleetQuery): Fleet {
+  const isTagged = createTagMatcher([tag].flat())
+  const devices = all.filter(({ tags = [] }) => isTagged({ tags }))
   const rankOf = ({ state, device }: FleetDevice) => `${order === 'state' ? liveStates.indexOf(state) : ''}:${device}`
   const sorted = devices.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1))
   const from = after === undefined ? 0 : sorted.findIndex(device => rankOf(device) > after)

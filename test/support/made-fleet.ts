@@ -23,7 +23,7 @@ export interface MadeFleet {
 
 export function madeDevice(number: number, more: Partial<LiveDevice> = {}): LiveDevice {
   const name = `device-${number}`
-  const fields = { number, symbol: `${name}-${number}`, name, location_short: '', log_switch: true }
+  const fields = { number, symbol: `${name}-${number}`, name, location_short: '', log_switch: true, tags: [] }
   return { ...fields, expected_interval_seconds: null, ...more }
 }
 

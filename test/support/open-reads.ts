@@ -2,6 +2,7 @@
 
 import { openReads, type ReadAccess } from '../../api/read/read-access.ts'
 import type { Device } from '../../auth/devices/device.ts'
+import { createTagMatcher } from '../../auth/devices/tag.ts'
 
 /** In the order of names. What a test asks nothing of need not be there. */
 export function openReadsOf(devices: readonly (Pick<Device, 'name'> & Partial<Device>)[]): ReadAccess {
@@ -11,5 +12,6 @@ export function openReadsOf(devices: readonly (Pick<Device, 'name'> & Partial<De
     get: name => made.find(device => device.name === name),
     all: () => made,
     active: () => active,
+    tagged: tags => ({ all: made.filter(createTagMatcher(tags)), active: active.filter(createTagMatcher(tags)) }),
   })
 }

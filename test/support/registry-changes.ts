@@ -81,6 +81,8 @@ export const registryChanges: Readonly<Record<string, ChangeOf>> = {
         { location_short: `l${draw(9)}` },
         { metrics: ['pm10'] },
         { metrics: null },
+        { tags: [`room:r${draw(3)}`, 'site:berlin'] },
+        { tags: [] },
       ],
       draw,
     )
@@ -201,7 +203,14 @@ export const registryChanges: Readonly<Record<string, ChangeOf>> = {
   async 'create a key'(node, world, draw) {
     const account = await accountOf(node, world, draw)
     if (account === undefined) return
-    const wanted = { name: 'k', scopes: ['read', 'ingest'] as const, createDevices: false, expiresInDays: undefined }
+    const tags = draw(2) === 0 ? [] : ['site:berlin']
+    const wanted = {
+      name: 'k',
+      scopes: ['read', 'ingest'] as const,
+      createDevices: false,
+      tags,
+      expiresInDays: undefined,
+    }
     const created = await node.keys.create(account, wanted)
     if (!created.ok) return
     world.keys.push(created.value.text)

@@ -21,6 +21,7 @@ export const errors = {
   REGISTRATION_CLOSED: { status: 403, text: 'registration is closed' },
   REGISTRATION_INVITED: { status: 403, text: 'registration by invitation only' },
   SCOPE_NOT_ALLOWED: { status: 403, text: 'Scope is beyond the role of the user' },
+  TAGS_NOT_ALLOWED: { status: 403, text: 'A key with tags may only read and send readings' },
   TENANT_INACTIVE: { status: 403, text: 'Tenant is disabled' },
   SESSION_TOO_OLD: { status: 403, text: 'Please sign in again' },
   ACCOUNT_UNKNOWN: { status: 404, text: 'User not found' },

@@ -175,6 +175,16 @@ export function listOf<Word extends string>(words: readonly Word[], { default: u
     })
 }
 
+/** What another schema checks; the first of its issues is told. */
+export function checkedBy<Value>(schema: z.ZodType<Value>) {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' })
+  const convert = (input: unknown): Converted<Value> => {
+    const parsed = schema.safeParse(input)
+    return parsed.success ? { value: parsed.data } : failValue(parsed.error.issues[0]?.message ?? 'is invalid')
+  }
+  return field<Value>(convert, json)
+}
+
 /** So that a small request does not get a large answer about each element. */
 const listLengthMax = 20
 

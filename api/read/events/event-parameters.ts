@@ -1,6 +1,7 @@
 /** What a client of the events may ask for. */
 
 import { z } from 'zod'
+import { createTagMatcher, type Tagged } from '../../../auth/devices/tag.ts'
 import type { Subscription } from '../../../live/events/event-client.ts'
 import { fleetOrNamed } from '../read-subjects.ts'
 import type { Fleet } from '../readers.ts'
@@ -22,9 +23,21 @@ export const EventHeaders = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'What came after the event with this id is told.' }),
 })
 
-/** A text says what is wrong. */
-export function subscriptionIn(query: object, { owner, named }: Fleet): Subscription | string {
+/** A text says what is wrong. `find`: a device by its number. */
+export function subscriptionIn(query: object, { scope, named }: Fleet, find: FindDevice): Subscription | string {
   const { state } = query as Record<string, string | string[] | undefined>
   if (state !== undefined && state !== '0' && state !== '1') return 'state must be 1 for states only, or 0'
-  return { devices: named && new Set(named.map(({ number }) => number)), owner, statesOnly: state === '1' }
+  const devices = named && new Set(named.map(({ number }) => number))
+  const isTagged = scope?.tags && isTaggedBy(scope.tags, find)
+  return { devices, owner: scope?.owner, isTagged, statesOnly: state === '1' }
+}
+
+type FindDevice = (number: number) => Tagged | undefined
+
+function isTaggedBy(tags: readonly string[], find: FindDevice): (device: number) => boolean {
+  const isTagged = createTagMatcher(tags)
+  return number => {
+    const device = find(number)
+    return device !== undefined && isTagged(device)
+  }
 }

@@ -73,7 +73,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   onState?.((device, state) => hub.stateChanged(device, state))
 
   async function open(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const subscription = subscriptionIn(request.query as object, fleet)
+    const subscription = subscriptionIn(request.query as object, fleet, number => devices.byNumber(number))
     if (typeof subscription === 'string') return refuse(reply, 'PARAMETER_INVALID', subscription)
     if (hub.isClosed) return refuse(reply, 'CLOSING')
     const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })

@@ -1,6 +1,7 @@
 /** What the fleet may be asked. */
 
 import { z } from 'zod'
+import { tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
 import type { FleetPageRequest, FleetPlace } from '../../../live/fleet-page.ts'
 import { type LiveState, liveStates } from '../../../live/live-state.ts'
 import { published, wholeNumber } from '../parameter-kit.ts'
@@ -37,6 +38,20 @@ function text(error: string, lengthMax: number) {
     .meta(published({ type: 'string', minLength: 1, maxLength: lengthMax }))
 }
 
+const tagInvalid = `tag must be a key, a colon and a value or "*", and be given at most ${tagsMax} times`
+
+/** One that is given once comes as a text. */
+const tags = z
+  .preprocess(
+    given => (typeof given === 'string' ? [given] : given),
+    z.array(tagMatchOr(tagInvalid)).max(tagsMax, tagInvalid),
+  )
+  .default([])
+  .meta({
+    default: undefined,
+    description: 'Only devices with this tag, or with `key:*` with any of the key; of several, with all',
+  })
+
 /** Each by itself. */
 export const FleetQuery = z.object({
   state: states,
@@ -46,15 +61,16 @@ export const FleetQuery = z.object({
     .meta({ description: 'Worst first, then by name; or by name' }),
   q: text(searchInvalid, searchLengthMax).optional().meta({ description: 'A part of the name or of the place' }),
   limit: wholeNumber('limit', 1, devicesMax).default(devicesMax).meta({ description: 'Devices in an answer' }),
+  tag: tags,
   after: text(afterInvalid, afterLengthMax)
     .optional()
     .meta({ description: '`next` of the answer before, with the same order' }),
 })
 
-export const FleetParameters = FleetQuery.transform(({ state, order, q, limit, after }, context) => {
+export const FleetParameters = FleetQuery.transform(({ state, order, q, tag, limit, after }, context) => {
   const place = after === undefined ? undefined : placeOf(after, order)
   if (after !== undefined && place === undefined) context.addIssue(afterInvalid)
-  return { request: { states: state, order, after: place, limit } satisfies FleetPageRequest, search: q }
+  return { request: { states: state, order, after: place, limit } satisfies FleetPageRequest, search: q, tags: tag }
 })
 
 /** As a text for `after`. */

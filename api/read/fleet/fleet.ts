@@ -40,17 +40,16 @@ export function fleetGroup(
   function list(fleet: Fleet, request: FleetRequest, reply: FastifyReply): Sent {
     // By the text of the query, so that a kept body costs no look at its parameters.
     const key = request.originalUrl
-    // Those of an owner are made anew each time: they cost as much as he has devices.
-    const of = isWhole(fleet) ? undefined : fleet.all()
-    const kept = of === undefined ? bodies.get(key) : undefined
+    const kept = isWhole(fleet) ? bodies.get(key) : undefined
     if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
     const parameters = FleetParameters.safeParse(request.query)
     if (!parameters.success) return refuse(reply, 'PARAMETER_INVALID', parameters.error.issues[0]?.message)
     if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
-    const { request: asked, search } = parameters.data
+    const { request: asked, search, tags } = parameters.data
+    const of = listedOf(fleet, tags)
     const send = (page: FleetPage) => {
       const body = bodyWith(page, live.counts(of), asked.order)
-      if (of === undefined) bodies.set(key, body)
+      if (isWhole(fleet)) bodies.set(key, body)
       return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
     }
     if (search === undefined) return send(live.page(asked, of))
@@ -113,4 +112,10 @@ export function fleetGroup(
       handle: latest,
     }),
   )
+}
+
+/** Undefined: all that there are. Those of somebody who may not read all cost as much as there are devices for them. */
+function listedOf(fleet: Fleet, tags: readonly string[]): readonly Device[] | undefined {
+  if (tags.length > 0) return fleet.tagged(tags)
+  return isWhole(fleet) ? undefined : fleet.all()
 }

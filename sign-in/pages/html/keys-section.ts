@@ -63,6 +63,13 @@ function keyForm({ account, forms }: AccountView): Html {
       range: { min: 1, max: 365 },
       hint: 'Empty: until it is revoked.',
     }),
+    field('create-key', state, {
+      name: 'tags',
+      label: 'Limited to devices with these tags',
+      autocomplete: 'off',
+      isOptional: true,
+      hint: 'For example site:berlin, with commas between several. It may then read and send readings alone.',
+    }),
     html`<fieldset><legend>It may</legend>
 ${scopes}${check('create_devices', 'add devices with its readings', state.values['create_devices'] === 'yes')}</fieldset>
 `,
@@ -77,7 +84,7 @@ function check(name: string, label: string, isChosen: boolean): Html {
 }
 
 function keyItem(key: KeyDetails, nowMs: number): Html {
-  const { id, name, prefix, scopes, createdMs, lastUsedMs, expiresMs, revokedMs } = key
+  const { id, name, prefix, scopes, tags, createdMs, lastUsedMs, expiresMs, revokedMs } = key
   const canEnd = isLive(key, nowMs)
   const used = lastUsedMs === null ? 'never used' : html`last used ${time(lastUsedMs)}`
   const end =
@@ -86,8 +93,9 @@ function keyItem(key: KeyDetails, nowMs: number): Html {
       : expiresMs !== null
         ? html`, good until ${time(expiresMs)}`
         : undefined
+  const limit = tags.length === 0 ? undefined : html` of devices with ${tags.join(', ')}`
   return html`<li${canEnd ? undefined : html` class="off"`}><span class="name">${name}</span>
-<span class="hint"><code>${prefix}…</code>, may ${scopes.map(scope => scopeNames[scope]).join(', ') || 'nothing'}</span>
+<span class="hint"><code>${prefix}…</code>, may ${scopes.map(scope => scopeNames[scope]).join(', ') || 'nothing'}${limit}</span>
 <span class="hint">made ${time(createdMs)}, ${used}${end}</span>
 ${canEnd ? revokeForm(id, name) : undefined}</li>
 `

@@ -95,11 +95,12 @@ function open(t: Test, options: Partial<HubOptions> = {}) {
 interface Listening {
   devices?: readonly number[]
   owner?: number
+  isTagged?: (device: number) => boolean
   statesOnly?: boolean
   last?: string
 }
 
-function listen(hub: EventHub, { devices, owner, statesOnly = false, last }: Listening = {}) {
+function listen(hub: EventHub, { devices, owner, isTagged, statesOnly = false, last }: Listening = {}) {
   const nothing: () => void = () => undefined
   const client = { chunks: [] as Buffer[], takes: true, isDestroyed: false, drain: nothing }
   const sink = {
@@ -111,7 +112,7 @@ function listen(hub: EventHub, { devices, owner, statesOnly = false, last }: Lis
       client.isDestroyed = true
     },
   }
-  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner, statesOnly }, last)
+  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner, isTagged, statesOnly }, last)
   const text = () => Buffer.concat(client.chunks).toString()
   const events = () => eventsIn(text())
   const values = () => events().flatMap(({ event, data }) => (event === 'reading' ? [data.values.temperature] : []))
@@ -312,6 +313,41 @@ test('an owner is told what they own at the moment, by readings and by states, a
     [{ device: 'attic', state: 'silent' }],
   )
   t.strictSame(nobody.events(), [])
+})
+
+test('who is limited to tags is told of the devices that have them at the moment', async t => {
+  const tagged = [true, false, true]
+  const owners = [7, 7, 8]
+  const { hub } = open(t, { ownerOf: device => owners[device] })
+  const isTagged = (device: number) => tagged[device] === true
+  const all = listen(hub)
+  const limited = listen(hub, { isTagged })
+  const hers = listen(hub, { isTagged, owner: 7 })
+  const narrowed = listen(hub, { isTagged, devices: [0, 1] })
+  const states = listen(hub, { isTagged, statesOnly: true })
+  hub.store(stored(inTurns(numbers(6))))
+  hub.stateChanged(0, 'late')
+  hub.stateChanged(1, 'silent')
+  await waitFor('all is told', () => all.events().length === 8)
+  const told = () => [limited.values(), hers.values(), narrowed.values()]
+  t.strictSame(told(), [
+    [0, 2, 3, 5],
+    [0, 3],
+    [0, 3],
+  ])
+  t.strictSame(
+    states.events().map(({ data }) => data.state),
+    ['late'],
+  )
+  tagged[0] = false
+  tagged[1] = true
+  hub.store(stored(inTurns(numbers(3, 6))))
+  await waitFor('all is told', () => all.events().length === 11)
+  t.strictSame(told(), [
+    [0, 2, 3, 5, 7, 8],
+    [0, 3, 7],
+    [0, 3, 7],
+  ])
 })
 
 test('whatever stands in Last-Event-ID, there is an answer', async t => {

@@ -418,7 +418,7 @@ t.test('a private station is there for its owner and administrators, and for nob
 })
 
 t.test('with private reads, public stations are for all who may read', async t => {
-  const devices = { get: () => undefined, all: () => [], active: () => [] }
+  const devices = { get: () => undefined, all: () => [], active: () => [], tagged: () => ({ all: [], active: [] }) }
   const device = { number: 1 } as never
   const access = privateReads({
     findPrincipal: people.findPrincipal,

@@ -58,6 +58,7 @@ function createRegistry() {
     owner: 1,
     quality_limits: null,
     metrics: null,
+    tags: [],
     createdMs: 0,
     lastSeenMs: null,
     current: Buffer.alloc(32),

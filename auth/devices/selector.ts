@@ -1,0 +1,31 @@
+/** Which devices something is about: some by their names, those with tags, or all. */
+
+import { z } from 'zod'
+import { composed } from '../plain-text.ts'
+import { createTagMatcher, type Tagged, TagMatch, tagsMax } from './tag.ts'
+
+const namesMax = 1000
+/** In UTF-16 units, in any spelling, those of older devices included. */
+const nameLengthMax = 512
+
+export const Selector = z.union(
+  [
+    z.strictObject({ devices: z.array(z.string().min(1).max(nameLengthMax).overwrite(composed)).min(1).max(namesMax) }),
+    z.strictObject({ tags: z.array(TagMatch).min(1).max(tagsMax) }).meta({ description: 'All of them must hold.' }),
+    z.strictObject({ all: z.literal(true) }),
+  ],
+  'must have devices, tags or all',
+)
+export type Selector = z.infer<typeof Selector>
+
+export interface SelectableDevice extends Tagged {
+  readonly name: string
+}
+
+/** Whether the selector means a device; of the devices that its owner may read, which it does not know. */
+export function createSelection(selector: Selector): (device: SelectableDevice) => boolean {
+  if ('all' in selector) return () => true
+  if ('tags' in selector) return createTagMatcher(selector.tags)
+  const names = new Set(selector.devices)
+  return ({ name }) => names.has(name)
+}
