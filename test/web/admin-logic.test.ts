@@ -22,6 +22,8 @@ t.test('a list of devices is read, whatever its quotes and line ends', async t =
   const porch = { ok: true, devices: [{ name: 'porch', expected_interval_seconds: 60 }] }
   t.strictSame(readDeviceList('device,expected_interval_seconds\nporch,60'), porch)
   t.strictSame(readDeviceList('name,expected_interval_s\nporch,60'), porch, 'columns by their names before')
+  const tagged = { ok: true, devices: [{ name: 'porch', tags: ['site:berlin', 'room:Server room'] }] }
+  t.strictSame(readDeviceList('device,tags\nporch,site:berlin; room:Server room'), tagged)
 })
 
 t.test('topics of Kafka are facts of the status, and there is none of it without Kafka', async t => {

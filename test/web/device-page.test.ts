@@ -56,7 +56,7 @@ const password = await service.addDevice('old', settings)
 await service.addDevice('odd', settings)
 await service.addDevice('empty')
 await service.addDevice('turns', { expected_interval_seconds: 450 })
-await service.addDevice(markup, { location_short: '<b>bold</b>' })
+await service.addDevice(markup, { location_short: '<b>bold</b>', tags: ['site:<i>berlin</i>', 'room:1'] })
 const rows = [history('garden', 12, startMs), history('roof', 12.5, startMs), history('old', 10, startMs - 6 * hourMs)]
 // A spike among the readings of today.
 rows.push(
@@ -243,6 +243,11 @@ t.test('a device without readings, one that does not exist, and a name of markup
     await openDevice(page, markup)
     await becomes(t, () => textOf(page.getByRole('heading', { level: 1 })), markup, 'the name')
     await becomes(t, () => page.locator('main img').count(), 0)
+    await becomes(t, () => page.locator('.device-head .tags li').allInnerTexts(), ['room:1', 'site:<i>berlin</i>'])
+    await inspect(t, page, 'tags')
+    await page.getByRole('link', { name: 'room:1' }).click()
+    await page.waitForURL(url => url.search === '?tag=room%3A1')
+    await page.getByText(/^1 device\./).waitFor()
     await page.goto(`${url}/device/nowhere`)
     await page.getByRole('heading', { name: 'No such device' }).waitFor()
     await inspect(t, page, 'unknown')

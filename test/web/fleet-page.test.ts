@@ -76,6 +76,58 @@ t.test('a search, a filter and an order stand in the address, and the back butto
   })
 })
 
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: tags stand in the rows, and those that are chosen in the address`, async t => {
+    server.devices = madeDevices(60).map((device, index) => {
+      const tags =
+        index % 3 === 0 ? [] : [`room:Server room ${index % 7}`, index % 3 === 1 ? 'site:berlin' : 'site:bonn']
+      return tags.length === 0 ? device : { ...device, tags }
+    })
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      await rows(page).first().waitFor()
+      const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+      await becomes(t, () => row.locator('.tags li').allInnerTexts(), ['room:Server room 1', 'site:berlin'])
+      await page.locator('.tag-filter select').selectOption('site:berlin')
+      await showsAddress(page, '?tag=site%3Aberlin')
+      await page.getByText(/^20 devices\./).waitFor()
+      await page.locator('.tag-filter select').selectOption('room:Server room 1')
+      await showsAddress(page, '?tag=site%3Aberlin&tag=room%3AServer+room+1')
+      await page.getByText(/^3 devices\./).waitFor()
+      await inspect(t, page, `fleet with tags, ${name}`)
+      await page.reload()
+      await becomes(t, () => page.locator('.tag-filter li').allInnerTexts(), ['site:berlin ×', 'room:Server room 1 ×'])
+      await page.getByRole('button', { name: 'Remove site:berlin' }).click()
+      await showsAddress(page, '?tag=room%3AServer+room+1')
+      await page.goBack()
+      await showsAddress(page, '?tag=site%3Aberlin&tag=room%3AServer+room+1')
+      await page.getByText(/^3 devices\./).waitFor()
+      await page.getByLabel('Search').fill('sensor-0000')
+      await page.getByText(/^1 of 3 devices\./).waitFor()
+      await page.goto(`${server.url}/?tag=site:paris`)
+      await page.getByText('No device is like that.').waitFor()
+      await page.getByRole('button', { name: 'Remove site:paris' }).click()
+      await page.getByText(/^60 devices\./).waitFor()
+    })
+  })
+}
+
+t.test('events of devices without the tags that are chosen change nothing', async t => {
+  server.devices = madeDevices(6).map((device, index) => (index < 3 ? { ...device, tags: ['site:berlin'] } : device))
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${server.url}/?tag=site:berlin`)
+    await page.getByText('Live.').waitFor()
+    await page.getByText(/^3 devices\./).waitFor()
+    const asked = server.requests.length
+    server.send('reading', { device: 'sensor-00005', ts: Date.now(), values: { co2: 400 } })
+    server.send('state', { device: 'sensor-00005', state: 'silent' })
+    server.send('reading', { device: 'sensor-00001', ts: Date.now(), values: { temperature: -7.5 } })
+    await page.getByText('−7.5').waitFor()
+    await becomes(t, async () => (await names(page)).length, 3, 'no other row')
+    t.equal(server.requests.slice(asked).filter(url => url.includes('order=name')).length, 0, 'nothing is read anew')
+  })
+})
+
 t.test('an event changes a value, a state and the counts without a reload', async t => {
   await inBrowser(t, browser, desk, async page => {
     await page.goto(server.url)

@@ -9,6 +9,7 @@ import { deviceStates } from '../../web/client/device-states.ts'
 import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
+import { offeredTags, readTags, tagArguments } from '../../web/pages/fleet/fleet-tags.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
 import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
@@ -64,12 +65,41 @@ t.test('a metric without a column orders the list, too', async t => {
   t.strictSame(names('sort=-metric.CO2'), ['a', 'b', 'c'], 'what can be no metric is not known')
   const view = readView(new URLSearchParams('sort=-metric.co2'))
   t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
-  t.strictSame(columnsOfFleet(mixed), { values: ['temperature'], hasFurther: true })
-  t.strictSame(columnsOfFleet(fleet), { values: ['temperature', 'battery'], hasFurther: false })
-  t.strictSame(columnsOfFleet([]), { values: [], hasFurther: false })
+  t.strictSame(columnsOfFleet(mixed), { values: ['temperature'], hasFurther: true, hasTags: false })
+  t.strictSame(columnsOfFleet(fleet), { values: ['temperature', 'battery'], hasFurther: false, hasTags: false })
+  t.strictSame(columnsOfFleet([]), { values: [], hasFurther: false, hasTags: false })
   const columns = columnsOfFleet(mixed)
   t.strictSame(offeredKeys(columns, ['co2'], 'state'), ['state', 'device', 'place', 'age', 'temperature', 'metric.co2'])
   t.strictSame(offeredKeys(columns, [], 'pressure').at(-1), 'pressure', 'what the list is ordered by is offered')
+})
+
+t.test('tags are offered by their keys, as far as they are not chosen', async t => {
+  const tagged = [
+    device('a', { tags: ['room:1', 'site:berlin'] }),
+    device('b', { tags: ['room:2', 'site:berlin'] }),
+    device('c'),
+  ]
+  t.strictSame(
+    [...offeredTags(tagged, [])],
+    [
+      ['room', ['room:*', 'room:1', 'room:2']],
+      ['site', ['site:berlin']],
+    ],
+  )
+  t.strictSame([...offeredTags(tagged, ['site:berlin', 'room:*'])], [['room', ['room:1', 'room:2']]])
+  t.ok(columnsOfFleet(tagged).hasTags)
+  const many = Array.from({ length: 600 }, (_, index) =>
+    device(`d${index}`, { tags: [`room:${index}`, 'site:berlin'] }),
+  )
+  t.equal(offeredTags(many, []).get('site')?.length, 1, 'the most frequent are among them')
+  t.equal(offeredTags(many, []).get('room')?.length, 500)
+  t.strictSame(readTags(new URLSearchParams('tag=a:b&tag=c:*&tag=a:b')), ['a:b', 'c:*'])
+  t.equal(
+    readTags(new URLSearchParams(Array.from({ length: 20 }, (_, index): [string, string] => ['tag', `k${index}:v`])))
+      .length,
+    16,
+  )
+  t.equal(tagArguments(['a:b c&', 'd:*']), '&tag=a%3Ab%20c%26&tag=d%3A*')
 })
 
 t.test('values without a column are told by their kinds', async t => {

@@ -33,15 +33,20 @@ function go(path: string): void {
   scrollTo(0, 0)
 }
 
+type ArgumentChanges = Readonly<Record<string, string | readonly string[] | undefined>>
+
 /**
  * Changes arguments of the page that is shown; undefined or an empty text removes one. `replace`, for what changes with
- * each key press, makes no new entry of the history.
+ * each key press, makes no new entry of the history. A list is an argument for each of its texts.
  */
-export function setArguments(changes: Record<string, string | undefined>, { replace = false } = {}): void {
+export function setArguments(changes: ArgumentChanges, { replace = false } = {}): void {
   const url = new URL(location.href)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === undefined || value === '') url.searchParams.delete(name)
-    else url.searchParams.set(name, value)
+    const [first, ...others] = [value ?? []].flat().filter(text => text !== '')
+    // One that is there keeps its place.
+    if (first === undefined) url.searchParams.delete(name)
+    else url.searchParams.set(name, first)
+    for (const text of others) url.searchParams.append(name, text)
   }
   if (url.href === location.href) return
   history[replace ? 'replaceState' : 'pushState'](null, '', url)

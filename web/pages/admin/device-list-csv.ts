@@ -4,7 +4,7 @@ import type { DeviceRequest, IssuedPassword } from '../../../auth/devices/device
 
 interface ListedDevice {
   name: string
-  [field: string]: string | boolean | number
+  [field: string]: string | boolean | number | string[]
 }
 
 export type DeviceList = { ok: true; devices: ListedDevice[] } | { ok: false; sentence: string }
@@ -17,7 +17,7 @@ type Field = keyof DeviceRequest
 const texts: readonly string[] = ['location_short', 'location_desc', 'owner'] satisfies Field[]
 const switches: readonly string[] = ['log_switch', 'battery'] satisfies Field[]
 const numbers: readonly string[] = ['altitude_m', 'expected_interval_seconds'] satisfies Field[]
-const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers]
+const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, 'tags' satisfies Field]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */
 const fields: ReadonlyMap<string, string> = new Map([
@@ -72,8 +72,15 @@ function deviceOf(names: readonly string[], cells: readonly string[]): ListedDev
 
 const switchValues: Record<string, boolean> = { yes: true, true: true, '1': true, no: false, false: false, '0': false }
 
-function cellValue(name: string, text: string): string | boolean | number | undefined {
+/** Of a cell or a field that lists them. */
+export function tagsIn(text: string): string[] {
+  const tags = text.split(/[,;]/).map(tag => tag.trim())
+  return tags.filter(tag => tag !== '')
+}
+
+function cellValue(name: string, text: string): string | boolean | number | string[] | undefined {
   if (switches.includes(name)) return switchValues[text.toLowerCase()]
+  if (name === 'tags') return tagsIn(text)
   // An owner may be named by the id of the account.
   if (name === 'owner') return /^\d{1,10}$/.test(text) ? Number(text) : text
   if (!numbers.includes(name)) return text

@@ -7,7 +7,7 @@ import { addressOf } from '../../client/address.ts'
 import { devicePath } from '../../client/routes.ts'
 import { AddForm, type FormField, type FormValues } from './add-form.tsx'
 import { ConfirmedButton } from './confirmed-button.tsx'
-import { passwordsCsv, readDeviceList } from './device-list-csv.ts'
+import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { type Actions, ListSection } from './list-section.tsx'
 import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
 import { Record } from './record.tsx'
@@ -48,7 +48,7 @@ export function DevicesSection() {
   )
 }
 
-const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' | 'metrics'> })[] = [
+const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' | 'metrics' | 'tags'> })[] = [
   { name: 'location_short', label: 'Place' },
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
@@ -56,9 +56,16 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'battery', label: 'It has a battery and sends its values', kind: 'check' },
 ]
 
+const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'As site:berlin, room:kitchen' }
+
 /** A text that is left empty is one, and no null. */
-function settingsOf({ location_short, location_desc, ...rest }: FormValues): FormValues {
-  return { ...rest, location_short: location_short ?? '', location_desc: location_desc ?? '' }
+function settingsOf({ location_short, location_desc, tags, ...rest }: FormValues): object {
+  return {
+    ...rest,
+    location_short: location_short ?? '',
+    location_desc: location_desc ?? '',
+    tags: tagsIn(String(tags ?? '')),
+  }
 }
 
 interface Issuing {
@@ -73,7 +80,7 @@ function NewDevice({ actions, onIssued }: Issuing) {
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
     return issued !== undefined
   }
-  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings]
+  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings, tagsField]
   return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} onSend={add} />
 }
 
@@ -94,7 +101,7 @@ function DeviceList({ actions, onIssued }: Issuing) {
     label: 'Devices as CSV',
     kind: 'long',
     isRequired: true,
-    hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds',
+    hint: 'A header and a line for each: device,location_short,location_desc,battery,expected_interval_seconds,tags',
   }
   return <AddForm title="Add a list" verb="Add all" fields={[field]} isBusy={actions.isBusy} onSend={add} />
 }
@@ -160,7 +167,10 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
         <AddForm
           title={`Edit ${name}`}
           verb="Save"
-          fields={settings.map(field => ({ ...field, value: device[field.name] }))}
+          fields={[
+            ...settings.map(field => ({ ...field, value: device[field.name] })),
+            { ...tagsField, value: device.tags.join(', ') },
+          ]}
           isBusy={actions.isBusy}
           isOpen={true}
           onSend={change}
@@ -172,9 +182,10 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
 }
 
 function factsOf(device: DeviceDetails): (string | undefined)[] {
-  const { location_short, log_switch, last_seen, owner, credential } = device
+  const { location_short, log_switch, last_seen, owner, credential, tags } = device
   return [
     location_short,
+    tags.join(', '),
     log_switch ? undefined : 'suspended',
     last_seen === null ? 'no reading yet' : `last reading ${timeText(last_seen)}`,
     owner === null ? undefined : `owner ${owner}`,

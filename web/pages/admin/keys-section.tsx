@@ -19,8 +19,9 @@ export function KeysSection() {
 }
 
 function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; actions: Actions }) {
-  const { id, email, name, prefix, scopes, state, last_used_at } = apiKey
-  const facts = [`key ${id}`, email, prefix, scopes.join(', '), state, `last used ${timeText(last_used_at)}`]
+  const { id, email, name, prefix, scopes, tags, state, last_used_at } = apiKey
+  const limit = tags.length === 0 ? undefined : `devices with ${tags.join(', ')}`
+  const facts = [`key ${id}`, email, prefix, scopes.join(', '), limit, state, `last used ${timeText(last_used_at)}`]
   return (
     <Record name={name} facts={facts}>
       {state === 'active' ? (

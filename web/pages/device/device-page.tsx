@@ -8,6 +8,7 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
+import { TagList } from '../../parts/tag-list.tsx'
 import { measuredDevice } from './measured.ts'
 import { MeasuredPage } from './measured-page.tsx'
 
@@ -19,7 +20,7 @@ export function DevicePage({ name }: { name: string }) {
     <MeasuredPage<LatestOfDevice>
       of={of}
       others={[about]}
-      head={latest => <Head name={name} latest={latest} description={lastValue(about)?.location_desc ?? ''} />}
+      head={latest => <Head name={name} latest={latest} about={lastValue(about)} />}
       unknown={() => <UnknownDevice name={name} />}
     />
   )
@@ -28,16 +29,18 @@ export function DevicePage({ name }: { name: string }) {
 interface HeadProps {
   name: string
   latest: LatestOfDevice | undefined
-  description: string
+  about: PublicDevice | undefined
 }
 
-function Head({ name, latest, description }: HeadProps) {
-  const place = [latest?.location_short ?? '', description].filter(text => text !== '' && text !== name)
+function Head({ name, latest, about }: HeadProps) {
+  const { location_desc = '', tags = [] } = about ?? {}
+  const place = [latest?.location_short ?? '', location_desc].filter(text => text !== '' && text !== name)
   return (
     <div class="device-head">
       <h1>{name}</h1>
       {latest === undefined ? null : <StateBadge state={latest.state} />}
       {place.length === 0 ? null : <p class="place">{place.join(': ')}</p>}
+      {tags.length === 0 ? null : <TagList tags={tags} hrefOf={tag => addressOf(`/?tag=${encodeURIComponent(tag)}`)} />}
     </div>
   )
 }

@@ -10,12 +10,15 @@ export interface FleetColumns {
   readonly values: readonly ValueColumn[]
   /** Whether any device has values beside those. */
   readonly hasFurther: boolean
+  /** Whether any device has tags. */
+  readonly hasTags: boolean
 }
 
 /** In CSS pixels, as `fleet.css` has what is between and around them. */
 export const columnWidths = {
   state: 96,
   device: 160,
+  tags: 140,
   age: 132,
   temperature: 100,
   humidity: 84,
@@ -31,8 +34,10 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, hasFurther }: FleetColumns): number {
-  const names = ['state', 'device', 'age', ...values, ...(hasFurther ? (['further'] as const) : []), 'hours'] as const
+export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns): number {
+  const tags = hasTags ? (['tags'] as const) : []
+  const further = hasFurther ? (['further'] as const) : []
+  const names = ['state', 'device', ...tags, 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
 }
@@ -42,5 +47,6 @@ export function columnsOfFleet(devices: readonly FleetDevice[]): FleetColumns {
   for (const { values } of devices) for (const name in values) found.add(name)
   const has = (column: ValueColumn) =>
     column === 'battery' ? found.has('battery_voltage') || found.has('battery_percentage') : found.has(column)
-  return { values: valueColumns.filter(has), hasFurther: [...found].some(name => !isBuiltIn(name)) }
+  const hasTags = devices.some(({ tags }) => tags !== undefined)
+  return { values: valueColumns.filter(has), hasFurther: [...found].some(name => !isBuiltIn(name)), hasTags }
 }

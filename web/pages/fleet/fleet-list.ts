@@ -9,6 +9,7 @@ import { type DeviceState, deviceStates } from '../../client/device-states.ts'
 import { readJson } from '../../client/read-json.ts'
 import { type Descriptions, isBuiltIn } from '../../text/quantities.ts'
 import { type Counts, FleetDevices } from './fleet-devices.ts'
+import { tagArguments } from './fleet-tags.ts'
 
 const pageLimit = 1_000
 /** How old the list may become without events, and with them: the hours of all devices move on by the hour. */
@@ -17,8 +18,10 @@ const listMsMax = { polled: 60_000, live: 3_600_000 }
 const showEveryMs = 500
 
 export class FleetList {
+  /** The list is of the devices with all these. */
+  readonly tags: readonly string[]
   readonly devices = signal<readonly FleetDevice[]>([])
-  /** Of the whole fleet, from the first page on. */
+  /** Of the whole fleet, or of what has the tags, from the first page on. */
   readonly counts = signal<Counts>()
   /** Whether all devices have come. */
   readonly isComplete = signal(false)
@@ -33,6 +36,10 @@ export class FleetList {
   #loading: Promise<void> | undefined
   #completeAtMs = Number.NEGATIVE_INFINITY
   #showTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(tags: readonly string[]) {
+    this.tags = tags
+  }
 
   /** The first page; `isNew`: false when the service said that nothing in it has changed. */
   takeFirst(first: Fleet, { isNew, isLive }: { isNew: boolean; isLive: boolean }): void {
@@ -57,8 +64,9 @@ export class FleetList {
   takeReading(event: ReadingEvent['data']): void {
     const isDescribed = (name: string) => isBuiltIn(name) || Object.hasOwn(this.metrics.peek(), name)
     const values = Object.fromEntries(Object.entries(event.values).filter(([name]) => isDescribed(name)))
-    this.#changed(this.#known.takeReading({ ...event, values }))
-    this.#await(Object.keys(event.values).filter(name => !isDescribed(name)))
+    const isKnown = this.#known.takeReading({ ...event, values })
+    this.#changed(isKnown)
+    if (isKnown || this.tags.length === 0) this.#await(Object.keys(event.values).filter(name => !isDescribed(name)))
   }
 
   /** The next list describes them, and has their values. Each is asked for once: it need not be among the first of any device. */
@@ -89,10 +97,10 @@ export class FleetList {
     clearTimeout(this.#showTimer)
   }
 
-  /** A device that is not known, as a new one, comes with the list. */
+  /** A device that is not known, as a new one, comes with the list; of some tags, it is told by the counts of the first page. */
   #changed(isKnown: boolean): void {
     if (isKnown) this.#showSoon()
-    else if (this.isComplete.value) this.invalidate()
+    else if (this.isComplete.value && this.tags.length === 0) this.invalidate()
   }
 
   #isOld(counts: Counts, isLive: boolean): boolean {
@@ -122,7 +130,7 @@ export class FleetList {
 
   async #readPage(after: string): Promise<Fleet | undefined> {
     const from = after === '' ? '' : `&after=${encodeURIComponent(after)}`
-    const url = addressOf(`/api/fleet?order=name&limit=${pageLimit}${from}`)
+    const url = addressOf(`/api/fleet?order=name&limit=${pageLimit}${from}${tagArguments(this.tags)}`)
     const outcome = await readJson<Fleet>(url, { signal: this.#closing.signal }).catch(() => undefined)
     return outcome?.kind === 'answer' ? outcome.value : undefined
   }

@@ -22,11 +22,13 @@ import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-column
 import { numberedStates } from './fleet-devices.ts'
 import { totalOf } from './fleet-list.ts'
 import { FleetTable } from './fleet-table.tsx'
+import { readTags } from './fleet-tags.ts'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
 import { showIcon } from './icon.ts'
 import { Insights } from './insights.tsx'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { StateFilter } from './state-filter.tsx'
+import { TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
 import './fleet.css'
 
@@ -35,11 +37,20 @@ const insightsEveryMs = 600_000
 
 export function FleetPage() {
   const [fleet, setFleet] = useState<Fleet>()
+  const found = readTags(urlArguments.value)
+  const tags = useMemo(() => found, [JSON.stringify(found)])
   useEffect(() => {
-    const opened = openFleet()
-    setFleet(opened)
-    return () => opened.close()
-  }, [])
+    const opened = openFleet(tags)
+    setFleet(before => before ?? opened)
+    // The list of before stays until there is another one.
+    const stop = opened.first.subscribe(({ kind }) => {
+      if (kind !== 'loading') setFleet(opened)
+    })
+    return () => {
+      stop()
+      opened.close()
+    }
+  }, [tags])
   return (
     <>
       <h1>Fleet</h1>
@@ -63,14 +74,13 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
     <>
       <FailureBanner state={state} timeText={times.time} />
       {state.kind === 'loading' ? <Skeleton name="The fleet is loading" rows={10} /> : null}
-      {answer === undefined || counts === undefined ? null : totalOf(counts) === 0 ? (
+      {answer === undefined || counts === undefined ? null : isEmpty(fleet) ? (
         <EmptyFleet />
       ) : (
         <div class={state.kind === 'stale' ? 'stale' : undefined}>
           {answer.catching_up === true ? (
             <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
           ) : null}
-          <ChangesNotice fleet={fleet} times={times} />
           <Devices fleet={fleet} times={times}>
             <Insights state={insights} times={times} />
           </Devices>
@@ -78,6 +88,11 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
       )}
     </>
   )
+}
+
+/** No device can be found, whatever the tags are. */
+function isEmpty({ counts, tags }: Fleet): boolean {
+  return counts.value !== undefined && totalOf(counts.value) === 0 && tags.length === 0
 }
 
 /** What somebody who works in another tab should know. */
@@ -88,7 +103,7 @@ function titleNotice(state: Fleet['first']['value'], silent: number): string {
 interface DevicesProps {
   fleet: Fleet
   times: Times
-  /** Between the states and the list. */
+  /** Of the whole fleet, between the states and the list. */
   children: ComponentChildren
 }
 
@@ -104,10 +119,12 @@ function Devices({ fleet, times, children }: DevicesProps) {
   const counts = fleet.counts.value
   const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
   if (counts === undefined) return null
+  const isOfAll = fleet.tags.length === 0
   return (
     <>
+      {isOfAll ? <ChangesNotice fleet={fleet} times={times} /> : null}
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
-      {children}
+      {isOfAll ? children : null}
       <Toolbar
         {...{ view, columns, quantities }}
         further={byTitle(metrics)}
@@ -117,6 +134,7 @@ function Devices({ fleet, times, children }: DevicesProps) {
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
         {times.zone}.
       </Toolbar>
+      <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
       {rows.length === 0 ? (
         <p class="none">No device is like that.</p>
       ) : (

@@ -8,6 +8,7 @@ import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
+import { TagList } from '../../parts/tag-list.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { hasFullHour, noFullHour } from '../../text/hours.ts'
 import { noValue } from '../../text/numbers.ts'
@@ -17,8 +18,9 @@ import { columnWidths, type FleetColumns } from './fleet-columns.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 import { FurtherList } from './further-list.tsx'
 
-/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column. */
-const rowHeights = { wide: 52, narrow: 92, narrowWithFurther: 114, phoneWithFurther: 148 }
+/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column and for tags. */
+const rowHeights = { wide: 52, narrow: 92 }
+const lineHeights = { further: 22, furtherOnPhone: 56, tags: 24 }
 const phone = '(max-width: 600px)'
 
 interface ColumnsProps {
@@ -27,12 +29,22 @@ interface ColumnsProps {
   times: Times
 }
 
-function columnsOf({ columns: { values, hasFurther }, quantities, times }: ColumnsProps): Column<FleetDevice>[] {
+function columnsOf({
+  columns: { values, hasFurther, hasTags },
+  quantities,
+  times,
+}: ColumnsProps): Column<FleetDevice>[] {
   const further: Column<FleetDevice> = {
     key: 'further',
     label: values.length === 0 ? 'Values' : 'Other values',
     width: `minmax(${columnWidths.further}px, 2fr)`,
     cell: ({ values }) => <FurtherList values={values} quantities={quantities} />,
+  }
+  const tags: Column<FleetDevice> = {
+    key: 'tags',
+    label: 'Tags',
+    width: `minmax(${columnWidths.tags}px, 1fr)`,
+    cell: ({ tags }) => (tags === undefined ? null : <TagList tags={tags} />),
   }
   return [
     {
@@ -49,6 +61,7 @@ function columnsOf({ columns: { values, hasFurther }, quantities, times }: Colum
       isSortable: true,
       cell: device => <Name {...device} />,
     },
+    ...(hasTags ? [tags] : []),
     {
       key: 'age',
       label: 'Last reading',
@@ -138,8 +151,8 @@ export function FleetTable({
   times,
 }: FleetTableProps) {
   const shown = useMemo(() => columnsOf({ columns, quantities, times }), [columns, quantities, times])
-  const ofFurther = useMedia(phone) ? rowHeights.phoneWithFurther : rowHeights.narrowWithFurther
-  const ofNarrow = columns.hasFurther ? ofFurther : rowHeights.narrow
+  const ofFurther = useMedia(phone) ? lineHeights.furtherOnPhone : lineHeights.further
+  const ofNarrow = rowHeights.narrow + (columns.hasFurther ? ofFurther : 0) + (columns.hasTags ? lineHeights.tags : 0)
   return (
     <VirtualTable
       name="Devices"

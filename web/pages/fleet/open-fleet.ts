@@ -7,8 +7,9 @@ import { openEvents } from '../../client/events.ts'
 import { openResource } from '../../client/resource.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { FleetList } from './fleet-list.ts'
+import { tagArguments } from './fleet-tags.ts'
 
-export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' | 'isComplete'> {
+export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' | 'isComplete' | 'tags'> {
   /** The first page, which tells how the service is. */
   first: ReadonlySignal<ResourceState<FleetAnswer>>
   /** Whether events come. */
@@ -20,10 +21,11 @@ export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' 
 const firstLimit = 200
 const everyMs = 10_000
 
-export function openFleet(): Fleet {
-  const list = new FleetList()
+/** Of the devices with all these tags; without any, of all. */
+export function openFleet(tags: readonly string[]): Fleet {
+  const list = new FleetList(tags)
   const isLive = signal(false)
-  const first = openResource<FleetAnswer>(addressOf(`/api/fleet?limit=${firstLimit}`), { everyMs })
+  const first = openResource<FleetAnswer>(addressOf(`/api/fleet?limit=${firstLimit}${tagArguments(tags)}`), { everyMs })
   let taken: FleetAnswer | undefined
   const stop = first.state.subscribe(state => {
     if (state.kind !== 'ready') return
@@ -45,6 +47,7 @@ export function openFleet(): Fleet {
     },
   })
   return {
+    tags,
     devices: list.devices,
     counts: list.counts,
     metrics: list.metrics,

@@ -1,0 +1,60 @@
+/** The tags that the devices have, of which each that is chosen shows fewer of them. */
+
+import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import { offeredTags, tagsMax } from './fleet-tags.ts'
+
+function valueText(tag: string): string {
+  return tag.endsWith(':*') ? 'any' : tag.slice(tag.indexOf(':') + 1)
+}
+
+export interface TagFilterProps {
+  devices: readonly FleetDevice[]
+  chosen: readonly string[]
+  onChange: (tags: string[]) => void
+}
+
+export function TagFilter({ devices, chosen, onChange }: TagFilterProps) {
+  const offered = offeredTags(devices, chosen)
+  if (offered.size === 0 && chosen.length === 0) return null
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => {
+    if (currentTarget.value !== '') onChange([...chosen, currentTarget.value])
+    // The tag goes to those that are chosen, and the list stays for another one.
+    currentTarget.value = ''
+  }
+  return (
+    <div class="tag-filter">
+      {offered.size === 0 || chosen.length === tagsMax ? null : (
+        <label>
+          <span>Tag</span>
+          <select value="" onChange={choose}>
+            <option value="">{chosen.length === 0 ? 'All' : 'And with …'}</option>
+            {[...offered].map(([key, tags]) => (
+              <optgroup key={key} label={key}>
+                {tags.map(tag => (
+                  <option key={tag} value={tag}>
+                    {valueText(tag)}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </label>
+      )}
+      {chosen.length === 0 ? null : (
+        <ul aria-label="Only devices with these tags">
+          {chosen.map(tag => (
+            <li key={tag}>
+              <button
+                type="button"
+                aria-label={`Remove ${tag}`}
+                onClick={() => onChange(chosen.filter(other => other !== tag))}
+              >
+                {tag} <span aria-hidden="true">×</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
