@@ -35,7 +35,7 @@ function faultOf(text: string, min: number, max: number): string | undefined {
 }
 
 /** Not in UTF-16 units. */
-export function characterCount(text: string, max: number): number {
+function characterCount(text: string, max: number): number {
   // A text of more units than this is too long however its units pair up, and need not be walked through.
   return text.length > 2 * max ? text.length : [...text].length
 }

@@ -7,7 +7,7 @@ import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
 
 /** What an API key may do, beside whose it is. */
-export interface KeyRights {
+interface KeyRights {
   scopes: readonly Scope[]
   createDevices: boolean
   /** It is limited to devices with all these tags; undefined: it is not. */

@@ -151,8 +151,22 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
       compared++
     }
   }
-  t.equal(compared, 19)
+  t.equal(compared, 20)
   t.end()
+})
+
+t.test('the tags by which the fleet is filtered are those of their check', async t => {
+  const tag = (operation('GET', '/api/fleet').parameters ?? []).find(({ name }) => name === 'tag')
+  const lists = [
+    ...['site:berlin', 'room:*', 'a:b:*', 'site', 'site:', '*:*', 'Site:a', 'a:b,c', 'a: b', ''].map(one => [one]),
+    ...[16, 17].map(length => Array.from({ length }, (_, index) => `k${index}:v`)),
+    [],
+  ]
+  const content = { [json]: { schema: tag?.schema ?? {} } }
+  for (const list of lists) {
+    const isTaken = FleetQuery.shape.tag.safeParse(list).success
+    t.equal(isTaken, fault(content, json, list) === undefined, list.join())
+  }
 })
 
 t.test('the parameters of events are those of their check', t => {
