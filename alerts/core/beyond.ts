@@ -1,0 +1,100 @@
+/** On which side of its threshold an observation is. */
+
+import type { Condition } from './condition.ts'
+import type { Observation } from './observation.ts'
+import type { PairState } from './pair.ts'
+import { referenceOf, type Samples, withSample } from './samples.ts'
+
+/** `between`: no longer beyond the threshold, and not behind it by the hysteresis; `unknown`: it says nothing of it. */
+export type Side = 'beyond' | 'between' | 'back' | 'unknown'
+
+export interface Sight {
+  readonly side: Side
+  /** What is compared with the threshold; NaN where unknown. */
+  readonly value: number
+  readonly samples?: Samples
+}
+
+const nothing: Sight = { side: 'unknown', value: Number.NaN }
+
+type Of<Kind extends Condition['kind']> = Extract<Condition, { kind: Kind }>
+
+/** Of an observation that is not late, at this effective time. */
+export function sightOf(condition: Condition, state: PairState, observation: Observation, atMs: number): Sight {
+  switch (observation.kind) {
+    case 'reading':
+      return readingSight(condition, state, observation.value, atMs)
+    case 'tick':
+      return tickSight(observation, atMs)
+    case 'hour':
+      return hourSight(condition, observation.share)
+    case 'days':
+      return thresholdSight('below', observation.days, 'days' in condition ? condition.days : undefined, 0)
+    case 'site':
+      return siteSight(condition as Of<'site_silent'>, observation)
+    case 'fact':
+      return { side: observation.holds ? 'beyond' : 'back', value: observation.value }
+    case 'end':
+      return nothing
+  }
+}
+
+function readingSight(condition: Condition, state: PairState, value: number, atMs: number): Sight {
+  switch (condition.kind) {
+    case 'silent':
+      return { side: 'back', value: Number.NaN }
+    case 'above':
+    case 'below':
+      return thresholdSight(condition.kind, value, condition.value, condition.hysteresis)
+    case 'battery':
+      return thresholdSight('below', value, condition.value, condition.hysteresis)
+    case 'change':
+      return changeSight(condition, state.samples, value, atMs)
+    default:
+      return nothing
+  }
+}
+
+function thresholdSight(
+  direction: 'above' | 'below',
+  value: number,
+  threshold: number | undefined,
+  hysteresis: number,
+): Sight {
+  if (Number.isNaN(value) || threshold === undefined) return nothing
+  // Differences of decimals are not exact: the sums are those that a person would write down.
+  const isBeyond = direction === 'above' ? value > threshold : value < threshold
+  if (isBeyond) return { side: 'beyond', value }
+  const isBack = direction === 'above' ? value <= threshold - hysteresis : value >= threshold + hysteresis
+  return { side: isBack ? 'back' : 'between', value }
+}
+
+function changeSight(condition: Of<'change'>, before: Samples | undefined, value: number, atMs: number): Sight {
+  if (Number.isNaN(value)) return nothing
+  const windowMs = condition.window_seconds * 1000
+  const samples = withSample(before, atMs, value, windowMs)
+  const difference = value - referenceOf(before, atMs, windowMs)
+  const { side } = condition.absolute
+    ? thresholdSight('above', Math.abs(difference), Math.abs(condition.value), condition.hysteresis)
+    : thresholdSight(condition.value > 0 ? 'above' : 'below', difference, condition.value, condition.hysteresis)
+  return { side, value: difference, samples }
+}
+
+/** Before the deadline, only a reading ends a silence; the value is how long it has lasted, in seconds. */
+function tickSight({ nowMs, lastMs, dueMs }: Extract<Observation, { kind: 'tick' }>, atMs: number): Sight {
+  const isDue = nowMs >= dueMs
+  return { side: isDue ? 'beyond' : 'between', value: isDue ? Math.floor((atMs - lastMs) / 1000) : Number.NaN }
+}
+
+function hourSight(condition: Condition, share: number): Sight {
+  if (Number.isNaN(share)) return nothing
+  const isBad =
+    condition.kind === 'completeness' ? share < condition.share : condition.kind === 'suspect' && share > condition.share
+  return { side: isBad ? 'beyond' : 'back', value: share }
+}
+
+function siteSight(condition: Of<'site_silent'>, observation: Extract<Observation, { kind: 'site' }>): Sight {
+  const { silent, devices } = observation
+  const share = devices === 0 ? 0 : silent / devices
+  return { side: silent >= condition.count && share > condition.share ? 'beyond' : 'back', value: share }
+}

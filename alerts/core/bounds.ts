@@ -1,0 +1,24 @@
+/** How much there may be of everything, and how long notifications wait. */
+
+export const bounds = {
+  rulesPerOwner: 1000,
+  channelsPerOwner: 100,
+  channelsPerRule: 16,
+  silencesPerOwner: 1000,
+  /** Of rules with devices that they cover. */
+  pairsMax: 1_000_000,
+  /** Undelivered. */
+  notificationsWaitingMax: 100_000,
+  groupWaitMs: 30_000,
+  groupIntervalMs: 300_000,
+  repeatMs: 14_400_000,
+  /** That a message names. */
+  namedDevicesMax: 20,
+  previewDevicesMax: 200,
+  previewDaysMax: 366,
+  /** Stored readings are read again from this long before the time up to which all is evaluated. */
+  replaySlackMs: 600_000,
+} as const
+
+/** How long a group waits: at first, between two notifications, and until it says the same again. */
+export type Waits = { readonly [Name in 'groupWaitMs' | 'groupIntervalMs' | 'repeatMs']: number }

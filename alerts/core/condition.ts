@@ -1,0 +1,86 @@
+/** When a rule fires; a kind for each that is evaluated in its own way. */
+
+import { z } from 'zod'
+import { MetricName } from '../../metrics/metric-name.ts'
+
+const yearSeconds = 31_622_400
+const weekSeconds = 604_800
+
+const afterSeconds = z.int().min(1).max(yearSeconds).optional()
+/** How far behind its threshold a value must be before the rule clears. */
+const hysteresis = z.number().min(0).default(0)
+const share = z.number().min(0).max(1)
+
+const Silent = z
+  .strictObject({ kind: z.literal('silent'), after_seconds: afterSeconds })
+  .meta({ description: 'Without `after_seconds`, from when the fleet page shows the device as silent.' })
+
+const threshold = { metric: MetricName, value: z.number(), hysteresis }
+const Above = z.strictObject({ kind: z.literal('above'), ...threshold })
+const Below = z.strictObject({ kind: z.literal('below'), ...threshold })
+
+const Change = z
+  .strictObject({
+    kind: z.literal('change'),
+    metric: MetricName,
+    value: z.number().refine(value => value !== 0, 'must not be 0'),
+    absolute: z.boolean().default(false),
+    window_seconds: z.int().min(60).max(weekSeconds),
+    hysteresis,
+  })
+  .meta({ description: 'The sign of `value` is the direction of the change; with `absolute`, both count.' })
+
+const Battery = z
+  .strictObject({
+    kind: z.literal('battery'),
+    metric: z.enum(['battery_voltage', 'battery_percentage']).optional(),
+    value: z.number().optional(),
+    hysteresis,
+    days: z.number().min(1).max(365).optional(),
+  })
+  .refine(
+    ({ metric, value, days }) => (metric !== undefined && value !== undefined) !== (days !== undefined),
+    'must have either metric and value, or days',
+  )
+  .refine(({ metric, value }) => (metric === undefined) === (value === undefined), 'must have metric and value')
+
+const Completeness = z.strictObject({ kind: z.literal('completeness'), share })
+const Suspect = z.strictObject({ kind: z.literal('suspect'), share, metric: MetricName.optional() })
+
+const SiteSilent = z.strictObject({
+  kind: z.literal('site_silent'),
+  share,
+  count: z.int().min(1).default(1),
+  after_seconds: afterSeconds,
+})
+
+/** What the service says of itself. */
+export const serviceFacts = ['questdb_away', 'dead_letters', 'disk_full', 'journal_full', 'clock_stepped'] as const
+export type ServiceFact = (typeof serviceFacts)[number]
+
+const Service = z.strictObject({
+  kind: z.literal('service'),
+  fact: z.enum(serviceFacts),
+  /** Until the disk is full. */
+  days: z.number().min(0).max(365).optional(),
+  /** Of the journal. */
+  share: share.optional(),
+})
+
+export const Condition = z.discriminatedUnion('kind', [
+  Silent,
+  Above,
+  Below,
+  Change,
+  Battery,
+  Completeness,
+  Suspect,
+  SiteSilent,
+  Service,
+])
+export type Condition = z.infer<typeof Condition>
+
+/** The metric of whose readings the condition speaks; undefined for one that speaks of none. */
+export function metricOf(condition: Condition): string | undefined {
+  return 'metric' in condition ? condition.metric : undefined
+}

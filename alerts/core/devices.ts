@@ -1,0 +1,23 @@
+/** What alerts know of devices; the registry tells it. */
+
+export interface AlertDevice {
+  readonly number: number
+  /** As it stands in the tables of readings. */
+  readonly symbol: string
+  readonly name: string
+  readonly tags: readonly string[]
+  /** An account. */
+  readonly owner: number | null
+  readonly log_switch: boolean
+  readonly location_short: string
+}
+
+export interface AlertDevices {
+  all(): Iterable<AlertDevice>
+  byNumber(number: number): AlertDevice | undefined
+  onChange(listener: (device: AlertDevice, isRemoved: boolean) => void): void
+  /** Whether the owner of a rule may read it; null: the service, which may read all. */
+  mayRead(owner: number | null, device: AlertDevice): boolean
+  /** Where the values of a metric stand in a stored reading: in a built-in column, or as a series of the device's own. */
+  seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined
+}

@@ -1,0 +1,37 @@
+/** What the evaluation of a rule is told, in the order in which it came to be known. */
+
+export const endReasons = [
+  'rule_removed',
+  'rule_disabled',
+  'rule_changed',
+  'device_removed',
+  'device_off',
+  'not_selected',
+] as const
+export type EndReason = (typeof endReasons)[number]
+
+export type Observation =
+  /** The value is of the rule's metric; NaN: only that the device is alive. Time in epoch microseconds. */
+  | {
+      readonly kind: 'reading'
+      readonly timeUs: number
+      readonly receiptMs: number
+      readonly value: number
+    }
+  /** Of a device whose last reading was at `lastMs`: it counts as silent from `dueMs` on. */
+  | { readonly kind: 'tick'; readonly nowMs: number; readonly lastMs: number; readonly dueMs: number }
+  /** Of the full hour that ended then: the share of the expected readings, or of suspect ones (1 with a flat line); NaN: not known. */
+  | { readonly kind: 'hour'; readonly hourMs: number; readonly share: number }
+  /** Until the battery is empty, at least; NaN: not known. */
+  | { readonly kind: 'days'; readonly atMs: number; readonly days: number }
+  /** How many devices of the selector are silent, of how many. */
+  | { readonly kind: 'site'; readonly nowMs: number; readonly silent: number; readonly devices: number }
+  /** Of the service itself. */
+  | {
+      readonly kind: 'fact'
+      readonly nowMs: number
+      readonly holds: boolean
+      readonly value: number
+      readonly text: string
+    }
+  | { readonly kind: 'end'; readonly nowMs: number; readonly reason: EndReason }

@@ -1,0 +1,58 @@
+/** What is known of a rule on a device: its phase, and what the next one depends on. */
+
+import type { Samples } from './samples.ts'
+
+/** `clearing`: it fires, and has been back behind its threshold for less than `keep_firing_seconds`. */
+export type Phase = 'idle' | 'pending' | 'firing' | 'clearing'
+
+/** Times in epoch milliseconds, NaN for none. They are those of observations, at most of their receipt, and never decrease. */
+export interface PairState {
+  readonly phase: Phase
+  /** When it became beyond (pending) or back (clearing). */
+  readonly sinceMs: number
+  readonly openedMs: number
+  readonly firedMs: number
+  /** Time of the newest reading as its device has it, in epoch microseconds; of a rule on silence, at most its receipt. */
+  readonly seenUs: number
+  readonly atMs: number
+  /** The last value, difference, share or count of seconds; NaN without. */
+  readonly value: number
+  /** Of the last changes between firing and not, at most seven. */
+  readonly changesMs: readonly number[]
+  readonly flapping: boolean
+  /** For a rule on a change. */
+  readonly samples?: Samples
+}
+
+export const idlePair: PairState = {
+  phase: 'idle',
+  sinceMs: Number.NaN,
+  openedMs: Number.NaN,
+  firedMs: Number.NaN,
+  seenUs: Number.NaN,
+  atMs: Number.NaN,
+  value: Number.NaN,
+  changesMs: [],
+  flapping: false,
+}
+
+/** Whether an alert of it is open, pending or firing. */
+export function isOpen(state: PairState): boolean {
+  return state.phase !== 'idle' || state.flapping
+}
+
+const numbers = ['sinceMs', 'openedMs', 'firedMs', 'seenUs', 'atMs', 'value'] as const
+type Numbers = (typeof numbers)[number]
+
+/** NaN, which JSON has no number for, is null. */
+export type PairJson = Omit<PairState, Numbers> & { readonly [Name in Numbers]: number | null }
+
+export function pairToJson(state: PairState): PairJson {
+  const entries = numbers.map(name => [name, Number.isNaN(state[name]) ? null : state[name]])
+  return { ...state, ...(Object.fromEntries(entries) as Record<Numbers, number | null>) }
+}
+
+export function pairFromJson(json: PairJson): PairState {
+  const entries = numbers.map(name => [name, json[name] ?? Number.NaN])
+  return { ...json, ...(Object.fromEntries(entries) as Record<Numbers, number>) }
+}

@@ -1,0 +1,28 @@
+/** Stored readings as the evaluation reads them again: columns over rows. */
+
+/** Rows ascend by time, over all devices and so of each. */
+export interface AlertReadings {
+  /** Numbers of devices. */
+  readonly device: Int32Array
+  /** Epoch microseconds. */
+  readonly timesUs: Float64Array
+  /** By the wanted column; NaN where missing. */
+  readonly values: readonly Float64Array[]
+  readonly length: number
+}
+
+export interface AskedReadings {
+  /** The series are of its further metrics, by the wanted column; undefined for a built-in one, or one that it has not. */
+  readonly devices: readonly {
+    readonly number: number
+    readonly symbol: string
+    readonly series: readonly (number | undefined)[]
+  }[]
+  /** Names of built-in metrics; undefined for a further one. */
+  readonly columns: readonly (string | undefined)[]
+  /** Epoch microseconds, the second excluded. */
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+export type ReadAlertReadings = (asked: AskedReadings, signal: AbortSignal) => AsyncIterable<AlertReadings>

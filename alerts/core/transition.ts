@@ -1,0 +1,138 @@
+/**
+ * The one way by which a pair of rule and device changes: a function of the rule, the state and an observation. The service,
+ * the preview and the tests run it.
+ */
+
+import { type Sight, sightOf } from './beyond.ts'
+import { isFlapping, stillFromMs, withChange } from './flapping.ts'
+import type { EndReason, Observation } from './observation.ts'
+import { type ObservedTime, observedTime } from './observed-time.ts'
+import { idlePair, type PairState } from './pair.ts'
+import type { RuleCore } from './rule.ts'
+
+/** Times in epoch milliseconds. */
+export type Effect =
+  | { readonly kind: 'opened'; readonly atMs: number }
+  /** Pending, and back before it fired: of such an alert nothing is kept. */
+  | { readonly kind: 'dropped'; readonly atMs: number }
+  | { readonly kind: 'fired'; readonly atMs: number; readonly value: number }
+  | { readonly kind: 'resolved'; readonly atMs: number; readonly value: number; readonly reason: 'cleared' | EndReason }
+  | { readonly kind: 'flapping'; readonly atMs: number }
+  | { readonly kind: 'settled'; readonly atMs: number }
+
+export interface Step {
+  readonly state: PairState
+  readonly effects: readonly Effect[]
+}
+
+const none: readonly Effect[] = []
+const daySeconds = 86_400
+
+/** It has no timers: missing readings change nothing but a rule on silence, which is told of its deadlines. */
+export function step(rule: RuleCore, before: PairState, observation: Observation): Step {
+  if (observation.kind === 'end') return ended(before, observation.nowMs, observation.reason)
+  const time = observedTime(rule, before, observation)
+  if (time === undefined) return { state: before, effects: none }
+  const settled = settle(before, observation.kind === 'tick' ? observation.nowMs : time.atMs)
+  const sight = sightOf(rule.condition, settled.state, observation, time.atMs)
+  const next = advance(rule, observed(settled.state, time, sight), time, sight)
+  return settled.effects === none ? next : { state: next.state, effects: [...settled.effects, ...next.effects] }
+}
+
+/** Whether a pair that is idle stays so and nothing of the observation is needed later. */
+export function staysIdle(rule: RuleCore, observation: Observation): boolean {
+  if (observation.kind === 'end') return true
+  const time = observedTime(rule, idlePair, observation)
+  if (time === undefined) return true
+  const { side, samples } = sightOf(rule.condition, idlePair, observation, time.atMs)
+  return side !== 'beyond' && samples === undefined
+}
+
+function observed(state: PairState, { atMs, seenUs }: ObservedTime, { value, samples }: Sight): PairState {
+  return {
+    ...state,
+    atMs,
+    seenUs: Number.isNaN(seenUs) ? state.seenUs : seenUs,
+    value: Number.isNaN(value) ? state.value : value,
+    ...(samples === undefined ? {} : { samples }),
+  }
+}
+
+function advance(rule: RuleCore, state: PairState, time: ObservedTime, { side }: Sight): Step {
+  if (side === 'unknown') return { state, effects: none }
+  switch (state.phase) {
+    case 'idle':
+      return side === 'beyond' ? begun(rule, state, time) : { state, effects: none }
+    case 'pending':
+      return side === 'beyond' ? firedWhenLong(rule, state, time, none) : dropped(state, time)
+    case 'firing':
+      return side === 'back' ? clearing(rule, state, time) : { state, effects: none }
+    case 'clearing':
+      if (side === 'back') return resolvedWhenLong(rule, state, time)
+      return { state: { ...state, phase: 'firing', sinceMs: Number.NaN }, effects: none }
+  }
+}
+
+/** Of a pair that flaps, an alert is open already. Readings of a clock that is ahead may all count at one receipt: alerts differ. */
+function begun(rule: RuleCore, state: PairState, observedAt: ObservedTime): Step {
+  const sinceMs = Math.max(observedAt.sinceMs, (state.changesMs.at(-1) ?? Number.NEGATIVE_INFINITY) + 1)
+  const time = { ...observedAt, atMs: Math.max(observedAt.atMs, sinceMs) }
+  const pending: PairState = { ...state, phase: 'pending', sinceMs, atMs: time.atMs }
+  if (state.flapping) return firedWhenLong(rule, pending, time, none)
+  return firedWhenLong(rule, { ...pending, openedMs: sinceMs }, time, [{ kind: 'opened', atMs: sinceMs }])
+}
+
+function firedWhenLong({ for_seconds }: RuleCore, state: PairState, { atMs }: ObservedTime, effects: Step['effects']): Step {
+  if (atMs - state.sinceMs < for_seconds * 1000) return { state, effects }
+  const fired: PairState = { ...state, phase: 'firing', sinceMs: Number.NaN }
+  if (state.flapping) return changed(fired, atMs, effects)
+  return changed({ ...fired, firedMs: atMs }, atMs, [...effects, { kind: 'fired', atMs, value: state.value }])
+}
+
+function dropped(state: PairState, { atMs }: ObservedTime): Step {
+  const idle: PairState = { ...state, phase: 'idle', sinceMs: Number.NaN }
+  if (state.flapping) return { state: idle, effects: none }
+  return { state: { ...idle, openedMs: Number.NaN }, effects: [{ kind: 'dropped', atMs }] }
+}
+
+function clearing(rule: RuleCore, state: PairState, time: ObservedTime): Step {
+  return resolvedWhenLong(rule, { ...state, phase: 'clearing', sinceMs: time.atMs }, time)
+}
+
+function resolvedWhenLong({ condition, keep_firing_seconds }: RuleCore, state: PairState, { atMs }: ObservedTime): Step {
+  // A battery that rests recovers a little.
+  const keepSeconds = condition.kind === 'battery' ? Math.max(daySeconds, keep_firing_seconds) : keep_firing_seconds
+  if (atMs - state.sinceMs < keepSeconds * 1000) return { state, effects: none }
+  const changesMs = withChange(state.changesMs, atMs)
+  if (state.flapping || isFlapping(changesMs)) return changed({ ...state, phase: 'idle', sinceMs: Number.NaN }, atMs, none)
+  return { state: { ...closed(state), changesMs }, effects: [{ kind: 'resolved', atMs, value: state.value, reason: 'cleared' }] }
+}
+
+/** With one more change between firing and not, which may be one too many. */
+function changed(state: PairState, atMs: number, effects: Step['effects']): Step {
+  const changesMs = withChange(state.changesMs, atMs)
+  if (state.flapping || !isFlapping(changesMs)) return { state: { ...state, changesMs }, effects }
+  return { state: { ...state, changesMs, flapping: true }, effects: [...effects, { kind: 'flapping', atMs }] }
+}
+
+/** The end of flapping, by what was known before the observation at hand. */
+function settle(state: PairState, atMs: number): Step {
+  if (!state.flapping || state.phase === 'pending' || atMs < stillFromMs(state.changesMs)) return { state, effects: none }
+  const settled: Effect = { kind: 'settled', atMs }
+  const still: PairState = { ...state, flapping: false, changesMs: [] }
+  if (state.phase !== 'idle') return { state: still, effects: [settled] }
+  const resolved: Effect = { kind: 'resolved', atMs, value: state.value, reason: 'cleared' }
+  return { state: closed(still), effects: [settled, resolved] }
+}
+
+function closed(state: PairState): PairState {
+  return { ...state, phase: 'idle', sinceMs: Number.NaN, openedMs: Number.NaN, firedMs: Number.NaN, flapping: false }
+}
+
+function ended(state: PairState, nowMs: number, reason: EndReason): Step {
+  const atMs = Number.isNaN(state.atMs) ? nowMs : Math.max(state.atMs, nowMs)
+  if (!Number.isNaN(state.firedMs)) {
+    return { state: idlePair, effects: [{ kind: 'resolved', atMs, value: state.value, reason }] }
+  }
+  return { state: idlePair, effects: state.phase === 'pending' ? [{ kind: 'dropped', atMs }] : none }
+}
