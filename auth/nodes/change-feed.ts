@@ -10,7 +10,8 @@ import { LeaseExpired } from '../record-cache.ts'
 /**
  * What was changed, and what its ids are: `device`, `metric`, `account` and `tenant` those of the registries, `series` numbers
  * of devices that have got some, `series-removed` numbers of series, `erase` those of erase jobs, `expired` moments before which days
- * have expired, as lifecycle/retention/retention-nodes.ts writes them. `station`, `accepted-from` and `hourly-view` have none.
+ * have expired, as lifecycle/retention/retention-nodes.ts writes them, `alert`, `alert-rule` and `alert-channel` those of the rows.
+ * `station`, `accepted-from` and `hourly-view` have none.
  */
 export type ChangeKind =
   | 'device'
@@ -24,6 +25,9 @@ export type ChangeKind =
   | 'expired'
   | 'erase'
   | 'hourly-view'
+  | 'alert'
+  | 'alert-rule'
+  | 'alert-channel'
 
 /** Reads into memory what others may have changed. Called again after it rejects. */
 export type ApplyChange = (ids: readonly number[]) => Promise<void> | void
