@@ -1,0 +1,52 @@
+/** What a notification says: all channels render it. */
+
+import type { Condition } from './condition.ts'
+import type { Severity } from './rule.ts'
+
+export type MessageType = 'alert.firing' | 'alert.resolved' | 'alert.repeat' | 'alert.flapping' | 'alert.test'
+
+/** How an alert stands when it is told. */
+export type ToldState = 'firing' | 'resolved' | 'flapping'
+
+export interface MessageAlert {
+  id: string
+  state: ToldState
+  /** Null where it is about all devices of the rule, or about the service. */
+  device: string | null
+  location: string
+  metric: string | null
+  value: number | null
+  /** Of the value; null for a share and for what has none. */
+  unit: string | null
+  fired_at: string
+  resolved_at: string | null
+  acknowledged_by: string | null
+  /** Of the page of the device, or of the alerts. */
+  url: string
+}
+
+export interface Message {
+  type: MessageType
+  /** When it was made. */
+  timestamp: string
+  rule: { id: number; name: string; severity: Severity; note: string; condition: Condition }
+  /** By which alerts are told apart; null where they are not. */
+  group: { tag: string; value: string } | null
+  /** Of the group; those that are silenced are in no other count. */
+  counts: { firing: number; resolved: number; flapping: number; silenced: number }
+  /** Those that are counted and not named. */
+  devices_left_out: number
+  /** What is new first, then the latest. */
+  alerts: MessageAlert[]
+  /** Of the page of the rule's alerts. */
+  url: string
+}
+
+/** Where the pages are that a message leads to. */
+export function deviceUrl(publicUrl: string, device: string): string {
+  return `${publicUrl}/device/${encodeURIComponent(device)}`
+}
+
+export function ruleAlertsUrl(publicUrl: string, rule: number): string {
+  return `${publicUrl}/alerts?rule=${rule}`
+}

@@ -1,0 +1,156 @@
+/** Makes the notification of one group that is due, in the transaction that notes what it has told. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { bounds, type Waits } from '../core/bounds.ts'
+import type { AlertDevice } from '../core/devices.ts'
+import type { OffsetMs } from '../core/silence.ts'
+import { type ComposeOptions, composeMessage } from './compose.ts'
+import { type DueGroup, lockDueGroup, saveGroup } from './due-groups.ts'
+import { readHold } from './hold.ts'
+import {
+  forgetDebts,
+  heldBefore,
+  type Member,
+  markTold,
+  noteHeld,
+  readMembers,
+  removeMembers,
+  type Told,
+} from './member-rows.ts'
+import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
+import { insertNotification, type NotificationKind } from './notification-rows.ts'
+import { devicesNamed } from './removed-devices.ts'
+import { type SortedMembers, sortMembers } from './sort-members.ts'
+import { ToldList } from './told-list.ts'
+
+/** What a kind of channels is like. */
+export interface KindRules {
+  /** Each alert is to be in a notification, and again while it fires. */
+  wantsAll: boolean
+  refreshMs: number | undefined
+}
+
+export interface FlushOptions {
+  nowMs: number
+  waits: Waits
+  offsetMs: OffsetMs
+  publicUrl: string
+  deviceOf: (number: number) => AlertDevice | undefined
+  unitOf: (metric: string) => string | null
+  kindOf: (kind: string) => KindRules | undefined
+}
+
+/** In a notification for a kind that wants all. */
+const sliceMax = 500
+
+/** Whether it was due; with the channel, where there is something to deliver. */
+export async function flushGroup(
+  transaction: Transaction,
+  id: string,
+  options: FlushOptions,
+): Promise<{ channel: number | undefined } | undefined> {
+  const { nowMs, waits, offsetMs, deviceOf } = options
+  const group = await lockDueGroup(transaction, id, nowMs)
+  if (group === undefined) return undefined
+  if (!group.isOpen) {
+    await forgetDebts(transaction, id)
+    return { channel: undefined }
+  }
+  const { wantsAll = false, refreshMs } = options.kindOf(group.channel.kind) ?? {}
+  const hold = await readHold(transaction, { rule: group.rule, nowMs, reviewMs, offsetMs, deviceOf })
+  const state: GroupState = {
+    nowMs,
+    // In the future where the clock has been set back.
+    lastSentMs: Math.min(group.lastSentMs, nowMs),
+    holdEndsMs: Number.POSITIVE_INFINITY,
+    hasFiring: false,
+    hasUnacknowledged: false,
+    hasHeldUnacknowledged: false,
+  }
+  const told: Told = { group: id, channel: group.channel, nowMs }
+  const writer = createWriter(transaction, group, wantsAll, options)
+  for await (const members of readMembers(transaction, id)) {
+    const untold = members.filter(member => member.state === 'resolved' && member.told === 'nothing')
+    const wasHeld = await heldBefore(
+      transaction,
+      untold.map(member => member.id),
+    )
+    const sorted = sortMembers(members, hold, wasHeld, state)
+    await note(transaction, told, sorted)
+    await writer.add(sorted)
+  }
+  const rules: DueRules = { waits, refreshMs }
+  const isSent = await writer.end(isRepeatDue(state, rules))
+  if (isSent) state.lastSentMs = nowMs
+  await saveGroup(transaction, id, { lastSentMs: state.lastSentMs, dueMs: nextDueMs(state, rules) })
+  return { channel: isSent ? group.channel.id : undefined }
+}
+
+async function note(transaction: Transaction, told: Told, sorted: SortedMembers): Promise<void> {
+  const ids = (members: readonly Member[]) => members.map(({ id }) => id)
+  await markTold(transaction, told, ids(sorted.news))
+  await removeMembers(transaction, told, ids(sorted.ended), true)
+  await removeMembers(transaction, told, sorted.untold, false)
+  await noteHeld(transaction, sorted.held, told.nowMs)
+}
+
+interface Writer {
+  add(sorted: SortedMembers): Promise<void>
+  /** Whether there was something to tell. */
+  end(isRepeatDue: boolean): Promise<boolean>
+}
+
+function createWriter(
+  transaction: Transaction,
+  group: DueGroup,
+  wantsAll: boolean,
+  { nowMs, publicUrl, unitOf, deviceOf }: FlushOptions,
+): Writer {
+  const max = wantsAll ? sliceMax : bounds.namedDevicesMax
+  let list = new ToldList(max)
+  let kind: NotificationKind | undefined
+  let isSent = false
+
+  async function send(): Promise<void> {
+    if (kind === undefined) return
+    const named = list.named()
+    const composing: ComposeOptions = {
+      ...{ rule: group.rule, value: group.value, nowMs, publicUrl, unitOf },
+      deviceOf: await devicesNamed(transaction, named, deviceOf),
+    }
+    const message = composeMessage(kind, named, list.counts, composing)
+    const { severity, id: rule } = group.rule
+    await insertNotification(transaction, { channel: group.channel.id, rule, kind, severity, message }, nowMs)
+    isSent = true
+  }
+
+  async function addOne(member: Member): Promise<void> {
+    list.add(member)
+    kind = newsOf(kind, member)
+    if (!wantsAll || list.size() < sliceMax) return
+    kind ??= 'refresh'
+    await send()
+    list = new ToldList(max)
+    kind = undefined
+  }
+
+  return {
+    async add({ news, ended, ongoing, held }) {
+      list.counts.silenced += held.length
+      for (const members of [ongoing, ended, news]) for (const member of members) await addOne(member)
+    },
+    async end(isRepeatDue) {
+      if (wantsAll && list.size() > 0) kind ??= 'refresh'
+      if (isRepeatDue) kind ??= 'repeat'
+      await send()
+      return isSent
+    },
+  }
+}
+
+/** What fires comes before what flaps, and that before what is over; by what was told before, nothing is news. */
+function newsOf(kind: NotificationKind | undefined, { owes, state }: Member): NotificationKind | undefined {
+  if (state === 'resolved') return kind ?? 'resolved'
+  if (owes === null || kind === 'firing') return kind
+  return owes === 'flapping' ? 'flapping' : 'firing'
+}

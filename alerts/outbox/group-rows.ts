@@ -1,0 +1,146 @@
+/**
+ * What groups owe: rows that are written in the transaction of the change that they tell of. Rules, then channels, then alerts, then
+ * groups are locked, and of a group its row before what it owes, so that no two transactions wait for each other.
+ */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Waits } from '../core/bounds.ts'
+
+/** When a group is due at the latest once it owes something. */
+export interface Due {
+  nowMs: number
+  waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
+}
+
+export interface NewDebt {
+  alert: number
+  rule: number
+  /** Of the tag by which the rule's alerts are told apart. */
+  value: string
+  owes: 'firing' | 'flapping'
+}
+
+/** No channel of these rules is removed or disabled until the end of the transaction. */
+export async function lockChannels(transaction: Transaction, rules: readonly number[]): Promise<void> {
+  await transaction.query(
+    `SELECT FROM alert_channels JOIN alert_rule_channels ON channel_id = id
+     WHERE rule_id = ANY($1::int[]) ORDER BY id FOR SHARE OF alert_channels`,
+    [rules],
+  )
+}
+
+const dueSql = (now: string, wait: string, interval: string) =>
+  `least(alert_groups.due_at, greatest(${moment(now)} + ${length(wait)}, alert_groups.last_sent_at + ${length(interval)}))`
+const moment = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`
+const length = (parameter: string) => `${parameter}::float8 * interval '1 ms'`
+
+/** To each channel of the rule, or to these of them. */
+export async function owe(
+  transaction: Transaction,
+  debts: readonly NewDebt[],
+  { nowMs, waits }: Due,
+  channels: readonly number[] | null = null,
+): Promise<void> {
+  if (debts.length === 0) return
+  await transaction.query(
+    `WITH targets AS MATERIALIZED (
+       SELECT alert, owes, rule, value, channel_id FROM jsonb_to_recordset($1::jsonb)
+         AS given (alert bigint, rule integer, value text, owes text)
+       JOIN alert_rule_channels ON rule_id = rule JOIN alert_channels ON channel_id = alert_channels.id
+       WHERE enabled AND removed_at IS NULL AND ($5::int[] IS NULL OR channel_id = ANY($5::int[]))
+     ), grouped AS (
+       INSERT INTO alert_groups (channel_id, rule_id, value, due_at)
+       SELECT DISTINCT channel_id, rule, value, ${moment('$2')} + ${length('$3')} FROM targets
+       ORDER BY channel_id, rule, value
+       ON CONFLICT (channel_id, rule_id, value) DO UPDATE SET due_at = ${dueSql('$2', '$3', '$4')}
+       RETURNING id, channel_id, rule_id, value
+     )
+     INSERT INTO alert_group_alerts (group_id, alert_id, owes)
+     SELECT grouped.id, alert, owes FROM targets JOIN grouped
+       ON grouped.channel_id = targets.channel_id AND rule_id = rule AND grouped.value = targets.value
+     ORDER BY 1, 2
+     ON CONFLICT (group_id, alert_id) DO UPDATE SET owes = EXCLUDED.owes`,
+    [JSON.stringify(debts), nowMs, waits.groupWaitMs, waits.groupIntervalMs, channels],
+  )
+}
+
+export interface Ended {
+  alert: number
+  /** Whether it is told even where nothing was told of it. */
+  isTellable: boolean
+}
+
+/** To whom their firing was told, or their flapping, is told of their end. */
+export async function oweEnds(transaction: Transaction, ended: readonly Ended[], due: Due): Promise<void> {
+  const groups = await lockGroupsOf(
+    transaction,
+    ended.map(({ alert }) => alert),
+  )
+  if (groups.length === 0) return
+  await transaction.query(
+    `WITH given AS MATERIALIZED (
+       SELECT alert, tellable FROM jsonb_to_recordset($1::jsonb) AS given (alert bigint, tellable boolean)
+     ), gone AS (
+       DELETE FROM alert_group_alerts USING given WHERE alert_id = alert AND told = 'nothing' AND NOT tellable
+     )
+     UPDATE alert_group_alerts SET owes = 'resolved' FROM given WHERE alert_id = alert AND told = 'firing'`,
+    [JSON.stringify(ended.map(({ alert, isTellable }) => ({ alert, tellable: isTellable })))],
+  )
+  await makeDue(transaction, groups, due)
+}
+
+/** To whom their firing was told, or is still to be, is told that they flap. */
+export async function oweFlapping(transaction: Transaction, alerts: readonly number[], due: Due): Promise<void> {
+  const groups = await lockGroupsOf(transaction, alerts)
+  if (groups.length === 0) return
+  const text = `UPDATE alert_group_alerts SET owes = 'flapping' WHERE alert_id = ANY($1::bigint[])`
+  await transaction.query(text, [alerts])
+  await makeDue(transaction, groups, due)
+}
+
+async function lockGroupsOf(transaction: Transaction, alerts: readonly number[]): Promise<string[]> {
+  if (alerts.length === 0) return []
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT id FROM alert_groups
+     WHERE id IN (SELECT group_id FROM alert_group_alerts WHERE alert_id = ANY($1::bigint[])) ORDER BY id FOR UPDATE`,
+    [alerts],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A group that owes nothing stays as it is. */
+async function makeDue(transaction: Transaction, groups: readonly string[], { nowMs, waits }: Due): Promise<void> {
+  await transaction.query(
+    `UPDATE alert_groups SET due_at = ${dueSql('$2', '$3', '$4')}
+     WHERE id = ANY($1::bigint[])
+       AND EXISTS (SELECT FROM alert_group_alerts WHERE group_id = alert_groups.id AND owes IS NOT NULL)`,
+    [groups, nowMs, waits.groupWaitMs, waits.groupIntervalMs],
+  )
+}
+
+/**
+ * What is held may be told: a silence is removed (`owner`: whose rules it silenced; null: all), or the alert for the whole selector has
+ * ended, in whose place alerts of single devices stood back (`silentOnly`).
+ */
+export async function reviewHeld(
+  transaction: Transaction,
+  { owner, silentOnly }: { owner: number | null | 'any'; silentOnly: boolean },
+  { nowMs, waits }: Due,
+): Promise<void> {
+  await transaction.query(
+    `UPDATE alert_groups SET due_at = ${dueSql('$1', '$2', '$3')} FROM (
+       SELECT held.id FROM alert_groups AS held JOIN alert_rules ON alert_rules.id = rule_id
+       WHERE ($4 OR owner IS NOT DISTINCT FROM $5::integer) AND (NOT $6 OR condition->>'kind' = 'silent')
+         AND EXISTS (SELECT FROM alert_group_alerts WHERE group_id = held.id AND owes IS NOT NULL)
+       ORDER BY held.id FOR UPDATE OF held
+     ) AS held WHERE alert_groups.id = held.id`,
+    [nowMs, waits.groupWaitMs, waits.groupIntervalMs, owner === 'any', owner === 'any' ? null : owner, silentOnly],
+  )
+}
+
+/** What was to be told of a rule to a channel is not told any more. */
+export async function deleteGroups(transaction: Transaction, rule: number, channels: readonly number[]): Promise<void> {
+  if (channels.length === 0) return
+  const text = 'DELETE FROM alert_groups WHERE rule_id = $1 AND channel_id = ANY($2::int[])'
+  await transaction.query(text, [rule, channels])
+}

@@ -1,0 +1,187 @@
+/** Silences: who makes and ends them, and those that may hold notifications at present. */
+
+import type pg from 'pg'
+import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { bounds, type Waits } from '../core/bounds.ts'
+import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
+import { isActive, type NewSilence, type OffsetMs, type Silence, type Silencing } from '../core/silence.ts'
+import { isoOrNull } from '../store/alert-rows.ts'
+import type { WriteAudit } from '../store/audit.ts'
+import { reviewHeld } from './group-rows.ts'
+
+/** All reject as PostgreSQL does when it is away. */
+export interface AlertSilences {
+  /** Those that are not over, newest first. */
+  list(who: Owner, page: SilencePage): Promise<Silence[]>
+  get(who: Owner, id: number): Promise<Silence | undefined>
+  add(who: Owner, silence: NewSilence, actor: string): Promise<Outcome<Silence>>
+  /** What it has held is told, where it still holds. */
+  remove(who: Owner, id: number, actor: string): Promise<Outcome>
+}
+
+export interface SilencePage {
+  limit: number
+  /** The id of the last one of the page before. */
+  after?: number
+}
+
+export interface AlertSilencesOptions {
+  pool: pg.Pool
+  feed: ChangeFeed
+  nowMs: () => number
+  /** Of the service's time zone. */
+  offsetMs: OffsetMs
+  waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
+  audit: WriteAudit
+  /** There may be something to tell. */
+  wake: () => void
+}
+
+interface SilenceRecord {
+  id: number
+  owner: number | null
+  selector: Silence['selector']
+  rule_id: number | null
+  from_at: Date
+  until_at: Date | null
+  weekly: Silence['weekly']
+  reason: string
+  created_by: string
+  created_at: Date
+}
+
+const columns = 'id, owner, selector, rule_id, from_at, until_at, weekly, reason, created_by, created_at'
+const stepMs = 4_000
+// Any fixed number serves; it is "barosile" in ASCII.
+const silencesLock = '7089073111460113509'
+
+export function createAlertSilences(options: AlertSilencesOptions): AlertSilences {
+  const { pool, feed, nowMs, offsetMs, waits, audit, wake } = options
+  const answerOf = (record: SilenceRecord): Silence => {
+    const { owner: _, from_at, until_at, created_at, ...fields } = record
+    return {
+      ...fields,
+      from: from_at.toISOString(),
+      until: isoOrNull(until_at),
+      created_at: created_at.toISOString(),
+      is_active: isActive(silencingOf(record), nowMs(), offsetMs),
+    }
+  }
+
+  async function add(who: Owner, silence: NewSilence, actor: string): Promise<Outcome<Silence>> {
+    const owner = who.all ? null : who.account
+    return await feed.commit({ pool, stepMs, lock: silencesLock }, async transaction => {
+      if (silence.rule_id !== null && !(await isOwnRule(transaction, who, silence.rule_id))) return refused('RULE_UNKNOWN')
+      if ((await countLive(transaction, owner, nowMs())) >= bounds.silencesPerOwner) return refused('TOO_MANY_SILENCES')
+      const record = await insert(transaction, owner, silence, actor, nowMs())
+      const details = { selector: record.selector, rule_id: record.rule_id, until: isoOrNull(record.until_at) }
+      await audit(transaction, { actor, action: 'silence.add', subject: `silence ${record.id}`, details })
+      return accepted(answerOf(record))
+    })
+  }
+
+  async function remove(who: Owner, id: number, actor: string): Promise<Outcome> {
+    const outcome = await feed.commit({ pool, stepMs }, async transaction => {
+      const { rows } = await transaction.query<{ owner: number | null }>(
+        `UPDATE alert_silences SET removed_at = to_timestamp($3::float8 / 1000)
+         WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2) RETURNING owner`,
+        [id, who.all ? null : who.account, nowMs()],
+      )
+      const [removed] = rows
+      if (removed === undefined) return refused('SILENCE_UNKNOWN')
+      await audit(transaction, { actor, action: 'silence.remove', subject: `silence ${id}` })
+      const owner = removed.owner ?? 'any'
+      await reviewHeld(transaction, { owner, silentOnly: false }, { nowMs: nowMs(), waits })
+      return accepted(undefined)
+    })
+    if (outcome.ok) wake()
+    return outcome
+  }
+
+  return {
+    async list(who, { limit, after }) {
+      const { rows } = await pool.query<SilenceRecord>(
+        `SELECT ${columns} FROM alert_silences
+         WHERE removed_at IS NULL AND ($1::integer IS NULL OR owner = $1) AND ($2::integer IS NULL OR id < $2)
+           AND (until_at IS NULL OR until_at > to_timestamp($3::float8 / 1000))
+         ORDER BY id DESC LIMIT $4`,
+        [who.all ? null : who.account, after ?? null, nowMs(), limit],
+      )
+      return rows.map(answerOf)
+    },
+    async get(who, id) {
+      const { rows } = await pool.query<SilenceRecord>(
+        `SELECT ${columns} FROM alert_silences WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2)`,
+        [id, who.all ? null : who.account],
+      )
+      return rows[0] && answerOf(rows[0])
+    },
+    add,
+    remove,
+  }
+}
+
+async function isOwnRule(transaction: Transaction, who: Owner, id: number): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    'SELECT FROM alert_rules WHERE id = $1 AND removed_at IS NULL AND ($2::integer IS NULL OR owner = $2)',
+    [id, who.all ? null : who.account],
+  )
+  return rowCount === 1
+}
+
+async function countLive(transaction: Transaction, owner: number | null, nowMs: number): Promise<number> {
+  const { rows } = await transaction.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM alert_silences
+     WHERE owner IS NOT DISTINCT FROM $1::integer AND removed_at IS NULL
+       AND (until_at IS NULL OR until_at > to_timestamp($2::float8 / 1000))`,
+    [owner, nowMs],
+  )
+  return rows[0]?.count ?? 0
+}
+
+async function insert(
+  transaction: Transaction,
+  owner: number | null,
+  { selector, rule_id, from, until, weekly, reason }: NewSilence,
+  actor: string,
+  nowMs: number,
+): Promise<SilenceRecord> {
+  const { rows } = await transaction.query<SilenceRecord>(
+    `INSERT INTO alert_silences (owner, selector, rule_id, from_at, until_at, weekly, reason, created_by, created_at)
+     VALUES ($1, $2, $3, coalesce($4::timestamptz, to_timestamp($9::float8 / 1000)), $5, $6, $7, $8, to_timestamp($9::float8 / 1000))
+     RETURNING ${columns}`,
+    [
+      owner,
+      JSON.stringify(selector),
+      rule_id,
+      from ?? null,
+      until,
+      weekly === null ? null : JSON.stringify(weekly),
+      reason,
+      actor,
+      nowMs,
+    ],
+  )
+  return rows[0] as SilenceRecord
+}
+
+function silencingOf({ id, owner, selector, rule_id, from_at, until_at, weekly }: SilenceRecord): Silencing {
+  const untilMs = until_at?.getTime() ?? Number.POSITIVE_INFINITY
+  return { id, owner, selector, ruleId: rule_id, fromMs: from_at.getTime(), untilMs, weekly }
+}
+
+/** That may hold notifications of rules of these owners now, those of administrators with them. */
+export async function readSilencings(
+  database: Pick<pg.Pool, 'query'>,
+  owners: readonly (number | null)[],
+  nowMs: number,
+): Promise<Silencing[]> {
+  const { rows } = await database.query<SilenceRecord>(
+    `SELECT ${columns} FROM alert_silences
+     WHERE removed_at IS NULL AND from_at <= to_timestamp($2::float8 / 1000)
+       AND (until_at IS NULL OR until_at > to_timestamp($2::float8 / 1000)) AND (owner IS NULL OR owner = ANY($1::int[]))`,
+    [owners, nowMs],
+  )
+  return rows.map(silencingOf)
+}

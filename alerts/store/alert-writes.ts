@@ -1,0 +1,133 @@
+/** Writes changes of alerts with their history, all rows of a batch at once. */
+
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { AlertChange, OpenAlert } from './alert-changes.ts'
+import type { PairKey } from './pairs.ts'
+
+export type WrittenChange = AlertChange & { id: number; isNewlyFiring: boolean }
+
+/** By rule and device, as `keyOf` writes them. They do not change until the end of the transaction. */
+export async function openAlerts(
+  transaction: Transaction,
+  pairs: readonly PairKey[],
+): Promise<ReadonlyMap<string, OpenAlert>> {
+  const { rows } = await transaction.query<{
+    id: string
+    key: string
+    state: OpenAlert['state']
+    flapping: boolean
+    fired: Date | null
+  }>(
+    `SELECT id, rule_id || ' ' || alerts.device AS key, state, flapping, fired_at AS fired
+     FROM alerts JOIN unnest($1::int[], $2::int[]) AS asked (rule, device) ON rule_id = rule AND alerts.device = asked.device
+     WHERE state <> 'resolved' ORDER BY id FOR NO KEY UPDATE OF alerts`,
+    [pairs.map(({ rule }) => rule), pairs.map(({ device }) => device)],
+  )
+  return new Map(
+    rows.map(({ id, key, state, flapping, fired }) => {
+      return [key, { id: Number(id), state, flapping, firedMs: fired?.getTime() ?? Number.NaN }]
+    }),
+  )
+}
+
+/** The last alert of each pair. */
+export async function newestAlerts(transaction: Transaction, pairs: readonly PairKey[]): Promise<number[]> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT max(id) AS id FROM alerts JOIN (SELECT DISTINCT * FROM unnest($1::int[], $2::int[]) AS asked (rule, device)) AS asked
+       ON rule_id = rule AND alerts.device = asked.device
+     GROUP BY rule_id, alerts.device ORDER BY 1`,
+    [pairs.map(({ rule }) => rule), pairs.map(({ device }) => device)],
+  )
+  return rows.map(({ id }) => Number(id))
+}
+
+/** Hands back those that are written: an alert that was opened at the same time before is not opened again. */
+export async function writeChanges(
+  transaction: Transaction,
+  changes: readonly AlertChange[],
+  nowMs: number,
+): Promise<WrittenChange[]> {
+  const known = changes.filter(({ id }) => id !== undefined) as (AlertChange & { id: number })[]
+  const added = changes.filter(({ id }) => id === undefined)
+  await deleteDropped(
+    transaction,
+    known.filter(({ isDropped }) => isDropped).map(({ id }) => id),
+  )
+  const updated = known.filter(({ isDropped }) => !isDropped)
+  await update(transaction, updated)
+  const inserted = await insert(transaction, added)
+  const written = [...updated, ...inserted].map(change => ({ ...change, isNewlyFiring: isNewlyFiring(change) }))
+  await insertEvents(transaction, written, nowMs)
+  return written.sort((a, b) => a.id - b.id)
+}
+
+function isNewlyFiring({ events }: AlertChange): boolean {
+  return events.some(({ kind }) => kind === 'firing')
+}
+
+async function deleteDropped(transaction: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await transaction.query('DELETE FROM alerts WHERE id = ANY($1::bigint[])', [ids])
+}
+
+const written = `given (id bigint, rule integer, device integer, metric text, severity text, state text, flapping boolean,
+  "openedMs" float8, "firedMs" float8, "resolvedMs" float8, reason text, value float8)`
+const momentOf = (column: string) => `to_timestamp("${column}" / 1000)`
+
+async function update(transaction: Transaction, changes: readonly (AlertChange & { id: number })[]): Promise<void> {
+  if (changes.length === 0) return
+  await transaction.query(
+    `UPDATE alerts SET state = given.state, flapping = given.flapping, fired_at = coalesce(fired_at, ${momentOf('firedMs')}),
+       resolved_at = ${momentOf('resolvedMs')}, resolved_reason = reason, value = coalesce(given.value, alerts.value)
+     FROM jsonb_to_recordset($1::jsonb) AS ${written} WHERE alerts.id = given.id`,
+    [JSON.stringify(changes.map(rowOf))],
+  )
+}
+
+async function insert(
+  transaction: Transaction,
+  changes: readonly AlertChange[],
+): Promise<(AlertChange & { id: number })[]> {
+  if (changes.length === 0) return []
+  const ids = await nextIds(transaction, changes.length)
+  const numbered = changes.map((change, at) => ({ ...change, id: ids[at] as number }))
+  const { rows } = await transaction.query<{ id: string }>(
+    `INSERT INTO alerts (id, rule_id, device, metric, severity, state, flapping, opened_at, fired_at, resolved_at,
+       resolved_reason, value) OVERRIDING SYSTEM VALUE
+     SELECT id, rule, device, metric, severity, state, flapping, ${momentOf('openedMs')}, ${momentOf('firedMs')},
+       ${momentOf('resolvedMs')}, reason, value
+     FROM jsonb_to_recordset($1::jsonb) AS ${written} ORDER BY id ON CONFLICT DO NOTHING RETURNING id`,
+    [JSON.stringify(numbered.map(rowOf))],
+  )
+  const inserted = new Set(rows.map(({ id }) => Number(id)))
+  return numbered.filter(({ id }) => inserted.has(id))
+}
+
+async function nextIds(transaction: Transaction, count: number): Promise<number[]> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT nextval(pg_get_serial_sequence('alerts', 'id')::regclass) AS id FROM generate_series(1, $1::integer)`,
+    [count],
+  )
+  return rows.map(({ id }) => Number(id)).sort((a, b) => a - b)
+}
+
+/** JSON has no NaN, and writes null for it. */
+function rowOf({ events: _, news: __, isDropped: ___, hasChanged: ____, ...row }: AlertChange): object {
+  return row
+}
+
+async function insertEvents(
+  transaction: Transaction,
+  changes: readonly WrittenChange[],
+  nowMs: number,
+): Promise<void> {
+  const rows = changes.flatMap(({ id, events }) => events.map(({ kind, atMs, details }) => ({ id, kind, atMs, details })))
+  if (rows.length === 0) return
+  await transaction.query(
+    `INSERT INTO alert_events (alert_id, at, kind, details)
+     SELECT id, to_timestamp(coalesce("atMs", $2::float8) / 1000), kind, details FROM ROWS FROM (
+       jsonb_to_recordset($1::jsonb) AS (id bigint, kind text, "atMs" float8, details jsonb)
+     ) WITH ORDINALITY AS given (id, kind, "atMs", details, place) ORDER BY place`,
+    [JSON.stringify(rows), nowMs],
+  )
+}
