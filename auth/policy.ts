@@ -25,9 +25,11 @@ export type Principal =
 
 /**
  * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
- * API key with this scope; `read` likewise. `no`: as if no credential had been sent. `forbidden`: recognised, but not enough.
+ * API key with this scope; `read` and `alerts` likewise. `no`: as if no credential had been sent. `forbidden`: recognised,
+ * but not enough.
  */
-type Rule = 'yes' | 'own' | 'administrator' | 'ingest' | 'read' | 'no' | 'forbidden'
+type Rule = 'yes' | 'own' | 'administrator' | KeyRule | 'no' | 'forbidden'
+type KeyRule = 'ingest' | 'read' | 'alerts'
 
 export const policy = {
   'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
@@ -46,6 +48,8 @@ export const policy = {
   'readings.write': { session: 'no', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'no' },
   // Where reads are not open to everybody; devices have credentials of their own here too.
   'readings.read': { session: 'yes', bearer: 'yes', key: 'read', service: 'no', 'admin-token': 'yes' },
+  // Of whose devices and rules, api/alerts/guard-alerts.ts says.
+  alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes' },
   // Everything below /api/admin.
   admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
 } as const satisfies Record<string, Record<Principal['kind'], Rule>>
@@ -59,7 +63,7 @@ export function authorize(permission: Permission, principal: Principal | undefin
   const rule: Rule = principal === undefined ? 'no' : policy[permission][principal.kind]
   if (principal === undefined || rule === 'no') return 'UNAUTHENTICATED'
   if (rule === 'forbidden') return 'FORBIDDEN'
-  if (rule === 'ingest' || rule === 'read') return hasScope(principal, rule) ? 'allowed' : 'FORBIDDEN'
+  if (rule === 'ingest' || rule === 'read' || rule === 'alerts') return hasScope(principal, rule) ? 'allowed' : 'FORBIDDEN'
   return rule !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 
@@ -109,7 +113,7 @@ function tagsOf(principal: Principal): readonly string[] | undefined {
 }
 
 const scopesByRole: Record<Role, readonly Scope[]> = {
-  user: ['read', 'ingest', 'stations'],
+  user: ['read', 'ingest', 'stations', 'alerts'],
   administrator: scopes,
   operator: scopes,
 }

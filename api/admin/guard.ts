@@ -1,8 +1,8 @@
-/** Who may use the admin API, and who it is: the routes write it into the audit. */
+/** Who may use the admin API, or another one with problem documents, and who it is: the routes write it into the audit. */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authorize, type Principal } from '../../auth/policy.ts'
+import { authorize, type Permission, type Principal } from '../../auth/policy.ts'
 import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import type { FindPrincipal } from '../credentials/find-principal.ts'
@@ -11,6 +11,9 @@ import type { RouteFamily } from '../http/route-family.ts'
 import type { Scope } from '../http/scope.ts'
 import { sendFailure } from './failures.ts'
 import { sendProblem } from './problem.ts'
+
+/** Of whole families of operations. */
+export type FamilyPermission = Extract<Permission, 'admin' | 'alerts'>
 
 export interface GuardOptions {
   findPrincipal: FindPrincipal
@@ -28,21 +31,24 @@ export function requesterOf({ raw }: FastifyRequest): Principal {
 }
 
 /** Before anything of the request is looked at, the path included: who is not let in learns nothing. */
-export function guard(scope: Scope, options: GuardOptions): void {
+export function guard(scope: Scope, options: GuardOptions, permission: FamilyPermission = 'admin'): void {
   scope.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    const refusal = await refusalOf(request, reply, options)
-    return refusal && refuse(reply, refusal)
+    const refusal = await refusalOf(request, reply, options, permission)
+    return refusal && refuse(reply, refusal, permission)
   })
 }
 
 /** For paths below the prefix that the router cannot read: they reach no route and no hook. */
-export function createPathRefusal(options: GuardOptions): NonNullable<RouteFamily['refusePath']> {
+export function createPathRefusal(
+  options: GuardOptions,
+  permission: FamilyPermission = 'admin',
+): NonNullable<RouteFamily['refusePath']> {
   return (request, reply, code) => {
     reply.header('cache-control', 'no-store')
-    refusalOf(request, reply, options).then(
+    refusalOf(request, reply, options, permission).then(
       refusal => {
-        if (refusal !== undefined) refuse(reply, refusal)
+        if (refusal !== undefined) refuse(reply, refusal, permission)
         else sendProblem(reply, code === 414 ? 'URI_TOO_LONG' : 'BAD_REQUEST')
       },
       (error: unknown) => sendFailure(reply, error, options.log),
@@ -59,11 +65,12 @@ async function refusalOf(
   request: FastifyRequest,
   reply: FastifyReply,
   { findPrincipal, origins }: GuardOptions,
+  permission: FamilyPermission,
 ): Promise<GuardRefusal | undefined> {
   // Until it is known who asks, the body stays unread.
   reply.header('connection', 'close')
   const principal = await findPrincipal(request.raw)
-  const decision = authorize('admin', principal)
+  const decision = authorize(permission, principal)
   if (principal === undefined || decision === 'UNAUTHENTICATED') return 'UNAUTHORIZED'
   if (decision !== 'allowed') return decision
   if (principal.kind === 'session' && !safeMethods.has(request.method) && origins.isCrossSite(request)) {
@@ -74,14 +81,24 @@ async function refusalOf(
   return undefined
 }
 
-const details: Record<GuardRefusal, string> = {
-  UNAUTHORIZED:
-    'send one credential: "Authorization: Bearer" with the token from secrets/admin-token in the data directory or with ' +
-    'an API key, or the session cookie of an administrator',
-  FORBIDDEN: 'this needs the role administrator, and of an API key also the scope admin',
-  CROSS_SITE: 'a page of another site may not change anything',
+const token =
+  'send one credential: "Authorization: Bearer" with the token from secrets/admin-token in the data directory or with ' +
+  'an API key'
+const crossSite = 'a page of another site may not change anything'
+
+const details: Record<FamilyPermission, Record<GuardRefusal, string>> = {
+  admin: {
+    UNAUTHORIZED: `${token}, or the session cookie of an administrator`,
+    FORBIDDEN: 'this needs the role administrator, and of an API key also the scope admin',
+    CROSS_SITE: crossSite,
+  },
+  alerts: {
+    UNAUTHORIZED: `${token}, or a session cookie`,
+    FORBIDDEN: 'this needs of an API key the scope alerts',
+    CROSS_SITE: crossSite,
+  },
 }
 
-function refuse(reply: FastifyReply, code: GuardRefusal): FastifyReply {
-  return sendProblem(reply, code, { detail: details[code] })
+function refuse(reply: FastifyReply, code: GuardRefusal, permission: FamilyPermission): FastifyReply {
+  return sendProblem(reply, code, { detail: details[permission][code] })
 }

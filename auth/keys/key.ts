@@ -1,6 +1,6 @@
 /** What an API key may do, and its state in memory. */
 
-export const scopes = ['read', 'ingest', 'stations', 'admin'] as const
+export const scopes = ['read', 'ingest', 'stations', 'alerts', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
 /** Of keys that are neither revoked nor expired. */

@@ -14,7 +14,7 @@ export async function makeCredentials(service: Service, device: string): Promise
   const { url, dataDirectory } = service
   const person = await makePerson(service, { role: 'administrator' })
   const leaving = await makePerson(service)
-  const scopes = ['read', 'ingest', 'stations', 'admin']
+  const scopes = ['read', 'ingest', 'stations', 'alerts', 'admin']
   const key = await makeKey(url, person.cookie, scopes, { create_devices: true })
   const password = await service.addDevice(device)
   const secret = (name: string) => readFileSync(join(dataDirectory, 'secrets', name), 'utf8').trim()

@@ -42,6 +42,7 @@ const scopeNames: Readonly<Record<Scope, string>> = {
   read: 'read',
   ingest: 'send readings',
   stations: 'manage stations',
+  alerts: 'manage alerts',
   admin: 'administer the service',
 }
 

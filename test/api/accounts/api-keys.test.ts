@@ -256,7 +256,7 @@ t.test('keys survive a new password', async t => {
   t.match(await me(key), { status: 200, body: { id } })
 })
 
-const literal = "'read', 'ingest', 'stations' or 'admin'"
+const literal = "'read', 'ingest', 'stations', 'alerts' or 'admin'"
 const rows: [what: string, body: object, detail: object[]][] = [
   ['no name', {}, [{ type: 'missing', loc: ['body', 'name'], input: {} }]],
   [
