@@ -1,0 +1,161 @@
+/** Entry point of this folder: stored readings of some devices by time, piece by piece, with the columns that rules look at. */
+
+import type { Log } from '../../store/log.ts'
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import type { Metric } from '../../store/tables.ts'
+import { threadLimits } from '../../store/thread-limits.ts'
+import { createAvailabilityLog } from '../availability-log.ts'
+import type { AnswerCode } from '../cache/body.ts'
+import type { ExportMetric } from '../export/export-columns.ts'
+import { seriesTable } from '../export/series-table.ts'
+import { defaultLimits } from '../limits.ts'
+import { BodyInterrupted } from '../pieces.ts'
+import { createPool, type Pool } from '../pool.ts'
+import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
+
+/** Columns of the same length, by time and then by device. */
+export interface AlertReadings {
+  readonly device: Int32Array
+  readonly timesUs: Float64Array
+  /** By wanted column; NaN where a reading has no value. */
+  readonly values: readonly Float64Array[]
+  readonly length: number
+}
+
+interface AskedDevice {
+  readonly number: number
+  readonly symbol: string
+  /** By wanted column, of those that have none in the table of readings: where the device has the metric, its series. */
+  readonly series: readonly (number | undefined)[]
+}
+
+export interface AskedReadings {
+  readonly devices: readonly AskedDevice[]
+  /** Undefined for a metric that has no column in the table of readings. */
+  readonly columns: readonly (Metric | undefined)[]
+  /** Microseconds; `toUs` is not included. */
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+export interface AlertReadingsReader {
+  /**
+   * The next piece is read while one is taken. Throws BodyInterrupted where QuestDB does not answer, or when the signal
+   * aborts; what came before holds.
+   */
+  read(asked: AskedReadings, signal: AbortSignal): AsyncIterable<AlertReadings>
+  /** Reads that are under way fail. May be called twice. */
+  close(): Promise<void>
+}
+
+export interface AlertReadingsOptions {
+  readonly questdb: QuestdbAddress
+  readonly questdbAnswers: () => boolean | Promise<boolean>
+  /** A piece, the wait for the thread included. */
+  readonly timeoutMs: number
+  readonly log: Log
+  readonly pieceRows?: number
+}
+
+const pieceRowsUsual = 60_000
+/** The statement is in an address, of 64 KiB at most in QuestDB. */
+const namedInSqlMax = 500
+/** Each read asks for one piece, and for the next one: previews, replays and a history that is computed again. */
+const queueMax = 16
+
+export function createAlertReadings(options: AlertReadingsOptions): AlertReadingsReader {
+  const { questdbAnswers, log, pieceRows: rowsMax = pieceRowsUsual } = options
+  const pool = createReadingsPool(options)
+  const logAvailability = createAvailabilityLog(log)
+
+  async function run(query: AlertQueries['piece'], signal: AbortSignal): Promise<PackedPiece> {
+    if (!(await questdbAnswers())) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
+    const result = await pool.run('piece', query, signal)
+    logAvailability(result)
+    if (!result.ok) throw new BodyInterrupted<AnswerCode>(result.code)
+    return result.encoded
+  }
+
+  async function* read(asked: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings, undefined> {
+    const { devices, columns, fromUs, toUs } = asked
+    if (devices.length === 0) return
+    const query = {
+      toUs,
+      rowsMax,
+      symbols: devices.length > namedInSqlMax ? undefined : devices.map(({ symbol }) => symbol),
+      wanted: wantedOf(devices),
+      metrics: columns.map(metricOf),
+      series: seriesTable(seriesOf(asked)),
+    }
+    const readFrom = (nextUs: number) => {
+      const piece = run({ ...query, fromUs: nextUs }, signal)
+      // It is awaited below, but not if the caller leaves first.
+      piece.catch(() => undefined)
+      return piece
+    }
+    let next: Promise<PackedPiece> | undefined = readFrom(fromUs)
+    while (next !== undefined) {
+      const piece: PackedPiece = await next
+      next = piece.nextUs === undefined ? undefined : readFrom(piece.nextUs)
+      yield unpack(piece, columns.length)
+    }
+  }
+
+  return { read, close: pool.close }
+}
+
+function createReadingsPool({ questdb, timeoutMs, log }: AlertReadingsOptions): Pool<AlertQueries, PackedPiece> {
+  return createPool<AlertQueries, PackedPiece>({
+    worker: new URL('./alert-readings-worker.ts', import.meta.url),
+    settings: {
+      questdb,
+      timeZone: 'UTC',
+      connectTimeoutMs: defaultLimits.connectTimeoutMs,
+      statementTimeoutMs: timeoutMs,
+      bodyBytesMax: defaultLimits.latestBytesMax,
+      rowsMax: pieceRowsUsual,
+    },
+    threadsMax: 1,
+    resourceLimits: threadLimits.analyses,
+    queueMax,
+    deadlineMs: timeoutMs,
+    log,
+  })
+}
+
+function wantedOf(devices: readonly AskedDevice[]): WantedDevices {
+  const largest = devices.reduce((max, { number }) => Math.max(max, number), 0)
+  const wanted = new Uint8Array(new SharedArrayBuffer(largest + 1))
+  for (const { number } of devices) wanted[number] = 1
+  return wanted
+}
+
+/** The name of one without a column is seen by nobody. */
+function metricOf(column: Metric | undefined, index: number): ExportMetric {
+  return { name: column ?? `series ${index}`, kind: 'gauge' }
+}
+
+function seriesOf({ devices, columns }: AskedReadings): number[] {
+  const entries: number[] = []
+  for (const [index, column] of columns.entries()) {
+    if (column !== undefined) continue
+    for (const { number, series } of devices) {
+      const ofDevice = series[index]
+      if (ofDevice !== undefined) entries.push(ofDevice, number, index)
+    }
+  }
+  return entries
+}
+
+function unpack({ devices, times, values }: PackedPiece, columns: number): AlertReadings {
+  const device = new Int32Array(devices.buffer, devices.byteOffset, devices.byteLength / Int32Array.BYTES_PER_ELEMENT)
+  const { length } = device
+  const bytes = length * Float64Array.BYTES_PER_ELEMENT
+  const columnAt = (index: number) => new Float64Array(values.buffer, values.byteOffset + index * bytes, length)
+  return {
+    device,
+    timesUs: new Float64Array(times.buffer, times.byteOffset, length),
+    values: Array.from({ length: columns }, (_, index) => columnAt(index)),
+    length,
+  }
+}
