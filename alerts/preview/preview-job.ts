@@ -1,0 +1,56 @@
+/** What a preview is asked of, and what comes of it: plain data that crosses to the thread and back. */
+
+import type { AlertReadings } from '../core/readings.ts'
+import type { RuleCore } from '../core/rule.ts'
+
+export interface JobDevice {
+  readonly number: number
+  /** After so long without a reading it counts as silent. */
+  readonly afterMs: number
+  /** Between two readings; NaN of a device that is not regular. */
+  readonly expectedMs: number
+  /** Its last reading of all; NaN without one. */
+  readonly lastMs: number
+}
+
+export interface PreviewJob {
+  readonly rule: RuleCore
+  readonly timeZone: string
+  readonly fromMs: number
+  readonly toMs: number
+  /** Readings are read from here, a full hour: what was before the range has a say in how it begins. */
+  readonly readFromMs: number
+  readonly devices: readonly JobDevice[]
+}
+
+export interface FiringCounts {
+  readonly count: number
+  readonly longestMs: number
+  /** The end is NaN of one that goes on. */
+  readonly intervals: readonly { readonly fromMs: number; readonly toMs: number }[]
+}
+
+export interface PreviewResult {
+  /** `noDevice` for an alert of all devices. */
+  readonly devices: readonly (FiringCounts & { readonly number: number })[]
+  readonly weeks: readonly { readonly week: string; readonly count: number; readonly half: number; readonly twice: number }[]
+}
+
+/** Of a kind of condition: what it makes of stored readings. */
+export interface Watch {
+  /** Readings come in the order of time. */
+  take(readings: AlertReadings): void
+  /** No reading comes any more. */
+  end(): void
+}
+
+export type PreviewCommand = { readonly id: number } & (
+  | { readonly kind: 'begin'; readonly job: PreviewJob }
+  | { readonly kind: 'readings'; readonly readings: AlertReadings }
+  | { readonly kind: 'end' }
+  /** Nobody waits for it any more. */
+  | { readonly kind: 'leave' }
+)
+
+/** To each command with readings, and to the end. */
+export type PreviewReply = { readonly id: number } & ({ readonly kind: 'taken' } | { readonly kind: 'done'; readonly result: PreviewResult })

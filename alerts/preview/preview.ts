@@ -1,0 +1,118 @@
+/** Entry point of this folder: how a rule would have behaved on the stored readings. */
+
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import type { PreviewAnswer } from '../core/preview-answer.ts'
+import type { ReadAlertReadings } from '../core/readings.ts'
+import type { PreviewResult } from './preview-job.ts'
+import { type AskedPreview, type PlanOptions, type PreviewPlan, planPreview } from './preview-plan.ts'
+import { isPreviewed } from './preview-run.ts'
+import { createPreviewThread, type PreviewSession } from './preview-thread.ts'
+import { weeksBetween } from './weeks.ts'
+
+export interface PreviewOptions extends PlanOptions {
+  readonly readings: ReadAlertReadings
+  readonly limits?: Partial<PreviewLimits>
+}
+
+export interface PreviewLimits {
+  /** At a time. */
+  readonly previewsMax: number
+  readonly readingsMax: number
+  readonly timeMsMax: number
+}
+
+export type PreviewOutcome =
+  | { readonly ok: true; readonly value: PreviewAnswer }
+  | { readonly ok: false; readonly code: 'PREVIEW_BUSY' }
+  /** So many days of the range would have been few enough. */
+  | { readonly ok: false; readonly code: 'PREVIEW_TOO_LARGE'; readonly days: number }
+
+export interface Preview {
+  /** Throws what reading has thrown, or the reason of the signal. */
+  run(asked: AskedPreview, signal: AbortSignal): Promise<PreviewOutcome>
+  close(): Promise<void>
+}
+
+const limitsUsual: PreviewLimits = { previewsMax: 2, readingsMax: 20_000_000, timeMsMax: 30_000 }
+const dayMs = 86_400_000
+
+export function createPreview(options: PreviewOptions): Preview {
+  const limits = { ...limitsUsual, ...options.limits }
+  const thread = createPreviewThread()
+  let previews = 0
+
+  async function run(given: AskedPreview, signal: AbortSignal): Promise<PreviewOutcome> {
+    // Of what is still to come, nothing is known to be silent.
+    const asked = { ...given, toMs: Math.max(given.fromMs, Math.min(given.toMs, options.nowMs())) }
+    if (!isPreviewed(asked.rule.condition)) return { ok: true, value: unsupported(asked, options.timeZone) }
+    if (previews >= limits.previewsMax) return { ok: false, code: 'PREVIEW_BUSY' }
+    const plan = planPreview(options, asked)
+    previews++
+    const session = thread.begin(plan.job)
+    try {
+      const days = await readAll(plan, session, signal)
+      if (days !== undefined) return { ok: false, code: 'PREVIEW_TOO_LARGE', days }
+      return { ok: true, value: answerOf(await session.end(), plan) }
+    } finally {
+      previews--
+      session.leave()
+    }
+  }
+
+  /** For how many days of the range there was room; undefined when it was enough. */
+  async function readAll(plan: PreviewPlan, session: PreviewSession, signal: AbortSignal): Promise<number | undefined> {
+    const endMs = performance.now() + limits.timeMsMax
+    let readings = 0
+    for await (const piece of options.readings(plan.reads, signal)) {
+      signal.throwIfAborted()
+      if (piece.length === 0) continue
+      readings += piece.length
+      const reachedMs = (piece.timesUs.at(-1) as number) / 1000
+      if (readings > limits.readingsMax || performance.now() > endMs) {
+        return Math.max(0, Math.floor((reachedMs - plan.job.fromMs) / dayMs))
+      }
+      await session.take(piece)
+    }
+    return undefined
+  }
+
+  return { run, close: thread.close }
+}
+
+function unsupported({ fromMs, toMs }: AskedPreview, timeZone: string): PreviewAnswer {
+  const weeks = weeksBetween(createLocalTime(timeZone), fromMs, toMs)
+  return {
+    supported: false,
+    from: textOf(fromMs),
+    to: textOf(toMs),
+    devices: [],
+    devices_left_out: 0,
+    total: 0,
+    longest_seconds: 0,
+    weeks: weeks.map(week => ({ week, count: 0, half: 0, twice: 0 })),
+  }
+}
+
+function answerOf({ devices, weeks }: PreviewResult, { job, leftOut, devices: covered }: PreviewPlan): PreviewAnswer {
+  const names = new Map(covered.map(({ number, name }) => [number, name]))
+  const shown = devices.map(({ number, count, longestMs, intervals }) => ({
+    device: names.get(number) ?? null,
+    intervals: intervals.map(({ fromMs, toMs }) => ({ from: textOf(fromMs), to: Number.isNaN(toMs) ? null : textOf(toMs) })),
+    count,
+    longest_seconds: longestMs / 1000,
+  }))
+  return {
+    supported: true,
+    from: textOf(job.fromMs),
+    to: textOf(job.toMs),
+    devices: shown.sort((a, b) => b.count - a.count || (a.device ?? '').localeCompare(b.device ?? '', 'en')),
+    devices_left_out: leftOut,
+    total: shown.reduce((sum, { count }) => sum + count, 0),
+    longest_seconds: shown.reduce((max, { longest_seconds }) => Math.max(max, longest_seconds), 0),
+    weeks: [...weeks],
+  }
+}
+
+function textOf(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}

@@ -1,0 +1,28 @@
+/** Conditions on values: each value of a reading is an observation. */
+
+import type { Observation } from '../core/observation.ts'
+import type { AlertReadings } from '../core/readings.ts'
+import type { Watch } from './preview-job.ts'
+import type { PreviewedPair } from './previewed-pair.ts'
+
+export class ValueWatch implements Watch {
+  readonly #pairs: ReadonlyMap<number, PreviewedPair>
+
+  constructor(pairs: ReadonlyMap<number, PreviewedPair>) {
+    this.#pairs = pairs
+  }
+
+  take({ device, timesUs, values: [values], length }: AlertReadings): void {
+    if (values === undefined) return
+    for (let row = 0; row < length; row++) {
+      const value = values[row] as number
+      if (Number.isNaN(value)) continue
+      const timeUs = timesUs[row] as number
+      // When it was received is not stored: as soon as it was measured.
+      const observation: Observation = { kind: 'reading', timeUs, receiptMs: timeUs / 1000, value }
+      this.#pairs.get(device[row] as number)?.take(observation)
+    }
+  }
+
+  end(): void {}
+}

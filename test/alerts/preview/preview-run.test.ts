@@ -1,0 +1,152 @@
+/** What a preview makes of readings, piece by piece. */
+
+import t from 'tap'
+import { Condition } from '../../../alerts/core/condition.ts'
+import type { JobDevice, PreviewJob } from '../../../alerts/preview/preview-job.ts'
+import { PreviewRun } from '../../../alerts/preview/preview-run.ts'
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
+
+const local = createLocalTime('UTC')
+const fromMs = Date.UTC(2026, 10, 23)
+const [minuteMs, hourMs] = [60_000, 3_600_000]
+const device = (number: number, given: Partial<JobDevice> = {}): JobDevice => ({
+  number,
+  afterMs: 10 * minuteMs,
+  expectedMs: minuteMs,
+  lastMs: Number.NaN,
+  ...given,
+})
+
+interface Asked extends Partial<Omit<PreviewJob, 'rule'>> {
+  forSeconds?: number
+}
+
+/** Rows of device, minute behind the begin of the range, and value. */
+function previewOf(condition: object, rows: readonly (readonly [number, number, number?])[], asked: Asked = {}) {
+  const { forSeconds: for_seconds = 0, ...job } = asked
+  const run = new PreviewRun(
+    {
+      rule: { condition: Condition.parse(condition), for_seconds, keep_firing_seconds: 0 },
+      timeZone: 'UTC',
+      fromMs,
+      toMs: fromMs + 24 * hourMs,
+      readFromMs: fromMs - 24 * hourMs,
+      devices: [device(1), device(2)],
+      ...job,
+    },
+    local,
+  )
+  // One row a piece.
+  for (const [number, minute, value = Number.NaN] of rows) {
+    const timesUs = Float64Array.of((fromMs + minute * minuteMs) * 1000)
+    run.take({ device: Int32Array.of(number), timesUs, values: [Float64Array.of(value)], length: 1 })
+  }
+  const { devices, weeks } = run.end()
+  const minute = (timeMs: number) => (timeMs - fromMs) / minuteMs
+  const told = devices.map(({ number, count, longestMs, intervals }) => ({
+    number,
+    count,
+    longest: longestMs / minuteMs,
+    intervals: intervals.map(({ fromMs, toMs }) => [minute(fromMs), minute(toMs)]),
+  }))
+  return { devices: told, weeks }
+}
+
+const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
+const quiet = { count: 0, longest: 0, intervals: [] }
+
+t.test('values fire and clear, device by device, with half and twice the duration besides', async t => {
+  const rows = [
+    [1, 0, 20],
+    [2, 0, 31],
+    [1, 1, 31],
+    [1, 2],
+    [1, 6, 32],
+    [2, 10, 20],
+    [1, 11, 33],
+    [1, 20, 29],
+    [1, 30, 31],
+    [1, 41, 20],
+  ] as const
+  const { devices, weeks } = previewOf(warm, rows, { forSeconds: 600 })
+  t.strictSame(devices, [
+    { number: 1, count: 1, longest: 9, intervals: [[11, 20]] },
+    { number: 2, ...quiet },
+  ])
+  t.strictSame(weeks, [{ week: '2026-W48', count: 1, half: 1, twice: 0 }])
+})
+
+t.test('what begins before the range and what goes on behind it are cut at its ends', async t => {
+  const { devices } = previewOf(warm, [
+    [1, -60, 31],
+    [2, -60, 31],
+    [2, -30, 20],
+    [1, 60, 20],
+    [2, 23 * 60, 35],
+  ])
+  t.strictSame(devices, [
+    { number: 1, count: 1, longest: 60, intervals: [[0, 60]] },
+    { number: 2, count: 1, longest: 60, intervals: [[23 * 60, Number.NaN]] },
+  ])
+})
+
+t.test('silence begins at its deadline and ends with a reading', async t => {
+  const rows = [
+    [1, 0],
+    [1, 9],
+    [1, 40],
+    [2, 41],
+    [1, 45],
+  ] as const
+  const job = { toMs: fromMs + 60 * minuteMs }
+  t.strictSame(previewOf({ kind: 'silent' }, rows, job).devices, [
+    { number: 1, count: 2, longest: 21, intervals: [[19, 40], [55, Number.NaN]] },
+    { number: 2, count: 1, longest: 9, intervals: [[51, Number.NaN]] },
+  ])
+  // It fires a while behind the deadline.
+  const late = previewOf({ kind: 'silent' }, rows, { ...job, forSeconds: 1200 })
+  t.strictSame(late.devices[0]?.intervals, [[39, 40]])
+  t.strictSame(late.weeks, [{ week: '2026-W48', count: 1, half: 1, twice: 0 }])
+})
+
+t.test('a device that sent its last reading long ago is silent all the time, and one that never did is not', async t => {
+  const devices = [device(1, { lastMs: fromMs - 40 * 24 * hourMs }), device(2)]
+  t.strictSame(previewOf({ kind: 'silent' }, [], { devices }).devices, [
+    { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },
+    { number: 2, ...quiet },
+  ])
+})
+
+t.test('hours are counted by the expected interval, empty ones too', async t => {
+  const minutes = (number: number, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => [number, from + at] as const)
+  // The second hour has half of its readings, the fourth and the fifth none.
+  const rows = [...minutes(1, -60, 60), ...minutes(1, 60, 90), ...minutes(1, 120, 180), ...minutes(1, 300, 400)]
+  const job = { toMs: fromMs + 400 * minuteMs, readFromMs: fromMs - hourMs }
+  const { devices } = previewOf({ kind: 'completeness', share: 0.9 }, rows, job)
+  t.strictSame(devices[0], { number: 1, count: 2, longest: 120, intervals: [[120, 180], [240, 360]] })
+  const irregular = { ...job, devices: [device(1, { expectedMs: Number.NaN })] }
+  t.strictSame(previewOf({ kind: 'completeness', share: 0.9 }, rows, irregular).devices, [{ number: 1, ...quiet }])
+  // The hour in which a device begins is not a full one.
+  t.strictSame(previewOf({ kind: 'completeness', share: 0.9 }, minutes(1, 30, 180), job).devices[0]?.count, 1)
+})
+
+t.test('a site has one alert for its devices', async t => {
+  const site = { kind: 'site_silent', share: 0.5, count: 2 }
+  const rows = [
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [3, 10],
+    // The first two are silent from 10 and 11 on.
+    [3, 15],
+    [1, 30],
+    [3, 31],
+    [2, 32],
+  ] as const
+  const job = { devices: [device(1), device(2), device(3)], toMs: fromMs + 40 * minuteMs }
+  // From 25 on the third is silent too; when the first is back, two of three are still.
+  t.strictSame(previewOf(site, rows, job).devices, [{ number: 0, count: 1, longest: 20, intervals: [[11, 31]] }])
+  // Its duration is over while no device changes.
+  t.strictSame(previewOf(site, rows, { ...job, forSeconds: 600 }).devices[0]?.intervals, [[21, 31]])
+})
