@@ -97,6 +97,14 @@ const arrows: Record<string, string[]> = {
   'api/accounts': [...doorParts, ...domains],
   'api/admin': [...doorParts, ...domains, 'api/accounts/api-keys.ts', 'api/write/bulk-meter.ts'],
   'api/air-quality': [...doorParts, ...domains],
+  // It tells problems, and looks at requests, as the admin API does.
+  'api/alerts': [
+    ...doorParts,
+    ...domains,
+    ...['operation', 'problem', 'problem-family', 'guard', 'errors', 'failures', 'record-id', 'query-fields'].map(
+      name => `api/admin/${name}.ts`,
+    ),
+  ],
   'api/content-files': [...doorParts, ...domains],
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
   mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
@@ -105,7 +113,7 @@ const arrows: Record<string, string[]> = {
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
-  cli: ['api/admin', 'placement', ...domains],
+  cli: ['api/admin', 'api/alerts', 'placement', ...domains],
   demo: ['api/admin', 'auth', 'content', 'cli', 'settings', 'service/parent.ts', 'store'],
 }
 
@@ -114,7 +122,7 @@ const typeArrows: Record<string, string[]> = {
   settings: ['ingest/kafka'],
   query: ['metrics/metric.ts'],
   alerts: ['auth/mail/mail-transport.ts', 'auth/mail/templates.ts'],
-  web: ['api/admin', 'api/read', 'alerts/core', 'auth', 'live', 'metrics', 'query/shapes'],
+  web: ['api/admin', 'api/alerts', 'api/read', 'alerts/core', 'auth', 'live', 'metrics', 'query/shapes'],
 }
 
 /** What a test of a page imports. */

@@ -145,6 +145,7 @@ t.test('it has the parts of all families', async t => {
       'line protocol',
       'content files',
       'admin',
+      'alerts',
       'server',
     ],
   )

@@ -3,6 +3,7 @@
 import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
+import { alertsFamilies } from '../../api/alerts/alerts-family.ts'
 import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
@@ -25,6 +26,7 @@ const admin = adminFamily({
   retention: {},
   store: {},
 } as never)
+const alerts = alertsFamilies({ alerts: {} } as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
@@ -47,6 +49,6 @@ export function publishedLogger(access: ReadAccess) {
 const server = serverFamily({ metrics: createMetrics({} as never), readiness: () => ({ status: 'ok' }) })
 
 /** In the order of the service. */
-export const families = [logger, accounts, airQuality, ...lineProtocol, contentFiles, admin, server]
+export const families = [logger, accounts, airQuality, ...lineProtocol, contentFiles, admin, ...alerts, server]
 export const contracts = families.flatMap(family => family.published).map(publishOperations)
 export const published = createOpenApi(contracts)

@@ -1,0 +1,31 @@
+/** The API of alerts: families of their own prefixes, which look at requests and tell problems as the admin API does. */
+
+import type { AdminOperation } from '../admin/operation.ts'
+import type { GuardOptions } from '../admin/guard.ts'
+import { problemFamily } from '../admin/problem-family.ts'
+import { addJsonBody } from '../http/json-body.ts'
+import type { PublishedFamily } from '../http/register-operations.ts'
+import { refuseUnverified } from './guard-alerts.ts'
+import { type AlertOptions, alertOperations } from './alerts.ts'
+import { type PreviewOperationOptions, previewOperation } from './preview.ts'
+import { type RuleOptions, ruleOperations } from './rules.ts'
+
+export type AlertsApiOptions = GuardOptions & AlertOptions & RuleOptions & PreviewOperationOptions
+
+const tag = {
+  name: 'alerts',
+  description:
+    'For people, of their own devices, and for administrators, of all: a session, an API key with the scope alerts, or the ' +
+    'local admin token.',
+}
+
+export function alertsFamilies(options: AlertsApiOptions): PublishedFamily<AdminOperation>[] {
+  const family = (prefix: string, operations: AdminOperation[]) => {
+    const groups = [{ operations, prepare: addJsonBody }]
+    return problemFamily({ ...options, permission: 'alerts', prefix, tag, groups, prepare: refuseUnverified })
+  }
+  return [
+    family('/api/alerts', alertOperations(options)),
+    family('/api/alert-rules', [...ruleOperations(options), previewOperation(options)]),
+  ]
+}

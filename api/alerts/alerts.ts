@@ -1,0 +1,153 @@
+/** Alerts by HTTP: a list, one with its history, and its acknowledgement. */
+
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Alert, AlertDetails, type AlertRow, alertStates } from '../../alerts/core/alert.ts'
+import { severities } from '../../alerts/core/rule.ts'
+import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
+import { composed } from '../../auth/plain-text.ts'
+import { TagMatch, tagsMax } from '../../auth/devices/tag.ts'
+import { type AdminOperation, operation } from '../admin/operation.ts'
+import { sendProblem } from '../admin/problem.ts'
+import { recordId } from '../admin/record-id.ts'
+import { bigId, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
+
+export interface AlertOptions {
+  alerts: { alerts: AlertList }
+  /** The number of a device by its name; undefined for one that is not there. */
+  numberOf: (name: string) => number | undefined
+  timeZone: string
+}
+
+/** Some of a few words, with commas between them. */
+function someOf<const Word extends string>(words: readonly Word[]) {
+  const error = `must be one of ${words.join(', ')}, or several with commas`
+  const lengthMax = words.join().length
+  const word = `(?:${words.join('|')})`
+  return z
+    .string(error)
+    .max(lengthMax, error)
+    .transform(text => text.split(','))
+    .pipe(z.array(z.enum(words, error)))
+    .optional()
+    .meta({ type: 'string', maxLength: lengthMax, pattern: `^${word}(?:,${word})*$`, description: `Of ${words.join(', ')}` })
+}
+
+const AlertsQuery = z.strictObject({
+  state: someOf(alertStates),
+  severity: someOf(severities),
+  device: z.string().min(1).max(512).overwrite(composed).optional().meta({ description: 'The name of a device' }),
+  /** One that is given once comes as a text. */
+  tag: z
+    .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))
+    .optional()
+    .meta({ description: 'Of devices with this tag, or with `key:*` with any of the key; of several, with all' }),
+  rule: recordId.optional().meta({ description: 'The id of a rule' }),
+  since: z.iso
+    .datetime({ offset: true })
+    .transform(text => Date.parse(text))
+    .optional()
+    .meta({ description: 'Without those that were resolved before: ISO 8601 with a zone' }),
+  limit: pageLimit,
+  after: bigId.optional().meta({ description: '`next` of the page before' }),
+})
+
+const ShownAlert = Alert.meta({ id: 'Alert' })
+const AlertPage = z
+  .object({
+    alerts: z.array(ShownAlert),
+    next: z.string().nullable(),
+    time_zone: z.string().meta({ description: 'Of the service, for weekly windows of silences' }),
+  })
+  .meta({ id: 'AlertPage' })
+
+export function alertOperations(options: AlertOptions): AdminOperation[] {
+  return [listOperation(options), ...ofOne(options.alerts.alerts)]
+}
+
+function listOperation({ alerts: { alerts }, numberOf, timeZone }: AlertOptions): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/',
+    name: 'list_alerts',
+    summary: 'Alerts, newest first',
+    parameters: { query: AlertsQuery },
+    success: { status: 200, description: 'A page of them', json: AlertPage, headers: etagHeader },
+    others: { 304: { description: 'As the client has it' } },
+    async handle(asked, reply) {
+      const { device, limit } = asked.query
+      const number = device === undefined ? undefined : numberOf(device)
+      const isNone = device !== undefined && number === undefined
+      const rows = isNone ? [] : await alerts.page(ownerIn(asked), queryOf(asked.query, number))
+      const answer: z.infer<typeof AlertPage> = { alerts: rows.map(shown), next: nextOf(rows, limit), time_zone: timeZone }
+      return sendTagged(asked.request, reply, answer)
+    },
+  })
+}
+
+function queryOf(query: z.infer<typeof AlertsQuery>, device: number | undefined): AlertQuery {
+  const { state, severity, tag, rule, since, limit, after } = query
+  return {
+    limit,
+    ...(state === undefined ? {} : { states: state }),
+    ...(severity === undefined ? {} : { severities: severity }),
+    ...(device === undefined ? {} : { device }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(rule === undefined ? {} : { rule }),
+    ...(since === undefined ? {} : { sinceMs: since }),
+    ...(after === undefined ? {} : { after }),
+  }
+}
+
+function ofOne(alerts: AlertList): AdminOperation[] {
+  const path = z.object({ id: bigId })
+  return [
+    operation({
+      method: 'GET',
+      path: '/:id',
+      name: 'get_alert',
+      summary: 'An alert with its history',
+      parameters: { path },
+      pathError: 'ALERT_UNKNOWN',
+      success: { status: 200, description: 'The alert', json: AlertDetails.meta({ id: 'AlertDetails' }) },
+      refusals: ['ALERT_UNKNOWN'],
+      async handle(asked, reply) {
+        const alert = await alerts.get(ownerIn(asked), asked.path.id)
+        return alert === undefined ? sendProblem(reply, 'ALERT_UNKNOWN') : reply.send(AlertDetails.parse(alert))
+      },
+    }),
+    operation({
+      method: 'POST',
+      path: '/:id/acknowledge',
+      name: 'acknowledge_alert',
+      summary: 'Say that somebody sees to it',
+      description: 'Nothing is repeated from then on. One that is acknowledged already stays as it is.',
+      parameters: { path },
+      pathError: 'ALERT_UNKNOWN',
+      success: { status: 200, description: 'The alert', json: ShownAlert },
+      refusals: ['ALERT_UNKNOWN', 'ALERT_RESOLVED', 'OUTCOME_UNKNOWN'],
+      async handle(asked, reply) {
+        const acknowledged = await alerts.acknowledge(ownerIn(asked), asked.path.id, asked.actor)
+        return acknowledged.ok ? reply.send(shown(acknowledged.value)) : sendRefusal(reply, acknowledged)
+      },
+    }),
+  ]
+}
+
+/** Without whose it is and the number of its device, which are for us. */
+function shown(alert: AlertRow): Alert {
+  return Alert.parse(alert)
+}
+
+const etagHeader = { ETag: { schema: { type: 'string' }, description: 'Weak: of what is told' } }
+
+/** A client that has it already is told so. */
+function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object): FastifyReply {
+  const body = JSON.stringify(answer)
+  const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+  reply.header('etag', etag).header('cache-control', 'private, no-cache')
+  const known = request.headers['if-none-match']
+  if (known?.split(',').some(tag => tag.trim() === etag) === true) return reply.code(304).send()
+  return reply.header('content-type', 'application/json; charset=utf-8').send(body)
+}

@@ -1,0 +1,97 @@
+/** `POST /api/alert-rules/preview`: how a rule would have behaved on the stored readings. */
+
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { bounds } from '../../alerts/core/bounds.ts'
+import { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
+import type { Preview } from '../../alerts/preview/preview.ts'
+import type { AnswerCode } from '../../query/cache/body.ts'
+import { BodyInterrupted } from '../../query/pieces.ts'
+import { type AdminOperation, operation } from '../admin/operation.ts'
+import { sendProblem } from '../admin/problem.ts'
+import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { ownerIn } from './asked.ts'
+import { mayHave, NewRuleBody, sendOperatorOnly } from './rules.ts'
+
+export interface PreviewOperationOptions {
+  alerts: { preview: Preview }
+  nowMs: () => number
+}
+
+const dayMs = 86_400_000
+const daysUsual = 30
+
+const moment = z.iso.datetime({ offset: true }).transform(text => Date.parse(text))
+
+const AskedPreview = z
+  .strictObject({
+    rule: NewRuleBody,
+    from: moment.optional().meta({ description: `Without it, ${daysUsual} days before the end` }),
+    to: moment.optional().meta({ description: 'Without it, and if it is later, now' }),
+  })
+  .meta({ id: 'AlertPreviewRequest' })
+
+export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperationOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/preview',
+    name: 'preview_alert_rule',
+    summary: 'How a rule would have behaved on the stored readings',
+    description:
+      `Of at most ${bounds.previewDevicesMax} devices and ${bounds.previewDaysMax} days. Nothing is stored, and nobody is ` +
+      'notified.',
+    body: { json: AskedPreview },
+    success: { status: 200, description: 'When it would have fired', json: PreviewAnswer.meta({ id: 'AlertPreview' }) },
+    refusals: ['OPERATOR_ONLY', 'PREVIEW_TOO_LARGE', 'PREVIEW_BUSY', 'CLOSING'],
+    async handle(asked, reply) {
+      const { body, principal } = asked
+      if (!mayHave(body.rule, principal)) return sendOperatorOnly(reply)
+      const range = rangeOf(body, nowMs())
+      if ('message' in range) return sendProblem(reply, 'BODY_INVALID', { errors: [range] })
+      const client = disconnectSignalOf(reply)
+      try {
+        const outcome = await preview.run({ rule: body.rule, owner: ownerIn(asked), ...range }, client)
+        if (outcome.ok) return reply.send(outcome.value)
+        if (outcome.code === 'PREVIEW_BUSY') return sendProblem(reply, outcome.code)
+        return sendTooLarge(reply, outcome.days)
+      } catch (error) {
+        // Nobody reads the answer.
+        return client.aborted ? sendProblem(reply, 'CLOSING') : sendInterrupted(reply, error)
+      }
+    },
+  })
+}
+
+function rangeOf(
+  { from, to }: Pick<z.infer<typeof AskedPreview>, 'from' | 'to'>,
+  nowMs: number,
+): { fromMs: number; toMs: number } | { path: string; message: string } {
+  const toMs = Math.min(to ?? nowMs, nowMs)
+  const fromMs = from ?? toMs - daysUsual * dayMs
+  if (fromMs < 0) return { path: 'from', message: 'must not be before 1970' }
+  if (fromMs >= toMs) return { path: 'from', message: 'must be before the end of the range, and before now' }
+  if (toMs - fromMs > bounds.previewDaysMax * dayMs) {
+    return { path: 'from', message: `must be at most ${bounds.previewDaysMax} days before the end of the range` }
+  }
+  return { fromMs, toMs }
+}
+
+function sendTooLarge(reply: FastifyReply, days: number): FastifyReply {
+  const detail =
+    days > 0 ? `ask for at most ${days} days of these devices` : 'ask for fewer devices: not a day of these fits'
+  return sendProblem(reply, 'PREVIEW_TOO_LARGE', { detail, members: { days } })
+}
+
+/** What came of a read that did not come to its end. */
+function sendInterrupted(reply: FastifyReply, error: unknown): FastifyReply {
+  if (!(error instanceof BodyInterrupted)) throw error
+  const { code } = error as BodyInterrupted<AnswerCode>
+  switch (code) {
+    case 'CLOSING':
+      return sendProblem(reply, 'CLOSING')
+    case 'QUEUE_FULL':
+      return sendProblem(reply, 'PREVIEW_BUSY')
+    default:
+      return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
+  }
+}

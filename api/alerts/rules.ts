@@ -1,0 +1,148 @@
+/** Rules by HTTP: a list, one rule, a new one, changes and removal. */
+
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { NewRule, RuleChange } from '../../alerts/core/rule.ts'
+import type { AlertRules } from '../../alerts/store/rules.ts'
+import type { Principal } from '../../auth/policy.ts'
+import { type AdminOperation, operation } from '../admin/operation.ts'
+import { sendInvalid, sendProblem } from '../admin/problem.ts'
+import { idPath, ListQuery, nextOf, ownerIn, sendRefusal } from './asked.ts'
+
+export const RuleDetails = z
+  .object({
+    id: z.int(),
+    owner: z.int().nullable().meta({ description: 'An account; null for a rule of the service' }),
+    ...NewRule.shape,
+    version: z.int().meta({ description: 'It grows with each change of what is evaluated' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'AlertRule' })
+export type RuleDetails = z.infer<typeof RuleDetails>
+
+const RuleList = z.object({ rules: z.array(RuleDetails), next: z.int().nullable() }).meta({ id: 'AlertRuleList' })
+export const NewRuleBody = NewRule.meta({ id: 'NewAlertRule' })
+
+export interface RuleOptions {
+  alerts: { rules: AlertRules }
+}
+
+/** Only the operator and whoever has the machine are told what the service says of itself. */
+export function mayHave({ condition }: Pick<NewRule, 'condition'>, principal: Principal): boolean {
+  if (condition.kind !== 'service') return true
+  return principal.kind === 'admin-token' || ('account' in principal && principal.account.role === 'operator')
+}
+
+export function sendOperatorOnly(reply: FastifyReply): FastifyReply {
+  return sendProblem(reply, 'OPERATOR_ONLY', { detail: 'rules of the kind service are the operator’s' })
+}
+
+export function ruleOperations(options: RuleOptions): AdminOperation[] {
+  return [...reads(options), addition(options), change(options), removal(options)]
+}
+
+function reads({ alerts: { rules } }: RuleOptions): AdminOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/',
+      name: 'list_alert_rules',
+      summary: 'The rules, by id',
+      parameters: { query: ListQuery },
+      success: { status: 200, description: 'A page of them', json: RuleList },
+      async handle(asked, reply) {
+        const { limit } = asked.query
+        const found = await rules.list(ownerIn(asked), asked.query)
+        return reply.send({ rules: found, next: nextOf(found, limit) })
+      },
+    }),
+    operation({
+      method: 'GET',
+      path: '/:id',
+      name: 'get_alert_rule',
+      summary: 'One rule',
+      parameters: { path: idPath },
+      pathError: 'RULE_UNKNOWN',
+      success: { status: 200, description: 'The rule', json: RuleDetails },
+      refusals: ['RULE_UNKNOWN'],
+      async handle(asked, reply) {
+        const rule = await rules.get(ownerIn(asked), asked.path.id)
+        return rule === undefined ? sendProblem(reply, 'RULE_UNKNOWN') : reply.send(rule)
+      },
+    }),
+  ]
+}
+
+function addition({ alerts: { rules } }: RuleOptions): AdminOperation {
+  return operation({
+    method: 'POST',
+    path: '/',
+    name: 'add_alert_rule',
+    summary: 'Add a rule',
+    description: 'It is of the account that asks, or with the admin token of the service.',
+    body: { json: NewRuleBody },
+    success: { status: 201, description: 'The rule', json: RuleDetails },
+    refusals: ['OPERATOR_ONLY', 'NAME_TAKEN', 'CHANNELS_UNKNOWN', 'TOO_MANY_RULES', 'TOO_MANY_PAIRS', 'OUTCOME_UNKNOWN'],
+    async handle(asked, reply) {
+      const { body, actor, principal } = asked
+      if (!mayHave(body, principal)) return sendOperatorOnly(reply)
+      const added = await rules.add(ownerIn(asked), body, actor)
+      if (!added.ok) return sendRefusal(reply, added)
+      return reply.code(201).header('location', `/api/alert-rules/${added.value.id}`).send(added.value)
+    },
+  })
+}
+
+function change({ alerts: { rules } }: RuleOptions): AdminOperation {
+  return operation({
+    method: 'PATCH',
+    path: '/:id',
+    name: 'change_alert_rule',
+    summary: 'Change a rule',
+    description: 'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
+    parameters: { path: idPath },
+    pathError: 'RULE_UNKNOWN',
+    body: { json: RuleChange.meta({ id: 'AlertRuleChange' }) },
+    success: { status: 200, description: 'The changed rule', json: RuleDetails },
+    refusals: [
+      'RULE_UNKNOWN',
+      'RULE_INVALID',
+      'OPERATOR_ONLY',
+      'NAME_TAKEN',
+      'CHANNELS_UNKNOWN',
+      'TOO_MANY_PAIRS',
+      'OUTCOME_UNKNOWN',
+    ],
+    async handle(asked, reply) {
+      const { body, path, actor, principal } = asked
+      const who = ownerIn(asked)
+      const present = await rules.get(who, path.id)
+      if (present === undefined) return sendProblem(reply, 'RULE_UNKNOWN')
+      const { id: _id, owner: _owner, version: _version, created_at: _created, ...fields } = present
+      // Some fields depend on others.
+      const whole = NewRule.safeParse({ ...fields, ...body })
+      if (!whole.success) return sendInvalid(reply, 'BODY_INVALID', whole.error)
+      if (!(mayHave(present, principal) && mayHave(whole.data, principal))) return sendOperatorOnly(reply)
+      const changed = await rules.change(who, path.id, body, actor)
+      return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed)
+    },
+  })
+}
+
+function removal({ alerts: { rules } }: RuleOptions): AdminOperation {
+  return operation({
+    method: 'DELETE',
+    path: '/:id',
+    name: 'remove_alert_rule',
+    summary: 'Remove a rule',
+    description: 'What fires by it is resolved.',
+    parameters: { path: idPath },
+    pathError: 'RULE_UNKNOWN',
+    success: { status: 204, description: 'It is removed' },
+    refusals: ['RULE_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
+    async handle(asked, reply) {
+      const removed = await rules.remove(ownerIn(asked), asked.path.id, asked.actor)
+      return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed)
+    },
+  })
+}
