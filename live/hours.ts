@@ -80,9 +80,21 @@ export function hoursText(columns: LiveColumns, slot: number, nowMs: number): st
 function letterOf(columns: LiveColumns, slot: number, count: number): string {
   if (count === 0) return 'A'
   if (columns.kinds[slot] !== kindAt.regular) return 'D'
-  const share = (count * (columns.expectedMs[slot] as number)) / hourMs
+  const share = shareOf(columns, slot, count)
   if (share < 0.5) return 'B'
   return share < 0.9 ? 'C' : 'D'
+}
+
+/** Of the readings that were due in an hour of a regular device; NaN before its first one, and for an hour that is out of reach. */
+export function shareOfHour(columns: LiveColumns, slot: number, hour: number): number {
+  const firstHour = columns.firstHour[slot] as number
+  const newest = columns.newestHour[slot] as number
+  if (firstHour === neverHour || hour < firstHour || hour <= newest - ringHours) return Number.NaN
+  return shareOf(columns, slot, countOf(columns, slot, hour))
+}
+
+function shareOf(columns: LiveColumns, slot: number, count: number): number {
+  return (count * (columns.expectedMs[slot] as number)) / hourMs
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The states of a device, and when time alone changes one. */
 
+import type { Cadence } from '../analytics/reliability/cadence.ts'
 import { ageLimits, ageSecondsOf, ageStateOf, lateSeconds } from '../analytics/reliability/freshness.ts'
 
 /** Worst first, as lists have them. `silent` is what the statistics call stale or offline, `off` what they call paused. */
@@ -29,16 +30,21 @@ export interface StateUntil {
 }
 
 /** Of a device that logs and whose last reading is at `lastMs`. */
-export function stateByAge(lastMs: number, nowMs: number, { kind, expectedMs, gapMs }: LiveCadence): StateUntil {
-  const limits = ageLimits({
-    kind: kinds[kind] ?? 'unknown',
-    expectedMs: Number.isNaN(expectedMs) ? null : expectedMs,
-    gapMs: Number.isNaN(gapMs) ? null : gapMs,
-  })
+export function stateByAge(lastMs: number, nowMs: number, cadence: LiveCadence): StateUntil {
+  const limits = ageLimits(namedCadence(cadence))
   const state = ageStateOf(ageSecondsOf(lastMs, nowMs), limits)
   if (state === 'fresh') return { state: stateAt.fresh, untilMs: passes(lastMs, limits.fresh) }
   if (state === 'late') return { state: stateAt.late, untilMs: passes(lastMs, limits.late) }
   return { state: stateAt.silent, untilMs: Number.POSITIVE_INFINITY }
+}
+
+/** As the statistics have it. */
+export function namedCadence({ kind, expectedMs, gapMs }: LiveCadence): Pick<Cadence, 'kind' | 'expectedMs' | 'gapMs'> {
+  return {
+    kind: kinds[kind] ?? 'unknown',
+    expectedMs: Number.isNaN(expectedMs) ? null : expectedMs,
+    gapMs: Number.isNaN(gapMs) ? null : gapMs,
+  }
 }
 
 /** Whether `stateByAge` says silent. Of a history, each reading asks that. */

@@ -15,6 +15,7 @@ import { createLiveLookups, type Ordinals } from './live-lookups.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 import type { FleetOrder } from './name-order.ts'
+import { type DeviceSilence, hourShareOf, silenceOf } from './silence.ts'
 
 export interface LiveOptions {
   readonly ask: AskFleetRows
@@ -75,6 +76,9 @@ export interface Live {
   /** By the registry's number; undefined for a device that is not there. */
   latest(number: number): LatestOfDevice | undefined
   stateOf(number: number): LiveState | undefined
+  silenceOf(number: number): DeviceSilence | undefined
+  /** Of the readings that were expected in the full hour that began then, epoch milliseconds; NaN where that is not known. */
+  hourShareOf(number: number, hourBeginMs: number): number
   /** Calls the listener with each change of a state from the first load on. */
   onState(listener: StateListener): void
   close(): Promise<void>
@@ -131,6 +135,9 @@ export function createLive(options: LiveOptions): Live {
     ...createPages(fleet, nowMs, metricsOf, signal),
     latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
     stateOf: number => ofNumber(number, stateOf),
+    silenceOf: number => ofNumber(number, silenceOf),
+    hourShareOf: (number, hourBeginMs) =>
+      ofNumber(number, (_, slot) => hourShareOf(fleet, slot, hourBeginMs)) ?? Number.NaN,
     onState: listener =>
       fleet.onState((...change) => {
         if (loading.isLoaded()) listener(...change)
