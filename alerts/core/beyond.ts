@@ -89,7 +89,9 @@ function tickSight({ nowMs, lastMs, dueMs }: Extract<Observation, { kind: 'tick'
 function hourSight(condition: Condition, share: number): Sight {
   if (Number.isNaN(share)) return nothing
   const isBad =
-    condition.kind === 'completeness' ? share < condition.share : condition.kind === 'suspect' && share > condition.share
+    condition.kind === 'completeness'
+      ? share < condition.share
+      : condition.kind === 'suspect' && share > condition.share
   return { side: isBad ? 'beyond' : 'back', value: share }
 }
 

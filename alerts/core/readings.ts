@@ -1,5 +1,7 @@
 /** Stored readings as the evaluation reads them again: columns over rows. */
 
+import type { Metric } from '../../store/tables.ts'
+
 /** Rows ascend by time, over all devices and so of each. */
 export interface AlertReadings {
   /** Numbers of devices. */
@@ -18,8 +20,8 @@ export interface AskedReadings {
     readonly symbol: string
     readonly series: readonly (number | undefined)[]
   }[]
-  /** Names of built-in metrics; undefined for a further one. */
-  readonly columns: readonly (string | undefined)[]
+  /** Undefined for a metric that is not built in. */
+  readonly columns: readonly (Metric | undefined)[]
   /** Epoch microseconds, the second excluded. */
   readonly fromUs: number
   readonly toUs: number

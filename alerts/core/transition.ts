@@ -82,7 +82,12 @@ function begun(rule: RuleCore, state: PairState, observedAt: ObservedTime): Step
   return firedWhenLong(rule, { ...pending, openedMs: sinceMs }, time, [{ kind: 'opened', atMs: sinceMs }])
 }
 
-function firedWhenLong({ for_seconds }: RuleCore, state: PairState, { atMs }: ObservedTime, effects: Step['effects']): Step {
+function firedWhenLong(
+  { for_seconds }: RuleCore,
+  state: PairState,
+  { atMs }: ObservedTime,
+  effects: Step['effects'],
+): Step {
   if (atMs - state.sinceMs < for_seconds * 1000) return { state, effects }
   const fired: PairState = { ...state, phase: 'firing', sinceMs: Number.NaN }
   if (state.flapping) return changed(fired, atMs, effects)
@@ -99,13 +104,18 @@ function clearing(rule: RuleCore, state: PairState, time: ObservedTime): Step {
   return resolvedWhenLong(rule, { ...state, phase: 'clearing', sinceMs: time.atMs }, time)
 }
 
-function resolvedWhenLong({ condition, keep_firing_seconds }: RuleCore, state: PairState, { atMs }: ObservedTime): Step {
+function resolvedWhenLong(
+  { condition, keep_firing_seconds }: RuleCore,
+  state: PairState,
+  { atMs }: ObservedTime,
+): Step {
   // A battery that rests recovers a little.
   const keepSeconds = condition.kind === 'battery' ? Math.max(daySeconds, keep_firing_seconds) : keep_firing_seconds
   if (atMs - state.sinceMs < keepSeconds * 1000) return { state, effects: none }
   const changesMs = withChange(state.changesMs, atMs)
-  if (state.flapping || isFlapping(changesMs)) return changed({ ...state, phase: 'idle', sinceMs: Number.NaN }, atMs, none)
-  return { state: { ...closed(state), changesMs }, effects: [{ kind: 'resolved', atMs, value: state.value, reason: 'cleared' }] }
+  if (state.flapping || isFlapping(changesMs))
+    return changed({ ...state, phase: 'idle', sinceMs: Number.NaN }, atMs, none)
+  return { state: { ...closed(state), changesMs }, effects: [resolved(state, atMs, 'cleared')] }
 }
 
 /** With one more change between firing and not, which may be one too many. */
@@ -117,12 +127,17 @@ function changed(state: PairState, atMs: number, effects: Step['effects']): Step
 
 /** The end of flapping, by what was known before the observation at hand. */
 function settle(state: PairState, atMs: number): Step {
-  if (!state.flapping || state.phase === 'pending' || atMs < stillFromMs(state.changesMs)) return { state, effects: none }
+  if (!state.flapping || state.phase === 'pending' || atMs < stillFromMs(state.changesMs))
+    return { state, effects: none }
   const settled: Effect = { kind: 'settled', atMs }
   const still: PairState = { ...state, flapping: false, changesMs: [] }
   if (state.phase !== 'idle') return { state: still, effects: [settled] }
-  const resolved: Effect = { kind: 'resolved', atMs, value: state.value, reason: 'cleared' }
-  return { state: closed(still), effects: [settled, resolved] }
+  return { state: closed(still), effects: [settled, resolved(state, atMs, 'cleared')] }
+}
+
+/** Our clock may have been set back since it fired. */
+function resolved({ firedMs, value }: PairState, atMs: number, reason: 'cleared' | EndReason): Effect {
+  return { kind: 'resolved', atMs: Math.max(atMs, firedMs), value, reason }
 }
 
 function closed(state: PairState): PairState {
@@ -132,7 +147,7 @@ function closed(state: PairState): PairState {
 function ended(state: PairState, nowMs: number, reason: EndReason): Step {
   const atMs = Number.isNaN(state.atMs) ? nowMs : Math.max(state.atMs, nowMs)
   if (!Number.isNaN(state.firedMs)) {
-    return { state: idlePair, effects: [{ kind: 'resolved', atMs, value: state.value, reason }] }
+    return { state: idlePair, effects: [resolved(state, atMs, reason)] }
   }
   return { state: idlePair, effects: state.phase === 'pending' ? [{ kind: 'dropped', atMs }] : none }
 }

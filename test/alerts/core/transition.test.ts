@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { test } from 'tap'
-import { isOpen, idlePair, type PairState, pairFromJson, pairToJson } from '../../../alerts/core/pair.ts'
-import type { Observation } from '../../../alerts/core/observation.ts'
 import { Condition } from '../../../alerts/core/condition.ts'
+import type { Observation } from '../../../alerts/core/observation.ts'
+import { idlePair, isOpen, type PairState, pairFromJson, pairToJson } from '../../../alerts/core/pair.ts'
 import { NewRule, type RuleCore } from '../../../alerts/core/rule.ts'
 import { type Effect, staysIdle, step } from '../../../alerts/core/transition.ts'
 
@@ -130,7 +130,12 @@ test('hours, sites and facts fire and clear by one observation each', async t =>
     'resolved 3',
   ])
   t.equal(walk(ruleOf({ kind: 'suspect', share: 0.2 }), [hour(1000, 0.3)]).told[1], 'fired 1')
-  const site = (nowMs: number, silent: number, devices: number): Observation => ({ kind: 'site', nowMs, silent, devices })
+  const site = (nowMs: number, silent: number, devices: number): Observation => ({
+    kind: 'site',
+    nowMs,
+    silent,
+    devices,
+  })
   const siteRule = ruleOf({ kind: 'site_silent', share: 0.5, count: 2 })
   t.strictSame(walk(siteRule, [site(0, 1, 1), site(1000, 2, 4), site(2000, 2, 3), site(3000, 0, 0)]).told, [
     'opened 2',
@@ -165,7 +170,9 @@ const rules = fc
   .record({ condition: conditions, for_seconds: seconds, keep_firing_seconds: seconds })
   .map(({ condition, ...durations }) => ruleOf(condition, durations))
 const readings = fc
-  .array(fc.record({ gap: fc.integer({ min: 1, max: 400 }), value: fc.integer({ min: 24, max: 36 }) }), { maxLength: 60 })
+  .array(fc.record({ gap: fc.integer({ min: 1, max: 400 }), value: fc.integer({ min: 24, max: 36 }) }), {
+    maxLength: 60,
+  })
   .map(gaps => {
     let second = 0
     return gaps.map(({ gap, value }) => {
@@ -209,13 +216,19 @@ test('a late reading changes nothing', async () => {
 })
 
 test('within the hysteresis of its threshold a rule never changes from firing, nor from not firing to firing and back', async () => {
-  const near = fc.array(fc.double({ min: 28, max: 32, minExcluded: true, noNaN: true }), { minLength: 1, maxLength: 50 })
+  const near = fc.array(fc.double({ min: 28, max: 32, minExcluded: true, noNaN: true }), {
+    minLength: 1,
+    maxLength: 50,
+  })
   fc.assert(
     fc.property(near, seconds, seconds, (values, for_seconds, keep_firing_seconds) => {
       const rule = ruleOf(warm, { for_seconds, keep_firing_seconds })
       const series = values.map((value, index) => at(index * 60, value))
       const changes = walk(rule, series).effects.filter(({ kind }) => kind === 'fired' || kind === 'resolved')
-      const inBand = walk(rule, values.map((value, index) => at(index * 60, Math.min(value, 30))))
+      const inBand = walk(
+        rule,
+        values.map((value, index) => at(index * 60, Math.min(value, 30))),
+      )
       return changes.length <= 1 && changes.every(({ kind }) => kind === 'fired') && inBand.effects.length === 0
     }),
   )

@@ -1,0 +1,23 @@
+/** What the service knows of itself, for rules of its operators. */
+
+import type { Condition, ServiceFact } from './condition.ts'
+
+export interface Fact {
+  readonly fact: ServiceFact
+  /**
+   * Seconds for which QuestDB has been away, dead letters, days until the disk is full (Infinity: never), the share of the
+   * journal that is full, steps of the clock within the last hour.
+   */
+  readonly value: number
+  /** For people. */
+  readonly text: string
+}
+
+const diskDays = 7
+const journalShare = 0.5
+
+export function holds(condition: Extract<Condition, { kind: 'service' }>, { value }: Fact): boolean {
+  if (condition.fact === 'disk_full') return value < (condition.days ?? diskDays)
+  if (condition.fact === 'journal_full') return value > (condition.share ?? journalShare)
+  return value > 0
+}
