@@ -23,4 +23,6 @@ export const threadLimits = {
   lightQueries: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 32 },
   /** With little room typed arrays that have served are freed soon: a thread grows by 50 MB, and by 90 with 32. */
   analyses: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 8 },
+  /** States of pairs that fire, and their transitions while PostgreSQL is away. */
+  alerts: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb: 16 },
 } as const satisfies Record<string, ResourceLimits>

@@ -1,0 +1,25 @@
+/** What the live state knows of devices, as the evaluation of their silence needs it. */
+
+import type { DeviceSilence } from '../../live/silence.ts'
+import type { DeviceFacts } from './device-times.ts'
+
+/**
+ * `queuedUs`: of the oldest reading of the device that the evaluation is still to be told; the live state knows it already. Null for
+ * a device that is not there.
+ */
+export function deviceFactsOf(
+  number: number,
+  silence: DeviceSilence | undefined,
+  { nowMs, queuedUs = Number.POSITIVE_INFINITY }: { nowMs: number; queuedUs?: number | undefined },
+): DeviceFacts | null {
+  if (silence === undefined) return null
+  const { lastMs, lateSeconds, freshSeconds, isOff } = silence
+  const seenUs = lastMs * 1000
+  return {
+    number,
+    seenUs: seenUs >= queuedUs ? Number.NaN : seenUs,
+    lastMs: Math.min(lastMs, nowMs),
+    lateSeconds: isOff ? Number.POSITIVE_INFINITY : lateSeconds,
+    freshSeconds,
+  }
+}

@@ -1,0 +1,69 @@
+/** What the engine's thread and its host tell each other. Times are epoch milliseconds. */
+
+import type { EndReason, Observation } from '../core/observation.ts'
+import type { PairState } from '../core/pair.ts'
+import type { EngineRule } from './engine-rule.ts'
+import type { Replay } from './evaluator.ts'
+import type { PackedReadings } from './packed-readings.ts'
+import type { Transition } from './transition-queue.ts'
+
+export interface RestoredPair {
+  readonly rule: number
+  readonly device: number
+  readonly state: PairState
+}
+
+export type EngineCommand =
+  | { readonly kind: 'rule'; readonly rule: EngineRule }
+  | { readonly kind: 'removeRule'; readonly id: number; readonly reason: EndReason; readonly nowMs: number }
+  /** `series`: of the rule's metric, of each device. */
+  | {
+      readonly kind: 'cover'
+      readonly id: number
+      readonly devices: Int32Array
+      readonly series?: Int32Array | undefined
+    }
+  | {
+      readonly kind: 'uncover'
+      readonly id: number
+      readonly devices: Int32Array
+      readonly reason: EndReason
+      readonly nowMs: number
+    }
+  /** As `packFacts` makes them. */
+  | { readonly kind: 'devices'; readonly facts: Float64Array }
+  | { readonly kind: 'restore'; readonly pairs: readonly RestoredPair[] }
+  /** Readings that were taken; all that came up to `untilMs` was told. */
+  | { readonly kind: 'readings'; readonly packed: PackedReadings; readonly untilMs: number }
+  /** Readings that are stored, in the order of time. */
+  | ({ readonly kind: 'replay'; readonly packed: PackedReadings } & Replay)
+  | {
+      readonly kind: 'observe'
+      readonly rule: number
+      readonly device: number
+      readonly observation: Observation
+    }
+  | { readonly kind: 'outage'; readonly isOut: boolean; readonly nowMs: number }
+  | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
+  /** The transitions that were told last are committed: the next ones may follow. */
+  | { readonly kind: 'applied' }
+  /** All that waits is to be told, short phases too. */
+  | { readonly kind: 'flush' }
+  /** Answered with the same word. */
+  | { readonly kind: 'ping'; readonly id: number }
+  | { readonly kind: 'stop' }
+
+export interface EngineState {
+  /** Up to then all that was received is evaluated and told to the host. */
+  readonly untilMs: number
+  /** Transitions that were not told yet. */
+  readonly waiting: number
+  readonly pairs: number
+  /** Alerts that came and went while they could not be written. */
+  readonly merged: number
+}
+
+export type EngineMessage =
+  | { readonly kind: 'state'; readonly state: EngineState; readonly readings: number }
+  | { readonly kind: 'transitions'; readonly transitions: readonly Transition[]; readonly state: EngineState }
+  | { readonly kind: 'pong'; readonly id: number }

@@ -1,0 +1,18 @@
+/** The thread in which rules are evaluated; see engine.ts. */
+
+import { parentPort } from 'node:worker_threads'
+import { Engine } from './engine.ts'
+import type { EngineCommand, EngineMessage } from './engine-messages.ts'
+
+const port = parentPort
+if (port === null) throw new Error('engine-thread.ts runs as a thread')
+
+const engine = new Engine({
+  post: (message: EngineMessage) => port.postMessage(message),
+  later: call => void setImmediate(call),
+})
+
+port.on('message', (command: EngineCommand) => {
+  if (command.kind === 'stop') port.close()
+  else engine.take(command)
+})

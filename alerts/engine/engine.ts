@@ -1,0 +1,129 @@
+/** Runs the evaluation by messages: commands in, transitions out, some at a time, of which one lot is on its way. */
+
+import { factsLength } from './device-times.ts'
+import type { EngineCommand, EngineMessage, EngineState } from './engine-messages.ts'
+import { Evaluator } from './evaluator.ts'
+import { PackedReader } from './packed-readings.ts'
+
+/** That are committed in one transaction. */
+const transitionsMax = 5000
+const forgetEveryMs = 60_000
+
+export interface EngineOptions {
+  readonly post: (message: EngineMessage) => void
+  /** Calls back when other commands have had their turn. */
+  readonly later: (call: () => void) => void
+}
+
+type Handlers = {
+  readonly [Kind in EngineCommand['kind']]: (command: Extract<EngineCommand, { kind: Kind }>) => void
+}
+
+export class Engine {
+  readonly #evaluator = new Evaluator()
+  readonly #options: EngineOptions
+  readonly #handlers: Handlers = createHandlers(this, this.#evaluator)
+  #untilMs = Number.NEGATIVE_INFINITY
+  /** Up to then all that was received has been told to the host. */
+  #toldUntilMs = Number.NEGATIVE_INFINITY
+  #isOnItsWay = false
+  #isBehind = false
+  #forgottenMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+  }
+
+  take(command: EngineCommand): void {
+    const handle = this.#handlers[command.kind] as (command: EngineCommand) => void
+    handle(command)
+    this.tell()
+    if (command.kind !== 'readings') return
+    this.#options.post({ kind: 'state', state: this.#state(), readings: command.packed.count })
+  }
+
+  post(message: EngineMessage): void {
+    this.#options.post(message)
+  }
+
+  /** What was told last is committed. */
+  applied(): void {
+    this.#isOnItsWay = false
+  }
+
+  /** All that was received up to then is known here. It may be earlier than the last time: our clock may have been set back. */
+  advanceTo(untilMs: number): void {
+    this.#untilMs = untilMs
+    this.#advance()
+    if (untilMs < this.#forgottenMs + forgetEveryMs && untilMs >= this.#forgottenMs) return
+    this.#forgottenMs = untilMs
+    this.#evaluator.forget(untilMs)
+  }
+
+  #advance(): void {
+    this.#isBehind = this.#evaluator.advance(this.#untilMs)
+    if (this.#isBehind) this.#options.later(() => this.#advanceFurther())
+  }
+
+  #advanceFurther(): void {
+    if (!this.#isBehind) return
+    this.#advance()
+    this.tell()
+  }
+
+  /** One lot at a time, so that what changes meanwhile joins the next one. */
+  tell(all = false): void {
+    if (this.#isOnItsWay) return
+    const transitions = this.#evaluator.takeTransitions(transitionsMax, all)
+    if (this.#evaluator.isDrained() && !this.#isBehind) this.#toldUntilMs = this.#untilMs
+    if (transitions.length === 0) return
+    this.#isOnItsWay = true
+    this.#options.post({ kind: 'transitions', transitions, state: this.#state() })
+  }
+
+  #state(): EngineState {
+    const { queue, pairCount } = this.#evaluator
+    return { untilMs: this.#toldUntilMs, waiting: queue.length, pairs: pairCount, merged: queue.merged }
+  }
+}
+
+function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
+  return {
+    rule: ({ rule }) => evaluator.setRule(rule),
+    removeRule: ({ id, reason, nowMs }) => evaluator.removeRule(id, reason, nowMs),
+    cover: ({ id, devices, series }) => evaluator.cover(id, devices, series),
+    uncover: ({ id, devices, reason, nowMs }) => evaluator.uncover(id, devices, reason, nowMs),
+    devices: ({ facts }) => takeFacts(evaluator, facts),
+    restore({ pairs }) {
+      for (const { rule, device, state } of pairs) evaluator.restore(rule, device, state)
+    },
+    readings({ packed, untilMs }) {
+      const reader = new PackedReader(packed)
+      while (reader.next()) evaluator.take(reader)
+      engine.advanceTo(untilMs)
+    },
+    replay(command) {
+      const reader = new PackedReader(command.packed)
+      while (reader.next()) evaluator.replay(reader, command)
+    },
+    observe: ({ rule, device, observation }) => evaluator.observe(rule, device, observation),
+    outage: ({ isOut, nowMs }) => evaluator.outage(isOut, nowMs),
+    clock: ({ deltaMs, nowMs }) => evaluator.clockStepped(deltaMs, nowMs),
+    applied: () => engine.applied(),
+    flush: () => engine.tell(true),
+    ping: ({ id }) => engine.post({ kind: 'pong', id }),
+    stop: () => undefined,
+  }
+}
+
+function takeFacts(evaluator: Evaluator, facts: Float64Array): void {
+  for (let at = 0; at < facts.length; at += factsLength) {
+    evaluator.setDevice({
+      number: facts[at] as number,
+      seenUs: facts[at + 1] as number,
+      lastMs: facts[at + 2] as number,
+      lateSeconds: facts[at + 3] as number,
+      freshSeconds: facts[at + 4] as number,
+    })
+  }
+}

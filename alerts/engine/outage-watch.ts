@@ -1,0 +1,38 @@
+/** Notices when readings may not have come in for reasons of our own, and when our clock was set. */
+
+export interface OutageWatchOptions {
+  readonly nowMs: () => number
+  /** Of a clock that nobody sets. */
+  readonly monotonicMs: () => number
+  /** Why no readings are taken, or that they are not known here. */
+  readonly isOut: () => boolean
+}
+
+export interface OutageLook {
+  /** One goes on. */
+  readonly isOut: boolean
+  /** We did nothing for a while, up to now. */
+  readonly hasPaused: boolean
+  /** By how much the clock was set since the last look; 0 where it was not. */
+  readonly steppedMs: number
+}
+
+/** Clocks that are kept right by small steps differ by less. */
+const stepMsMin = 1000
+const pauseMsMin = 5000
+
+/** To be asked several times a second. */
+export function createOutageWatch({ nowMs, monotonicMs, isOut }: OutageWatchOptions): { look(): OutageLook } {
+  let lastMs = nowMs()
+  let lastMonotonicMs = monotonicMs()
+  return {
+    look() {
+      const passedMs = monotonicMs() - lastMonotonicMs
+      const steppedMs = nowMs() - lastMs - passedMs
+      lastMs = nowMs()
+      lastMonotonicMs += passedMs
+      const hasPaused = passedMs >= pauseMsMin
+      return { isOut: isOut(), hasPaused, steppedMs: Math.abs(steppedMs) > stepMsMin ? steppedMs : 0 }
+    },
+  }
+}

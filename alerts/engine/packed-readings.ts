@@ -1,0 +1,133 @@
+/** Readings on their way to the thread that evaluates them, as numbers in buffers that are handed over. */
+
+import type { EngineReading } from './evaluator.ts'
+
+/** Of a reading: device, time in microseconds, receipt in milliseconds, and the built-in metrics. */
+const width = 8
+const builtInCount = width - 3
+/** Of a further value: the place of its reading, its series, and itself. */
+const furtherWidth = 3
+/** Readings that a buffer has room for at first. */
+const capacityMin = 1024
+
+export interface PackedReadings {
+  readonly count: number
+  /** Longer than the count may say. */
+  readonly numbers: Float64Array<ArrayBuffer>
+  readonly furtherCount: number
+  readonly further: Float64Array<ArrayBuffer>
+}
+
+/** What is packed: a stored reading, as its listener is told. */
+interface Packable {
+  readonly series: number
+  readonly timeUs: number
+  value(column: number): number
+  readonly furtherCount: number
+  furtherSeries(place: number): number
+  furtherValue(place: number): number
+}
+
+export class ReadingsBuffer {
+  #numbers = new Float64Array(0)
+  #further = new Float64Array(0)
+  #count = 0
+  #furtherCount = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(reading: Packable, receiptMs: number): void {
+    this.addRow(reading.series, reading.timeUs, receiptMs, column => reading.value(column))
+    for (let place = 0; place < reading.furtherCount; place++) {
+      this.addFurther(reading.furtherSeries(place), reading.furtherValue(place))
+    }
+  }
+
+  addRow(device: number, timeUs: number, receiptMs: number, value: (column: number) => number): void {
+    if ((this.#count + 1) * width > this.#numbers.length) this.#numbers = grown(this.#numbers, capacityMin * width)
+    const numbers = this.#numbers
+    const at = this.#count++ * width
+    numbers[at] = device
+    numbers[at + 1] = timeUs
+    numbers[at + 2] = receiptMs
+    for (let column = 0; column < builtInCount; column++) numbers[at + 3 + column] = value(column)
+  }
+
+  /** Of the reading that was added last. */
+  addFurther(series: number, value: number): void {
+    const at = this.#furtherCount++ * furtherWidth
+    if (at + furtherWidth > this.#further.length) this.#further = grown(this.#further, capacityMin)
+    this.#further.set([this.#count - 1, series, value], at)
+  }
+
+  /** It is empty afterwards. */
+  take(): PackedReadings {
+    const taken: PackedReadings = {
+      count: this.#count,
+      numbers: this.#numbers,
+      furtherCount: this.#furtherCount,
+      further: this.#further,
+    }
+    this.#numbers = new Float64Array(0)
+    this.#further = new Float64Array(0)
+    this.#count = 0
+    this.#furtherCount = 0
+    return taken
+  }
+}
+
+function grown(before: Float64Array, lengthMin: number): Float64Array<ArrayBuffer> {
+  const after = new Float64Array(Math.max(lengthMin, 2 * before.length))
+  after.set(before)
+  return after
+}
+
+/** Walks through them; each reading stands where it is. */
+export class PackedReader implements EngineReading {
+  readonly #packed: PackedReadings
+  #at = -width
+  #place = -1
+  /** The further values of the reading stand from here on. */
+  #furtherAt = 0
+
+  constructor(packed: PackedReadings) {
+    this.#packed = packed
+  }
+
+  next(): boolean {
+    const { count, further, furtherCount } = this.#packed
+    if (this.#place + 1 >= count) return false
+    this.#place++
+    this.#at += width
+    const end = furtherCount * furtherWidth
+    while (this.#furtherAt < end && (further[this.#furtherAt] as number) < this.#place) this.#furtherAt += furtherWidth
+    return true
+  }
+
+  get device(): number {
+    return this.#packed.numbers[this.#at] as number
+  }
+
+  get timeUs(): number {
+    return this.#packed.numbers[this.#at + 1] as number
+  }
+
+  get receiptMs(): number {
+    return this.#packed.numbers[this.#at + 2] as number
+  }
+
+  value(column: number): number {
+    return this.#packed.numbers[this.#at + 3 + column] as number
+  }
+
+  further(series: number): number {
+    const { further, furtherCount } = this.#packed
+    const end = furtherCount * furtherWidth
+    for (let at = this.#furtherAt; at < end && further[at] === this.#place; at += furtherWidth) {
+      if (further[at + 1] === series) return further[at + 2] as number
+    }
+    return Number.NaN
+  }
+}

@@ -1,0 +1,92 @@
+/** Readings on their way to the engine: packed some at a time, kept while it is not ready for them, and bounded. */
+
+import { PackedReader, type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
+
+/** What a listener to stored readings is told. */
+export interface TakenReadings {
+  next(): boolean
+  /** The device's number. */
+  readonly series: number
+  readonly timeUs: number
+  value(column: number): number
+  readonly furtherCount: number
+  furtherSeries(place: number): number
+  furtherValue(place: number): number
+}
+
+/** More than 100 ms of them go on their way at once. */
+export const packedMax = 8000
+
+export class ReadingIntake {
+  readonly #countMax: number
+  readonly #buffer = new ReadingsBuffer()
+  readonly #held: PackedReadings[] = []
+  #heldCount = 0
+  #unanswered = 0
+  #dropped = 0
+  #hasDropped = false
+
+  constructor(countMax: number) {
+    this.#countMax = countMax
+  }
+
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  get packed(): number {
+    return this.#buffer.count
+  }
+
+  /** Whether some were left out since it was asked last. */
+  takeDropped(): boolean {
+    const hasDropped = this.#hasDropped
+    this.#hasDropped = false
+    return hasDropped
+  }
+
+  add(readings: TakenReadings, receiptMs: number, isWanted: (device: number) => boolean): void {
+    while (readings.next()) {
+      if (!isWanted(readings.series)) continue
+      if (this.#unanswered + this.#heldCount + this.#buffer.count >= this.#countMax) {
+        this.#dropped++
+        this.#hasDropped = true
+      } else this.#buffer.add(readings, receiptMs)
+    }
+  }
+
+  /** For later. */
+  hold(): void {
+    if (this.#buffer.count === 0) return
+    this.#heldCount += this.#buffer.count
+    this.#held.push(this.#buffer.take())
+  }
+
+  /** All that is here, on its way from now on. */
+  *take(): Generator<PackedReadings> {
+    this.hold()
+    for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {
+      this.#heldCount -= packed.count
+      this.#unanswered += packed.count
+      yield packed
+    }
+  }
+
+  answered(count: number): void {
+    this.#unanswered -= count
+  }
+
+  /** Time of the oldest reading that is here, by the number of its device, epoch microseconds. */
+  oldest(): Map<number, number> {
+    this.hold()
+    const oldest = new Map<number, number>()
+    for (const packed of this.#held) {
+      const reader = new PackedReader(packed)
+      while (reader.next()) {
+        const { device, timeUs } = reader
+        oldest.set(device, Math.min(oldest.get(device) ?? Number.POSITIVE_INFINITY, timeUs))
+      }
+    }
+    return oldest
+  }
+}

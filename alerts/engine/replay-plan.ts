@@ -1,0 +1,28 @@
+/** What is read again of which devices, for rules on values. */
+
+import { metricOf } from '../core/condition.ts'
+import type { Rule } from '../core/rule.ts'
+import type { ReplayPlan } from './replay.ts'
+import { isOfValues } from './value-columns.ts'
+
+/** A change may be measured against a value of a little more than a window ago; see core/samples.ts. */
+const ageShareMax = 1.25
+
+/** From then on all is evaluated. Devices that a rule on a change covers are read from further back, by what it measures against. */
+export function replayPlans(
+  rules: Iterable<Rule>,
+  devicesOf: (rule: number) => readonly number[],
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): ReplayPlan[] {
+  const ofValues = [...rules].filter(isOfValues)
+  const metrics = [...new Set(ofValues.map(({ condition }) => metricOf(condition) as string))]
+  const windowMs = (rule: Rule) => ('window_seconds' in rule.condition ? rule.condition.window_seconds * 1000 : 0)
+  const changes = ofValues.filter(rule => windowMs(rule) > 0)
+  const further = new Set(changes.flatMap(({ id }) => devicesOf(id)))
+  const plain = new Set(ofValues.flatMap(({ id }) => devicesOf(id)).filter(number => !further.has(number)))
+  const beginMs = Math.min(fromMs, toMs - ageShareMax * Math.max(0, ...changes.map(windowMs)))
+  return [
+    { devices: [...plain], metrics, fromMs, toMs },
+    { devices: [...further], metrics, fromMs: beginMs, toMs },
+  ].filter(({ devices }) => devices.length > 0)
+}

@@ -1,0 +1,144 @@
+/** Which devices each rule covers: those of its selector that log and that its owner may read, up to a bound for all rules. */
+
+import { createSelection } from '../../auth/devices/selector.ts'
+import { bounds } from '../core/bounds.ts'
+import type { AlertDevice, AlertDevices } from '../core/devices.ts'
+import type { EndReason } from '../core/observation.ts'
+import { isOfWhole, noDevice, type Rule } from '../core/rule.ts'
+import { NumberList } from './number-list.ts'
+
+/** What has come to a rule's devices, and what has gone. */
+export interface CoverageChange {
+  readonly added: readonly number[]
+  readonly removed: readonly number[]
+  readonly reason: EndReason
+}
+
+/** What a selection of devices depends on. */
+export type SelectingRule = Pick<Rule, 'owner' | 'selector' | 'condition'>
+
+interface Covered {
+  readonly rule: SelectingRule
+  readonly selects: (device: AlertDevice) => boolean
+  readonly devices: NumberList
+  isWhole: boolean
+}
+
+export interface Coverage {
+  /** Of the devices that it selects, and how many of them are covered. */
+  readonly covered: number
+  readonly isWhole: boolean
+}
+
+export class RuleCoverage {
+  readonly #rules = new Map<number, Covered>()
+  readonly #devices: AlertDevices
+  readonly #pairsMax: number
+  /** How many rules cover a device, by its number. */
+  #counts = new Uint16Array(1024)
+  #pairCount = 0
+
+  constructor(devices: AlertDevices, pairsMax: number = bounds.pairsMax) {
+    this.#devices = devices
+    this.#pairsMax = pairsMax
+  }
+
+  get pairCount(): number {
+    return this.#pairCount
+  }
+
+  /** Cheap enough for each reading. */
+  covers(device: number): boolean {
+    return (this.#counts[device] ?? 0) > 0
+  }
+
+  of(id: number): Coverage | undefined {
+    const covered = this.#rules.get(id)
+    return covered && { covered: covered.devices.length, isWhole: covered.isWhole }
+  }
+
+  devicesOf(id: number): readonly number[] {
+    return this.#rules.get(id)?.devices.toArray() ?? []
+  }
+
+  /** A new rule, a changed one, or one whose owner may read other devices than before. */
+  setRule(rule: Rule): CoverageChange {
+    const before = this.#rules.get(rule.id)
+    const selects = this.#selectionOf(rule)
+    const covered: Covered = { rule, selects, devices: before?.devices ?? new NumberList(), isWhole: true }
+    this.#rules.set(rule.id, covered)
+    const wanted = this.#wantedOf(covered)
+    const removed = covered.devices.toArray().filter(number => !wanted.has(number))
+    for (const number of removed) this.#remove(covered, number)
+    const added = [...wanted].toSorted((a, b) => a - b).filter(number => this.#add(covered, number))
+    return { added, removed, reason: 'not_selected' }
+  }
+
+  #selectionOf({ owner, selector }: SelectingRule): (device: AlertDevice) => boolean {
+    if (selector === null) return () => false
+    const selects = createSelection(selector)
+    return device => device.log_switch && selects(device) && this.#devices.mayRead(owner, device)
+  }
+
+  #wantedOf({ rule, selects }: Covered): Set<number> {
+    const wanted = new Set<number>(isOfWhole(rule.condition) ? [noDevice] : [])
+    if (rule.selector === null) return wanted
+    for (const device of this.#devices.all()) if (selects(device)) wanted.add(device.number)
+    return wanted
+  }
+
+  removeRule(id: number): void {
+    const covered = this.#rules.get(id)
+    if (covered === undefined) return
+    for (const number of covered.devices.toArray()) this.#remove(covered, number)
+    this.#rules.delete(id)
+  }
+
+  /** By the id of each rule that has got or lost the device. */
+  deviceChanged(device: AlertDevice, isRemoved: boolean): Map<number, CoverageChange> {
+    const { number } = device
+    const changes = new Map<number, CoverageChange>()
+    const reason = isRemoved ? 'device_removed' : device.log_switch ? 'not_selected' : 'device_off'
+    for (const [id, covered] of this.#rules) {
+      const isWanted = !isRemoved && covered.selects(device)
+      if (isWanted === covered.devices.has(number)) continue
+      if (!isWanted) {
+        this.#remove(covered, number)
+        changes.set(id, { added: [], removed: [number], reason })
+      } else if (this.#add(covered, number)) changes.set(id, { added: [number], removed: [], reason })
+    }
+    return changes
+  }
+
+  /** How many pairs a rule would have. */
+  countOf(rule: SelectingRule): number {
+    return this.#wantedOf({ rule, selects: this.#selectionOf(rule), devices: new NumberList(), isWhole: true }).size
+  }
+
+  /** False where there are too many pairs already, and where it is there. */
+  #add(covered: Covered, number: number): boolean {
+    if (covered.devices.has(number)) return false
+    if (this.#pairCount >= this.#pairsMax) {
+      covered.isWhole = false
+      return false
+    }
+    covered.devices.add(number)
+    this.#count(number, 1)
+    return true
+  }
+
+  #remove({ devices }: Covered, number: number): void {
+    devices.remove(number)
+    this.#count(number, -1)
+  }
+
+  #count(number: number, by: 1 | -1): void {
+    if (number >= this.#counts.length) {
+      const after = new Uint16Array(Math.max(number + 1, 2 * this.#counts.length))
+      after.set(this.#counts)
+      this.#counts = after
+    }
+    this.#counts[number] = (this.#counts[number] as number) + by
+    this.#pairCount += by
+  }
+}

@@ -1,0 +1,103 @@
+/** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. */
+
+import type { PairState, Phase } from '../core/pair.ts'
+import type { Severity } from '../core/rule.ts'
+import type { Effect } from '../core/transition.ts'
+
+/** What a pair has come to, to be written in one transaction. Without effects only its phase has changed. */
+export interface Transition {
+  readonly rule: number
+  readonly ruleVersion: number
+  /** 0: of the whole selector, or of the service. */
+  readonly device: number
+  readonly metric: string | null
+  readonly severity: Severity
+  readonly effects: readonly Effect[]
+  readonly state: PairState
+}
+
+interface Waiting extends Transition {
+  effects: Effect[]
+  notBeforeMs: number
+}
+
+/** A phase that has lasted for less costs no transaction: a restart finds it again in the stored readings. */
+const phaseMsMin = 5000
+/** Of a pair while PostgreSQL is away. */
+const effectsMax = 24
+/** Rules and devices of one number. */
+const devicesMax = 2 ** 32
+
+export class TransitionQueue {
+  readonly #waiting = new Map<number, Waiting>()
+  /** As they were last taken; idle where nothing is here. */
+  readonly #taken = new Map<number, Phase>()
+  #merged = 0
+
+  get length(): number {
+    return this.#waiting.size
+  }
+
+  /** Alerts that came and went before they could be written. */
+  get merged(): number {
+    return this.#merged
+  }
+
+  /** What was read of the last run. */
+  restored(rule: number, device: number, phase: Phase): void {
+    if (phase !== 'idle') this.#taken.set(keyOf(rule, device), phase)
+  }
+
+  note(transition: Transition, nowMs: number): void {
+    const key = keyOf(transition.rule, transition.device)
+    const before = this.#waiting.get(key)
+    const effects = this.#withoutMiddle(withoutDropped([...(before?.effects ?? []), ...transition.effects]))
+    const phaseTaken = this.#taken.get(key) ?? 'idle'
+    if (effects.length === 0 && transition.state.phase === phaseTaken) {
+      this.#waiting.delete(key)
+      return
+    }
+    const isUrgent = effects.some(({ kind }) => kind !== 'opened')
+    const notBeforeMs = isUrgent ? Number.NEGATIVE_INFINITY : (before?.notBeforeMs ?? nowMs + phaseMsMin)
+    this.#waiting.set(key, { ...transition, effects, notBeforeMs })
+  }
+
+  /** Those that are due, in the order in which they came. With `all`, also phases that are still short. */
+  take(countMax: number, nowMs: number, all = false): Transition[] {
+    const taken: Transition[] = []
+    for (const [key, { notBeforeMs, ...transition }] of this.#waiting) {
+      if (taken.length === countMax) break
+      if (!all && notBeforeMs > nowMs) continue
+      this.#waiting.delete(key)
+      if (transition.state.phase === 'idle') this.#taken.delete(key)
+      else this.#taken.set(key, transition.state.phase)
+      taken.push(transition)
+    }
+    return taken
+  }
+
+  isDue(nowMs: number): boolean {
+    for (const { notBeforeMs } of this.#waiting.values()) if (notBeforeMs <= nowMs) return true
+    return false
+  }
+
+  /** Alerts that both came and went are left out where a pair has too many. */
+  #withoutMiddle(effects: Effect[]): Effect[] {
+    if (effects.length <= effectsMax) return effects
+    const from = effects.findIndex(({ kind }) => kind === 'opened')
+    const last = effects.findLastIndex(({ kind }) => kind === 'opened')
+    this.#merged += effects.slice(from, last).filter(({ kind }) => kind === 'opened').length
+    return effects.toSpliced(from, last - from)
+  }
+}
+
+function keyOf(rule: number, device: number): number {
+  return rule * devicesMax + device
+}
+
+/** Of an alert that was pending and is not written yet, nothing is. */
+function withoutDropped(effects: Effect[]): Effect[] {
+  const last = effects.length - 1
+  const isWhole = effects[last]?.kind === 'dropped' && effects[last - 1]?.kind === 'opened'
+  return isWhole ? effects.slice(0, -2) : effects
+}

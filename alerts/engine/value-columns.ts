@@ -1,0 +1,32 @@
+/** Which values of a reading a rule is about. */
+
+import { metrics } from '../../store/tables.ts'
+import { metricOf } from '../core/condition.ts'
+import type { AlertDevices } from '../core/devices.ts'
+import type { Rule } from '../core/rule.ts'
+import { type EngineRule, furtherColumn, noColumn } from './engine-rule.ts'
+
+/** The kinds that are evaluated by each reading's value. */
+const kindsOfValues = new Set<Rule['condition']['kind']>(['above', 'below', 'change', 'battery'])
+
+export function isOfValues({ condition }: Pick<Rule, 'condition'>): boolean {
+  return kindsOfValues.has(condition.kind) && metricOf(condition) !== undefined
+}
+
+export function engineRuleOf(rule: Rule): EngineRule {
+  const { id, version, condition, for_seconds, keep_firing_seconds, severity } = rule
+  const metric = metricOf(condition) ?? null
+  const core = { condition, for_seconds, keep_firing_seconds }
+  return { id, version, core, severity, metric, column: isOfValues(rule) ? columnOf(metric as string) : noColumn }
+}
+
+function columnOf(metric: string): number {
+  const column = (metrics as readonly string[]).indexOf(metric)
+  return column === -1 ? furtherColumn : column
+}
+
+/** Of a metric that is not built in; -1 where the device has none. */
+export function furtherSeriesOf(devices: AlertDevices, device: number, metric: string): number {
+  const place = devices.seriesOf(device, metric)
+  return place !== undefined && 'series' in place ? place.series : -1
+}

@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, test } from 'tap'
+import { bounds } from '../../../alerts/core/bounds.ts'
+import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
+import type { Owner } from '../../../alerts/core/outcome.ts'
+import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
+import { NewRule } from '../../../alerts/core/rule.ts'
+import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
+import { applyTransitions } from '../../../alerts/store/apply.ts'
+import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
+import { readPairs } from '../../../alerts/store/pairs.ts'
+import { createAlertRules } from '../../../alerts/store/rules.ts'
+import { writeAudit } from '../../../auth/audit.ts'
+import { noFeed } from '../../../auth/nodes/change-feed.ts'
+import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+interface Row {
+  device: number
+  timeMs: number
+  temperature: number
+}
+
+const everybody: Owner = { all: true, account: null }
+const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
+
+/** What several processes in a row have in common: PostgreSQL, the registry, and the readings that are stored. */
+async function createWorld(t: Test) {
+  const { store } = await startDatabases(t, nowhere)
+  const pool = store.postgres
+  const stored: Row[] = []
+  const registry = new Map<number, AlertDevice>()
+  const listeners: Parameters<AlertDevices['onChange']>[0][] = []
+  const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
+  const rules = createAlertRules({ ...shared, groupValueOf: () => '' })
+  const devices: AlertDevices = {
+    all: () => registry.values(),
+    byNumber: number => registry.get(number),
+    onChange: listener => void listeners.push(listener),
+    mayRead: (owner, device) => owner === null || device.owner === owner,
+    seriesOf: (_, metric) => (metric === 'temperature' ? { column: 0 } : undefined),
+  }
+  let isSettled = true
+  const hosts: { host: EngineHost; lead: { isLeading: boolean } }[] = []
+  t.teardown(() => Promise.all(hosts.map(({ host }) => host.close())))
+
+  const lastOf = (number: number) => {
+    return stored
+      .filter(({ device }) => device === number)
+      .toSorted((a, b) => a.timeMs - b.timeMs)
+      .at(-1)
+  }
+
+  async function* read({ devices: asked, fromUs, toUs }: AskedReadings): AsyncGenerator<AlertReadings> {
+    const numbers = new Set(asked.map(({ number }) => number))
+    const rows = stored
+      .filter(({ device, timeMs }) => numbers.has(device) && timeMs * 1000 >= fromUs && timeMs * 1000 < toUs)
+      .toSorted((a, b) => a.timeMs - b.timeMs)
+    yield {
+      device: Int32Array.from(rows, ({ device }) => device),
+      timesUs: Float64Array.from(rows, ({ timeMs }) => timeMs * 1000),
+      values: [Float64Array.from(rows, ({ temperature }) => temperature)],
+      length: rows.length,
+    }
+  }
+
+  const live = liveOf(lastOf)
+
+  function start(): EngineHost {
+    const lead = { isLeading: true }
+    const host = createEngineHost({
+      log: silentLog,
+      nowMs: Date.now,
+      leads: () => lead.isLeading,
+      isOut: () => false,
+      isSettled: () => isSettled,
+      markTaken: () => () => true,
+      devices,
+      live,
+      readings: read,
+      facts: async () => [],
+      learnOwner: async () => undefined,
+      readRules: rules.all,
+      readVersions: rules.versions,
+      store: {
+        readRow: () => readEngineRow(pool),
+        readPairs: () => readPairs(pool),
+        async apply({ evaluatedUntilMs, ...batch }) {
+          const until = evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }
+          const requireLead = async () => {
+            if (!lead.isLeading) throw new Error('another one leads')
+          }
+          return await applyTransitions(pool, {
+            ...shared,
+            ...batch,
+            ...until,
+            nowMs: Date.now(),
+            requireLead,
+            groupValueOf: () => '',
+          })
+        },
+        writeEvaluatedUntil: evaluatedUntilMs =>
+          writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead: async () => undefined }),
+      },
+    })
+    rules.onChange(host.rulesChanged)
+    hosts.push({ host, lead })
+    return host
+  }
+
+  return {
+    pool,
+    rules,
+    start,
+    settle: (is: boolean) => {
+      isSettled = is
+    },
+    /** As one that was killed, or is not the leader any more, it writes nothing. */
+    async end(host: EngineHost) {
+      for (const each of hosts) if (each.host === host) each.lead.isLeading = false
+      await host.close()
+    },
+    device(number: number, more: Partial<AlertDevice> = {}) {
+      const device = {
+        number,
+        symbol: `s${number}`,
+        name: `d${number}`,
+        tags: [],
+        owner: null,
+        log_switch: true,
+        location_short: '',
+        ...more,
+      }
+      registry.set(number, device)
+      for (const listener of listeners) listener(device, false)
+    },
+    remove(number: number) {
+      const device = registry.get(number) as AlertDevice
+      registry.delete(number)
+      for (const listener of listeners) listener(device, true)
+    },
+    async addRule(condition: object, more: object = {}) {
+      const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
+      const outcome = await rules.add(everybody, rule, 'test')
+      if (!outcome.ok) throw new Error(outcome.code)
+      return outcome.value
+    },
+    /** Stored, and told to those that run unless it is missed. */
+    take(device: number, timeMs: number, temperature: number, isTold = true) {
+      stored.push({ device, timeMs, temperature })
+      if (!isTold) return
+      for (const { host } of hosts) host.take(readingsOf([{ device, timeMs, temperature }]), Date.now())
+    },
+    async alerts() {
+      const { rows } = await pool.query<{ device: number; state: string; resolved_reason: string | null }>(
+        'SELECT device, state, resolved_reason FROM alerts ORDER BY id',
+      )
+      return rows.map(
+        ({ device, state, resolved_reason: reason }) => `${device} ${state}${reason === null ? '' : ` ${reason}`}`,
+      )
+    },
+  }
+}
+
+/** What the live state says of a device by its last reading. */
+function liveOf(lastOf: (number: number) => Row | undefined): EngineHostOptions['live'] {
+  return {
+    latest(number) {
+      const last = lastOf(number)
+      if (last === undefined) return undefined
+      const values = { temperature: { v: last.temperature, ts: last.timeMs, unit: '°C' } }
+      return { device: '', location_short: '', state: 'fresh', last_seen: last.timeMs, values }
+    },
+    hourShareOf: () => Number.NaN,
+    silenceOf(number) {
+      const lastMs = lastOf(number)?.timeMs ?? Number.NaN
+      return { lastMs, lateSeconds: 600, freshSeconds: 120, expectedMs: 60_000, isOff: false }
+    },
+  }
+}
+
+function readingsOf(rows: readonly Row[]) {
+  let at = -1
+  return {
+    next: () => ++at < rows.length,
+    get series() {
+      return (rows[at] as Row).device
+    },
+    get timeUs() {
+      return (rows[at] as Row).timeMs * 1000
+    },
+    value: (column: number) => (column === 0 ? (rows[at] as Row).temperature : Number.NaN),
+    furtherCount: 0,
+    furtherSeries: () => 0,
+    furtherValue: () => 0,
+  }
+}
+
+test('from a reading to a row, over restarts, and to another process', async t => {
+  const world = await createWorld(t)
+  const { alerts } = world
+  const becomes = async (what: string, rows: string[]) => {
+    await waitFor(`${what}: ${rows.join()}`, async () => (await alerts()).join() === rows.join())
+    t.strictSame(await alerts(), rows, what)
+  }
+  world.device(1)
+  world.device(2)
+  let host = world.start()
+  await sleep(1500)
+  t.notOk(host.state().isLive, 'without a rule nothing is evaluated')
+
+  await world.addRule(warm)
+  await waitFor('it is evaluated', () => host.state().isLive)
+  world.take(1, Date.now(), 35)
+  await becomes('a reading beyond the threshold', ['1 firing'])
+  t.equal(host.state().pairs, 2)
+
+  await world.end(host)
+  world.take(1, Date.now(), 20)
+  world.take(2, Date.now(), 35)
+  host = world.start()
+  await becomes('what came while nothing ran', ['1 resolved cleared', '2 firing'])
+
+  await host.close()
+  const { evaluatedUntilMs } = await readEngineRow(world.pool)
+  t.ok((evaluatedUntilMs ?? 0) > Date.now() - 60_000, 'a clean stop says up to when it has evaluated')
+  world.settle(false)
+  host = world.start()
+  world.take(2, Date.now(), 20)
+  await sleep(1500)
+  t.strictSame(await alerts(), ['1 resolved cleared', '2 firing'], 'QuestDB does not answer yet')
+  world.settle(true)
+  await becomes('readings of meanwhile', ['1 resolved cleared', '2 resolved cleared'])
+
+  world.take(1, Date.now(), 35, false)
+  host.missed()
+  await becomes('readings that it was not told', ['1 resolved cleared', '2 resolved cleared', '1 firing'])
+
+  const next = world.start()
+  await world.end(host)
+  world.take(1, Date.now(), 20)
+  await becomes('another process goes on', ['1 resolved cleared', '2 resolved cleared', '1 resolved cleared'])
+  await next.close()
+  t.equal(next.state().backlog, 0)
+})
+
+test('rules and devices come, change and go', async t => {
+  const world = await createWorld(t)
+  const { alerts } = world
+  const becomes = async (what: string, rows: string[]) => {
+    await waitFor(`${what}: ${rows.join()}`, async () => (await alerts()).join() === rows.join())
+    t.strictSame(await alerts(), rows, what)
+  }
+  world.device(1)
+  world.device(2, { owner: 7 })
+  world.take(1, Date.now() - 3_600_000, 35)
+  const host = world.start()
+  const rule = await world.addRule(warm)
+  await becomes('a device that is beyond already', ['1 firing'])
+  t.strictSame(host.coverageOf(rule.id), { covered: 2, isWhole: true })
+
+  world.device(3)
+  await waitFor('the new device is covered', () => host.coverageOf(rule.id)?.covered === 3)
+  world.take(3, Date.now(), 35)
+  await becomes('a new device', ['1 firing', '3 firing'])
+  world.remove(3)
+  await becomes('a device that is removed', ['1 firing', '3 resolved device_removed'])
+  world.device(1, { log_switch: false })
+  await becomes('a device that does not log', ['1 resolved device_off', '3 resolved device_removed'])
+
+  world.device(1)
+  await becomes('it logs again, and is beyond as before', [
+    '1 resolved device_off',
+    '3 resolved device_removed',
+    '1 firing',
+  ])
+  const changed = await world.rules.change(everybody, rule.id, { selector: { devices: ['d2'] } }, 'test')
+  t.ok(changed.ok)
+  await becomes('it is not selected', ['1 resolved device_off', '3 resolved device_removed', '1 resolved not_selected'])
+  await world.rules.remove(everybody, rule.id, 'test')
+  await waitFor('nothing is evaluated', () => !host.state().isLive)
+  t.equal(host.state().pairs, 0)
+})

@@ -1,0 +1,376 @@
+import { test } from 'tap'
+import { Condition, metricOf } from '../../../alerts/core/condition.ts'
+import { isOfWhole } from '../../../alerts/core/rule.ts'
+import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
+import { type EngineReading, Evaluator } from '../../../alerts/engine/evaluator.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
+
+interface RuleOptions {
+  for_seconds?: number
+  keep_firing_seconds?: number
+  version?: number
+}
+
+/** Time is in seconds from the start; rule 1 covers the devices unless another is set. */
+function createWorld() {
+  const evaluator = new Evaluator()
+  let nowSecond = 0
+  const msOf = (second: number) => startMs + second * 1000
+  return {
+    evaluator,
+    msOf,
+    rule(
+      id: number,
+      condition: object,
+      devices: number[],
+      { for_seconds = 0, keep_firing_seconds = 0, version = 1 }: RuleOptions = {},
+    ) {
+      const parsed = Condition.parse(condition)
+      const metric = metricOf(parsed) ?? null
+      const column = metric === 'temperature' ? 0 : metric === null ? noColumn : furtherColumn
+      const core = { condition: parsed, for_seconds, keep_firing_seconds }
+      evaluator.setRule({ id, version, core, severity: 'warning', metric, column })
+      evaluator.cover(id, Int32Array.from(isOfWhole(parsed) ? [0, ...devices] : devices))
+      for (const number of devices) evaluator.setDevice({ number, ...never })
+    },
+    read(
+      device: number,
+      second: number,
+      temperature = 20,
+      receiptSecond = second,
+      further: Record<number, number> = {},
+    ) {
+      evaluator.take(readingOf(device, msOf(second), msOf(receiptSecond), temperature, further))
+    },
+    replay(device: number, second: number, temperature: number, warmBefore = 0) {
+      evaluator.replay(readingOf(device, msOf(second), msOf(nowSecond), temperature), {
+        warmBeforeUs: msOf(warmBefore) * 1000,
+      })
+    },
+    advance(second: number) {
+      nowSecond = second
+      while (evaluator.advance(msOf(second)));
+    },
+    outage(isOut: boolean, second: number) {
+      evaluator.outage(isOut, msOf(second))
+    },
+    /** What is to be written, as `rule/device effect second`. */
+    told(all = false): string[] {
+      return evaluator.takeTransitions(1000, all).flatMap(({ rule, device, effects, state }) => {
+        const of = `${rule}/${device}`
+        if (effects.length === 0) return [`${of} ${state.phase}`]
+        return effects.map(({ kind, atMs }) => `${of} ${kind} ${(atMs - startMs) / 1000}`)
+      })
+    },
+  }
+}
+
+function readingOf(
+  device: number,
+  timeMs: number,
+  receiptMs: number,
+  temperature: number,
+  further: Record<number, number> = {},
+): EngineReading {
+  return {
+    device,
+    timeUs: timeMs * 1000,
+    receiptMs,
+    value: column => (column === 0 ? temperature : Number.NaN),
+    further: series => further[series] ?? Number.NaN,
+  }
+}
+
+const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
+
+test('each rule is evaluated on the devices that it covers', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2])
+  world.rule(2, { ...warm, value: 40 }, [2, 3])
+  for (const device of [1, 2, 3, 4]) world.read(device, 10, 35)
+  t.strictSame(world.told(), ['1/1 opened 10', '1/1 fired 10', '1/2 opened 10', '1/2 fired 10'])
+  for (const device of [1, 2, 3]) world.read(device, 20, 45)
+  world.read(1, 30, 20)
+  t.strictSame(
+    world.told(),
+    ['2/3 opened 20', '2/3 fired 20', '2/2 opened 20', '2/2 fired 20', '1/1 resolved 30'].toSorted(byDevice),
+  )
+})
+
+/** Of the same second, in the order in which they came. */
+function byDevice(a: string, b: string): number {
+  return Number(a.split(' ')[2]) - Number(b.split(' ')[2]) || Number(a[2]) - Number(b[2])
+}
+
+test('a further metric is read from the series of the device', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'below', metric: 'wind_speed', value: 3 }, [1])
+  world.evaluator.cover(1, Int32Array.of(1), Int32Array.of(77))
+  world.read(1, 10, 20, 10, { 76: 1 })
+  t.strictSame(world.told(), [])
+  world.read(1, 20, 20, 20, { 76: 9, 77: 1 })
+  t.strictSame(world.told(), ['1/1 opened 20', '1/1 fired 20'])
+})
+
+test('a reading that is older than the newest of its device changes nothing', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1])
+  world.read(1, 100, 20)
+  world.read(1, 50, 35, 101)
+  world.read(1, 100, 35, 102)
+  t.strictSame(world.told(), [])
+})
+
+test('a short pending phase costs no transaction', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2], { for_seconds: 60 })
+  world.advance(10)
+  world.read(1, 10, 35)
+  world.read(2, 10, 35)
+  world.advance(12)
+  world.read(1, 12, 25)
+  world.advance(14)
+  t.strictSame(world.told(), [])
+  world.advance(15)
+  t.strictSame(world.told(), ['1/2 opened 10'])
+  world.read(2, 70, 35)
+  t.strictSame(world.told(), ['1/2 fired 70'])
+})
+
+test('a phase that goes and comes again in a moment is not written', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1], { keep_firing_seconds: 60 })
+  world.advance(10)
+  world.read(1, 10, 35)
+  world.told()
+  world.read(1, 11, 20)
+  world.read(1, 12, 35)
+  world.advance(60)
+  t.strictSame(world.told(), [])
+  world.read(1, 61, 20)
+  world.advance(66)
+  t.strictSame(world.told(), ['1/1 clearing'])
+})
+
+test('a device is silent so long after its last reading, and until the next one', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2])
+  world.rule(2, { kind: 'silent' }, [1])
+  world.read(1, 0)
+  world.read(2, 200)
+  world.advance(299)
+  t.strictSame(world.told(), [])
+  world.advance(300)
+  t.strictSame(world.told(), ['1/1 opened 300', '1/1 fired 300'])
+  world.advance(700)
+  t.strictSame(world.told(), ['1/2 opened 500', '1/2 fired 500', '2/1 opened 600', '2/1 fired 600'])
+  world.read(1, 701)
+  t.strictSame(world.told(), ['2/1 resolved 701', '1/1 resolved 701'])
+  world.advance(1001)
+  t.strictSame(world.told(), ['1/1 opened 1001', '1/1 fired 1001'])
+})
+
+test('a device that was never heard, or does not log, is not silent', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2])
+  world.evaluator.setDevice({ number: 2, ...never, lastMs: startMs, lateSeconds: Number.POSITIVE_INFINITY })
+  world.advance(1_000_000)
+  t.strictSame(world.told(), [])
+})
+
+test('an outage of our own is no silence of a device', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
+  world.read(1, 0)
+  world.outage(true, 100)
+  world.advance(5000)
+  t.strictSame(world.told(), [])
+  world.outage(false, 5000)
+  // One interval with its grace, and what the rule waits.
+  world.advance(5000 + 120 + 299)
+  t.strictSame(world.told(), [])
+  world.advance(5000 + 120 + 300)
+  t.strictSame(world.told(), ['1/1 opened 5420', '1/1 fired 5420'])
+})
+
+test('a silence that is pending ends with an outage of our own', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1], { for_seconds: 100 })
+  world.read(1, 0)
+  world.advance(310)
+  t.strictSame(world.told(true), ['1/1 opened 300'])
+  world.outage(true, 320)
+  world.outage(false, 390)
+  world.advance(400)
+  t.strictSame(world.told(), ['1/1 dropped 300'])
+})
+
+for (const [name, stepSeconds] of [
+  ['back', -3600],
+  ['forward', 3600],
+] as const) {
+  test(`our clock is set ${name} by an hour: nobody is silent, nothing fires too soon`, async t => {
+    const world = createWorld()
+    world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
+    world.rule(2, warm, [1, 2], { for_seconds: 600 })
+    const begin = 10_000
+    // The second one is stamped by a clock that is far ahead.
+    const read = (second: number, temperature: number, ahead = 0) => {
+      world.read(1, second, temperature)
+      world.read(2, begin + 90_000 + second + ahead, temperature, second)
+    }
+    for (let second = begin; second < begin + 300; second += 60) {
+      read(second, 35)
+      world.advance(second)
+    }
+    t.strictSame(
+      world.told(true).filter(text => !text.endsWith(`opened ${begin}`)),
+      [],
+    )
+    world.evaluator.clockStepped(stepSeconds * 1000, world.msOf(begin + 300 + stepSeconds))
+    const heard: string[] = []
+    for (let second = begin + 300; second <= begin + 540; second += 60) {
+      // Times of the second device go on; those of the first are ours.
+      world.read(2, begin + 90_000 + second + 7200, 35, second + stepSeconds)
+      world.advance(second + stepSeconds)
+      heard.push(...world.told(true).filter(text => !text.includes('opened')))
+    }
+    t.strictSame(
+      heard.filter(text => text.includes('fired') && !text.startsWith('1/1')),
+      [],
+    )
+    world.read(2, begin + 90_000 + begin + 600 + 7200, 35, begin + 600 + stepSeconds)
+    world.advance(begin + 600 + stepSeconds)
+    t.match(world.told().join(), '2/2 fired')
+  })
+}
+
+test('our clock is set back: a device that falls silent afterwards is told in time', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
+  world.read(1, 10_000)
+  world.advance(10_000)
+  world.evaluator.clockStepped(-3_600_000, world.msOf(6400))
+  world.advance(6400 + 120 + 299)
+  t.strictSame(world.told(), [])
+  world.advance(6400 + 120 + 301)
+  t.strictSame(world.told(), ['1/1 opened 6820', '1/1 fired 6820'])
+  world.read(1, 6900)
+  t.strictSame(world.told(), ['1/1 resolved 6900'])
+})
+
+test('a site is told as one, and not before it is known', async t => {
+  const world = createWorld()
+  world.outage(true, 0)
+  world.outage(false, 0)
+  world.rule(1, { kind: 'site_silent', share: 0.5, count: 2, after_seconds: 300 }, [1, 2, 3, 4])
+  for (const device of [1, 2, 3, 4]) world.read(device, 10)
+  world.advance(100)
+  for (const device of [1]) world.read(device, 200)
+  world.advance(309)
+  t.strictSame(world.told(), [])
+  world.advance(420)
+  t.strictSame(world.told(), ['1/0 opened 420', '1/0 fired 420'])
+  world.read(2, 430)
+  world.advance(431)
+  t.strictSame(world.told(), ['1/0 resolved 431'])
+})
+
+test('a site that was silent stays so over a restart, until enough of it is heard', async t => {
+  const world = createWorld()
+  const condition = { kind: 'site_silent', share: 0.5, count: 1, after_seconds: 300 }
+  world.rule(1, condition, [1, 2])
+  for (const device of [1, 2]) world.read(device, 10)
+  world.advance(1000)
+  const [fired] = world.evaluator.takeTransitions(10)
+  const next = createWorld()
+  next.outage(true, 2000)
+  next.rule(1, condition, [1, 2])
+  next.evaluator.restore(1, 0, (fired as NonNullable<typeof fired>).state)
+  next.outage(false, 2000)
+  for (const number of [1, 2]) {
+    next.evaluator.setDevice({ number, ...never, lastMs: startMs + 10_000, seenUs: (startMs + 10_000) * 1000 })
+  }
+  next.advance(2001)
+  t.strictSame(next.told(), [])
+  next.advance(3000)
+  t.strictSame(next.told(), [])
+  next.read(1, 3001)
+  next.advance(3002)
+  t.strictSame(next.told(), ['1/0 resolved 3002'])
+})
+
+test('what a rule does not cover any more ends, and nothing of it is left', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2])
+  world.rule(2, { kind: 'silent', after_seconds: 300 }, [1])
+  world.read(1, 10, 35)
+  world.read(2, 10, 35)
+  world.told()
+  world.evaluator.uncover(1, Int32Array.of(1), 'not_selected', world.msOf(20))
+  t.strictSame(world.told(), ['1/1 resolved 20'])
+  world.evaluator.removeRule(1, 'rule_removed', world.msOf(21))
+  world.evaluator.removeRule(2, 'rule_removed', world.msOf(21))
+  world.advance(10_000)
+  t.strictSame(world.told(), ['1/2 resolved 21'])
+  t.equal(world.evaluator.pairCount, 0)
+  world.read(1, 10_001, 35)
+  t.strictSame(world.told(), [])
+})
+
+test('a replay goes on from the states of the last run', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2], { for_seconds: 60 })
+  for (const device of [1, 2]) world.read(device, 10, 35)
+  world.read(1, 80, 35)
+  const rows = world.evaluator.takeTransitions(10, true)
+  const next = createWorld()
+  next.rule(1, warm, [1, 2], { for_seconds: 60 })
+  for (const { rule, device, state } of rows) next.evaluator.restore(rule, device, state)
+  next.advance(200)
+  for (const device of [1, 2]) {
+    for (const [second, value] of [
+      [10, 35],
+      [40, 35],
+      [80, 35],
+      [100, 20],
+    ] as const) {
+      next.replay(device, second, value)
+    }
+  }
+  t.strictSame(next.told(), ['1/1 resolved 100', '1/2 fired 80', '1/2 resolved 100'])
+})
+
+test('a change is measured against readings of before, which change nothing themselves', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'change', metric: 'temperature', value: 5, window_seconds: 600 }, [1])
+  world.advance(700)
+  world.replay(1, 0, 20, 600)
+  world.replay(1, 300, 30, 600)
+  world.replay(1, 650, 26, 600)
+  t.strictSame(world.told(), ['1/1 opened 650', '1/1 fired 650'])
+})
+
+test('a million idle pairs take less than 200 bytes each', async t => {
+  const evaluator = new Evaluator()
+  const devices = Int32Array.from({ length: 250_000 }, (_, index) => index + 1)
+  const before = process.memoryUsage()
+  for (const id of [1, 2, 3, 4]) {
+    const condition = Condition.parse(id > 2 ? { kind: 'silent' } : warm)
+    const core = { condition, for_seconds: 0, keep_firing_seconds: 0 }
+    const column = id > 2 ? noColumn : 0
+    evaluator.setRule({ id, version: 1, core, severity: 'info', metric: null, column })
+    evaluator.cover(id, devices)
+  }
+  for (const number of devices) {
+    evaluator.setDevice({ number, lateSeconds: 600, freshSeconds: 120, lastMs: startMs, seenUs: startMs * 1000 })
+  }
+  for (const device of devices) evaluator.take(readingOf(device, startMs + 1000, startMs + 1000, 20))
+  evaluator.advance(startMs + 2000)
+  const after = process.memoryUsage()
+  const bytes = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
+  t.equal(evaluator.pairCount, 1_000_000)
+  t.ok(bytes / 1_000_000 < 200, `${Math.round(bytes / 1_000_000)} bytes`)
+})

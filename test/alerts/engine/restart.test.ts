@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { test } from 'tap'
+import { bounds } from '../../../alerts/core/bounds.ts'
+import { Condition } from '../../../alerts/core/condition.ts'
+import { pairFromJson, pairToJson } from '../../../alerts/core/pair.ts'
+import { Engine } from '../../../alerts/engine/engine.ts'
+import type { EngineMessage, RestoredPair } from '../../../alerts/engine/engine-messages.ts'
+import { type PackedReadings, ReadingsBuffer } from '../../../alerts/engine/packed-readings.ts'
+
+/** A reading and when it came. The process may be killed before, and may have committed what it knew by then. */
+interface Came {
+  device: number
+  timeMs: number
+  receiptMs: number
+  value: number
+  isKilled: boolean
+  isCommitted: boolean
+}
+
+const startMs = Date.UTC(2026, 0, 1)
+const devices = [1, 2, 3]
+const rules = [
+  {
+    id: 1,
+    condition: { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 },
+    for_seconds: 0,
+    keep_firing_seconds: 0,
+  },
+  {
+    id: 2,
+    condition: { kind: 'below', metric: 'temperature', value: 26, hysteresis: 0 },
+    for_seconds: 300,
+    keep_firing_seconds: 0,
+  },
+  {
+    id: 3,
+    condition: { kind: 'above', metric: 'temperature', value: 28, hysteresis: 0 },
+    for_seconds: 60,
+    keep_firing_seconds: 600,
+  },
+  {
+    id: 4,
+    condition: { kind: 'change', metric: 'temperature', value: 4, window_seconds: 600 },
+    for_seconds: 0,
+    keep_firing_seconds: 120,
+  },
+]
+const slackMs = bounds.replaySlackMs
+const windowMs = 600_000 * 1.25
+
+/** What of it PostgreSQL would have. */
+function createDisk() {
+  return { pairs: new Map<string, RestoredPair>(), told: [] as string[], untilMs: startMs }
+}
+
+function pack(readings: readonly Came[], receiptOf = (came: Came) => came.receiptMs): PackedReadings {
+  const buffer = new ReadingsBuffer()
+  for (const came of readings) {
+    buffer.addRow(came.device, came.timeMs * 1000, receiptOf(came), column => (column === 0 ? came.value : Number.NaN))
+  }
+  return buffer.take()
+}
+
+function startEngine(disk: ReturnType<typeof createDisk>, stored: readonly Came[], nowMs: number) {
+  const sent: Extract<EngineMessage, { kind: 'transitions' }>[] = []
+  const engine = new Engine({
+    post: message => void (message.kind === 'transitions' && sent.push(message)),
+    later: call => call(),
+  })
+  engine.take({ kind: 'outage', isOut: true, nowMs })
+  for (const { id, condition, ...durations } of rules) {
+    const core = { condition: Condition.parse(condition), ...durations }
+    engine.take({ kind: 'rule', rule: { id, version: 1, core, severity: 'info', metric: 'temperature', column: 0 } })
+    engine.take({ kind: 'cover', id, devices: Int32Array.from(devices) })
+  }
+  engine.take({ kind: 'restore', pairs: [...disk.pairs.values()] })
+  const fromMs = disk.untilMs - slackMs
+  const replayed = stored.filter(({ timeMs }) => timeMs >= Math.min(fromMs, nowMs - windowMs))
+  const packed = pack(
+    replayed.toSorted((a, b) => a.timeMs - b.timeMs),
+    () => nowMs,
+  )
+  engine.take({ kind: 'replay', packed, warmBeforeUs: fromMs * 1000 })
+  for (const device of devices) {
+    const lastMs = Math.max(...stored.filter(came => came.device === device).map(({ timeMs }) => timeMs))
+    const facts = Float64Array.of(device, lastMs * 1000, lastMs, 600, 120)
+    if (Number.isFinite(lastMs)) engine.take({ kind: 'devices', facts })
+  }
+  engine.take({ kind: 'outage', isOut: false, nowMs })
+
+  function commit(): void {
+    for (let message = sent.shift(); message !== undefined; message = sent.shift()) {
+      for (const { rule, device, effects, state } of message.transitions) {
+        const json = JSON.parse(JSON.stringify(pairToJson(state)))
+        disk.pairs.set(`${rule} ${device}`, { rule, device, state: pairFromJson(json) })
+        const shown = effects.filter(({ kind }) => kind !== 'opened' && kind !== 'dropped')
+        disk.told.push(...shown.map(({ kind, atMs }) => `${rule}/${device} ${kind} ${(atMs - startMs) / 1000}`))
+      }
+      if (Number.isFinite(message.state.untilMs)) disk.untilMs = message.state.untilMs
+      engine.take({ kind: 'applied' })
+    }
+  }
+  return { engine, commit }
+}
+
+function run(history: readonly Came[], areKilled: boolean): string[] {
+  const disk = createDisk()
+  let { engine, commit } = startEngine(disk, [], startMs)
+  history.forEach((came, index) => {
+    if (came.isKilled && areKilled) {
+      const stored = history.slice(0, index)
+      ;({ engine, commit } = startEngine(disk, stored, came.receiptMs - 1))
+    }
+    engine.take({ kind: 'readings', packed: pack([came]), untilMs: came.receiptMs })
+    if (came.isCommitted || !areKilled) commit()
+  })
+  engine.take({ kind: 'flush' })
+  commit()
+  return disk.told.toSorted((a, b) => a.localeCompare(b))
+}
+
+const histories = fc
+  .array(
+    fc.record({
+      device: fc.constantFrom(...devices),
+      gapSeconds: fc.integer({ min: 1, max: 120 }),
+      delaySeconds: fc.integer({ min: 0, max: 2 }),
+      value: fc.integer({ min: 22, max: 34 }),
+      isKilled: fc.integer({ min: 0, max: 7 }).map(number => number === 0),
+      isCommitted: fc.boolean(),
+    }),
+    { maxLength: 120 },
+  )
+  .map(list => {
+    let timeMs = startMs
+    return list.map(({ gapSeconds, delaySeconds, ...came }): Came => {
+      timeMs += gapSeconds * 1000
+      return { ...came, timeMs: timeMs - delaySeconds * 500, receiptMs: timeMs }
+    })
+  })
+
+test('whenever it is killed, what is told is what is told without: nothing is missed, and nothing comes twice', async () => {
+  fc.assert(
+    fc.property(histories, history => {
+      const [killed, unharmed] = [run(history, true), run(history, false)]
+      if (killed.join() !== unharmed.join()) throw new Error(`${killed.join()}\n${unharmed.join()}`)
+    }),
+    { numRuns: 300 },
+  )
+})
