@@ -57,9 +57,9 @@ async function removeOldest(folder: string): Promise<void> {
 }
 
 /** The recipient as an object: nothing in it is parsed as a list of addresses. */
-function messageOf({ to, subject, text, html }: Mail, from: string) {
-  const headers = { 'auto-submitted': 'auto-generated' }
-  return { from, to: { name: '', address: to }, subject, text, html, headers }
+function messageOf({ to, subject, text, html, headers }: Mail, from: string) {
+  const all = { 'auto-submitted': 'auto-generated', ...headers }
+  return { from, to: { name: '', address: to }, subject, text, html, headers: all }
 }
 
 function smtpOptions(smtpUrl: string) {

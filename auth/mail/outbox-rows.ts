@@ -11,6 +11,7 @@ export type MailKind =
   | 'key-created'
   | 'login-after-failures'
   | 'invitation'
+  | 'alert-channel-disabled'
 
 export interface QueuedMail {
   kind: MailKind

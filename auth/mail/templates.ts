@@ -1,5 +1,6 @@
 /** What mails say, as text and as HTML. */
 
+import { escapeHtml, mailDocument } from './mail-html.ts'
 import type { MailKind } from './outbox-rows.ts'
 
 export interface Mail {
@@ -7,6 +8,8 @@ export interface Mail {
   subject: string
   text: string
   html: string
+  /** Beside those of every mail, in lower case. */
+  headers?: Readonly<Record<string, string>>
 }
 
 export interface MailContent {
@@ -18,7 +21,7 @@ export interface MailContent {
 
 interface Template {
   subject: string
-  /** The page that the link leads to; the token goes with it. */
+  /** The page that the link leads to; the token goes with it, where there is one. */
   page?: string
   before: string
   after: string
@@ -58,6 +61,13 @@ const templates: Record<MailKind, Template> = {
     before: 'Somebody has signed in to your account after many attempts with wrong passwords.',
     after: 'If it was not you, change your password at once, and tell the operator of this service.',
   },
+  'alert-channel-disabled': {
+    subject: 'A channel of your alerts was disabled',
+    page: '/alerts/channels',
+    before:
+      'Notifications to one of your channels have failed for five days, or its receiver has said that it wants no more. It gets no more of them until you enable it:',
+    after: 'Alerts go on firing: this page shows them, and what was not delivered.',
+  },
   'key-created': {
     subject: 'A new API key for your account',
     before: 'An API key was added to your account.',
@@ -67,7 +77,7 @@ const templates: Record<MailKind, Template> = {
 
 export function renderMail({ kind, email, publicUrl, token }: MailContent): Mail {
   const { subject, page, before, after } = templates[kind]
-  const link = page === undefined ? undefined : `${publicUrl}${page}?token=${token}`
+  const link = page === undefined ? undefined : `${publicUrl}${page}${token === undefined ? '' : `?token=${token}`}`
   const service = new URL(publicUrl).host
   const parts = [before, ...(link === undefined ? [] : [link]), after, `Sent by Barograph at ${service}`]
   return { to: email, subject, text: `${parts.join('\n\n')}\n`, html: htmlOf(subject, parts, link) }
@@ -78,15 +88,5 @@ function htmlOf(subject: string, parts: readonly string[], link: string | undefi
     const text = escapeHtml(part)
     return part === link ? `<p><a href="${text}">${text}</a></p>` : `<p>${text}</p>`
   })
-  return [
-    '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>`,
-    '<body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">',
-    ...paragraphs,
-    '</body></html>\n',
-  ].join('\n')
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  return mailDocument(subject, paragraphs)
 }
