@@ -298,6 +298,15 @@ export const Settings = z.object({
     .refine(text => parseEmailAddress(text).ok, 'must be an e-mail address')
     .optional()
     .describe('Sender address of mails; default is barograph at the host of PUBLIC_URL.'),
+  ALERT_TARGETS_ALLOWED: list
+    .optional()
+    .refine(
+      targets => targets?.every(target => isOrigin(target) || isNetwork(target)) ?? true,
+      'must be origins such as http://127.0.0.1:9093, addresses or networks such as 10.0.0.0/8, with commas',
+    )
+    .describe(
+      'Where notifications of alerts may go besides public addresses with https: comma-separated origins, addresses and networks, with http as well.',
+    ),
   DRIVE_NAME: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must be lower-case letters, digits and hyphens')
