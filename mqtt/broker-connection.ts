@@ -1,14 +1,12 @@
 /** One connection to an outside broker: subscribes to the readings in a session that the broker keeps. */
 
-import { connect, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
 import { generate, type Packet } from 'mqtt-packet'
 import type { Intake } from '../api/write/intake.ts'
 import type { ReadingMeter } from '../api/write/reading-meter.ts'
 import { senderOf } from '../api/write/rejection-source.ts'
 import type { Writer } from '../auth/writers.ts'
 import { type BrokerPacket, readBrokerPacket } from './broker-packets.ts'
-import type { ProtocolVersion } from './connect-packet.ts'
+import { type BrokerAddress, connectPacket, openBrokerSocket, type SessionOptions } from './broker-socket.ts'
 import { Deliveries, type DeliveriesOptions } from './deliveries.ts'
 import { PacketChannel } from './packet-channel.ts'
 import { limitsOf, publishBytesMax } from './packet-limits.ts'
@@ -16,14 +14,6 @@ import { ByteBudget } from './packet-reader.ts'
 import type { DeliveryRules } from './protocol.ts'
 import { mqtt311 } from './protocol-311.ts'
 import { rejectionOf, topicPrefix } from './reading-message.ts'
-
-interface BrokerAddress {
-  /** `mqtt:` or `mqtts:`, with user name and password where the broker asks for them. */
-  url: string
-  protocolVersion: ProtocolVersion
-  /** Names the session; of two connections with the same the broker closes one. */
-  clientId: string
-}
 
 export interface BrokerConnectionOptions extends BrokerAddress {
   intake: Pick<Intake, 'take' | 'prepare'>
@@ -43,12 +33,16 @@ export interface BrokerConnection {
   destroy(): void
 }
 
-const defaultPorts = { 'mqtt:': 1883, 'mqtts:': 8883 } as const
 const openMsMax = 10_000
 const keepAliveSeconds = 30
 /** In flight, as far as the broker asks: MQTT 5 only. */
 const receiveMaximum = 100
 const neverExpires = 0xffff_ffff
+const session: SessionOptions = {
+  clean: false,
+  keepAliveSeconds,
+  properties: { receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
+}
 const subscription: Packet = { cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${topicPrefix}+`, qos: 1 }] }
 /** From here on a code of a SUBACK is a refusal. */
 const refusedMin = 0x80
@@ -59,7 +53,7 @@ const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', '
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
   const { protocolVersion, intake, meter, writer } = options
-  const socket = openSocket(new URL(options.url), () => send(connectPacket(options)))
+  const socket = openBrokerSocket(options.url, () => send(connectPacket(options, session)))
   let isSubscribed = false
   let isStopping = false
   let reason: string | undefined
@@ -147,34 +141,4 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 /** A writer whose credential does not end. */
 function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh'> {
   return { writer: () => writer, refresh: async () => undefined }
-}
-
-function openSocket({ protocol, hostname, port }: URL, onConnect: () => void): Socket {
-  const host = hostname.replace(/^\[|\]$/g, '')
-  const isTls = protocol === 'mqtts:'
-  const address = { host, port: port === '' ? defaultPorts[isTls ? 'mqtts:' : 'mqtt:'] : Number(port) }
-  // RFC 6066 has no addresses there.
-  const servername = isIP(host) === 0 ? host : ''
-  const socket = isTls ? connectTls({ ...address, servername }, onConnect) : connect(address, onConnect)
-  return socket.setNoDelay(true)
-}
-
-function connectPacket({ url, protocolVersion, clientId }: BrokerAddress) {
-  const { username, password } = new URL(url)
-  return {
-    cmd: 'connect' as const,
-    protocolVersion,
-    clientId,
-    clean: false,
-    keepalive: keepAliveSeconds,
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: Buffer.from(decodeURIComponent(password)) }),
-    ...(protocolVersion === 5 && {
-      properties: {
-        receiveMaximum,
-        sessionExpiryInterval: neverExpires,
-        maximumPacketSize: publishBytesMax,
-      },
-    }),
-  }
 }

@@ -7,6 +7,7 @@ export const packetTypes = {
   connect: 1,
   connack: 2,
   publish: 3,
+  puback: 4,
   pubrel: 6,
   subscribe: 8,
   suback: 9,
