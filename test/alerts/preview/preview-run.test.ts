@@ -100,7 +100,15 @@ t.test('silence begins at its deadline and ends with a reading', async t => {
   ] as const
   const job = { toMs: fromMs + 60 * minuteMs }
   t.strictSame(previewOf({ kind: 'silent' }, rows, job).devices, [
-    { number: 1, count: 2, longest: 21, intervals: [[19, 40], [55, Number.NaN]] },
+    {
+      number: 1,
+      count: 2,
+      longest: 21,
+      intervals: [
+        [19, 40],
+        [55, Number.NaN],
+      ],
+    },
     { number: 2, count: 1, longest: 9, intervals: [[51, Number.NaN]] },
   ])
   // It fires a while behind the deadline.
@@ -109,13 +117,16 @@ t.test('silence begins at its deadline and ends with a reading', async t => {
   t.strictSame(late.weeks, [{ week: '2026-W48', count: 1, half: 1, twice: 0 }])
 })
 
-t.test('a device that sent its last reading long ago is silent all the time, and one that never did is not', async t => {
-  const devices = [device(1, { lastMs: fromMs - 40 * 24 * hourMs }), device(2)]
-  t.strictSame(previewOf({ kind: 'silent' }, [], { devices }).devices, [
-    { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },
-    { number: 2, ...quiet },
-  ])
-})
+t.test(
+  'a device that sent its last reading long ago is silent all the time, and one that never did is not',
+  async t => {
+    const devices = [device(1, { lastMs: fromMs - 40 * 24 * hourMs }), device(2)]
+    t.strictSame(previewOf({ kind: 'silent' }, [], { devices }).devices, [
+      { number: 1, count: 1, longest: 24 * 60, intervals: [[0, Number.NaN]] },
+      { number: 2, ...quiet },
+    ])
+  },
+)
 
 t.test('hours are counted by the expected interval, empty ones too', async t => {
   const minutes = (number: number, from: number, to: number) =>
@@ -124,7 +135,15 @@ t.test('hours are counted by the expected interval, empty ones too', async t => 
   const rows = [...minutes(1, -60, 60), ...minutes(1, 60, 90), ...minutes(1, 120, 180), ...minutes(1, 300, 400)]
   const job = { toMs: fromMs + 400 * minuteMs, readFromMs: fromMs - hourMs }
   const { devices } = previewOf({ kind: 'completeness', share: 0.9 }, rows, job)
-  t.strictSame(devices[0], { number: 1, count: 2, longest: 120, intervals: [[120, 180], [240, 360]] })
+  t.strictSame(devices[0], {
+    number: 1,
+    count: 2,
+    longest: 120,
+    intervals: [
+      [120, 180],
+      [240, 360],
+    ],
+  })
   const irregular = { ...job, devices: [device(1, { expectedMs: Number.NaN })] }
   t.strictSame(previewOf({ kind: 'completeness', share: 0.9 }, rows, irregular).devices, [{ number: 1, ...quiet }])
   // The hour in which a device begins is not a full one.

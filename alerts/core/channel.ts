@@ -1,0 +1,114 @@
+/** What a channel is: where notifications go, by kind. */
+
+import { z } from 'zod'
+import { parseEmailAddress } from '../../auth/accounts/email-address.ts'
+import { plainText } from '../../auth/plain-text.ts'
+
+/** Its form; whether something may be sent there is checked where it is set, and at each connection. */
+const Address = plainText({ min: 1, max: 2000 }).meta({ description: 'An address, with https.' })
+
+const MailAddress = z
+  .string()
+  .max(320)
+  .transform((text, context) => {
+    const parsed = parseEmailAddress(text)
+    if (parsed.ok) return parsed.email
+    context.addIssue({ code: 'custom', message: parsed.reason })
+    return z.NEVER
+  })
+  .meta({ type: 'string', format: 'email' })
+
+const topicBytesMax = 512
+
+/** No wildcards, nothing of the broker itself (MQTT 5, 4.7), and no readings, which the service takes from there. */
+const Topic = plainText({ min: 1, max: topicBytesMax })
+  .refine(topic => new TextEncoder().encode(topic).length <= topicBytesMax, `must have at most ${topicBytesMax} bytes`)
+  .refine(topic => !/[+#]/.test(topic), 'must not contain "+" or "#"')
+  .refine(topic => !topic.startsWith('$'), 'must not begin with "$"')
+  .refine(topic => topic.split('/')[0] !== 'readings', 'must not be below readings/, where readings are taken from')
+
+const WebhookSettings = z.strictObject({ url: Address })
+const EmailSettings = z.strictObject({ to: MailAddress })
+const AlertmanagerSettings = z.strictObject({
+  url: Address.meta({ description: 'Before /api/v2/alerts.' }),
+  username: plainText({ min: 1, max: 200 }).optional(),
+  password: plainText({ min: 1, max: 200 }).optional(),
+})
+const NtfySettings = z.strictObject({
+  url: Address.meta({ description: 'Of the topic: https://ntfy.sh/topic.' }),
+  token: plainText({ min: 1, max: 200 }).optional(),
+})
+const SlackSettings = z.strictObject({ url: Address })
+const MqttSettings = z.strictObject({
+  topic: Topic,
+  retain: z.boolean().default(false).meta({ description: 'One retained message a device, below the topic.' }),
+})
+
+export const channelSettings = {
+  webhook: WebhookSettings,
+  email: EmailSettings,
+  alertmanager: AlertmanagerSettings,
+  ntfy: NtfySettings,
+  slack: SlackSettings,
+  mqtt: MqttSettings,
+}
+export type ChannelKindName = keyof typeof channelSettings
+export type ChannelSettings<Kind extends ChannelKindName> = z.infer<(typeof channelSettings)[Kind]>
+
+const kindNames = Object.keys(channelSettings) as [ChannelKindName, ...ChannelKindName[]]
+const ChannelName = plainText({ min: 1, max: 64 })
+const fields = { name: ChannelName, enabled: z.boolean().default(true) }
+
+const newOf = <Kind extends ChannelKindName>(kind: Kind) =>
+  z.strictObject({ ...fields, kind: z.literal(kind), settings: channelSettings[kind] })
+
+export const NewChannel = z.discriminatedUnion('kind', [
+  newOf('webhook'),
+  newOf('email'),
+  newOf('alertmanager'),
+  newOf('ntfy'),
+  newOf('slack'),
+  newOf('mqtt'),
+])
+export type NewChannel = z.infer<typeof NewChannel>
+
+/** The kind stays. */
+export const ChannelChange = z
+  .strictObject({
+    name: ChannelName,
+    enabled: z.boolean(),
+    settings: z.record(z.string().max(32), z.union([z.string().max(2000), z.boolean(), z.null()])).meta({
+      description: 'Those of its kind that change; what is null is removed. Secrets that are not named stay.',
+    }),
+  })
+  .partial()
+  .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 })
+export type ChannelChange = z.infer<typeof ChannelChange>
+
+export const disabledReasons = ['gone', 'failing', 'unsubscribed'] as const
+
+/** As it is shown: addresses and other secrets are not in it. */
+export const Channel = z.object({
+  id: z.int(),
+  /** An account; null: of the service. */
+  owner: z.int().nullable(),
+  name: z.string(),
+  kind: z.enum(kindNames),
+  enabled: z.boolean(),
+  disabled_reason: z
+    .enum(disabledReasons)
+    .nullable()
+    .meta({ description: 'Why the service has disabled it: it answered 410, it failed for five days, or by a link.' }),
+  /** Without those that are secret. */
+  settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
+  target: z.string().meta({ description: 'The host, the mail address or the topic.' }),
+  failing_since: z.iso.datetime().nullable(),
+  version: z.int(),
+  created_at: z.iso.datetime(),
+})
+export type Channel = z.infer<typeof Channel>
+
+/** The secret that its notifications are signed with is shown this once; webhooks alone have one. */
+export const IssuedChannel = Channel.extend({ secret: z.string().optional() })
+export type IssuedChannel = z.infer<typeof IssuedChannel>

@@ -1,0 +1,126 @@
+/** Notifications that wait: which channels have some that are due, and the next one of a channel, claimed by one sender. */
+
+import type pg from 'pg'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { Message } from '../core/message.ts'
+import { type ChannelRow, cancelWaiting, readChannel } from '../store/channel-rows.ts'
+
+/** Longer than an attempt and the note of it; what a sender has died with is due again then. */
+export const claimMs = 60_000
+const stepMs = 4000
+
+/** So many attempts hold up what is behind in the line: two and a half hours. */
+export const heldAttemptsMax = 4
+
+/**
+ * Notifications of a rule stand in a line, so that an end is not delivered before its beginning. One that has failed for long
+ * leaves it: the newer ones are worth more than the order then.
+ */
+const line = `CASE WHEN attempts < ${heldAttemptsMax} THEN coalesce(rule_id::bigint, -id) ELSE -id END`
+
+export interface WaitingChannel {
+  channel: number
+  owner: number | null
+  dueMs: number
+}
+
+/**
+ * Where something waits, what is due first at first. What was made later than now was made before the clock was set back, and
+ * is due: it would wait for as long as the clock was set back.
+ */
+export async function waitingChannels(database: Transaction, nowMs: number): Promise<WaitingChannel[]> {
+  const { rows } = await database.query<{ channel: number; owner: number | null; due_ms: number }>(
+    `SELECT channel_id AS channel, owner, 1000 * extract(epoch FROM waiting.due_at)::float8 AS due_ms
+     FROM (SELECT channel_id, min(CASE WHEN created_at > at THEN at ELSE due_at END) AS due_at
+           FROM alert_notifications, (SELECT to_timestamp($1::float8 / 1000) AS at) AS clock
+           WHERE state = 'waiting' GROUP BY channel_id) AS waiting
+     JOIN alert_channels ON alert_channels.id = channel_id ORDER BY due_ms, channel`,
+    [nowMs],
+  )
+  return rows.map(({ channel, owner, due_ms }) => ({ channel, owner, dueMs: due_ms }))
+}
+
+export interface Claimed {
+  id: string
+  webhookId: string
+  kind: string
+  message: Message
+  /** Before this one. */
+  attempts: number
+  /** Something behind it in its line is due, and it is tried first. */
+  isEarly: boolean
+  untilMs: number
+  channel: ChannelRow
+}
+
+export interface ClaimOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  requireLead: (transaction: Transaction) => Promise<void>
+}
+
+/** Undefined where nothing of the channel is due. */
+export async function claimNext(
+  { pool, nowMs, requireLead }: ClaimOptions,
+  channel: number,
+): Promise<Claimed | undefined> {
+  return await inTransaction(pool, { stepMs }, async transaction => {
+    await requireLead(transaction)
+    const atMs = nowMs()
+    const row = await readChannel(transaction, channel, 'FOR SHARE')
+    if (row === undefined || !row.enabled) {
+      await cancelWaiting(transaction, channel, atMs)
+      return undefined
+    }
+    await cancelOutdated(transaction, channel, atMs)
+    return await claim(transaction, row, atMs)
+  })
+}
+
+/** Repeats that wait: a newer notification of the same group says how it stands now. */
+async function cancelOutdated(transaction: Transaction, channel: number, nowMs: number): Promise<void> {
+  await transaction.query(
+    `UPDATE alert_notifications AS old SET state = 'cancelled', ended_at = to_timestamp($2::float8 / 1000)
+     WHERE channel_id = $1 AND state = 'waiting' AND kind IN ('repeat', 'refresh') AND EXISTS (
+       SELECT 1 FROM alert_notifications AS new
+       WHERE new.channel_id = $1 AND new.rule_id = old.rule_id AND new.id > old.id AND new.created_at > old.created_at
+         AND new.message -> 'group' = old.message -> 'group')`,
+    [channel, nowMs],
+  )
+}
+
+/** The oldest of a line, where something of the line is due. A claim that ends later than one of now was made before the clock was set back. */
+async function claim(transaction: Transaction, channel: ChannelRow, nowMs: number): Promise<Claimed | undefined> {
+  const untilMs = nowMs + claimMs
+  const { rows } = await transaction.query<{
+    id: string
+    webhook_id: string
+    kind: string
+    message: Message
+    attempts: number
+    is_early: boolean
+  }>(
+    `WITH clock AS (SELECT to_timestamp($2::float8 / 1000) AS at, to_timestamp($3::float8 / 1000) AS until),
+     lines AS (
+       SELECT min(id) AS head, min(CASE WHEN created_at > at THEN at ELSE due_at END) AS due
+       FROM alert_notifications, clock WHERE channel_id = $1 AND state = 'waiting' GROUP BY ${line}
+       HAVING count(*) FILTER (WHERE claimed_until > at AND claimed_until <= until) = 0
+     ), next AS (SELECT head FROM lines, clock WHERE due <= at ORDER BY due, head LIMIT 1)
+     UPDATE alert_notifications SET claimed_until = until FROM next, clock WHERE id = head AND state = 'waiting'
+     RETURNING id, webhook_id, kind, message, attempts, due_at > at AND created_at <= at AS is_early`,
+    [channel.id, nowMs, untilMs],
+  )
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { id, webhook_id: webhookId, kind, message, attempts, is_early: isEarly } = row
+  return { id, webhookId, kind, message, attempts, isEarly, untilMs, channel }
+}
+
+/** Nothing came of it: another sender may try at once. */
+export async function giveBackClaim(database: Transaction, { id, untilMs }: Claimed): Promise<void> {
+  await database.query(
+    `UPDATE alert_notifications SET claimed_until = NULL
+     WHERE id = $1 AND state = 'waiting' AND claimed_until = to_timestamp($2::float8 / 1000)`,
+    [id, untilMs],
+  )
+}

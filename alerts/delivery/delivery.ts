@@ -1,0 +1,86 @@
+/** Entry point of this folder: channels, and the delivery of notifications to them. */
+
+import type pg from 'pg'
+import type { MailTransport } from '../../auth/mail/mail-transport.ts'
+import type { SecretBox } from '../../auth/secret-box.ts'
+import { TokenBuckets } from '../../limits/token-buckets.ts'
+import type { Log } from '../../store/log.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Owner } from '../core/outcome.ts'
+import type { WriteAudit } from '../store/audit.ts'
+import { type AlertChannels, createChannels } from '../store/channels.ts'
+import { type AlertDeliveries, createDeliveries } from './attempt-rows.ts'
+import { createByHand } from './by-hand.ts'
+import { createDeliveryMeter, type DeliveryMeter } from './delivery-meter.ts'
+import { createDispatch } from './dispatch.ts'
+import type { Published } from './kinds/kind.ts'
+import { createPost } from './post.ts'
+import type { FindRecipient } from './recipients.ts'
+import { createSender } from './sender.ts'
+import { createTargetCheck, type Resolve } from './targets.ts'
+import { createUnsubscribing, type Unsubscribing } from './unsubscribe.ts'
+
+export interface DeliveryOptions {
+  pool: pg.Pool
+  log: Log
+  nowMs: () => number
+  timeZone: string
+  leads: () => boolean
+  /** For a transaction that only the leader may make. */
+  requireLead: (transaction: Transaction) => Promise<void>
+  /** Encrypts addresses and other secrets of channels. */
+  box: SecretBox
+  publicUrl: () => string
+  send: MailTransport['send']
+  recipientOf: FindRecipient
+  audit: WriteAudit
+  /** Queues the mail that tells an owner that a channel is disabled; of the service (null) a line in the log. */
+  queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
+  /** ALERT_TARGETS_ALLOWED */
+  targetsAllowed: readonly string[]
+  /** The addresses of this machine. */
+  ownAddresses: () => readonly string[]
+  /** To the broker of MQTT_BROKER_URL. */
+  publish?: ((messages: readonly Published[], signal: AbortSignal) => Promise<void>) | undefined
+  /** Of names of targets. */
+  resolve?: Resolve
+  /** From 0 to 1. */
+  random?: () => number
+}
+
+export interface Delivery {
+  channels: AlertChannels
+  deliveries: AlertDeliveries
+  unsubscribing: Unsubscribing
+  meter: DeliveryMeter
+  /** Something may be due. */
+  wake(): void
+  close(): Promise<void>
+}
+
+/** Tests and replays of an owner: enough to try a channel out, too few to flood somebody with. */
+const byHandRate = { perSecond: 1 / 10, burst: 10 }
+
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { pool, log, nowMs, timeZone, box, publicUrl, recipientOf, audit, publish, random = Math.random } = options
+  const { targetsAllowed: allowed, ownAddresses, resolve } = options
+  const targets = createTargetCheck({ allowed, ownAddresses, ...(resolve === undefined ? {} : { resolve }) })
+  const post = createPost(targets)
+  const tools = { post, sendMail: options.send, publish, nowMs, timeZone, publicUrl }
+  const send = createSender({ box, log, tools, recipientOf })
+  const meter = createDeliveryMeter()
+  const byHand = createByHand({ pool, nowMs, publicUrl, send, meter })
+  const buckets = new TokenBuckets<number | null>(byHandRate, nowMs)
+  const takeToken = ({ account }: Owner) => buckets.take(account)
+  const dispatch = createDispatch({ ...options, random, send, meter })
+  const hasBroker = publish !== undefined
+
+  return {
+    channels: createChannels({ pool, nowMs, box, byHand, audit, takeToken, targets, recipientOf, hasBroker }),
+    deliveries: createDeliveries({ pool, byHand, audit, takeToken }),
+    unsubscribing: createUnsubscribing({ pool, nowMs, audit }),
+    meter,
+    wake: dispatch.wake,
+    close: dispatch.close,
+  }
+}

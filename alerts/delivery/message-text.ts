@@ -1,0 +1,80 @@
+/** A notification in words: a title, a line for each alert, and what stands below them. */
+
+import type { Message } from '../core/message.ts'
+import { conditionText } from './condition-text.ts'
+
+export interface MessageText {
+  title: string
+  /** What the rule says. */
+  condition: string
+  lines: { text: string; url: string }[]
+  /** Alerts that are counted and not named. */
+  more: string | undefined
+  /** What to do, by whoever made the rule. */
+  note: string
+}
+
+type Alert = Message['alerts'][number]
+
+const beginnings: Record<Message['type'], string> = {
+  'alert.firing': 'Firing',
+  'alert.resolved': 'Resolved',
+  'alert.repeat': 'Still firing',
+  'alert.flapping': 'Flapping',
+  'alert.test': 'Test',
+}
+
+export function textOf(message: Message, timeZone: string): MessageText {
+  const { rule, devices_left_out: leftOut } = message
+  return {
+    title: titleOf(message),
+    condition: conditionText(rule.condition),
+    lines: message.alerts.map(alert => ({ text: lineOf(alert, message, timeZone), url: alert.url })),
+    more: leftOut > 0 ? `and ${leftOut} more` : undefined,
+    note: rule.note,
+  }
+}
+
+function titleOf({ type, rule, group, alerts, devices_left_out: leftOut }: Message): string {
+  const [first] = alerts
+  const count = alerts.length + leftOut
+  const where = group === null || group.value === '' ? '' : ` (${group.tag} ${group.value})`
+  const what = count === 1 ? (first?.device ?? undefined) : count > 1 ? `${count} alerts` : undefined
+  return `${beginnings[type]}: ${rule.name}${where}${what === undefined ? '' : `, ${what}`}`
+}
+
+function lineOf(alert: Alert, { rule }: Message, timeZone: string): string {
+  const place = alert.location === '' || alert.location === alert.device ? '' : ` (${alert.location})`
+  const name = alert.device === null ? rule.name : `${alert.device}${place}`
+  const value = valueText(alert, rule.condition.kind)
+  const time = (text: string) => timeText(text, timeZone)
+  const state =
+    alert.resolved_at === null
+      ? `${alert.state} since ${time(alert.fired_at)}`
+      : `resolved ${time(alert.resolved_at)}, had fired since ${time(alert.fired_at)}`
+  const seen = alert.acknowledged_by === null ? '' : `, acknowledged by ${alert.acknowledged_by}`
+  return `${name}: ${value === undefined ? '' : `${value}, `}${state}${seen}`
+}
+
+const shareKinds: ReadonlySet<string> = new Set(['completeness', 'suspect', 'site_silent'])
+
+function valueText({ value, metric, unit }: Alert, kind: string): string | undefined {
+  if (value === null) return undefined
+  if (metric === null) return shareKinds.has(kind) ? `${numberText(value * 100)} %` : numberText(value)
+  return `${metric.replaceAll('_', ' ')} ${numberText(value)}${unit === null || unit === '' ? '' : ` ${unit}`}`
+}
+
+/** Readings are doubles: 0.1 + 0.2 is shown as 0.3. */
+function numberText(value: number): string {
+  return String(Number(value.toPrecision(6)))
+}
+
+/** `2026-11-26 18:20` of the zone, which is named once, below. */
+function timeText(text: string, timeZone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short', timeZone })
+  return format.format(new Date(text))
+}
+
+export function zoneText(timeZone: string): string {
+  return `Times are of ${timeZone}.`
+}

@@ -1,0 +1,136 @@
+/** What came of an attempt: its row, the state of the notification, and of a channel that fails. */
+
+import type pg from 'pg'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { WriteAudit } from '../store/audit.ts'
+import { type ChannelRow, type DisabledReason, disableChannel } from '../store/channel-rows.ts'
+import { type AttemptResult, answerLengthMax } from './attempt.ts'
+import { type Claimed, heldAttemptsMax } from './claim-rows.ts'
+import { failingMsMax, retryDelayMs } from './retries.ts'
+
+export interface OutcomeOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  random: () => number
+  audit: WriteAudit
+  /** Tells the owner of a channel that it is disabled. */
+  queueOwnerMail: (transaction: Transaction, owner: number | null, channelName: string) => Promise<void>
+}
+
+export interface Noted {
+  /** When it is tried again. */
+  dueMs: number | undefined
+  isGivenUp: boolean
+  disabled: DisabledReason | undefined
+}
+
+const stepMs = 4000
+
+/**
+ * Whoever has the claim notes what came of it, also when this node no longer leads: it is what has happened. Without the claim,
+ * the attempt is kept and the notification stays as it is.
+ */
+export async function noteOutcome(options: OutcomeOptions, claimed: Claimed, result: AttemptResult): Promise<Noted> {
+  const { pool, nowMs, random } = options
+  return await inTransaction(pool, { stepMs }, async transaction => {
+    const atMs = nowMs()
+    await insertAttempt(transaction, { notification: claimed.id, result, byHand: false, nowMs: atMs })
+    const next = nextOf(claimed, result, atMs, random())
+    const { rowCount } = await transaction.query(
+      // What was made before the clock was set back counts from now on.
+      `UPDATE alert_notifications SET state = $3, attempts = $4, claimed_until = NULL,
+         due_at = coalesce(to_timestamp($5::float8 / 1000), due_at), created_at = least(created_at, at),
+         ended_at = CASE WHEN $3 = 'waiting' THEN NULL ELSE at END
+       FROM (SELECT to_timestamp($6::float8 / 1000) AS at) AS clock
+       WHERE id = $1 AND state = 'waiting' AND claimed_until = to_timestamp($2::float8 / 1000)`,
+      [claimed.id, claimed.untilMs, next.state, next.attempts, next.dueMs ?? null, atMs],
+    )
+    if (rowCount === 0) return { dueMs: undefined, isGivenUp: false, disabled: undefined }
+    await noteLine(transaction, claimed, next, atMs)
+    const disabled = await noteChannel(options, transaction, claimed.channel, result)
+    return { dueMs: next.dueMs, isGivenUp: next.state === 'given_up', disabled }
+  })
+}
+
+interface Next {
+  state: 'waiting' | 'delivered' | 'given_up'
+  attempts: number
+  /** Undefined where it stays as it is. */
+  dueMs: number | undefined
+}
+
+/** One that was tried before its time, for another one's sake, keeps its own times. */
+function nextOf({ attempts, isEarly }: Claimed, { outcome }: AttemptResult, nowMs: number, random: number): Next {
+  if (outcome === 'delivered') return { state: 'delivered', attempts: attempts + 1, dueMs: undefined }
+  if (outcome === 'failed' && isEarly) return { state: 'waiting', attempts, dueMs: undefined }
+  const delayMs = outcome === 'failed' ? retryDelayMs(attempts + 1, random) : undefined
+  const state = delayMs === undefined ? 'given_up' : 'waiting'
+  return { state, attempts: attempts + 1, dueMs: delayMs === undefined ? undefined : nowMs + delayMs }
+}
+
+/** What stands behind it waits as long as it does, and goes on when it has left the line. */
+async function noteLine(transaction: Transaction, { id }: Claimed, next: Next, nowMs: number): Promise<void> {
+  const isHeld = next.state === 'waiting' && next.attempts < heldAttemptsMax
+  await transaction.query(
+    `UPDATE alert_notifications AS behind
+     SET due_at = CASE WHEN $2 THEN greatest(behind.due_at, head.due_at) ELSE least(behind.due_at, at) END
+     FROM alert_notifications AS head, (SELECT to_timestamp($3::float8 / 1000) AS at) AS clock
+     WHERE head.id = $1 AND behind.channel_id = head.channel_id AND behind.rule_id = head.rule_id
+       AND behind.state = 'waiting' AND behind.id > head.id AND behind.attempts < ${heldAttemptsMax}`,
+    [id, isHeld, nowMs],
+  )
+}
+
+/** Whether the channel works, and its end where it does not. */
+async function noteChannel(
+  { nowMs, audit, queueOwnerMail }: OutcomeOptions,
+  transaction: Transaction,
+  { id, owner, name }: ChannelRow,
+  { outcome }: AttemptResult,
+): Promise<DisabledReason | undefined> {
+  if (outcome === 'delivered') {
+    await noteWorking(transaction, id)
+    return undefined
+  }
+  const reason =
+    outcome === 'gone' ? 'gone' : (await hasFailedForLong(transaction, id, nowMs())) ? 'failing' : undefined
+  if (reason === undefined || !(await disableChannel(transaction, { channel: id, reason, nowMs: nowMs() }))) {
+    return undefined
+  }
+  await audit(transaction, {
+    actor: 'alerts',
+    action: 'alert-channel.disable',
+    subject: `alert channel ${id}`,
+    details: { reason },
+  })
+  await queueOwnerMail(transaction, owner, name)
+  return reason
+}
+
+export async function noteWorking(transaction: Transaction, channel: number): Promise<void> {
+  const text = 'UPDATE alert_channels SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL'
+  await transaction.query(text, [channel])
+}
+
+async function hasFailedForLong(transaction: Transaction, channel: number, nowMs: number): Promise<boolean> {
+  const { rows } = await transaction.query<{ is_long: boolean }>(
+    `UPDATE alert_channels SET failing_since = least(failing_since, at)
+     FROM (SELECT to_timestamp($2::float8 / 1000) AS at) AS clock
+     WHERE id = $1 RETURNING failing_since <= at - $3::float8 * interval '1 ms' AS is_long`,
+    [channel, nowMs, failingMsMax],
+  )
+  return rows[0]?.is_long === true
+}
+
+export async function insertAttempt(
+  transaction: Transaction,
+  attempt: { notification: string; result: AttemptResult; byHand: boolean; nowMs: number },
+): Promise<void> {
+  const { notification, result, byHand, nowMs } = attempt
+  const { status, durationMs, error, answer } = result
+  await transaction.query(
+    `INSERT INTO alert_attempts (notification_id, at, status, duration_ms, error, answer, by_hand)
+     SELECT id, to_timestamp($2::float8 / 1000), $3, $4, $5, $6, $7 FROM alert_notifications WHERE id = $1`,
+    [notification, nowMs, status, durationMs, error, answer.slice(0, answerLengthMax), byHand],
+  )
+}

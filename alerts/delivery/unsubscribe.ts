@@ -1,0 +1,64 @@
+/** Leaving a channel of mails by a link (RFC 8058), which cannot be guessed: 256 random bits, of which a digest is kept. */
+
+import { hash, randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
+import type { WriteAudit } from '../store/audit.ts'
+import { disableChannel } from '../store/channel-rows.ts'
+
+const tokenBytes = 32
+const stepMs = 4000
+
+export function createUnsubscribeToken(): string {
+  return randomBytes(tokenBytes).toString('base64url')
+}
+
+/** Of a channel that mails goes to, in place of the one before. Without an address or a token nothing changes. */
+export async function saveUnsubscribe(
+  transaction: Transaction,
+  saved: { channel: number; address: unknown; token: string | undefined; nowMs: number },
+): Promise<void> {
+  const { channel, address, token, nowMs } = saved
+  if (typeof address !== 'string' || token === undefined) return
+  await transaction.query('DELETE FROM alert_unsubscribes WHERE channel_id = $1', [channel])
+  await transaction.query(
+    `INSERT INTO alert_unsubscribes (digest, channel_id, address, created_at)
+     VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000))`,
+    [digestOf(token), channel, address, nowMs],
+  )
+}
+
+export interface Unsubscribing {
+  /** The address that a link is for; undefined for no link of now. */
+  addressOf(token: string): Promise<string | undefined>
+  /** Disables the channel. False for no link of now; true again where it is disabled already. */
+  unsubscribe(token: string): Promise<boolean>
+}
+
+export function createUnsubscribing(options: { pool: pg.Pool; nowMs: () => number; audit: WriteAudit }): Unsubscribing {
+  const { pool, nowMs, audit } = options
+
+  async function find(database: Transaction, token: string) {
+    const text = 'SELECT channel_id, address FROM alert_unsubscribes WHERE digest = $1'
+    return (await database.query<{ channel_id: number; address: string }>(text, [digestOf(token)])).rows[0]
+  }
+
+  return {
+    addressOf: async token => (await find(pool, token))?.address,
+    unsubscribe: async token =>
+      await inTransaction(pool, { stepMs }, async transaction => {
+        const found = await find(transaction, token)
+        if (found === undefined) return false
+        const channel = found.channel_id
+        if (await disableChannel(transaction, { channel, reason: 'unsubscribed', nowMs: nowMs() })) {
+          const subject = `alert channel ${channel}`
+          await audit(transaction, { actor: 'unsubscribe link', action: 'alert-channel.unsubscribe', subject })
+        }
+        return true
+      }),
+  }
+}
+
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer')
+}

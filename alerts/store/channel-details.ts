@@ -1,0 +1,43 @@
+/** A channel as somebody sees it: whether it is theirs, and without what is secret. */
+
+import type { SecretBox } from '../../auth/secret-box.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Channel } from '../core/channel.ts'
+import type { Owner } from '../core/outcome.ts'
+import type { OwnSecrets } from '../delivery/kinds/kind.ts'
+import { createSigningSecret } from '../delivery/signing.ts'
+import { createUnsubscribeToken } from '../delivery/unsubscribe.ts'
+import { type ChannelRow, openSealed, readChannel, type Sealed } from './channel-rows.ts'
+import { targetOf } from './channel-settings.ts'
+
+/** Undefined for one of somebody else, too. */
+export async function findChannel(
+  database: Transaction,
+  who: Owner,
+  id: number,
+  lock: '' | 'FOR NO KEY UPDATE' = '',
+): Promise<ChannelRow | undefined> {
+  const row = await readChannel(database, id, lock)
+  return row !== undefined && (who.all || row.owner === who.account) ? row : undefined
+}
+
+export function shownChannel(box: SecretBox, row: ChannelRow): Channel {
+  const { sealed: _, failing_since, created_at, ...rest } = row
+  const target = targetOf(row.kind, { shown: row.settings, secret: openedChannel(box, row).settings })
+  return { ...rest, target, failing_since: failing_since?.toISOString() ?? null, created_at: created_at.toISOString() }
+}
+
+/** Of one whose key was another one, nothing: its owner sets it anew, or removes it. */
+export function openedChannel(box: SecretBox, row: ChannelRow): Sealed {
+  try {
+    return openSealed(box, row)
+  } catch {
+    return { settings: {}, own: ownSecretsOf(row.kind) }
+  }
+}
+
+/** What the service makes for a new channel. */
+export function ownSecretsOf(kind: ChannelRow['kind']): OwnSecrets {
+  if (kind === 'webhook') return { signing: { secret: createSigningSecret() } }
+  return kind === 'email' ? { unsubscribe: createUnsubscribeToken() } : {}
+}

@@ -1,0 +1,44 @@
+/** Channels of people and of the service: what is shown of them, and a test of one. How they change: channel-changes.ts. */
+
+import type { Channel } from '../core/channel.ts'
+import type { Owner } from '../core/outcome.ts'
+import type { AttemptResult } from '../delivery/attempt.ts'
+import type { ByHand } from '../delivery/by-hand.ts'
+import type { ChannelOutcome } from '../delivery/channel-outcome.ts'
+import { type ChannelChanges, type ChannelChangesOptions, createChannelChanges } from './channel-changes.ts'
+import { findChannel, shownChannel } from './channel-details.ts'
+import { readChannels } from './channel-rows.ts'
+
+export interface AlertChannels extends ChannelChanges {
+  /** By their ids, ascending. */
+  list(who: Owner, page: { after?: number | undefined; limit: number }): Promise<Channel[]>
+  get(who: Owner, id: number): Promise<Channel | undefined>
+  /** Sends one now, and tells what came of it. */
+  test(who: Owner, id: number): Promise<ChannelOutcome<AttemptResult>>
+}
+
+export interface AlertChannelsOptions extends ChannelChangesOptions {
+  byHand: Pick<ByHand, 'test'>
+  /** Whether somebody may send one more by hand now. */
+  takeToken: (who: Owner) => boolean
+}
+
+export function createChannels(options: AlertChannelsOptions): AlertChannels {
+  const { pool, box, byHand, takeToken } = options
+  return {
+    ...createChannelChanges(options),
+    async list(who, page) {
+      return (await readChannels(pool, who, page)).map(row => shownChannel(box, row))
+    },
+    async get(who, id) {
+      const row = await findChannel(pool, who, id)
+      return row && shownChannel(box, row)
+    },
+    async test(who, id) {
+      const row = await findChannel(pool, who, id)
+      if (row === undefined) return { ok: false, code: 'CHANNEL_UNKNOWN' }
+      if (!takeToken(who)) return { ok: false, code: 'TOO_MANY_REQUESTS' }
+      return { ok: true, value: await byHand.test(row) }
+    },
+  }
+}

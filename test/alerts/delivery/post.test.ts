@@ -1,0 +1,88 @@
+/** What receivers do. */
+
+import { test } from 'tap'
+import { createPost } from '../../../alerts/delivery/post.ts'
+import { createTargetCheck } from '../../../alerts/delivery/targets.ts'
+import { type AlertReceiver, startReceiver } from '../../support/alert-receiver.ts'
+
+function postTo({ origin }: AlertReceiver, more: { path?: string; secrets?: string[]; timeoutMs?: number } = {}) {
+  const { path = '/hook', secrets = [], timeoutMs = 15_000 } = more
+  const post = createPost(createTargetCheck({ allowed: [origin], ownAddresses: () => [] }))
+  const posted = { url: `${origin}${path}`, headers: { 'x-test': 'a' }, body: '{"a":1}', secrets }
+  return post(posted, AbortSignal.timeout(timeoutMs))
+}
+
+test('a notification is one POST, with its path, its headers and its body', async t => {
+  const receiver = await startReceiver(t)
+  t.match(await postTo(receiver, { path: '/hook?a=b' }), { outcome: 'delivered', status: 204, error: null, answer: '' })
+  t.match(receiver.received, [{ path: '/hook?a=b', headers: { 'x-test': 'a' }, body: '{"a":1}' }])
+})
+
+test('by the status it is delivered, failed, or gone', async t => {
+  const receiver = await startReceiver(t)
+  const outcomes: [number, string][] = [
+    [200, 'delivered'],
+    [202, 'delivered'],
+    [299, 'delivered'],
+    [301, 'failed'],
+    [308, 'failed'],
+    [400, 'failed'],
+    [410, 'gone'],
+    [429, 'failed'],
+    [500, 'failed'],
+  ]
+  for (const [status, outcome] of outcomes) {
+    receiver.answer = response => void response.writeHead(status).end('so')
+    t.match(await postTo(receiver), { outcome, status, answer: 'so' }, String(status))
+  }
+})
+
+test('a redirect is not followed', async t => {
+  const other = await startReceiver(t)
+  const receiver = await startReceiver(t)
+  for (const status of [301, 302, 303, 307, 308]) {
+    receiver.answer = response => void response.writeHead(status, { location: `${other.origin}/` }).end()
+    t.match(await postTo(receiver), { outcome: 'failed', status, error: `status ${status}` })
+  }
+  t.strictSame(other.received, [])
+})
+
+test('of a long answer the beginning is kept, and the rest is not read', async t => {
+  const receiver = await startReceiver(t)
+  let sentBytes = 0
+  receiver.answer = response => {
+    response.writeHead(200)
+    const piece = Buffer.alloc(64 * 1024, 'é')
+    const more = () => {
+      while (sentBytes < 10_000_000 && response.writable) {
+        sentBytes += piece.length
+        if (!response.write(piece)) return void response.once('drain', more)
+      }
+      response.end()
+    }
+    more()
+  }
+  const result = await postTo(receiver)
+  t.match(result, { outcome: 'delivered', status: 200, answer: 'é'.repeat(1000) })
+  t.ok(sentBytes < 10_000_000, `${sentBytes} bytes were sent`)
+})
+
+test('one that does not answer, or only begins to, has failed', async t => {
+  const receiver = await startReceiver(t)
+  receiver.answer = () => undefined
+  t.match(await postTo(receiver, { timeoutMs: 100 }), { outcome: 'failed', status: null, error: 'no answer in time' })
+  receiver.answer = response => void response.writeHead(200).write('half')
+  t.match(await postTo(receiver, { timeoutMs: 300 }), { outcome: 'delivered', status: 200, answer: 'half' })
+  receiver.answer = response => void response.socket?.destroy()
+  t.match(await postTo(receiver), { outcome: 'failed', status: null, error: 'UND_ERR_SOCKET' })
+  receiver.answer = response => void response.socket?.end('no HTTP at all')
+  t.match(await postTo(receiver), { outcome: 'failed', status: null, error: 'HTTPParserError' })
+  t.match(await postTo({ ...receiver, origin: 'http://127.0.0.1:9' }), { outcome: 'failed', error: 'ECONNREFUSED' })
+})
+
+test('an answer that PostgreSQL could not keep, or that sends a secret back, is changed', async t => {
+  const receiver = await startReceiver(t)
+  receiver.answer = response => void response.end(Buffer.from('a\0b\xff token-123, again token-123', 'latin1'))
+  const { answer } = await postTo(receiver, { secrets: ['token-123', ''] })
+  t.equal(answer, 'a\u{fffd}b\u{fffd} ***, again ***')
+})
