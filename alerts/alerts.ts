@@ -1,0 +1,182 @@
+/** Entry point of this folder: rules on readings and silence, what they find, and who is told of it. */
+
+import type pg from 'pg'
+import { createLocalTime } from '../analytics/time/local-time.ts'
+import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
+import type { Live } from '../live/live.ts'
+import type { Log } from '../store/log.ts'
+import type { Transaction } from '../store/postgres/transaction.ts'
+import type { AlertRow } from './core/alert.ts'
+import { bounds, type Waits } from './core/bounds.ts'
+import type { AlertDevices } from './core/devices.ts'
+import type { Fact } from './core/fact.ts'
+import { groupValue } from './core/group-key.ts'
+import type { ReadAlertReadings } from './core/readings.ts'
+import { createDelivery, type Delivery, type DeliveryOptions } from './delivery/delivery.ts'
+import { kindOf } from './delivery/kinds/kinds.ts'
+import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
+import type { TakenReadings } from './engine/reading-intake.ts'
+import type { Coverage } from './engine/rule-coverage.ts'
+import { createOutbox } from './outbox/outbox.ts'
+import { type AlertSilences, createAlertSilences } from './outbox/silence-rows.ts'
+import { createAlertSweep } from './outbox/sweep.ts'
+import { createPreview, type Preview } from './preview/preview.ts'
+import { type AlertList, createAlertList } from './store/alerts.ts'
+import { applyTransitions } from './store/apply.ts'
+import type { WriteAudit } from './store/audit.ts'
+import { readEngineRow, writeEvaluatedUntil } from './store/engine-row.ts'
+import { readPairs } from './store/pairs.ts'
+import { type AlertRules, createAlertRules } from './store/rules.ts'
+import { createToldAlerts } from './told-alerts.ts'
+
+export interface AlertsOptions {
+  pool: pg.Pool
+  log: Log
+  nowMs: () => number
+  timeZone: string
+  publicUrl: () => string
+  feed: ChangeFeed
+  /** Whether this process does what one does for all: it evaluates rules and tells of them. */
+  leads: () => boolean
+  /** For a transaction that only the leader may make. */
+  requireLead: (transaction: Transaction) => Promise<void>
+  audit: WriteAudit
+  devices: AlertDevices
+  /** Has in memory what `devices.mayRead` asks of an account. */
+  learnOwner: (account: number) => Promise<void>
+  live: Pick<Live, 'latest' | 'silenceOf' | 'hourShareOf'>
+  /** Of readings that are durable; `onMissed` when there were some that it was not told. */
+  onStored: (
+    listener: (readings: TakenReadings & { readonly place?: { readonly receiptMs: number } | undefined }) => void,
+    onMissed: () => void,
+  ) => void
+  /** Whether no readings are taken at present, or some that others took are not known here. */
+  isOut: () => boolean
+  /** Whether QuestDB answers, and the state of the fleet is known. */
+  isSettled: () => boolean
+  /** Of all readings that were taken up to now: whether QuestDB shows them. */
+  markTaken: () => () => boolean
+  readings: ReadAlertReadings
+  /** What the service knows of itself. */
+  facts: () => Promise<readonly Fact[]>
+  /** The symbol of a metric's unit. */
+  unitOf: (metric: string) => string | null
+  deliver: Omit<
+    DeliveryOptions,
+    'pool' | 'log' | 'nowMs' | 'timeZone' | 'publicUrl' | 'leads' | 'requireLead' | 'audit'
+  >
+  waits?: Partial<Waits>
+  pairsMax?: number
+}
+
+export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsubscribing'> {
+  rules: AlertRules
+  silences: AlertSilences
+  alerts: AlertList
+  preview: Preview
+  /** Of how many devices a rule is evaluated; undefined where this process does not evaluate it. */
+  coverageOf(rule: number): Coverage | undefined
+  /** Calls the listener after each commit with the alerts that it has changed, those of other processes too. */
+  onAlert(listener: (alerts: readonly AlertRow[]) => void): void
+  meter: AlertMeter
+  /** What was taken is evaluated and committed, and what is being sent has ended. */
+  close(): Promise<void>
+}
+
+export interface AlertMeter {
+  engine(): EngineHostState
+  /** Notifications that were given up as too many waited. */
+  givenUp(): number
+  delivery: Delivery['meter']
+}
+
+/** Synchronous, so that its listener is there before the first reading. */
+export function openAlerts(options: AlertsOptions): Alerts {
+  const { pool, log, nowMs, feed, leads, requireLead, audit, devices, publicUrl, timeZone, live } = options
+  const waits: Waits = { ...usualWaits, ...options.waits }
+  const { offsetMs } = createLocalTime(timeZone)
+  const shared = { pool, log, nowMs, feed, leads, requireLead, audit, publicUrl, timeZone, waits, offsetMs, devices }
+  const delivery = createDelivery({ ...options.deliver, ...shared })
+  const deviceOf = (number: number) => devices.byNumber(number)
+  const groupValueOf = (groupBy: string | null, device: number) => groupValue(groupBy, deviceOf(device)?.tags ?? [])
+  const groupKeys = new Map<number, string | null>()
+  const outbox = createOutbox({
+    ...shared,
+    deviceOf,
+    unitOf: options.unitOf,
+    backlog: () => host.backlog(),
+    kindOf,
+    delivered: delivery.wake,
+  })
+  const { wake } = outbox
+  const rules = createAlertRules({
+    ...shared,
+    groupValueOf,
+    wake,
+    refusalOf: (rule, owner, id) => (host.hasRoomFor({ ...rule, owner }, id) ? undefined : 'TOO_MANY_PAIRS'),
+  })
+  const told = createToldAlerts({ feed, log, byIds: ids => alerts.byIds(ids) })
+  const alerts = createAlertList({ ...shared, changed: told.changed })
+  const sweep = createAlertSweep(shared)
+  const host = createEngineHost({
+    ...options,
+    async readRules() {
+      const all = await rules.all()
+      for (const { id, group_by } of all) groupKeys.set(id, group_by)
+      return all
+    },
+    readVersions: rules.versions,
+    store: {
+      readRow: () => readEngineRow(pool),
+      readPairs: () => readPairs(pool),
+      async apply({ evaluatedUntilMs, ...batch }) {
+        const { alertIds, unknownRules } = await applyTransitions(pool, {
+          ...shared,
+          ...batch,
+          ...(evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }),
+          nowMs: nowMs(),
+          groupValueOf: (rule, device) => groupValueOf(groupKeys.get(rule) ?? null, device),
+        })
+        told.changed(alertIds)
+        wake()
+        return { unknownRules }
+      },
+      writeEvaluatedUntil: evaluatedUntilMs => writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead }),
+    },
+  })
+  rules.onChange(host.rulesChanged)
+  options.onStored(readings => host.take(readings, readings.place?.receiptMs ?? nowMs()), host.missed)
+  const preview = createPreview({ ...shared, readings: options.readings, silenceOf: live.silenceOf })
+  return {
+    rules,
+    channels: delivery.channels,
+    silences: createAlertSilences({ ...shared, wake }),
+    alerts,
+    deliveries: delivery.deliveries,
+    unsubscribing: delivery.unsubscribing,
+    preview: withOwner(preview, options.learnOwner),
+    coverageOf: host.coverageOf,
+    onAlert: told.onAlert,
+    meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
+    async close() {
+      await preview.close()
+      await host.close()
+      await Promise.all([outbox.close(), sweep.close(), delivery.close()])
+      await told.close()
+    },
+  }
+}
+
+const { groupWaitMs, groupIntervalMs, repeatMs } = bounds
+const usualWaits: Waits = { groupWaitMs, groupIntervalMs, repeatMs }
+
+/** What its owner may read is asked before. */
+function withOwner(preview: Preview, learnOwner: AlertsOptions['learnOwner']): Preview {
+  return {
+    ...preview,
+    async run(asked, signal) {
+      if (asked.owner.account !== null) await learnOwner(asked.owner.account)
+      return await preview.run(asked, signal)
+    },
+  }
+}
