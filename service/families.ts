@@ -2,6 +2,7 @@
 
 import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
+import { alertsFamilies } from '../api/alerts/alerts-family.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import type { Readiness } from '../api/http/health.ts'
@@ -46,6 +47,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     ...createLineProtocol(inputs),
     contentFilesFamily({ postgres: store.postgres, publicUrl, log }),
     createAdmin(inputs, eraseJobs),
+    ...createAlerts(inputs),
     serverFamily({ readiness, metrics }),
     ...signIn.families,
     webFamily(),
@@ -139,6 +141,13 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,
   })
+}
+
+function createAlerts({ config, log, parts }: FamilyInputs): RouteFamily[] {
+  const { alerts, accounts, devices, clockMs } = parts
+  const { findPrincipal, origins } = accounts
+  const numberOf = (name: string) => devices.get(name)?.number
+  return alertsFamilies({ findPrincipal, origins, log, alerts, numberOf, timeZone: config.TIME_ZONE, nowMs: clockMs })
 }
 
 function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {

@@ -8,6 +8,7 @@ import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { packageVersion } from '../store/version.ts'
+import { addAlertMetrics } from './alert-metrics.ts'
 import { createFamilies } from './families.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { readinessOf } from './readiness.ts'
@@ -117,6 +118,7 @@ function createServiceServer(
     retention: parts.retention.state,
     version: packageVersion(),
   })
+  addAlertMetrics(metrics.registry, parts.alerts)
   return createServer({ config, connections, measure: metrics.measure, families, log })
 }
 

@@ -8,7 +8,7 @@ import { type Accounts, openAccounts } from '../auth/accounts/accounts.ts'
 import { createPasswords } from '../auth/accounts/passwords.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import { type Keys, openKeys } from '../auth/keys/keys.ts'
-import { createMailTransport } from '../auth/mail/mail-transport.ts'
+import { createMailTransport, type MailTransport } from '../auth/mail/mail-transport.ts'
 import { type ChangeFeed, requireCurrent } from '../auth/nodes/change-feed.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
@@ -26,6 +26,7 @@ export interface ServiceAccounts extends ServiceSessions, RequestIdentity {
   keys: Keys
   tenants: Tenants
   publicUrl: () => string
+  sendMail: MailTransport['send']
   family: AccountsFamily
   close(): Promise<void>
 }
@@ -108,6 +109,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     codec,
     tenants,
     publicUrl,
+    sendMail: transport.send,
     ...identity,
     family: accountsFamily(accountGroups(service), { ...identity, log }),
     async close() {

@@ -7,6 +7,7 @@ import { createLive, type Live, type LiveOptions } from '../live/live.ts'
 import type { Query } from '../query/query.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
+import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import { createLiveMetrics } from './live-metrics.ts'
 import type { ServiceShard } from './shards.ts'
@@ -27,8 +28,8 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   const { shards, ingest, devices, metrics, query, clockMs } = parts
   const { shared } = ingest
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
-  let untold = takenOf(ingest)
-  const isUnapplied = () => !isApplied(ingest, untold)
+  let isApplied = appliedMark(ingest)
+  const isUnapplied = () => !isApplied()
   const ordinals = () => {
     const { journal, forwarder } = ingest.status()
     return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
@@ -56,7 +57,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   let timer: NodeJS.Timeout | undefined
 
   function missed(): void {
-    untold = takenOf(ingest)
+    isApplied = appliedMark(ingest)
     loadBehind()
   }
 
@@ -80,19 +81,6 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
       await live.close()
     },
   }
-}
-
-type Taken = { readonly ordinal: number; readonly end: number }
-
-function takenOf({ status }: Pick<Ingest, 'status'>): Taken {
-  const { ordinal, end } = status().journal
-  return { ordinal, end }
-}
-
-/** Of a shared journal nobody knows how many readings there are before its end. */
-function isApplied({ status, shared }: Pick<Ingest, 'status' | 'shared'>, { ordinal, end }: Taken): boolean {
-  const { forwarder } = status()
-  return shared === undefined ? forwarder.appliedOrdinal >= ordinal : forwarder.applied >= end
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The parts of a running service, which the routes are made of. */
 
+import type { Alerts } from '../alerts/alerts.ts'
 import type { Claims } from '../ingest/idempotency/claims.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
@@ -33,6 +34,7 @@ export interface ServiceParts extends ServiceQueries, Registries {
   diskUse: DiskUse
   claims: Claims
   live: Live
+  alerts: Alerts
   acceptedFrom: AcceptedFrom
   retention: Retention
   nodes: Pick<ServiceNodes, 'join' | 'feed' | 'leads' | 'fault' | 'count' | 'several'>

@@ -15,6 +15,7 @@ import { openStore, type Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
 import { listen } from './listen.ts'
 import { openServiceAccounts } from './open-accounts.ts'
+import { openServiceAlerts } from './open-alerts.ts'
 import {
   assertClockIsSet,
   type DiskIngest,
@@ -116,9 +117,12 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
+  const alerting = { store, directory, ingest, pointsIngest, devices, metrics, accounts, live, diskUse, clockMs }
+  const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
+  onOpen(() => alerts.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
   const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }
-  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, nodes: serviceNodes }
+  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, alerts, nodes: serviceNodes }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -1,0 +1,65 @@
+/** What the registries say of devices and of who may read them, as alerts ask it. */
+
+import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
+import type { Account } from '../auth/accounts/account.ts'
+import type { Accounts } from '../auth/accounts/accounts.ts'
+import type { Device } from '../auth/devices/device.ts'
+import type { Devices } from '../auth/devices/devices.ts'
+import type { Metrics } from '../auth/metrics/metrics.ts'
+import { type ReadScope, readScopeOf } from '../auth/policy.ts'
+import { metrics as builtIn } from '../store/tables.ts'
+
+interface AlertDeviceParts {
+  devices: Pick<Devices, 'all' | 'byNumber' | 'onChange'>
+  metrics: Pick<Metrics, 'get' | 'series'>
+  accounts: Pick<Accounts, 'find'>
+}
+
+export function createAlertDevices({ devices, metrics, accounts }: AlertDeviceParts): {
+  devices: AlertDevices
+  learnOwner(account: number): Promise<void>
+} {
+  const scopes = new Map<number, ReadScope>()
+  return {
+    devices: {
+      *all() {
+        for (const device of devices.all()) yield alertDeviceOf(device)
+      },
+      byNumber(number) {
+        const device = devices.byNumber(number)
+        return device && alertDeviceOf(device)
+      },
+      onChange: listener => devices.onChange((device, isRemoved) => listener(alertDeviceOf(device), isRemoved)),
+      mayRead(owner, device) {
+        if (owner === null) return true
+        const scope = scopes.get(owner) ?? { owner }
+        return scope === 'all' || (scope !== 'EMAIL_UNVERIFIED' && device.owner === scope.owner)
+      },
+      seriesOf(device, name) {
+        const column = (builtIn as readonly string[]).indexOf(name)
+        if (column !== -1) return { column }
+        const metric = metrics.get(name)
+        const series = metric && metrics.series(device, metric)
+        return series === undefined ? undefined : { series }
+      },
+    },
+    async learnOwner(id) {
+      scopes.set(id, scopeOf(await accounts.find(id)))
+    },
+  }
+}
+
+/** As a session of the account has it. Of one that is not active, nothing is read. */
+function scopeOf(account: Account | undefined): ReadScope {
+  if (account === undefined || !account.isActive) return 'EMAIL_UNVERIFIED'
+  return readScopeOf({ kind: 'key', account, keyId: 0, scopes: [], createDevices: false })
+}
+
+function alertDeviceOf(device: Device): AlertDevice {
+  const { number, symbol, name, owner, log_switch, location_short } = device
+  return { number, symbol, name, tags: tagsOf(device), owner, log_switch, location_short }
+}
+
+function tagsOf(device: Device & { tags?: readonly string[] }): readonly string[] {
+  return device.tags ?? []
+}

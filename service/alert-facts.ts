@@ -1,0 +1,55 @@
+/** What the service knows of itself, for rules of its operators. */
+
+import type { Fact } from '../alerts/core/fact.ts'
+import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
+import type { Store } from '../store/store.ts'
+
+export interface AlertFactsOptions {
+  store: { questdb: Pick<Store['questdb'], 'state'> }
+  ingest: Pick<Ingest, 'status'>
+  pointsIngest: Pick<PointsIngest, 'status'>
+  diskUse: Pick<DiskUse, 'read'>
+  nowMs: () => number
+}
+
+const hourMs = 3_600_000
+
+/** To be asked several times a minute. */
+export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
+  const { store, ingest, pointsIngest, diskUse, nowMs } = options
+  let awaySinceMs: number | undefined
+  let steps = ingest.status().clock.steps
+  const steppedMs: number[] = []
+
+  function questdbAway(): Fact {
+    const { state, reason = '' } = store.questdb.state()
+    awaySinceMs = state === 'up' ? undefined : (awaySinceMs ?? nowMs())
+    const seconds = awaySinceMs === undefined ? 0 : Math.max(1, Math.round((nowMs() - awaySinceMs) / 1000))
+    return { fact: 'questdb_away', value: seconds, text: reason }
+  }
+
+  function deadLetters(): Fact {
+    const count = ingest.status().forwarder.deadLetters + pointsIngest.status().forwarder.deadLetters
+    return { fact: 'dead_letters', value: count, text: '' }
+  }
+
+  function journalFull(): Fact {
+    const shares = [ingest.status(), pointsIngest.status()].map(({ journal }) => journal.bytes / journal.bytesMax)
+    return { fact: 'journal_full', value: Math.max(...shares), text: ingest.status().journal.issue ?? '' }
+  }
+
+  function clockStepped(): Fact {
+    const { clock } = ingest.status()
+    for (; steps < clock.steps; steps++) steppedMs.push(nowMs())
+    while ((steppedMs[0] ?? nowMs()) < nowMs() - hourMs) steppedMs.shift()
+    return { fact: 'clock_stepped', value: steppedMs.length, text: '' }
+  }
+
+  async function diskFull(): Promise<Fact> {
+    const { daysUntilFull } = await diskUse.read()
+    return { fact: 'disk_full', value: daysUntilFull ?? Number.POSITIVE_INFINITY, text: '' }
+  }
+
+  return async () => [questdbAway(), deadLetters(), journalFull(), clockStepped(), await diskFull()]
+}

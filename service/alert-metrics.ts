@@ -1,0 +1,46 @@
+/** Metrics of alerts: what fires, and how far the evaluation is. */
+
+import { Gauge, type Registry } from 'prom-client'
+import type { Alerts } from '../alerts/alerts.ts'
+import { counter, gauge } from '../api/http/metric-kinds.ts'
+
+export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Alerts, 'alerts' | 'meter'>): void {
+  new Gauge({
+    name: 'barograph_alerts',
+    help: 'Alerts that are pending or fire, by state and severity.',
+    labelNames: ['state', 'severity'],
+    registers: [registry],
+    async collect() {
+      this.reset()
+      // Without PostgreSQL they are not known.
+      const counts = await alerts.counts().catch(() => [])
+      for (const { state, severity, count } of counts) this.set({ state, severity }, count)
+    },
+  })
+  const { engine } = meter
+  gauge(
+    registry,
+    'barograph_alert_pairs',
+    'Pairs of a rule and a device that are evaluated here.',
+    () => engine().pairs,
+  )
+  gauge(registry, 'barograph_alert_backlog', 'Changes of alerts that are not committed yet.', () => engine().backlog)
+  counter(
+    registry,
+    'barograph_alert_readings_deferred_total',
+    'Readings that too many others were before; they are evaluated from QuestDB.',
+    () => engine().dropped,
+  )
+  counter(
+    registry,
+    'barograph_alert_transitions_merged_total',
+    'Alerts that came and went before they could be written.',
+    () => engine().merged,
+  )
+  counter(
+    registry,
+    'barograph_alert_notifications_given_up_total',
+    'Notifications that were given up because too many waited.',
+    meter.givenUp,
+  )
+}

@@ -1,0 +1,80 @@
+/** Opens the alerts: readings, registries and the live state tell them what happens, accounts who may be told of it. */
+
+import { type Alerts, openAlerts } from '../alerts/alerts.ts'
+import { writeAudit } from '../auth/audit.ts'
+import type { Devices } from '../auth/devices/devices.ts'
+import type { Metrics } from '../auth/metrics/metrics.ts'
+import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
+import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
+import type { Live } from '../live/live.ts'
+import { signOf } from '../metrics/units.ts'
+import { createAlertReadings } from '../query/alerts/alert-readings.ts'
+import type { Config } from '../settings/config.ts'
+import type { DataDirectory } from '../store/data-directory.ts'
+import type { Log } from '../store/log.ts'
+import type { Store } from '../store/store.ts'
+import { alertDelivery } from './alert-delivery.ts'
+import { createAlertDevices } from './alert-devices.ts'
+import { createAlertFacts } from './alert-facts.ts'
+import { appliedMark } from './applied-mark.ts'
+import type { Clock } from './clock.ts'
+import type { ServiceAccounts } from './open-accounts.ts'
+import type { ServiceNodes } from './open-nodes.ts'
+
+interface AlertParts {
+  store: Store
+  directory: Pick<DataDirectory, 'secret'>
+  ingest: Ingest
+  pointsIngest: PointsIngest
+  devices: Devices
+  metrics: Metrics
+  accounts: ServiceAccounts
+  live: Live
+  diskUse: DiskUse
+  nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'requireLead'>
+  clockMs: Clock
+}
+
+/** Before the first reading is taken. */
+export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): Alerts {
+  const { store, ingest, metrics, accounts, live, nodes, clockMs } = parts
+  const { devices, learnOwner } = createAlertDevices({ ...parts, accounts: accounts.accounts })
+  const readings = createAlertReadings({
+    questdb: store.questdb.address,
+    questdbAnswers: store.questdb.answers,
+    timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
+    log,
+  })
+  const alerts = openAlerts({
+    pool: store.postgres,
+    log,
+    nowMs: clockMs,
+    timeZone: config.TIME_ZONE,
+    publicUrl: accounts.publicUrl,
+    feed: nodes.feed,
+    leads: nodes.leads,
+    requireLead: nodes.requireLead,
+    audit: writeAudit,
+    devices,
+    learnOwner,
+    live,
+    onStored: ingest.onStored,
+    isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
+    isSettled: () => store.questdb.state().state === 'up' && live.isLoaded() && !live.isCatchingUp(),
+    markTaken: () => appliedMark(ingest),
+    readings: readings.read,
+    facts: createAlertFacts({ ...parts, nowMs: clockMs }),
+    unitOf(name) {
+      const unit = metrics.get(name)?.unit ?? null
+      return unit === null ? null : signOf(unit)
+    },
+    deliver: alertDelivery(config, log, parts),
+  })
+  return {
+    ...alerts,
+    async close() {
+      await alerts.close()
+      await readings.close()
+    },
+  }
+}
