@@ -70,6 +70,7 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
 
   async function run(query: AlertQueries['piece'], signal: AbortSignal): Promise<PackedPiece> {
     if (!(await questdbAnswers())) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
+    if (signal.aborted) throw new BodyInterrupted<AnswerCode>('CANCELLED')
     const result = await pool.run('piece', query, signal)
     logAvailability(result)
     if (!result.ok) throw new BodyInterrupted<AnswerCode>(result.code)

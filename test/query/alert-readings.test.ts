@@ -71,11 +71,20 @@ function asked(of: readonly number[]) {
 }
 
 async function read(of: readonly number[], pieceRows = 60_000, signal = never): Promise<Row[]> {
-  const options = { questdb: questdb.address, questdbAnswers: () => true, timeoutMs: 600_000, log: silentLog, pieceRows }
+  const options = {
+    questdb: questdb.address,
+    questdbAnswers: () => true,
+    timeoutMs: 600_000,
+    log: silentLog,
+    pieceRows,
+  }
   const reader = createAlertReadings(options)
   const rows: Row[] = []
   try {
-    for await (const piece of reader.read({ devices: asked(of), columns: ['temperature', undefined], ...range }, signal)) {
+    for await (const piece of reader.read(
+      { devices: asked(of), columns: ['temperature', undefined], ...range },
+      signal,
+    )) {
       t.ok(piece.timesUs.length === piece.length && piece.values.length === 2)
       for (let at = 0; at < piece.length; at++) {
         rows.push({
@@ -118,7 +127,10 @@ t.test('of more devices than a statement names, no others come', async t => {
   const found: number[] = []
   const many = { devices: [...asked([0, 2]), ...others], columns: [], ...range }
   for await (const { device } of reader.read(many, never)) found.push(...device)
-  t.strictSame(found, [0, 2].map(numberOf).sort((a, b) => a - b))
+  t.strictSame(
+    found,
+    [0, 2].map(numberOf).sort((a, b) => a - b),
+  )
 })
 
 t.test('it says so when QuestDB does not answer, when nobody waits, and when it is closed', async t => {
