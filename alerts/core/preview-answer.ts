@@ -8,7 +8,10 @@ const PreviewedDevice = z.object({
   device: z.string().nullable().meta({ description: 'Null where the rule has one alert for all its devices' }),
   intervals: z
     .array(z.object({ from: time, to: time.nullable() }))
-    .meta({ description: 'In which it fires, within the range, ascending; the newest ones where there are many. `to` is null of one that goes on.' }),
+    .meta({
+      description:
+        'In which it fires, within the range, ascending; the newest ones where there are many. `to` is null of one that goes on.',
+    }),
   count: z.int().meta({ description: 'How often it fires' }),
   longest_seconds: z.number(),
 })
@@ -21,7 +24,9 @@ const PreviewedWeek = z.object({
 })
 
 export const PreviewAnswer = z.object({
-  supported: z.boolean().meta({ description: 'False for conditions that stored readings say nothing of; then nothing is counted' }),
+  supported: z
+    .boolean()
+    .meta({ description: 'False for conditions that stored readings say nothing of; then nothing is counted' }),
   from: time,
   to: time,
   devices: z.array(PreviewedDevice).meta({ description: 'Those that fire most often first' }),

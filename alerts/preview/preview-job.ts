@@ -33,7 +33,12 @@ export interface FiringCounts {
 export interface PreviewResult {
   /** `noDevice` for an alert of all devices. */
   readonly devices: readonly (FiringCounts & { readonly number: number })[]
-  readonly weeks: readonly { readonly week: string; readonly count: number; readonly half: number; readonly twice: number }[]
+  readonly weeks: readonly {
+    readonly week: string
+    readonly count: number
+    readonly half: number
+    readonly twice: number
+  }[]
 }
 
 /** Of a kind of condition: what it makes of stored readings. */
@@ -53,4 +58,7 @@ export type PreviewCommand = { readonly id: number } & (
 )
 
 /** To each command with readings, and to the end. */
-export type PreviewReply = { readonly id: number } & ({ readonly kind: 'taken' } | { readonly kind: 'done'; readonly result: PreviewResult })
+export type PreviewReply = { readonly id: number } & (
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'done'; readonly result: PreviewResult }
+)

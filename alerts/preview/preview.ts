@@ -97,7 +97,10 @@ function answerOf({ devices, weeks }: PreviewResult, { job, leftOut, devices: co
   const names = new Map(covered.map(({ number, name }) => [number, name]))
   const shown = devices.map(({ number, count, longestMs, intervals }) => ({
     device: names.get(number) ?? null,
-    intervals: intervals.map(({ fromMs, toMs }) => ({ from: textOf(fromMs), to: Number.isNaN(toMs) ? null : textOf(toMs) })),
+    intervals: intervals.map(({ fromMs, toMs }) => ({
+      from: textOf(fromMs),
+      to: Number.isNaN(toMs) ? null : textOf(toMs),
+    })),
     count,
     longest_seconds: longestMs / 1000,
   }))

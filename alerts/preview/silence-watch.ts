@@ -9,6 +9,8 @@ export function lastBeforeMs({ lastMs }: JobDevice, { readFromMs }: Pick<Preview
   return lastMs < readFromMs ? lastMs : Number.NaN
 }
 
+const halfMicrosecondMs = 0.0005
+
 interface Heard {
   readonly pair: PreviewedPair
   readonly afterMs: number
@@ -34,7 +36,8 @@ export class SilenceWatch implements Watch {
       if (heard === undefined) continue
       const timeUs = timesUs[row] as number
       const receiptMs = timeUs / 1000
-      tick(heard, receiptMs)
+      // A reading at the very moment of a deadline is in time.
+      tick(heard, receiptMs - halfMicrosecondMs)
       if (!heard.pair.isIdle) heard.pair.take({ kind: 'reading', timeUs, receiptMs, value: Number.NaN })
       heard.lastMs = receiptMs
     }
@@ -48,5 +51,5 @@ export class SilenceWatch implements Watch {
 /** If a deadline has passed before this time; of a device that was never heard there is none. */
 function tick({ pair, afterMs, lastMs }: Heard, nowMs: number): void {
   const dueMs = lastMs + afterMs
-  if (nowMs > dueMs) pair.take({ kind: 'tick', nowMs, lastMs, dueMs })
+  if (nowMs >= dueMs) pair.take({ kind: 'tick', nowMs, lastMs, dueMs })
 }

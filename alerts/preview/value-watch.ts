@@ -15,12 +15,14 @@ export class ValueWatch implements Watch {
   take({ device, timesUs, values: [values], length }: AlertReadings): void {
     if (values === undefined) return
     for (let row = 0; row < length; row++) {
+      const pair = this.#pairs.get(device[row] as number)
       const value = values[row] as number
-      if (Number.isNaN(value)) continue
+      // Without a value, time goes on for a pair that has changed too often.
+      if (pair === undefined || (Number.isNaN(value) && pair.isIdle)) continue
       const timeUs = timesUs[row] as number
       // When it was received is not stored: as soon as it was measured.
       const observation: Observation = { kind: 'reading', timeUs, receiptMs: timeUs / 1000, value }
-      this.#pairs.get(device[row] as number)?.take(observation)
+      pair.take(observation)
     }
   }
 

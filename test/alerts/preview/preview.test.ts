@@ -1,0 +1,213 @@
+/** A preview as the API asks for it: which devices are read, what is answered, and what is refused. */
+
+import t from 'tap'
+import type { AlertDevice } from '../../../alerts/core/devices.ts'
+import type { AlertReadings, AskedReadings, ReadAlertReadings } from '../../../alerts/core/readings.ts'
+import { NewRule } from '../../../alerts/core/rule.ts'
+import { createPreview, type PreviewLimits } from '../../../alerts/preview/preview.ts'
+import type { TestHooks } from '../../support/databases.ts'
+
+const [fromMs, nowMs] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 26)]
+const hourMs = 3_600_000
+const stays = new AbortController().signal
+const ofAll = { all: true as const, account: null }
+
+const device = (number: number, given: Partial<AlertDevice> = {}): AlertDevice => ({
+  number,
+  symbol: `d-${number}`,
+  name: `d${number}`,
+  tags: [],
+  owner: null,
+  log_switch: true,
+  location_short: '',
+  ...given,
+})
+
+interface Given {
+  devices?: AlertDevice[]
+  /** Of a device: its readings by the hour of the range. */
+  values?: Record<number, readonly number[]>
+  limits?: Partial<PreviewLimits>
+  read?: ReadAlertReadings
+}
+
+function openPreview(t: TestHooks, { devices = [device(1), device(2)], values = {}, limits = {}, read }: Given = {}) {
+  const asked: AskedReadings[] = []
+  async function* hourly(what: AskedReadings): AsyncGenerator<AlertReadings> {
+    asked.push(what)
+    const hours = Math.max(0, ...Object.values(values).map(({ length }) => length))
+    for (let hour = 0; hour < hours; hour++) {
+      const of = what.devices.filter(({ number }) => (values[number]?.length ?? 0) > hour)
+      yield {
+        device: Int32Array.from(of, ({ number }) => number),
+        timesUs: Float64Array.from(of, () => (fromMs + hour * hourMs) * 1000),
+        values: what.columns.map(() => Float64Array.from(of, ({ number }) => values[number]?.[hour] ?? Number.NaN)),
+        length: of.length,
+      }
+    }
+  }
+  const preview = createPreview({
+    devices: {
+      all: () => devices,
+      mayRead: (owner, { owner: of }) => owner === null || owner === of,
+      seriesOf: (number, metric) => (metric === 'co2' && number === 1 ? { series: 77 } : undefined),
+    },
+    readings: read ?? hourly,
+    silenceOf: () => ({ lastMs: Number.NaN, lateSeconds: 7200, expectedMs: hourMs }),
+    timeZone: 'UTC',
+    nowMs: () => nowMs,
+    limits,
+  })
+  t.teardown(() => preview.close())
+  const run = async (rule: object, owner: Parameters<typeof preview.run>[0]['owner'] = ofAll, signal = stays) => {
+    const parsed = NewRule.parse({ name: 'a rule', selector: { all: true }, ...rule })
+    return await preview.run({ rule: parsed, fromMs, toMs: fromMs + 24 * hourMs, owner }, signal)
+  }
+  return { preview, run, asked }
+}
+
+const warm = { condition: { kind: 'above', metric: 'temperature', value: 30 } }
+
+t.test('it answers by names, those that fire most often first', async t => {
+  const { run } = openPreview(t, { values: { 1: [20, 31, 32, 20], 2: [31, 20, 31, 20, 31] } })
+  t.strictSame(await run(warm), {
+    ok: true,
+    value: {
+      supported: true,
+      from: '2026-11-01T00:00:00.000Z',
+      to: '2026-11-02T00:00:00.000Z',
+      devices: [
+        {
+          device: 'd2',
+          intervals: [
+            { from: '2026-11-01T00:00:00.000Z', to: '2026-11-01T01:00:00.000Z' },
+            { from: '2026-11-01T02:00:00.000Z', to: '2026-11-01T03:00:00.000Z' },
+            { from: '2026-11-01T04:00:00.000Z', to: null },
+          ],
+          count: 3,
+          longest_seconds: 20 * 3600,
+        },
+        {
+          device: 'd1',
+          intervals: [{ from: '2026-11-01T01:00:00.000Z', to: '2026-11-01T03:00:00.000Z' }],
+          count: 1,
+          longest_seconds: 7200,
+        },
+      ],
+      devices_left_out: 0,
+      total: 4,
+      longest_seconds: 20 * 3600,
+      weeks: [
+        { week: '2026-W44', count: 4, half: 4, twice: 4 },
+        { week: '2026-W45', count: 0, half: 0, twice: 0 },
+      ],
+    },
+  })
+})
+
+t.test('devices of others, devices that do not log and others than the selected ones are not read', async t => {
+  const devices = [
+    device(1, { owner: 5 }),
+    device(2, { owner: 6 }),
+    device(3, { owner: 5, log_switch: false }),
+    device(4, { owner: 5, tags: ['site:berlin'] }),
+  ]
+  const { run, asked } = openPreview(t, { devices })
+  const numbers = () => asked.splice(0).flatMap(({ devices }) => devices.map(({ number }) => number))
+  await run(warm, { all: false, account: 5 })
+  t.strictSame(numbers(), [1, 4])
+  await run({ ...warm, selector: { tags: ['site:*'] } }, { all: false, account: 5 })
+  t.strictSame(numbers(), [4])
+  await run({ ...warm, selector: { devices: ['d2', 'd1'] } }, { all: false, account: 5 })
+  t.strictSame(numbers(), [1])
+  await run(warm)
+  t.strictSame(numbers(), [1, 2, 4])
+})
+
+t.test('it reads the column or the series of the metric, and from before the range', async t => {
+  const { run, asked } = openPreview(t)
+  await run(warm)
+  await run({ condition: { kind: 'above', metric: 'co2', value: 1000 }, for_seconds: 3600 })
+  await run({ condition: { kind: 'silent' } })
+  t.match(asked, [
+    { columns: ['temperature'], devices: [{ series: [undefined] }, { series: [undefined] }] },
+    { columns: [undefined], devices: [{ series: [77] }, { series: [undefined] }] },
+    { columns: [], toUs: (fromMs + 24 * hourMs) * 1000 },
+  ])
+  t.ok(asked.every(({ fromUs }) => fromUs / 1000 <= fromMs - 24 * hourMs && fromUs % (hourMs * 1000) === 0))
+})
+
+t.test('of more than 200 devices the first are looked at, and the others counted', async t => {
+  const { run, asked } = openPreview(t, { devices: Array.from({ length: 203 }, (_, at) => device(at + 1)) })
+  t.match(await run(warm), { value: { devices_left_out: 3, devices: { length: 200 } } })
+  await run({ condition: { kind: 'site_silent', share: 0.5 } })
+  t.equal(asked[1]?.devices.length, 203, 'a site is looked at as a whole')
+})
+
+t.test('of conditions that readings say nothing of it says so', async t => {
+  const { run, asked } = openPreview(t)
+  for (const rule of [
+    { condition: { kind: 'battery', days: 14 } },
+    { selector: null, condition: { kind: 'service', fact: 'dead_letters' } },
+  ]) {
+    t.match(await run(rule), { ok: true, value: { supported: false, devices: [], weeks: [{}, {}] } })
+  }
+  t.strictSame(asked, [])
+})
+
+t.test('too many readings, and too long a time, are refused with the days that fit', async t => {
+  const values = { 1: Array.from({ length: 24 * 6 }, () => 20) }
+  const many = openPreview(t, { values, limits: { readingsMax: 24 * 4 } })
+  t.strictSame(await many.run(warm), { ok: false, code: 'PREVIEW_TOO_LARGE', days: 4 })
+  const long = openPreview(t, { values, limits: { timeMsMax: -1 } })
+  t.strictSame(await long.run(warm), { ok: false, code: 'PREVIEW_TOO_LARGE', days: 0 })
+  t.match(await long.run({ condition: { kind: 'battery', days: 14 } }), { ok: true })
+})
+
+t.test('two run at a time; one that nobody waits for makes room', async t => {
+  const leaving = new AbortController()
+  const held = Promise.withResolvers<void>()
+  async function* read(_: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings> {
+    await Promise.race([held.promise, new Promise(resolve => signal.addEventListener('abort', resolve))])
+    yield {
+      device: Int32Array.of(1),
+      timesUs: Float64Array.of(fromMs * 1000),
+      values: [Float64Array.of(31)],
+      length: 1,
+    }
+  }
+  const { run } = openPreview(t, { read })
+  const [left, stayed] = [run(warm, ofAll, leaving.signal), run(warm)]
+  t.strictSame(await run(warm), { ok: false, code: 'PREVIEW_BUSY' })
+  leaving.abort()
+  await t.rejects(left)
+  const third = run(warm)
+  held.resolve()
+  t.match(await stayed, { ok: true, value: { total: 1 } })
+  t.match(await third, { ok: true, value: { total: 1 } })
+})
+
+t.test('what reading throws, it throws, and goes on with the next', async t => {
+  let isAway = true
+  async function* read(): AsyncGenerator<AlertReadings> {
+    if (isAway) throw new Error('away')
+    yield* []
+  }
+  const { run } = openPreview(t, { read })
+  await t.rejects(run(warm), { message: 'away' })
+  isAway = false
+  t.match(await run(warm), { ok: true, value: { total: 0 } })
+})
+
+t.test('a preview that is closed meanwhile fails', async t => {
+  const held = Promise.withResolvers<void>()
+  async function* read(): AsyncGenerator<AlertReadings> {
+    await held.promise
+    yield* []
+  }
+  const { run, preview } = openPreview(t, { read })
+  const running = run(warm)
+  await preview.close()
+  held.resolve()
+  await t.rejects(running, /thread/)
+})
