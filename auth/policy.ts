@@ -63,7 +63,8 @@ export function authorize(permission: Permission, principal: Principal | undefin
   const rule: Rule = principal === undefined ? 'no' : policy[permission][principal.kind]
   if (principal === undefined || rule === 'no') return 'UNAUTHENTICATED'
   if (rule === 'forbidden') return 'FORBIDDEN'
-  if (rule === 'ingest' || rule === 'read' || rule === 'alerts') return hasScope(principal, rule) ? 'allowed' : 'FORBIDDEN'
+  if (rule === 'ingest' || rule === 'read' || rule === 'alerts')
+    return hasScope(principal, rule) ? 'allowed' : 'FORBIDDEN'
   return rule !== 'administrator' || isAdministrator(principal) ? 'allowed' : 'FORBIDDEN'
 }
 

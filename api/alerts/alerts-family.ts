@@ -1,12 +1,12 @@
 /** The API of alerts: families of their own prefixes, which look at requests and tell problems as the admin API does. */
 
-import type { AdminOperation } from '../admin/operation.ts'
 import type { GuardOptions } from '../admin/guard.ts'
+import type { AdminOperation } from '../admin/operation.ts'
 import { problemFamily } from '../admin/problem-family.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import type { PublishedFamily } from '../http/register-operations.ts'
-import { refuseUnverified } from './guard-alerts.ts'
 import { type AlertOptions, alertOperations } from './alerts.ts'
+import { refuseUnverified } from './guard-alerts.ts'
 import { type PreviewOperationOptions, previewOperation } from './preview.ts'
 import { type RuleOptions, ruleOperations } from './rules.ts'
 

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { Alert, AlertDetails, type AlertRow, alertStates } from '../../alerts/core/alert.ts'
 import { severities } from '../../alerts/core/rule.ts'
 import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
-import { composed } from '../../auth/plain-text.ts'
 import { TagMatch, tagsMax } from '../../auth/devices/tag.ts'
+import { composed } from '../../auth/plain-text.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { recordId } from '../admin/record-id.ts'
@@ -31,7 +31,12 @@ function someOf<const Word extends string>(words: readonly Word[]) {
     .transform(text => text.split(','))
     .pipe(z.array(z.enum(words, error)))
     .optional()
-    .meta({ type: 'string', maxLength: lengthMax, pattern: `^${word}(?:,${word})*$`, description: `Of ${words.join(', ')}` })
+    .meta({
+      type: 'string',
+      maxLength: lengthMax,
+      pattern: `^${word}(?:,${word})*$`,
+      description: `Of ${words.join(', ')}`,
+    })
 }
 
 const AlertsQuery = z.strictObject({
@@ -54,7 +59,7 @@ const AlertsQuery = z.strictObject({
 })
 
 const ShownAlert = Alert.meta({ id: 'Alert' })
-const AlertPage = z
+export const AlertPage = z
   .object({
     alerts: z.array(ShownAlert),
     next: z.string().nullable(),
@@ -80,7 +85,11 @@ function listOperation({ alerts: { alerts }, numberOf, timeZone }: AlertOptions)
       const number = device === undefined ? undefined : numberOf(device)
       const isNone = device !== undefined && number === undefined
       const rows = isNone ? [] : await alerts.page(ownerIn(asked), queryOf(asked.query, number))
-      const answer: z.infer<typeof AlertPage> = { alerts: rows.map(shown), next: nextOf(rows, limit), time_zone: timeZone }
+      const answer: z.infer<typeof AlertPage> = {
+        alerts: rows.map(shown),
+        next: nextOf(rows, limit),
+        time_zone: timeZone,
+      }
       return sendTagged(asked.request, reply, answer)
     },
   })

@@ -30,7 +30,10 @@ export const pageLimit = z
 /** Of lists by id. */
 export const ListQuery = z.strictObject({
   limit: pageLimit,
-  after: recordId.optional().meta({ description: '`next` of the page before' }),
+  after: recordId
+    .optional()
+    .transform(after => after ?? 0)
+    .meta({ description: '`next` of the page before' }),
 })
 
 /** What the list says beside its rows: `next`, for the page behind them. */

@@ -20,8 +20,17 @@ export const RuleDetails = z
   .meta({ id: 'AlertRule' })
 export type RuleDetails = z.infer<typeof RuleDetails>
 
-const RuleList = z.object({ rules: z.array(RuleDetails), next: z.int().nullable() }).meta({ id: 'AlertRuleList' })
+export const RuleList = z
+  .object({ rules: z.array(RuleDetails), next: z.int().nullable() })
+  .meta({ id: 'AlertRuleList' })
 export const NewRuleBody = NewRule.meta({ id: 'NewAlertRule' })
+const RuleChangeBody = RuleChange.refine(
+  change => Object.keys(change).length > 0,
+  'must name at least one field to change',
+).meta({
+  id: 'AlertRuleChange',
+  minProperties: 1,
+})
 
 export interface RuleOptions {
   alerts: { rules: AlertRules }
@@ -82,7 +91,14 @@ function addition({ alerts: { rules } }: RuleOptions): AdminOperation {
     description: 'It is of the account that asks, or with the admin token of the service.',
     body: { json: NewRuleBody },
     success: { status: 201, description: 'The rule', json: RuleDetails },
-    refusals: ['OPERATOR_ONLY', 'NAME_TAKEN', 'CHANNELS_UNKNOWN', 'TOO_MANY_RULES', 'TOO_MANY_PAIRS', 'OUTCOME_UNKNOWN'],
+    refusals: [
+      'OPERATOR_ONLY',
+      'NAME_TAKEN',
+      'CHANNELS_UNKNOWN',
+      'TOO_MANY_RULES',
+      'TOO_MANY_PAIRS',
+      'OUTCOME_UNKNOWN',
+    ],
     async handle(asked, reply) {
       const { body, actor, principal } = asked
       if (!mayHave(body, principal)) return sendOperatorOnly(reply)
@@ -99,10 +115,11 @@ function change({ alerts: { rules } }: RuleOptions): AdminOperation {
     path: '/:id',
     name: 'change_alert_rule',
     summary: 'Change a rule',
-    description: 'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
+    description:
+      'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
     parameters: { path: idPath },
     pathError: 'RULE_UNKNOWN',
-    body: { json: RuleChange.meta({ id: 'AlertRuleChange' }) },
+    body: { json: RuleChangeBody },
     success: { status: 200, description: 'The changed rule', json: RuleDetails },
     refusals: [
       'RULE_UNKNOWN',

@@ -1,8 +1,8 @@
 /** The API of alerts by itself, with people who sign in, and the parts that a test hands in. */
 
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { type AlertsApiOptions, alertsFamilies } from '../../api/alerts/alerts-family.ts'
 import type { GuardOptions } from '../../api/admin/guard.ts'
+import { type AlertsApiOptions, alertsFamilies } from '../../api/alerts/alerts-family.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, createApp, openVariant } from './accounts.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
@@ -50,7 +50,11 @@ export async function startAlertsApi(
         ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       const text = response.body
-      return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      }
     },
   }
 }

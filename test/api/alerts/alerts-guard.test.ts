@@ -1,8 +1,8 @@
 /** Who may use the API of alerts, by which credential, and on which paths. */
 
 import t from 'tap'
-import type { Alerts } from '../../../alerts/alerts.ts'
 import type { Owner } from '../../../alerts/core/outcome.ts'
+import type { AlertRules } from '../../../alerts/store/rules.ts'
 import { goodPassword, serviceSecret } from '../../support/accounts.ts'
 import { startAlertsApi, tokenHeaders } from '../../support/alerts-api.ts'
 
@@ -13,9 +13,11 @@ const rules = {
     owners.push(who)
     return Promise.resolve([])
   },
-} as unknown as Alerts['rules']
+} as unknown as AlertRules
 
-const { app, people, store, ask } = await startAlertsApi(t, () => ({ alerts: { rules } as Alerts }))
+const { app, people, store, ask } = await startAlertsApi(t, () => {
+  return { alerts: { rules } as never, numberOf: () => undefined, timeZone: 'UTC', nowMs: Date.now }
+})
 
 async function personOf(role: string, { isUnverified = false } = {}) {
   const email = `${role}${isUnverified ? '-unverified' : ''}@example.com`
@@ -38,38 +40,48 @@ const unverified = await personOf('user', { isUnverified: true })
 const administrator = await personOf('administrator')
 const path = '/api/alert-rules'
 
-t.test('people come in by a session or a key with the scope, and see what is theirs; administrators see all', async t => {
-  const table: [who: string, headers: Record<string, string>, status: number, owner?: Owner][] = [
-    ['nobody', {}, 401],
-    ['the admin token', tokenHeaders, 200, { all: true, account: null }],
-    ['a session', { cookie: user.cookie }, 200, { all: false, account: user.id }],
-    ['a key with the scope', await keyOf(user.cookie, ['alerts']), 200, { all: false, account: user.id }],
-    ['a key without it', await keyOf(user.cookie, ['read']), 403],
-    ['a session without an address', { cookie: unverified.cookie }, 403],
-    ['an administrator', { cookie: administrator.cookie }, 200, { all: true, account: administrator.id }],
-    ['a key of one', await keyOf(administrator.cookie, ['alerts']), 200, { all: true, account: administrator.id }],
-    ['a key of one without the scope', await keyOf(administrator.cookie, ['admin']), 403],
-    ['a bearer token', { authorization: `Bearer ${user.token}` }, 401],
-    ['the service secret', { 'x-service-secret': serviceSecret }, 401],
-    ['two credentials', { ...tokenHeaders, cookie: user.cookie }, 401],
-  ]
-  for (const [who, headers, status, owner] of table) {
-    owners.length = 0
-    const answer = await ask('GET', path, undefined, headers)
-    t.equal(answer.status, status, who)
-    t.strictSame(owners, owner === undefined ? [] : [owner], who)
-    t.equal(answer.headers['cache-control'], 'no-store', who)
-    // Whoever is not let in learns nothing of paths and methods.
-    t.equal((await ask('PUT', path, undefined, headers)).status, status === 200 ? 405 : status, `${who}: no method`)
-    t.equal((await ask('GET', `${path}/a/b`, undefined, headers)).status, status === 200 ? 404 : status, `${who}: no path`)
-  }
-})
+t.test(
+  'people come in by a session or a key with the scope, and see what is theirs; administrators see all',
+  async t => {
+    const table: [who: string, headers: Record<string, string>, status: number, owner?: Owner][] = [
+      ['nobody', {}, 401],
+      ['the admin token', tokenHeaders, 200, { all: true, account: null }],
+      ['a session', { cookie: user.cookie }, 200, { all: false, account: user.id }],
+      ['a key with the scope', await keyOf(user.cookie, ['alerts']), 200, { all: false, account: user.id }],
+      ['a key without it', await keyOf(user.cookie, ['read']), 403],
+      ['a session without an address', { cookie: unverified.cookie }, 403],
+      ['an administrator', { cookie: administrator.cookie }, 200, { all: true, account: administrator.id }],
+      ['a key of one', await keyOf(administrator.cookie, ['alerts']), 200, { all: true, account: administrator.id }],
+      ['a key of one without the scope', await keyOf(administrator.cookie, ['admin']), 403],
+      ['a bearer token', { authorization: `Bearer ${user.token}` }, 401],
+      ['the service secret', { 'x-service-secret': serviceSecret }, 401],
+      ['two credentials', { ...tokenHeaders, cookie: user.cookie }, 401],
+    ]
+    for (const [who, headers, status, owner] of table) {
+      owners.length = 0
+      const answer = await ask('GET', path, undefined, headers)
+      t.equal(answer.status, status, who)
+      t.strictSame(owners, owner === undefined ? [] : [owner], who)
+      t.equal(answer.headers['cache-control'], 'no-store', who)
+      // Whoever is not let in learns nothing of paths and methods.
+      t.equal((await ask('PUT', path, undefined, headers)).status, status === 200 ? 405 : status, `${who}: no method`)
+      t.equal(
+        (await ask('GET', `${path}/a/b`, undefined, headers)).status,
+        status === 200 ? 404 : status,
+        `${who}: no path`,
+      )
+    }
+  },
+)
 
 t.test('the bare prefix, with and without a slash, answers problem documents', async t => {
   for (const url of [path, `${path}/`, `${path}?limit=5`]) {
     t.match(await ask('GET', url), { status: 200, body: { rules: [], next: null } }, url)
   }
-  t.match(await ask('GET', path, undefined, {}), { status: 401, headers: { 'content-type': 'application/problem+json' } })
+  t.match(await ask('GET', path, undefined, {}), {
+    status: 401,
+    headers: { 'content-type': 'application/problem+json' },
+  })
   t.match(await ask('POST', path, '{'), { status: 400, body: { title: 'invalid json' } })
   for (const url of [`${path}?limit=0`, `${path}?limit=1001`, `${path}?after=x`, `${path}?page=1`]) {
     t.match(await ask('GET', url), { status: 400, body: { title: 'invalid query' } }, url)
