@@ -15,12 +15,14 @@ export const Alert = z.object({
   severity: z.enum(severities),
   state: z.enum(alertStates),
   flapping: z.boolean(),
-  device: z
-    .string()
-    .nullable()
-    .meta({ description: 'Null where it is about all devices of the rule, about the service, or about a removed device' }),
+  device: z.string().nullable().meta({
+    description: 'Null where it is about all devices of the rule, about the service, or about a removed device',
+  }),
   metric: z.string().nullable(),
-  value: z.number().nullable().meta({ description: 'The last one that was taken, in the unit of the metric, or a share' }),
+  value: z
+    .number()
+    .nullable()
+    .meta({ description: 'The last one that was taken, in the unit of the metric, or a share' }),
   note: z.string().meta({ description: 'The note of the rule' }),
   opened_at: time,
   fired_at: time.nullable(),

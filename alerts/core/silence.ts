@@ -57,7 +57,11 @@ export interface Silencing {
   weekly: readonly WeeklyWindow[] | null
 }
 
-export function isActive({ fromMs, untilMs, weekly }: Omit<Silencing, 'id' | 'owner' | 'selector' | 'ruleId'>, atMs: number, offsetMs: OffsetMs): boolean {
+export function isActive(
+  { fromMs, untilMs, weekly }: Omit<Silencing, 'id' | 'owner' | 'selector' | 'ruleId'>,
+  atMs: number,
+  offsetMs: OffsetMs,
+): boolean {
   if (atMs < fromMs || atMs >= untilMs) return false
   return weekly === null || isInWindows(weekly, atMs + offsetMs(atMs))
 }

@@ -8,7 +8,8 @@ type Database = Pick<pg.Pool, 'query'>
 
 /** The longest due first. */
 export async function readDueGroups(database: Database, dueMs: number, limit: number): Promise<string[]> {
-  const text = 'SELECT id FROM alert_groups WHERE due_at <= to_timestamp($1::float8 / 1000) ORDER BY due_at, id LIMIT $2'
+  const text =
+    'SELECT id FROM alert_groups WHERE due_at <= to_timestamp($1::float8 / 1000) ORDER BY due_at, id LIMIT $2'
   const { rows } = await database.query<{ id: string }>(text, [dueMs, limit])
   return rows.map(({ id }) => id)
 }
@@ -21,10 +22,7 @@ export async function readNextDueMs(database: Database): Promise<number> {
 
 export interface DueGroup {
   channel: { id: number; name: string; kind: string }
-  rule: Pick<
-    Rule,
-    'id' | 'name' | 'owner' | 'selector' | 'condition' | 'severity' | 'note' | 'group_by'
-  >
+  rule: Pick<Rule, 'id' | 'name' | 'owner' | 'selector' | 'condition' | 'severity' | 'note' | 'group_by'>
   /** Of the tag by which alerts are told apart. */
   value: string
   /** NaN for none. */
@@ -45,11 +43,7 @@ interface Record extends Omit<DueGroup['rule'], 'id' | 'name'> {
 }
 
 /** Undefined where it is not due any more, or another transaction has it. Nobody else changes what it owes until the end. */
-export async function lockDueGroup(
-  transaction: Transaction,
-  id: string,
-  nowMs: number,
-): Promise<DueGroup | undefined> {
+export async function lockDueGroup(transaction: Transaction, id: string, nowMs: number): Promise<DueGroup | undefined> {
   const { rows } = await transaction.query<Record>(
     `SELECT channel_id, c.name AS channel, kind, c.enabled AND c.removed_at IS NULL AS is_open, rule_id, r.name AS rule, r.owner,
        selector, condition, severity, note, group_by, value, last_sent_at

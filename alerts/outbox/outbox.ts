@@ -94,7 +94,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   async function lookForSteps(): Promise<void> {
     const atMs = nowMs()
-    if (atMs < lastMs - backMs) await hastenGroups(pool, atMs, Math.max(waits.groupWaitMs, waits.groupIntervalMs) + backMs)
+    if (atMs < lastMs - backMs)
+      await hastenGroups(pool, atMs, Math.max(waits.groupWaitMs, waits.groupIntervalMs) + backMs)
     lastMs = atMs
   }
 

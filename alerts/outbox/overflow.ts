@@ -32,7 +32,10 @@ export function createOverflow({ pool, nowMs, waitingMax, log }: OverflowOptions
       total += count
       unlogged += count
       if (Math.abs(nowMs() - loggedMs) < logEveryMs) return
-      log.warn({ notifications: unlogged, waitingMax }, 'too many notifications wait, the oldest of the least severity are given up')
+      log.warn(
+        { notifications: unlogged, waitingMax },
+        'too many notifications wait, the oldest of the least severity are given up',
+      )
       loggedMs = nowMs()
       unlogged = 0
     },

@@ -23,7 +23,7 @@ export interface AlertSilences {
 export interface SilencePage {
   limit: number
   /** The id of the last one of the page before. */
-  after?: number
+  after?: number | undefined
 }
 
 export interface AlertSilencesOptions {
@@ -72,7 +72,8 @@ export function createAlertSilences(options: AlertSilencesOptions): AlertSilence
   async function add(who: Owner, silence: NewSilence, actor: string): Promise<Outcome<Silence>> {
     const owner = who.all ? null : who.account
     return await feed.commit({ pool, stepMs, lock: silencesLock }, async transaction => {
-      if (silence.rule_id !== null && !(await isOwnRule(transaction, who, silence.rule_id))) return refused('RULE_UNKNOWN')
+      if (silence.rule_id !== null && !(await isOwnRule(transaction, who, silence.rule_id)))
+        return refused('RULE_UNKNOWN')
       if ((await countLive(transaction, owner, nowMs())) >= bounds.silencesPerOwner) return refused('TOO_MANY_SILENCES')
       const record = await insert(transaction, owner, silence, actor, nowMs())
       const details = { selector: record.selector, rule_id: record.rule_id, until: isoOrNull(record.until_at) }

@@ -25,7 +25,10 @@ const untold = 'NOT EXISTS (SELECT FROM alert_group_alerts WHERE alert_id = aler
 /** Table, key and which rows, by the time at $1. What belongs to a row goes with it. */
 const steps: readonly { table: string; from?: string; where: string }[] = [
   { table: 'alert_notifications', where: "state <> 'waiting' AND ended_at <= $1::timestamptz - interval '30 days'" },
-  { table: 'alerts', where: `state = 'resolved' AND resolved_at <= $1::timestamptz - interval '366 days' AND ${untold}` },
+  {
+    table: 'alerts',
+    where: `state = 'resolved' AND resolved_at <= $1::timestamptz - interval '366 days' AND ${untold}`,
+  },
   {
     table: 'alerts',
     from: 'devices JOIN alerts ON device = number',

@@ -129,6 +129,10 @@ function valued(value: number): object {
 const tellableMs = 60_000
 
 /** Whether one that is over before anybody was told of it is told all the same. */
-export function isTellable({ firedMs, resolvedMs, reason }: Pick<AlertChange, 'firedMs' | 'resolvedMs' | 'reason'>): boolean {
+export function isTellable({
+  firedMs,
+  resolvedMs,
+  reason,
+}: Pick<AlertChange, 'firedMs' | 'resolvedMs' | 'reason'>): boolean {
   return reason === 'cleared' && resolvedMs - firedMs >= tellableMs
 }

@@ -116,12 +116,10 @@ function rowOf({ events: _, news: __, isDropped: ___, hasChanged: ____, ...row }
   return row
 }
 
-async function insertEvents(
-  transaction: Transaction,
-  changes: readonly WrittenChange[],
-  nowMs: number,
-): Promise<void> {
-  const rows = changes.flatMap(({ id, events }) => events.map(({ kind, atMs, details }) => ({ id, kind, atMs, details })))
+async function insertEvents(transaction: Transaction, changes: readonly WrittenChange[], nowMs: number): Promise<void> {
+  const rows = changes.flatMap(({ id, events }) =>
+    events.map(({ kind, atMs, details }) => ({ id, kind, atMs, details })),
+  )
   if (rows.length === 0) return
   await transaction.query(
     `INSERT INTO alert_events (alert_id, at, kind, details)

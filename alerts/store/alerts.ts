@@ -1,8 +1,8 @@
 /** Alerts as they are shown: lists of them, one with its history, and who has seen to it. */
 
 import type pg from 'pg'
-import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
+import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { AlertEventRow, AlertRow, AlertState } from '../core/alert.ts'
 import type { AlertDevice } from '../core/devices.ts'
 import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
@@ -116,7 +116,10 @@ export function createAlertList(options: AlertListOptions): AlertList {
 
   async function eventsOf(id: string): Promise<AlertEventRow[]> {
     const text = 'SELECT at, kind, details FROM alert_events WHERE alert_id = $1 ORDER BY id DESC LIMIT $2'
-    const { rows } = await pool.query<{ at: Date; kind: string; details: Record<string, unknown> }>(text, [id, eventsMax])
+    const { rows } = await pool.query<{ at: Date; kind: string; details: Record<string, unknown> }>(text, [
+      id,
+      eventsMax,
+    ])
     return rows.reverse().map(({ at, ...event }) => ({ at: at.toISOString(), ...event }))
   }
 

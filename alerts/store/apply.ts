@@ -12,7 +12,7 @@ import type { Effect } from '../core/transition.ts'
 import { type Due, lockChannels, type NewDebt, owe, oweEnds, oweFlapping, reviewHeld } from '../outbox/group-rows.ts'
 import { type AlertChange, changesOf, isTellable } from './alert-changes.ts'
 import { noteAlerts } from './alert-feed.ts'
-import { newestAlerts, openAlerts, writeChanges, type WrittenChange } from './alert-writes.ts'
+import { newestAlerts, openAlerts, type WrittenChange, writeChanges } from './alert-writes.ts'
 import { takeBatch } from './engine-row.ts'
 import { savePairs } from './pairs.ts'
 

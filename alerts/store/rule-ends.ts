@@ -4,8 +4,8 @@ import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { EndReason } from '../core/observation.ts'
 import type { Rule } from '../core/rule.ts'
-import { cancelOfRule } from '../outbox/notification-rows.ts'
 import { type Due, owe, oweEnds, reviewHeld } from '../outbox/group-rows.ts'
+import { cancelOfRule } from '../outbox/notification-rows.ts'
 import { noteAlerts } from './alert-feed.ts'
 import { deletePairsOfRule } from './pairs.ts'
 
@@ -49,13 +49,13 @@ export interface NewChannels {
   rule: number
   channels: readonly number[]
   /** Of the tag by which alerts are told apart. */
-  valueOf: (device: number) => string
+  groupOf: (device: number) => string
 }
 
 /** What fires of the rule is told to channels that it has got. */
 export async function oweOpen(
   transaction: Transaction,
-  { rule, channels, valueOf }: NewChannels,
+  { rule, channels, groupOf }: NewChannels,
   due: Due,
 ): Promise<void> {
   const { rows } = await transaction.query<{ id: string; device: number; flapping: boolean }>(
@@ -63,7 +63,12 @@ export async function oweOpen(
     [rule],
   )
   const debts = rows.map(({ id, device, flapping }) => {
-    return { alert: Number(id), rule, value: valueOf(device), owes: flapping ? ('flapping' as const) : ('firing' as const) }
+    return {
+      alert: Number(id),
+      rule,
+      value: groupOf(device),
+      owes: flapping ? ('flapping' as const) : ('firing' as const),
+    }
   })
   await owe(transaction, debts, due, channels)
 }

@@ -38,15 +38,15 @@ export async function importRules(
   const names = new Set(rules.map(({ name }) => name))
   // First, so that there is room for those that are new.
   for (const rule of prune ? existing.filter(({ name }) => !names.has(name)) : []) {
-    valueOf(await steps.remove(rule))
+    valueIn(await steps.remove(rule))
     imported.removed++
   }
   for (const rule of rules) {
     const before = known.get(rule.name)
     if (before === undefined) {
-      valueOf(await steps.add(rule))
+      valueIn(await steps.add(rule))
       imported.added++
-    } else if (valueOf(await steps.change(before, rule))) {
+    } else if (valueIn(await steps.change(before, rule))) {
       imported.changed++
     } else {
       imported.unchanged++
@@ -55,7 +55,7 @@ export async function importRules(
   return imported
 }
 
-function valueOf<Value>(outcome: Outcome<Value>): Value {
+function valueIn<Value>(outcome: Outcome<Value>): Value {
   if (!outcome.ok) throw new ImportRefused(outcome.code)
   return outcome.value
 }

@@ -81,8 +81,7 @@ const values = (rule: NewRule) => [
   rule.enabled,
   rule.note,
 ]
-const valueColumns =
-  'name, selector, condition, for_seconds, keep_firing_seconds, severity, group_by, enabled, note'
+const valueColumns = 'name, selector, condition, for_seconds, keep_firing_seconds, severity, group_by, enabled, note'
 
 /** Its id. */
 export async function insertRule(

@@ -1,0 +1,187 @@
+/** Changes of rules in a transaction, with what follows for alerts. */
+
+import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import { bounds, type Waits } from '../core/bounds.ts'
+import { type AlertErrorCode, accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
+import { NewRule, type Rule, type RuleChange } from '../core/rule.ts'
+import { deleteGroups } from '../outbox/group-rows.ts'
+import type { WriteAudit } from './audit.ts'
+import { endRule, oweOpen } from './rule-ends.ts'
+import { type Imported, importRules } from './rule-import.ts'
+import {
+  addChannels,
+  countRules,
+  insertRule,
+  lockRule,
+  lockUsableChannels,
+  markRemoved,
+  readOwned,
+  readRule,
+  takeOffChannels,
+  updateRule,
+} from './rule-rows.ts'
+
+/** What a change is made with. */
+export interface Asked {
+  transaction: Transaction
+  who: Owner
+  actor: string
+  /** The ids of rules that it has changed. */
+  touched: Set<number>
+}
+
+export interface RuleChanges {
+  add(asked: Asked, rule: NewRule): Promise<Outcome<Rule>>
+  change(asked: Asked, id: number, change: RuleChange): Promise<Outcome<Rule>>
+  remove(asked: Asked, id: number): Promise<Outcome>
+  /** Throws ImportRefused. */
+  importAll(asked: Asked, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>>
+}
+
+export interface RuleChangesOptions {
+  feed: ChangeFeed
+  nowMs: () => number
+  waits: Pick<Waits, 'groupWaitMs' | 'groupIntervalMs'>
+  /** The value of the tag by which alerts of a rule are told apart. */
+  groupValueOf: (groupBy: string | null, device: number) => string
+  audit: WriteAudit
+  /** What else speaks against a rule. `id` is that of the one that is changed. */
+  refusalOf?: (rule: NewRule, owner: number | null, id: number | undefined) => AlertErrorCode | undefined
+}
+
+export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
+  const { feed, nowMs, waits, groupValueOf, audit, refusalOf = () => undefined } = options
+
+  async function add({ transaction, who, actor, touched }: Asked, rule: NewRule): Promise<Outcome<Rule>> {
+    if ((await countRules(transaction, who.account)) >= bounds.rulesPerOwner) return refused('TOO_MANY_RULES')
+    const refusal = refusalOf(rule, who.account, undefined)
+    if (refusal !== undefined) return refused(refusal)
+    if (!(await areUsable(transaction, who, rule.channels))) return refused('CHANNELS_UNKNOWN')
+    const id = await insertRule(transaction, rule, who.account, nowMs())
+    await addChannels(transaction, id, rule.channels)
+    await audit(transaction, { actor, action: 'alert-rule.add', subject: subjectOf(id), details: { ...rule } })
+    touched.add(id)
+    return await found(transaction, who, id)
+  }
+
+  async function change(
+    { transaction, who, actor, touched }: Asked,
+    id: number,
+    wanted: RuleChange,
+  ): Promise<Outcome<Rule>> {
+    const before = await lockRule(transaction, { who, id })
+    if (before === undefined) return refused('RULE_UNKNOWN')
+    const parsed = NewRule.safeParse(fieldsOf({ ...before, ...present(wanted) }))
+    if (!parsed.success) return refused('RULE_INVALID')
+    const rule = parsed.data
+    const differs = changedFields(before, rule)
+    if (differs.length === 0) return accepted(before)
+    const isNew = evaluated.some(field => differs.includes(field))
+    const refusal = isNew || rule.enabled !== before.enabled ? refusalOf(rule, before.owner, id) : undefined
+    if (refusal !== undefined) return refused(refusal)
+    const added = rule.channels.filter(channel => !before.channels.includes(channel))
+    if (!(await areUsable(transaction, who, added))) return refused('CHANNELS_UNKNOWN')
+    await updateRule(transaction, id, rule, { isNew, nowMs: nowMs() })
+    await changeChannels(transaction, before, rule, added)
+    const details = Object.fromEntries(differs.map(field => [field, rule[field]]))
+    await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details })
+    touched.add(id)
+    return await found(transaction, who, id)
+  }
+
+  /** Who is new among the channels is told what fires; who is not any more is told nothing. */
+  async function changeChannels(
+    transaction: Transaction,
+    before: Rule,
+    rule: NewRule,
+    added: readonly number[],
+  ): Promise<void> {
+    const due = { nowMs: nowMs(), waits }
+    const gone = before.channels.filter(channel => !rule.channels.includes(channel))
+    await takeOffChannels(transaction, before.id, gone)
+    await addChannels(transaction, before.id, added)
+    if (before.enabled && !rule.enabled) await endRule(transaction, feed, before, 'rule_disabled', due)
+    await deleteGroups(transaction, before.id, gone)
+    if (!rule.enabled || added.length === 0) return
+    const groupOf = (device: number) => groupValueOf(rule.group_by, device)
+    await oweOpen(transaction, { rule: before.id, channels: added, groupOf }, due)
+  }
+
+  async function remove({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
+    const rule = await lockRule(transaction, { who, id })
+    if (rule === undefined) return refused('RULE_UNKNOWN')
+    await endRule(transaction, feed, rule, 'rule_removed', { nowMs: nowMs(), waits })
+    await markRemoved(transaction, id, nowMs())
+    await audit(transaction, {
+      actor,
+      action: 'alert-rule.remove',
+      subject: subjectOf(id),
+      details: { name: rule.name },
+    })
+    touched.add(id)
+    return accepted(undefined)
+  }
+
+  async function importAll(asked: Asked, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>> {
+    const { transaction, who } = asked
+    const existing = await readOwned(transaction, who.account)
+    const steps = {
+      add: (rule: NewRule) => add(asked, rule),
+      async change({ id }: Rule, rule: NewRule): Promise<Outcome<boolean>> {
+        const outcome = await change(asked, id, rule)
+        return outcome.ok ? accepted(asked.touched.has(id)) : outcome
+      },
+      remove: ({ id }: Rule) => remove(asked, id),
+    }
+    return accepted(await importRules(existing, rules, { prune, steps }))
+  }
+
+  async function found(transaction: Transaction, who: Owner, id: number): Promise<Outcome<Rule>> {
+    const rule = await readRule(transaction, { who, id })
+    return rule === undefined ? refused('RULE_UNKNOWN') : accepted(rule)
+  }
+
+  return { add, change, remove, importAll }
+}
+
+/** What evaluation depends on. */
+const evaluated = ['selector', 'condition', 'for_seconds', 'keep_firing_seconds'] as const
+const fields = [
+  'name',
+  ...evaluated,
+  'severity',
+  'channels',
+  'group_by',
+  'enabled',
+  'note',
+] as const satisfies (keyof NewRule)[]
+type Field = (typeof fields)[number]
+
+function fieldsOf(rule: NewRule): NewRule {
+  return Object.fromEntries(fields.map(field => [field, rule[field]])) as NewRule
+}
+
+function present(change: RuleChange): Partial<NewRule> {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+function changedFields(before: NewRule, after: NewRule): Field[] {
+  return fields.filter(field => JSON.stringify(sorted(before[field])) !== JSON.stringify(sorted(after[field])))
+}
+
+/** PostgreSQL keeps the fields of an object in an order of its own, and channels have none. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.every(item => typeof item === 'number') ? value.toSorted((a, b) => a - b) : value
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+async function areUsable(transaction: Transaction, who: Owner, channels: readonly number[]): Promise<boolean> {
+  return (await lockUsableChannels(transaction, who, channels)) === channels.length
+}
+
+function subjectOf(id: number): string {
+  return `alert rule ${id}`
+}

@@ -1,0 +1,312 @@
+/** What is told of alerts, and when: groups, repeats, silences, against a real PostgreSQL and on a clock of the test. */
+
+import t from 'tap'
+import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const { opened, fired, resolved, flapping, settled } = effects
+const minute = 60
+const sites = (device: number) => [`site:${device < 10 ? 'berlin' : 'paris'}`]
+
+/** A rule with one channel. */
+async function open(fields: Record<string, unknown> = {}, tagsOf = sites) {
+  const alerts = await createAlertStore(pool, tagsOf)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel], ...fields })
+  const fire = (...devices: number[]) =>
+    alerts.apply(
+      ...devices.map(device => alerts.transition(rule, device, opened(alerts.nowMs()), fired(alerts.nowMs()))),
+    )
+  const resolve = (...devices: number[]) =>
+    alerts.apply(...devices.map(device => alerts.transition(rule, device, resolved(alerts.nowMs()))))
+  /** What was notified, in short. */
+  const flushed = async (...more: Parameters<typeof alerts.flush>) =>
+    (await alerts.flush(...more)).map(({ kind, message }) => {
+      return `${kind}: ${message.alerts.map(({ device, state }) => `${device} ${state}`).join(', ')}`
+    })
+  return { ...alerts, channel, rule, fire, resolve, flushed }
+}
+
+t.test('the first notification waits half a minute, the next ones five', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(29)
+  t.strictSame(await alerts.flushed(), [])
+  await alerts.fire(2)
+  alerts.pass(1)
+  t.strictSame(await alerts.flushed(), ['firing: d2 firing, d1 firing'])
+  await alerts.fire(3)
+  await alerts.resolve(1)
+  alerts.pass(5 * minute - 1)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(1)
+  t.strictSame(await alerts.flushed(), ['firing: d3 firing, d1 resolved, d2 firing'])
+  await alerts.resolve(2)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['resolved: d2 resolved, d3 firing'])
+})
+
+t.test('a message says what is known', async t => {
+  const alerts = await open({ name: 'warm', note: 'open a window', group_by: 'site', severity: 'critical' })
+  await alerts.fire(1)
+  alerts.pass(30)
+  const [notified] = await alerts.flush()
+  const { id = '' } = notified?.message.alerts[0] ?? {}
+  t.strictSame(notified?.message, {
+    type: 'alert.firing',
+    timestamp: '2026-05-04T12:00:30.000Z',
+    rule: {
+      ...{ id: alerts.rule, name: 'warm', severity: 'critical', note: 'open a window' },
+      condition: { kind: 'above', value: 30, metric: 'temperature', hysteresis: 0 },
+    },
+    group: { tag: 'site', value: 'berlin' },
+    counts: { firing: 1, resolved: 0, flapping: 0, silenced: 0 },
+    devices_left_out: 0,
+    alerts: [
+      {
+        ...{ id, state: 'firing', device: 'd1', location: 'room 1', metric: 'temperature', value: 31, unit: '°C' },
+        ...{ fired_at: '2026-05-04T12:00:00.000Z', resolved_at: null, acknowledged_by: null },
+        url: 'https://barograph.example/device/d1',
+      },
+    ],
+    url: `https://barograph.example/alerts?rule=${alerts.rule}`,
+  })
+  const { rows } = await pool.query('SELECT webhook_id, severity, rule_id, state FROM alert_notifications')
+  t.match(rows, [{ webhook_id: /^msg_[0-9A-Za-z]{24}$/, severity: 'critical', rule_id: alerts.rule, state: 'waiting' }])
+})
+
+t.test('alerts are told by the value of a tag, each value for itself', async t => {
+  const alerts = await open({ group_by: 'site' })
+  await alerts.fire(1, 11, 2, 12)
+  alerts.pass(30)
+  t.strictSame((await alerts.flushed()).sort(), ['firing: d12 firing, d11 firing', 'firing: d2 firing, d1 firing'])
+})
+
+t.test('twenty are named, and the rest is counted', async t => {
+  const alerts = await open()
+  await alerts.fire(...Array.from({ length: 50 }, (_, index) => index + 1))
+  alerts.pass(30)
+  const [notified, ...more] = await alerts.flush()
+  t.strictSame(more, [])
+  t.equal(notified?.message.alerts.length, 20)
+  t.equal(notified?.message.alerts[0]?.device, 'd50')
+  t.match(notified?.message, { counts: { firing: 50 }, devices_left_out: 30 })
+})
+
+t.test('a kind that wants all gets all in slices, and again before it forgets them', async t => {
+  const alerts = await open()
+  const kindOf = () => ({ wantsAll: true, refreshMs: 60_000 })
+  await alerts.fire(...Array.from({ length: 501 }, (_, index) => index + 1))
+  alerts.pass(30)
+  const flush = async () =>
+    (await alerts.flush({ kindOf })).map(
+      ({ kind, message }) => `${kind} ${message.alerts.length} ${message.devices_left_out}`,
+    )
+  t.strictSame(await flush(), ['firing 500 0', 'firing 1 0'])
+  await alerts.resolve(1)
+  alerts.pass(60)
+  t.strictSame(await flush(), ['refresh 500 0', 'resolved 1 0'])
+  alerts.pass(60)
+  t.strictSame(await flush(), ['refresh 500 0'])
+  const ids = (await alerts.alerts.page(everybody, { states: ['firing'], limit: 1000 })).map(({ id }) => id)
+  for (const id of ids) await alerts.alerts.acknowledge(everybody, id, 'ada')
+  alerts.pass(60)
+  t.strictSame(await flush(), ['refresh 500 0'], 'acknowledged or not')
+})
+
+t.test('what fires is told again after four hours, until it is acknowledged', async t => {
+  const alerts = await open()
+  await alerts.fire(1, 2)
+  alerts.pass(30)
+  await alerts.flush()
+  alerts.pass(4 * 3600 - 1)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(1)
+  t.strictSame(await alerts.flushed(), ['repeat: d2 firing, d1 firing'])
+  const [two, one] = await alerts.alerts.page(everybody, { limit: 10 })
+  const acknowledge = (id = '', actor = 'ada') => alerts.alerts.acknowledge(everybody, id, actor)
+  t.match(await acknowledge(one?.id), {
+    ok: true,
+    value: { acknowledged_by: 'ada', acknowledged_at: /^2026-05-04T16:00:30/ },
+  })
+  t.match(await acknowledge(one?.id, 'bob'), { ok: true, value: { acknowledged_by: 'ada' } })
+  alerts.pass(4 * 3600)
+  t.match(await alerts.flush(), [{ kind: 'repeat', message: { counts: { firing: 2 } } }])
+  await acknowledge(two?.id)
+  alerts.pass(4 * 3600)
+  t.strictSame(await alerts.flushed(), [])
+  await alerts.resolve(1)
+  alerts.pass(30)
+  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved, d2 firing'])
+  t.strictSame(await acknowledge(one?.id), { ok: false, code: 'ALERT_RESOLVED' })
+  t.strictSame(await acknowledge('999999'), { ok: false, code: 'ALERT_UNKNOWN' })
+})
+
+t.test('what is over before it was told is told where it fired for a minute', async t => {
+  const alerts = await open()
+  await alerts.fire(1, 2)
+  await alerts.apply(
+    alerts.transition(alerts.rule, 1, resolved(startMs + 59_999)),
+    alerts.transition(alerts.rule, 2, resolved(startMs + 60_000)),
+  )
+  await alerts.apply(alerts.transition(alerts.rule, 3, opened(startMs), fired(startMs), resolved(startMs + 60_000)))
+  await alerts.apply(alerts.transition(alerts.rule, 4, opened(startMs), fired(startMs), resolved(startMs + 1000)))
+  await alerts.apply(
+    alerts.transition(alerts.rule, 5, opened(startMs), fired(startMs), resolved(startMs + 90_000, 'device_removed')),
+  )
+  alerts.pass(100)
+  t.strictSame(await alerts.flushed(), ['resolved: d3 resolved, d2 resolved'])
+  t.equal((await pool.query('SELECT FROM alert_group_alerts')).rowCount, 0)
+  alerts.pass(100_000)
+  t.strictSame(await alerts.flushed(), [])
+})
+
+t.test('an alert that flaps is told once, and then that it is over', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(30)
+  await alerts.flush()
+  await alerts.apply(alerts.transition(alerts.rule, 1, flapping(alerts.nowMs())))
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['flapping: d1 flapping'])
+  alerts.pass(30 * minute)
+  t.strictSame(await alerts.flushed(), [])
+  await alerts.apply(alerts.transition(alerts.rule, 1, settled(alerts.nowMs()), resolved(alerts.nowMs())))
+  alerts.pass(30)
+  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  await alerts.apply(
+    alerts.transition(alerts.rule, 2, opened(alerts.nowMs()), fired(alerts.nowMs()), flapping(alerts.nowMs())),
+  )
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['flapping: d2 flapping'], 'its firing with it')
+})
+
+t.test('a silence holds notifications, and at its end what still fires is told', async t => {
+  const alerts = await open()
+  const { silences } = alerts
+  const until = new Date(startMs + 12 * minute * 1000).toISOString()
+  const silence = { selector: { devices: ['d1', 'd2'] }, rule_id: null, until, weekly: null, reason: 'works' }
+  const added = await silences.add(everybody, silence, 'ada')
+  const id = added.ok ? added.value.id : 0
+  await alerts.fire(1, 2, 3)
+  alerts.pass(30)
+  t.match(await alerts.flush(), [{ message: { counts: { firing: 1, silenced: 2 }, alerts: [{ device: 'd3' }] } }])
+  const shown = await alerts.alerts.page(everybody, { limit: 10 })
+  t.strictSame(
+    shown.map(({ device, silenced_by }) => [device, silenced_by]),
+    [
+      ['d3', null],
+      ['d2', id],
+      ['d1', id],
+    ],
+  )
+  const one = await alerts.alerts.get(everybody, shown[2]?.id ?? '')
+  t.match(one?.events.at(-1), { kind: 'silenced', details: { silence: id } })
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), [])
+  await alerts.resolve(1)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(89)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(1)
+  t.strictSame(await alerts.flushed(), ['firing: d2 firing, d3 firing'], 'the other one is over')
+  t.match((await alerts.standing())[0], {
+    device: 1,
+    events: ['pending', 'firing', 'silenced', 'resolved'],
+    members: [],
+  })
+})
+
+t.test('a silence that is removed holds no more; who was told that it fires is told its end under any', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(30)
+  await alerts.flush()
+  const until = new Date(startMs + 864e5).toISOString()
+  const silence = { selector: { all: true as const }, rule_id: alerts.rule, until, weekly: null, reason: '' }
+  const added = await alerts.silences.add(everybody, silence, 'ada')
+  alerts.pass(4 * 3600)
+  t.strictSame(await alerts.flushed(), [], 'no repeat')
+  await alerts.resolve(1)
+  await alerts.fire(2)
+  alerts.pass(30)
+  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  const id = added.ok ? added.value.id : 0
+  t.strictSame(await alerts.silences.remove(everybody, id, 'ada'), { ok: true, value: undefined })
+  t.strictSame(await alerts.silences.remove(everybody, id, 'ada'), { ok: false, code: 'SILENCE_UNKNOWN' })
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['firing: d2 firing'])
+})
+
+t.test('a repeat that a silence holds is told within five minutes of its end', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(30)
+  await alerts.flush()
+  const until = new Date(startMs + 4.1 * 3600 * 1000).toISOString()
+  await alerts.silences.add(
+    everybody,
+    { selector: { all: true }, rule_id: null, until, weekly: null, reason: '' },
+    'ada',
+  )
+  alerts.pass(4 * 3600)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(0.1 * 3600)
+  const told = [...(await alerts.flushed())]
+  alerts.pass(5 * minute)
+  told.push(...(await alerts.flushed()))
+  t.strictSame(told, ['repeat: d1 firing'])
+})
+
+t.test('while a site is silent its devices are not told, and those that still are when it is back', async t => {
+  const alerts = await open({ condition: { kind: 'silent' } })
+  const site = await alerts.addRule({
+    ...{ channels: [alerts.channel], selector: { tags: ['site:berlin'] } },
+    condition: { kind: 'site_silent', share: 0.5 },
+  })
+  await alerts.apply(alerts.transition(site.id, 0, opened(startMs), fired(startMs)))
+  await alerts.fire(1, 2, 11)
+  alerts.pass(30)
+  t.strictSame((await alerts.flushed()).sort(), ['firing: d11 firing', 'firing: null firing'])
+  alerts.pass(10)
+  await alerts.resolve(1)
+  await alerts.apply(alerts.transition(site.id, 0, resolved(alerts.nowMs())))
+  alerts.pass(290)
+  t.strictSame((await alerts.flushed()).sort(), ['firing: d2 firing, d11 firing', 'resolved: null resolved'])
+})
+
+t.test('nothing is told to a channel that is disabled, nor later', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(30)
+  await alerts.flush()
+  await alerts.fire(2)
+  await pool.query('UPDATE alert_channels SET enabled = false')
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), [])
+  await alerts.fire(3)
+  await pool.query('UPDATE alert_channels SET enabled = true')
+  await alerts.fire(4)
+  await alerts.resolve(1)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['firing: d4 firing, d1 resolved'])
+})
+
+t.test('of a removed device the end is told with its name', async t => {
+  const alerts = await open()
+  const { rows } = await pool.query<{ number: number }>(
+    `INSERT INTO devices (name, slug, location_short, created_at, removed_at, credential_current, auth_seq)
+     VALUES ('cellar', 'cellar', 'below', now(), now(), sha256('a'), nextval('auth_seq')) RETURNING number`,
+  )
+  const number = rows[0]?.number ?? 0
+  await alerts.fire(number)
+  alerts.pass(30)
+  await alerts.flush()
+  alerts.removeDevice(number)
+  await alerts.apply(alerts.transition(alerts.rule, number, resolved(alerts.nowMs(), 'device_removed')))
+  alerts.pass(5 * minute)
+  t.match(await alerts.flush(), [{ message: { alerts: [{ device: 'cellar', location: 'below', state: 'resolved' }] } }])
+})

@@ -1,0 +1,182 @@
+/** Rules in a real PostgreSQL: whose they are, how many there may be, and what ends with them. */
+
+import t from 'tap'
+import { bounds } from '../../../alerts/core/bounds.ts'
+import type { Owner } from '../../../alerts/core/outcome.ts'
+import { NewRule } from '../../../alerts/core/rule.ts'
+import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const { opened, fired } = effects
+const condition = { kind: 'above', metric: 'temperature', value: 30 }
+const ruleOf = (fields: object) => NewRule.parse({ name: 'warm', selector: { all: true }, condition, ...fields })
+
+t.test('a rule is as it was sent, and a change is as it is asked for', async t => {
+  const alerts = await createAlertStore(pool)
+  const { rules } = alerts
+  const told: number[][] = []
+  rules.onChange(ids => void told.push([...ids]))
+  const channels = [await alerts.addChannel('a'), await alerts.addChannel('b')]
+  const rule = await alerts.addRule({
+    name: 'warm',
+    channels,
+    group_by: 'site',
+    note: 'open a window',
+    for_seconds: 60,
+  })
+  t.match(rule, {
+    ...ruleOf({ channels, group_by: 'site', note: 'open a window', for_seconds: 60 }),
+    owner: null,
+    version: 1,
+  })
+  t.strictSame(await rules.get(everybody, rule.id), rule)
+  const renamed = await rules.change(everybody, rule.id, { name: 'hot', channels: channels.slice(1) }, 'test')
+  t.strictSame(renamed, { ok: true, value: { ...rule, name: 'hot', channels: channels.slice(1) } })
+  const changed = await rules.change(everybody, rule.id, { selector: { tags: ['site:berlin'] } }, 'test')
+  t.match(changed, { value: { version: 2, selector: { tags: ['site:berlin'] } } })
+  t.strictSame(
+    await rules.change(everybody, rule.id, { name: 'hot', selector: { tags: ['site:berlin'] } }, 'test'),
+    changed,
+  )
+  t.strictSame(told, [[rule.id], [rule.id], [rule.id]])
+  t.strictSame(await rules.change(everybody, rule.id, { selector: null }, 'test'), { ok: false, code: 'RULE_INVALID' })
+  t.strictSame(await rules.versions(), [{ id: rule.id, version: 2, enabled: true }])
+  t.strictSame(await rules.remove(everybody, rule.id, 'test'), { ok: true, value: undefined })
+  t.strictSame(await rules.all(), [])
+  const { rows } = await pool.query('SELECT action, details FROM audit ORDER BY id')
+  t.match(rows, [
+    { action: 'alert-rule.add' },
+    { action: 'alert-rule.change', details: { name: 'hot', channels: channels.slice(1) } },
+    { action: 'alert-rule.change', details: { selector: { tags: ['site:berlin'] } } },
+    { action: 'alert-rule.remove', details: { name: 'hot' } },
+  ])
+})
+
+t.test('people see and change their own rules, with their own channels', async t => {
+  const alerts = await createAlertStore(pool)
+  const { rules } = alerts
+  const ada: Owner = { all: false, account: await alerts.addAccount() }
+  const bob: Owner = { all: false, account: await alerts.addAccount('bob@example.com') }
+  const hers = await alerts.addRule({ name: 'warm' }, ada)
+  const his = await alerts.addRule({ name: 'warm' }, bob)
+  t.strictSame(await rules.list(ada, { limit: 10 }), [hers])
+  t.strictSame(await rules.list(everybody, { limit: 1, after: hers.id }), [his])
+  t.equal(await rules.get(bob, hers.id), undefined)
+  const unknown = { ok: false, code: 'RULE_UNKNOWN' }
+  t.strictSame(await rules.change(bob, hers.id, { name: 'mine' }, 'test'), unknown)
+  t.strictSame(await rules.remove(bob, hers.id, 'test'), unknown)
+  const channel = await alerts.addChannel('phone', bob.account)
+  t.strictSame(await rules.change(ada, hers.id, { channels: [channel] }, 'test'), {
+    ok: false,
+    code: 'CHANNELS_UNKNOWN',
+  })
+  t.match(await rules.change(bob, his.id, { channels: [channel] }, 'test'), { ok: true })
+  await pool.query('UPDATE alert_channels SET removed_at = now()')
+  t.strictSame(await rules.add(bob, ruleOf({ name: 'cold', channels: [channel] }), 'test'), {
+    ok: false,
+    code: 'CHANNELS_UNKNOWN',
+  })
+})
+
+t.test('of an owner a name is there once, and rules as many as there may be', async t => {
+  const alerts = await createAlertStore(pool)
+  const { rules } = alerts
+  const { id } = await alerts.addRule({ name: 'warm' })
+  const taken = { ok: false, code: 'NAME_TAKEN' }
+  t.strictSame(await rules.add(everybody, ruleOf({}), 'test'), taken)
+  const { id: other } = await alerts.addRule({ name: 'cold' })
+  t.strictSame(await rules.change(everybody, other, { name: 'warm' }, 'test'), taken)
+  await rules.remove(everybody, id, 'test')
+  t.match(await rules.add(everybody, ruleOf({}), 'test'), { ok: true }, 'the name of a removed one is free')
+  await pool.query(
+    `INSERT INTO alert_rules (name, selector, condition, for_seconds, keep_firing_seconds, severity, enabled, note, created_at, updated_at)
+     SELECT 'made ' || n, selector, condition, 0, 0, severity, enabled, note, created_at, updated_at
+     FROM alert_rules, generate_series(1, $1) AS n WHERE id = $2`,
+    [bounds.rulesPerOwner - 2, other],
+  )
+  t.strictSame(await rules.add(everybody, ruleOf({ name: 'one more' }), 'test'), { ok: false, code: 'TOO_MANY_RULES' })
+  const ada: Owner = { all: false, account: await alerts.addAccount() }
+  t.match(await rules.add(ada, ruleOf({}), 'test'), { ok: true })
+  t.equal((await rules.all()).length, bounds.rulesPerOwner + 1)
+})
+
+for (const end of ['removed', 'disabled'] as const) {
+  t.test(`with a rule that is ${end}, nothing of it is open any more`, async t => {
+    const alerts = await createAlertStore(pool)
+    const { rules } = alerts
+    const channel = await alerts.addChannel()
+    const { id } = await alerts.addRule({ channels: [channel] })
+    await alerts.apply(alerts.transition(id, 1, opened(startMs), fired(startMs)))
+    alerts.pass(30)
+    t.match(await alerts.flush(), [{ kind: 'firing' }])
+    await alerts.apply(
+      alerts.transition(id, 2, opened(startMs), fired(startMs)),
+      alerts.transition(id, 3, opened(startMs)),
+    )
+    if (end === 'removed') await rules.remove(everybody, id, 'test')
+    else await rules.change(everybody, id, { enabled: false }, 'test')
+    t.match(await alerts.standing(), [
+      { device: 1, state: 'resolved', reason: `rule_${end}`, events: ['pending', 'firing', 'notified', 'resolved'] },
+      { device: 2, state: 'resolved', members: [] },
+    ])
+    t.equal((await alerts.standing()).length, 2, 'the pending one is gone')
+    t.equal((await pool.query('SELECT FROM alert_pairs')).rowCount, 0)
+    const { rows } = await pool.query('SELECT state FROM alert_notifications')
+    t.strictSame(rows, [{ state: 'cancelled' }], 'it was not delivered yet')
+    alerts.pass(300)
+    t.match(await alerts.flush(), [
+      { kind: 'resolved', message: { counts: { resolved: 1 }, alerts: [{ device: 'd1', state: 'resolved' }] } },
+    ])
+    alerts.pass(100_000)
+    t.strictSame(await alerts.flush(), [])
+    t.equal((await pool.query('SELECT FROM alert_group_alerts')).rowCount, 0)
+  })
+}
+
+t.test('a channel that a rule gets is told what fires, and one that it loses nothing more', async t => {
+  const alerts = await createAlertStore(pool)
+  const { rules } = alerts
+  const [first, second] = [await alerts.addChannel('first'), await alerts.addChannel('second')]
+  const { id } = await alerts.addRule({ channels: [first] })
+  await alerts.apply(alerts.transition(id, 1, opened(startMs), fired(startMs)))
+  alerts.pass(30)
+  t.match(await alerts.flush(), [{ channel: first }])
+  await rules.change(everybody, id, { channels: [second] }, 'test')
+  alerts.pass(30)
+  t.match(await alerts.flush(), [{ channel: second, kind: 'firing' }])
+  await alerts.apply(alerts.transition(id, 1, effects.resolved(startMs + 90_000)))
+  alerts.pass(300)
+  t.match(await alerts.flush(), [{ channel: second, kind: 'resolved' }])
+  alerts.pass(100_000)
+  t.strictSame(await alerts.flush(), [])
+})
+
+t.test('the same file twice changes nothing, and one with a fault nothing at all', async t => {
+  const alerts = await createAlertStore(pool)
+  const { rules } = alerts
+  const file = [ruleOf({}), ruleOf({ name: 'cold', condition: { ...condition, kind: 'below', value: 2 } })]
+  const load = (given: NewRule[], prune = false) => rules.importAll(everybody, given, prune, 'test')
+  const counts = (added: number, changed: number, unchanged: number, removed: number) => {
+    return { ok: true, value: { added, changed, unchanged, removed } }
+  }
+  t.strictSame(await load(file), counts(2, 0, 0, 0))
+  const stored = await rules.all()
+  t.strictSame(await load(file), counts(0, 0, 2, 0))
+  t.strictSame(await rules.all(), stored)
+  t.strictSame(await load([ruleOf({ severity: 'critical' }), ruleOf({ name: 'new' })]), counts(1, 1, 0, 0))
+  t.strictSame(await load([ruleOf({ name: 'newer' }), ruleOf({ name: 'bad', channels: [1] })], true), {
+    ok: false,
+    code: 'CHANNELS_UNKNOWN',
+  })
+  t.strictSame(
+    (await rules.all()).map(({ name }) => name),
+    ['warm', 'cold', 'new'],
+  )
+  t.strictSame(await load(file, true), counts(0, 1, 1, 1))
+  t.strictSame(
+    (await rules.all()).map(({ name }) => name),
+    ['warm', 'cold'],
+  )
+})
