@@ -8,9 +8,10 @@ import type { PublishedFamily } from '../http/register-operations.ts'
 import { type AlertOptions, alertOperations } from './alerts.ts'
 import { refuseUnverified } from './guard-alerts.ts'
 import { type PreviewOperationOptions, previewOperation } from './preview.ts'
+import { type RuleImportOptions, ruleFileOperations } from './rule-import.ts'
 import { type RuleOptions, ruleOperations } from './rules.ts'
 
-export type AlertsApiOptions = GuardOptions & AlertOptions & RuleOptions & PreviewOperationOptions
+export type AlertsApiOptions = GuardOptions & AlertOptions & RuleOptions & RuleImportOptions & PreviewOperationOptions
 
 const tag = {
   name: 'alerts',
@@ -26,6 +27,6 @@ export function alertsFamilies(options: AlertsApiOptions): PublishedFamily<Admin
   }
   return [
     family('/api/alerts', alertOperations(options)),
-    family('/api/alert-rules', [...ruleOperations(options), previewOperation(options)]),
+    family('/api/alert-rules', [...ruleOperations(options), previewOperation(options), ...ruleFileOperations(options)]),
   ]
 }
