@@ -11,7 +11,7 @@ export interface SortedMembers {
   ended: Member[]
   /** Told before, still so. */
   ongoing: Member[]
-  /** Over before anything was told. */
+  /** Over before anything was told, and held now or before. */
   untold: number[]
   held: HeldMember[]
 }
@@ -25,21 +25,32 @@ export function sortMembers(
 ): SortedMembers {
   const sorted: SortedMembers = { news: [], ended: [], ongoing: [], untold: [], held: [] }
   for (const member of members) {
-    // An end is told whatever holds: who was told that it fires waits for it.
-    const held = member.told === 'firing' && member.state === 'resolved' ? undefined : hold(member.device)
-    if (member.state === 'resolved') {
-      if (member.told === 'firing' || (held === undefined && !wasHeld.has(member.id))) sorted.ended.push(member)
-      else sorted.untold.push(member.id)
-    } else if (held === undefined) {
-      if (member.owes === null) sorted.ongoing.push(member)
-      else sorted.news.push(member)
-      group.hasFiring = true
-      group.hasUnacknowledged ||= member.acknowledged_by === null
-    } else {
-      sorted.held.push({ alert: member.id, by: held.by })
-      if (member.owes !== null) group.holdEndsMs = Math.min(group.holdEndsMs, held.untilMs)
-      if (member.told === 'firing') group.hasHeldUnacknowledged ||= member.acknowledged_by === null
-    }
+    if (member.state === 'resolved') sortEnded(member, hold, wasHeld, sorted)
+    else sortFiring(member, hold, group, sorted)
   }
   return sorted
+}
+
+/** Who was told that it fires is told its end, whatever holds. */
+function sortEnded(member: Member, hold: Hold, wasHeld: ReadonlySet<number>, sorted: SortedMembers): void {
+  const held = member.told === 'firing' ? undefined : hold(member.device)
+  if (held !== undefined) sorted.held.push({ alert: member.id, by: held.by })
+  const isUntold = held !== undefined || (member.told === 'nothing' && wasHeld.has(member.id))
+  if (isUntold) sorted.untold.push(member.id)
+  else sorted.ended.push(member)
+}
+
+function sortFiring(member: Member, hold: Hold, group: GroupState, sorted: SortedMembers): void {
+  const held = hold(member.device)
+  const isAcknowledged = member.acknowledged_by !== null
+  if (held === undefined) {
+    if (member.owes === null) sorted.ongoing.push(member)
+    else sorted.news.push(member)
+    group.hasFiring = true
+    group.hasUnacknowledged ||= !isAcknowledged
+    return
+  }
+  sorted.held.push({ alert: member.id, by: held.by })
+  if (member.owes !== null) group.holdEndsMs = Math.min(group.holdEndsMs, held.untilMs)
+  if (member.told === 'firing') group.hasHeldUnacknowledged ||= !isAcknowledged
 }

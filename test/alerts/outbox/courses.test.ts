@@ -1,0 +1,164 @@
+/**
+ * Random courses of readings, connections that break, silences, changes of rules and time: whatever comes together, each alert that fired
+ * for a minute is told, its end once and after its firing, and at the end nothing is open or owed.
+ */
+
+import t from 'tap'
+import { idlePair, type PairState } from '../../../alerts/core/pair.ts'
+import { type Effect, step } from '../../../alerts/core/transition.ts'
+import { readDueGroups } from '../../../alerts/outbox/due-groups.ts'
+import { flushGroup } from '../../../alerts/outbox/flush-group.ts'
+import { applyTransitions } from '../../../alerts/store/apply.ts'
+import { inTransaction } from '../../../store/postgres/transaction.ts'
+import { createRandom, type Random } from '../../faults/seeded-random.ts'
+import { createAlertStore, everybody } from '../../support/alert-store.ts'
+import { breakingPool } from '../../support/breaking-pool.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const deviceCount = 6
+const rounds = 60
+
+/** What was told of an alert, in order. */
+type Story = Map<string, string[]>
+
+async function runCourse(random: Random): Promise<{ faults: string[]; alerts: number }> {
+  const alerts = await createAlertStore(pool, device => [`site:${device % 2}`])
+  const channels = [await alerts.addChannel('a'), await alerts.addChannel('b')]
+  const fields = { channels, group_by: random.pick([null, 'site']), for_seconds: random.pick([0, 30]) }
+  const rule = await alerts.addRule({
+    ...fields,
+    condition: { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 },
+  })
+  const states = new Map<number, PairState>()
+  let breaksIn = Number.POSITIVE_INFINITY
+  const shaky = breakingPool(() => (--breaksIn === 0 ? random.pick(['before', 'after']) : undefined), pool)
+  /** Again until it is done, as the service does it. */
+  const surely = async (work: (through: typeof pool) => Promise<unknown>) => {
+    for (let isDone = false; !isDone; ) {
+      breaksIn = random.chance(0.4) ? 1 + random.below(12) : Number.POSITIVE_INFINITY
+      isDone = await work(shaky).then(
+        () => true,
+        () => false,
+      )
+    }
+  }
+  const told = new Map(channels.map(channel => [channel, new Map() as Story]))
+  let silence: number | undefined
+
+  async function observe(): Promise<void> {
+    const transitions = []
+    for (let device = 1; device <= deviceCount; device++) {
+      if (random.chance(0.3)) continue
+      const value = 28 + random.below(5)
+      const nowMs = alerts.nowMs()
+      const reading = { kind: 'reading', timeUs: nowMs * 1000, receiptMs: nowMs, value } as const
+      const next = step(rule, states.get(device) ?? idlePair, reading)
+      states.set(device, next.state)
+      if (next.effects.length > 0) transitions.push(transitionOf(device, next.effects, next.state))
+    }
+    await applied(transitions)
+  }
+
+  const transitionOf = (device: number, effects: readonly Effect[], state: PairState) => ({
+    ...alerts.transition(rule.id, device, ...effects),
+    state,
+  })
+
+  async function applied(transitions: ReturnType<typeof transitionOf>[]): Promise<void> {
+    const batch = await alerts.batchOf(transitions)
+    await surely(through => applyTransitions(through, batch))
+  }
+
+  async function flush(): Promise<void> {
+    for (const id of await readDueGroups(pool, alerts.nowMs(), 100)) {
+      await surely(through =>
+        inTransaction(through, { stepMs: 4000 }, transaction => flushGroup(transaction, id, alerts.flushOptions())),
+      )
+    }
+    for (const { channel, kind, message } of await alerts.flush()) {
+      const story = told.get(channel)
+      for (const { id, state } of message.alerts) {
+        story?.set(id, [...(story.get(id) ?? []), kind === 'repeat' ? 'repeat' : state])
+      }
+    }
+  }
+
+  async function changeSilence(): Promise<void> {
+    if (silence !== undefined) {
+      await alerts.silences.remove(everybody, silence, 'test')
+      silence = undefined
+      return
+    }
+    const until = new Date(alerts.nowMs() + 1000 * (60 + random.below(1200))).toISOString()
+    const selector = random.pick([{ all: true as const }, { tags: ['site:1'] }])
+    const added = await alerts.silences.add(
+      everybody,
+      { selector, rule_id: null, until, weekly: null, reason: '' },
+      'test',
+    )
+    silence = added.ok ? added.value.id : undefined
+  }
+
+  for (let round = 0; round < rounds; round++) {
+    alerts.pass(random.pick([1, 20, 60, 400, 2000]))
+    await observe()
+    if (random.chance(0.1)) await changeSilence()
+    await flush()
+  }
+  // All is over, and every silence.
+  alerts.pass(3600)
+  await applied(
+    [...states].map(([device, state]) => {
+      const { effects, state: after } = step(rule, state, {
+        kind: 'end',
+        nowMs: alerts.nowMs(),
+        reason: 'not_selected',
+      })
+      return transitionOf(device, effects, after)
+    }),
+  )
+  for (let passed = 0; passed < 3; passed++) {
+    alerts.pass(3600)
+    await flush()
+  }
+  return await judge(alerts, told)
+}
+
+async function judge(alerts: Awaited<ReturnType<typeof createAlertStore>>, told: ReadonlyMap<number, Story>) {
+  const faults: string[] = []
+  const listed = await alerts.alerts.page(everybody, { limit: 1000 })
+  for (const [channel, story] of told) {
+    for (const { id, state, fired_at, resolved_at, resolved_reason } of listed) {
+      const { events = [] } = (await alerts.alerts.get(everybody, id)) ?? {}
+      const wasHeld = events.some(({ kind }) => kind === 'silenced')
+      const lastedMs = Date.parse(resolved_at ?? '') - Date.parse(fired_at ?? '')
+      const mustBeTold = lastedMs >= 60_000 && resolved_reason === 'cleared' && !wasHeld
+      const course = story.get(id) ?? []
+      const text = course.join(' ')
+      if (state !== 'resolved') faults.push(`${id} is ${state}`)
+      if (mustBeTold && course.length === 0) faults.push(`${channel} was not told of ${id}`)
+      if (course.filter(said => said === 'resolved').length > 1) faults.push(`${channel} of ${id}: ${text}`)
+      if (course.includes('resolved') && course.at(-1) !== 'resolved') faults.push(`${channel} of ${id}: ${text}`)
+      if (course.length > 0 && course.at(-1) !== 'resolved')
+        faults.push(`${channel} is not told the end of ${id}: ${text}`)
+    }
+  }
+  const { rowCount: owed } = await pool.query('SELECT FROM alert_group_alerts')
+  const { rowCount: due } = await pool.query('SELECT FROM alert_groups WHERE due_at IS NOT NULL')
+  const { rowCount: open } = await pool.query('SELECT FROM alert_pairs')
+  if (owed !== 0 || due !== 0 || open !== 0) faults.push(`${owed} owed, ${due} due, ${open} pairs`)
+  return { faults, alerts: listed.length }
+}
+
+t.test('whatever comes together, what is told is what was so', async t => {
+  const seed = Date.now() % 1_000_000
+  let count = 0
+  for (let course = 0; course < 6; course++) {
+    const { faults, alerts } = await runCourse(createRandom(seed + course))
+    t.strictSame(faults, [], `seed ${seed + course}`)
+    count += alerts
+  }
+  t.ok(count > 20, `${count} alerts`)
+})
