@@ -10,8 +10,14 @@ import { refuseUnverified } from './guard-alerts.ts'
 import { type PreviewOperationOptions, previewOperation } from './preview.ts'
 import { type RuleImportOptions, ruleFileOperations } from './rule-import.ts'
 import { type RuleOptions, ruleOperations } from './rules.ts'
+import { type SilenceOptions, silenceOperations } from './silences.ts'
 
-export type AlertsApiOptions = GuardOptions & AlertOptions & RuleOptions & RuleImportOptions & PreviewOperationOptions
+export type AlertsApiOptions = GuardOptions &
+  AlertOptions &
+  RuleOptions &
+  RuleImportOptions &
+  PreviewOperationOptions &
+  SilenceOptions
 
 const tag = {
   name: 'alerts',
@@ -28,5 +34,6 @@ export function alertsFamilies(options: AlertsApiOptions): PublishedFamily<Admin
   return [
     family('/api/alerts', alertOperations(options)),
     family('/api/alert-rules', [...ruleOperations(options), previewOperation(options), ...ruleFileOperations(options)]),
+    family('/api/silences', silenceOperations(options)),
   ]
 }
