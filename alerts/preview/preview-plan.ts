@@ -99,19 +99,17 @@ function leadMs({ condition, for_seconds, keep_firing_seconds }: NewRule, device
   }
 }
 
-const builtIn: ReadonlySet<string> = new Set(metrics)
-
 function columnsOf(
   { devices: { seriesOf } }: PlanOptions,
   condition: Condition,
   devices: readonly AlertDevice[],
 ): Pick<AskedReadings, 'devices' | 'columns'> {
   const metric = metricOf(condition)
-  const isFurther = metric !== undefined && !builtIn.has(metric)
+  const column = metrics.find(name => name === metric)
   return {
-    columns: metric === undefined ? [] : [isFurther ? undefined : metric],
+    columns: metric === undefined ? [] : [column],
     devices: devices.map(({ number, symbol }) => {
-      const place = isFurther ? seriesOf(number, metric) : undefined
+      const place = metric === undefined || column !== undefined ? undefined : seriesOf(number, metric)
       return { number, symbol, series: [place !== undefined && 'series' in place ? place.series : undefined] }
     }),
   }

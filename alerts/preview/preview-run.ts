@@ -34,7 +34,7 @@ export class PreviewRun {
     this.#local = local
     this.#pairs = new Map(numbers.map(number => [number, new PreviewedPair(rules, job)]))
     const site = this.#pairs.get(noDevice)
-    this.#watch = site === undefined ? watchOf(job, this.#pairs) : new SiteWatch(job, site, rules)
+    this.#watch = site === undefined ? watchOf(job, this.#pairs) : new SiteWatch(job, site)
   }
 
   take(readings: AlertReadings): void {

@@ -30,9 +30,9 @@ export class PreviewedPair {
     return this.#isIdle
   }
 
-  /** Of each variant. */
-  get states(): readonly PairState[] {
-    return this.#states
+  /** The first of what this says of each variant. */
+  nextMs(nextOf: (rule: RuleCore, state: PairState) => number): number {
+    return Math.min(...this.#rules.map((rule, at) => nextOf(rule, this.#states[at] as PairState)))
   }
 
   take(observation: Observation): void {

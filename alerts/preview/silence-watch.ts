@@ -1,6 +1,7 @@
 /** The condition on silence: readings and the deadlines between them, by the present intervals of the devices. */
 
 import type { AlertReadings } from '../core/readings.ts'
+import { nextLookMs } from '../engine/silence-deadlines.ts'
 import type { JobDevice, PreviewJob, Watch } from './preview-job.ts'
 import type { PreviewedPair } from './previewed-pair.ts'
 
@@ -37,19 +38,25 @@ export class SilenceWatch implements Watch {
       const timeUs = timesUs[row] as number
       const receiptMs = timeUs / 1000
       // A reading at the very moment of a deadline is in time.
-      tick(heard, receiptMs - halfMicrosecondMs)
+      passTime(heard, receiptMs - halfMicrosecondMs)
       if (!heard.pair.isIdle) heard.pair.take({ kind: 'reading', timeUs, receiptMs, value: Number.NaN })
       heard.lastMs = receiptMs
     }
   }
 
   end(): void {
-    for (const heard of this.#devices.values()) tick(heard, this.#toMs)
+    for (const heard of this.#devices.values()) passTime(heard, this.#toMs)
   }
 }
 
-/** If a deadline has passed before this time; of a device that was never heard there is none. */
-function tick({ pair, afterMs, lastMs }: Heard, nowMs: number): void {
+/** All that time alone has changed up to now, when it did; of a device that was never heard that is nothing. */
+function passTime({ pair, afterMs, lastMs }: Heard, nowMs: number): void {
   const dueMs = lastMs + afterMs
-  if (nowMs >= dueMs) pair.take({ kind: 'tick', nowMs, lastMs, dueMs })
+  if (!(dueMs <= nowMs)) return
+  for (let beforeMs = Number.NEGATIVE_INFINITY; ; ) {
+    const lookMs = pair.nextMs((rule, state) => nextLookMs(rule, state, dueMs))
+    if (lookMs <= beforeMs || lookMs > nowMs) return
+    pair.take({ kind: 'tick', nowMs: lookMs, lastMs, dueMs })
+    beforeMs = lookMs
+  }
 }

@@ -1,15 +1,17 @@
 /** The condition on a site: how many of all devices are silent, whenever that changes. */
 
 import { Deadlines } from '../../live/deadlines.ts'
+import { stillFromMs } from '../core/flapping.ts'
+import type { PairState } from '../core/pair.ts'
 import type { AlertReadings } from '../core/readings.ts'
+import type { RuleCore } from '../core/rule.ts'
 import type { PreviewJob, Watch } from './preview-job.ts'
-import type { PreviewedPair, RuleVariants } from './previewed-pair.ts'
+import type { PreviewedPair } from './previewed-pair.ts'
 import { lastBeforeMs } from './silence-watch.ts'
 
 export class SiteWatch implements Watch {
   readonly #job: PreviewJob
   readonly #pair: PreviewedPair
-  readonly #rules: RuleVariants
   /** The place of a device in the job, by its number. */
   readonly #places = new Map<number, number>()
   readonly #lastMs: Float64Array
@@ -18,12 +20,13 @@ export class SiteWatch implements Watch {
   /** Of devices that are not silent: not later than their deadlines, which readings move on. */
   readonly #deadlines = new Deadlines()
   #silent = 0
+  /** When that has changed without being observed yet. */
+  #changedMs = Number.NEGATIVE_INFINITY
 
-  constructor(job: PreviewJob, pair: PreviewedPair, rules: RuleVariants) {
+  constructor(job: PreviewJob, pair: PreviewedPair) {
     const { length } = job.devices
     this.#job = job
     this.#pair = pair
-    this.#rules = rules
     this.#lastMs = Float64Array.from(job.devices, device => lastBeforeMs(device, job))
     this.#isSilent = new Uint8Array(length)
     this.#isDue = new Uint8Array(length)
@@ -48,6 +51,7 @@ export class SiteWatch implements Watch {
   end(): void {
     const { toMs } = this.#job
     this.#passDeadlines(toMs)
+    this.#observeChanges()
     this.#passDurations(toMs)
   }
 
@@ -77,21 +81,26 @@ export class SiteWatch implements Watch {
   }
 
   #tell(nowMs: number, place: number, isSilent: 0 | 1): void {
-    this.#passDurations(nowMs)
+    if (nowMs > this.#changedMs) {
+      this.#observeChanges()
+      this.#passDurations(nowMs)
+    }
     this.#isSilent[place] = isSilent
     this.#silent += isSilent === 1 ? 1 : -1
-    this.#observe(nowMs)
+    this.#changedMs = nowMs
+  }
+
+  /** Of one moment, all together. */
+  #observeChanges(): void {
+    if (this.#changedMs === Number.NEGATIVE_INFINITY) return
+    this.#observe(this.#changedMs)
+    this.#changedMs = Number.NEGATIVE_INFINITY
   }
 
   /** A site whose devices stay as they are has waited for long enough at some time in between. */
   #passDurations(untilMs: number): void {
     for (;;) {
-      const endsMs = this.#pair.states.map(({ phase, sinceMs }, at) => {
-        const { for_seconds = 0, keep_firing_seconds = 0 } = this.#rules[at] ?? {}
-        if (phase === 'pending') return sinceMs + for_seconds * 1000
-        return phase === 'clearing' ? sinceMs + keep_firing_seconds * 1000 : Number.POSITIVE_INFINITY
-      })
-      const firstMs = Math.min(...endsMs)
+      const firstMs = this.#pair.nextMs(endsMs)
       if (!(firstMs < untilMs)) return
       this.#observe(firstMs)
     }
@@ -100,4 +109,14 @@ export class SiteWatch implements Watch {
   #observe(nowMs: number): void {
     this.#pair.take({ kind: 'site', nowMs, silent: this.#silent, devices: this.#job.devices.length })
   }
+}
+
+/** When time alone changes the alert of a site. */
+function endsMs(
+  { for_seconds, keep_firing_seconds }: RuleCore,
+  { phase, sinceMs, flapping, changesMs }: PairState,
+): number {
+  if (phase === 'pending') return sinceMs + for_seconds * 1000
+  const stillMs = flapping ? stillFromMs(changesMs) : Number.POSITIVE_INFINITY
+  return phase === 'clearing' ? Math.min(stillMs, sinceMs + keep_firing_seconds * 1000) : stillMs
 }

@@ -28,13 +28,12 @@ export const pageLimit = z
   .meta({ type: 'integer', minimum: 1, maximum: rowsMax, pattern: undefined, default: rowsUsual })
 
 /** Of lists by id. */
-export const ListQuery = z.strictObject({
-  limit: pageLimit,
-  after: recordId
-    .optional()
-    .transform(after => after ?? 0)
-    .meta({ description: '`next` of the page before' }),
-})
+export const ListQuery = z
+  .strictObject({
+    limit: pageLimit,
+    after: recordId.optional().meta({ description: '`next` of the page before' }),
+  })
+  .transform(({ limit, after }) => (after === undefined ? { limit } : { limit, after }))
 
 /** What the list says beside its rows: `next`, for the page behind them. */
 export function nextOf<Id>(rows: readonly { id: Id }[], limit: number): Id | null {
