@@ -43,12 +43,17 @@ export interface FlushOptions {
 /** In a notification for a kind that wants all. */
 const sliceMax = 500
 
-/** Whether it was due; with the channel, where there is something to deliver. */
+export interface Flushed {
+  /** Where a notification was made, the channel that it is for. */
+  channel: number | undefined
+}
+
+/** Undefined where it was not due. */
 export async function flushGroup(
   transaction: Transaction,
   id: string,
   options: FlushOptions,
-): Promise<{ channel: number | undefined } | undefined> {
+): Promise<Flushed | undefined> {
   const { nowMs, waits, offsetMs, deviceOf } = options
   const group = await lockDueGroup(transaction, id, nowMs)
   if (group === undefined) return undefined

@@ -18,6 +18,12 @@ export interface PairOfAlert {
   severity: Severity
 }
 
+interface AlertEvent {
+  kind: 'pending' | 'firing' | 'resolved' | 'flapping' | 'settled'
+  atMs: number
+  details: object
+}
+
 export interface AlertChange extends PairOfAlert {
   /** Undefined of a new one. */
   id: number | undefined
@@ -31,9 +37,8 @@ export interface AlertChange extends PairOfAlert {
   value: number
   /** Pending, and over before it fired. */
   isDropped: boolean
-  events: { kind: string; atMs: number; details: object }[]
-  /** What of it is news to those who are told: that it fires, that it flaps. An end is told by its state. */
-  news: 'firing' | 'flapping' | undefined
+  /** New ones of its history. */
+  events: AlertEvent[]
   hasChanged: boolean
 }
 
@@ -45,17 +50,14 @@ export function changesOf(
   /** When an alert was opened of which nothing is stored. */
   openedMs: number,
 ): AlertChange[] {
-  const changes: AlertChange[] = []
-  let current = open === undefined ? undefined : known(pair, open)
-  if (current !== undefined) changes.push(current)
+  const changes = open === undefined ? [] : [known(pair, open)]
   for (const effect of effects) {
-    if (current === undefined) {
-      if (effect.kind !== 'opened' && effect.kind !== 'fired') continue
-      current = begun(pair, effect.kind === 'opened' || Number.isNaN(openedMs) ? effect.atMs : openedMs)
-      changes.push(current)
-    }
+    const last = changes.at(-1)
+    const isOver = last === undefined || last.isDropped || last.state === 'resolved'
+    const current = isOver ? begun(pair, effect, openedMs) : last
+    if (current === undefined) continue
+    if (isOver) changes.push(current)
     apply(current, effect)
-    if (current.isDropped || current.state === 'resolved') current = undefined
   }
   // One that came and went in between is none.
   return changes.filter(({ id, isDropped, hasChanged }) => hasChanged && !(isDropped && id === undefined))
@@ -65,8 +67,11 @@ function known(pair: PairOfAlert, { id, state, flapping, firedMs }: OpenAlert): 
   return { ...empty(pair), id, state, flapping, firedMs }
 }
 
-function begun(pair: PairOfAlert, openedMs: number): AlertChange {
-  const events = [{ kind: 'pending', atMs: openedMs, details: {} }]
+/** Undefined where nothing begins with it. */
+function begun(pair: PairOfAlert, effect: Effect, knownMs: number): AlertChange | undefined {
+  if (effect.kind !== 'opened' && effect.kind !== 'fired') return undefined
+  const openedMs = effect.kind === 'opened' || Number.isNaN(knownMs) ? effect.atMs : knownMs
+  const events: AlertEvent[] = [{ kind: 'pending', atMs: openedMs, details: {} }]
   return { ...empty(pair), openedMs, events, hasChanged: true }
 }
 
@@ -83,7 +88,6 @@ function empty(pair: PairOfAlert): AlertChange {
     value: Number.NaN,
     isDropped: false,
     events: [],
-    news: undefined,
     hasChanged: false,
   }
 }
@@ -94,36 +98,56 @@ function apply(change: AlertChange, effect: Effect): void {
     case 'opened':
       return
     case 'fired':
-      if (change.state !== 'pending') return
-      Object.assign(change, { state: 'firing', firedMs: effect.atMs, value: effect.value, news: 'firing' })
-      return note(change, 'firing', effect.atMs, valued(effect.value))
-    case 'dropped':
-      if (change.state !== 'pending') return
-      Object.assign(change, { isDropped: true, hasChanged: true })
+      if (change.state === 'pending') fire(change, effect)
       return
+    case 'dropped':
     case 'resolved':
-      if (change.state === 'pending') return void Object.assign(change, { isDropped: true, hasChanged: true })
-      Object.assign(change, { state: 'resolved', resolvedMs: effect.atMs, value: effect.value, reason: effect.reason })
-      change.flapping = false
-      return note(change, 'resolved', effect.atMs, { reason: effect.reason, ...valued(effect.value) })
+      if (change.state === 'pending') drop(change)
+      else if (effect.kind === 'resolved') resolve(change, effect)
+      return
     case 'flapping':
-      if (change.flapping || change.state !== 'firing') return
-      Object.assign(change, { flapping: true, news: 'flapping' })
-      return note(change, 'flapping', effect.atMs)
-    case 'settled':
-      if (!change.flapping) return
-      change.flapping = false
-      return note(change, 'settled', effect.atMs)
+    case 'settled': {
+      const flapping = effect.kind === 'flapping'
+      if (change.state === 'pending' || change.flapping === flapping) return
+      change.flapping = flapping
+      note(change, effect.kind, effect.atMs, {})
+    }
   }
 }
 
-function note(change: AlertChange, kind: string, atMs: number, details: object = {}): void {
+function fire(change: AlertChange, { atMs, value }: Extract<Effect, { kind: 'fired' }>): void {
+  change.state = 'firing'
+  change.firedMs = atMs
+  change.value = value
+  note(change, 'firing', atMs, valued(value))
+}
+
+function drop(change: AlertChange): void {
+  change.isDropped = true
+  change.hasChanged = true
+}
+
+function resolve(change: AlertChange, { atMs, value, reason }: Extract<Effect, { kind: 'resolved' }>): void {
+  change.state = 'resolved'
+  change.flapping = false
+  change.resolvedMs = atMs
+  change.value = value
+  change.reason = reason
+  note(change, 'resolved', atMs, { reason, ...valued(value) })
+}
+
+function note(change: AlertChange, kind: AlertEvent['kind'], atMs: number, details: object): void {
   change.events.push({ kind, atMs, details })
   change.hasChanged = true
 }
 
 function valued(value: number): object {
   return Number.isFinite(value) ? { value } : {}
+}
+
+/** Whether it has just become so. */
+export function hasBecome({ events }: AlertChange, kind: AlertEvent['kind']): boolean {
+  return events.some(event => event.kind === kind)
 }
 
 const tellableMs = 60_000

@@ -4,7 +4,7 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AlertChange, OpenAlert } from './alert-changes.ts'
 import type { PairKey } from './pairs.ts'
 
-export type WrittenChange = AlertChange & { id: number; isNewlyFiring: boolean }
+export type WrittenChange = AlertChange & { id: number }
 
 /** By rule and device, as `keyOf` writes them. They do not change until the end of the transaction. */
 export async function openAlerts(
@@ -47,7 +47,7 @@ export async function writeChanges(
   changes: readonly AlertChange[],
   nowMs: number,
 ): Promise<WrittenChange[]> {
-  const known = changes.filter(({ id }) => id !== undefined) as (AlertChange & { id: number })[]
+  const known = changes.filter(({ id }) => id !== undefined) as WrittenChange[]
   const added = changes.filter(({ id }) => id === undefined)
   await deleteDropped(
     transaction,
@@ -55,14 +55,9 @@ export async function writeChanges(
   )
   const updated = known.filter(({ isDropped }) => !isDropped)
   await update(transaction, updated)
-  const inserted = await insert(transaction, added)
-  const written = [...updated, ...inserted].map(change => ({ ...change, isNewlyFiring: isNewlyFiring(change) }))
+  const written = [...updated, ...(await insert(transaction, added))]
   await insertEvents(transaction, written, nowMs)
   return written.sort((a, b) => a.id - b.id)
-}
-
-function isNewlyFiring({ events }: AlertChange): boolean {
-  return events.some(({ kind }) => kind === 'firing')
 }
 
 async function deleteDropped(transaction: Transaction, ids: readonly number[]): Promise<void> {
@@ -74,7 +69,7 @@ const written = `given (id bigint, rule integer, device integer, metric text, se
   "openedMs" float8, "firedMs" float8, "resolvedMs" float8, reason text, value float8)`
 const momentOf = (column: string) => `to_timestamp("${column}" / 1000)`
 
-async function update(transaction: Transaction, changes: readonly (AlertChange & { id: number })[]): Promise<void> {
+async function update(transaction: Transaction, changes: readonly WrittenChange[]): Promise<void> {
   if (changes.length === 0) return
   await transaction.query(
     `UPDATE alerts SET state = given.state, flapping = given.flapping, fired_at = coalesce(fired_at, ${momentOf('firedMs')}),
@@ -84,10 +79,7 @@ async function update(transaction: Transaction, changes: readonly (AlertChange &
   )
 }
 
-async function insert(
-  transaction: Transaction,
-  changes: readonly AlertChange[],
-): Promise<(AlertChange & { id: number })[]> {
+async function insert(transaction: Transaction, changes: readonly AlertChange[]): Promise<WrittenChange[]> {
   if (changes.length === 0) return []
   const ids = await nextIds(transaction, changes.length)
   const numbered = changes.map((change, at) => ({ ...change, id: ids[at] as number }))
@@ -112,7 +104,7 @@ async function nextIds(transaction: Transaction, count: number): Promise<number[
 }
 
 /** JSON has no NaN, and writes null for it. */
-function rowOf({ events: _, news: __, isDropped: ___, hasChanged: ____, ...row }: AlertChange): object {
+function rowOf({ events: _, isDropped: __, hasChanged: ___, ...row }: AlertChange): object {
   return row
 }
 

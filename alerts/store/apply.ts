@@ -10,7 +10,7 @@ import type { PairState } from '../core/pair.ts'
 import type { Severity } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
 import { type Due, lockChannels, type NewDebt, owe, oweEnds, oweFlapping, reviewHeld } from '../outbox/group-rows.ts'
-import { type AlertChange, changesOf, isTellable } from './alert-changes.ts'
+import { type AlertChange, changesOf, hasBecome, isTellable } from './alert-changes.ts'
 import { noteAlerts } from './alert-feed.ts'
 import { newestAlerts, openAlerts, type WrittenChange, writeChanges } from './alert-writes.ts'
 import { takeBatch } from './engine-row.ts'
@@ -144,14 +144,14 @@ async function tell(
   const flapping: number[] = []
   const ended: { alert: number; isTellable: boolean }[] = []
   for (const change of written) {
-    const { id: alert, rule, device, isNewlyFiring } = change
+    const { id: alert, rule, device } = change
     const isOver = change.state === 'resolved'
-    if (isNewlyFiring && (!isOver || isTellable(change))) {
+    if (hasBecome(change, 'firing') && (!isOver || isTellable(change))) {
       const owes = change.flapping ? 'flapping' : 'firing'
       debts.push({ alert, rule, value: groupValueOf(rule, device), owes })
     } else if (isOver) {
       ended.push({ alert, isTellable: isTellable(change) })
-    } else if (change.news === 'flapping') {
+    } else if (change.flapping && hasBecome(change, 'flapping')) {
       flapping.push(alert)
     }
   }

@@ -5,9 +5,8 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
 import { type AlertErrorCode, accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
 import { NewRule, type Rule, type RuleChange } from '../core/rule.ts'
-import { deleteGroups } from '../outbox/group-rows.ts'
 import type { WriteAudit } from './audit.ts'
-import { endRule, oweOpen } from './rule-ends.ts'
+import { endRule, followChange } from './rule-ends.ts'
 import { type Imported, importRules } from './rule-import.ts'
 import {
   addChannels,
@@ -18,7 +17,6 @@ import {
   markRemoved,
   readOwned,
   readRule,
-  takeOffChannels,
   updateRule,
 } from './rule-rows.ts'
 
@@ -52,6 +50,7 @@ export interface RuleChangesOptions {
 
 export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
   const { feed, nowMs, waits, groupValueOf, audit, refusalOf = () => undefined } = options
+  const due = () => ({ nowMs: nowMs(), waits })
 
   async function add({ transaction, who, actor, touched }: Asked, rule: NewRule): Promise<Outcome<Rule>> {
     if ((await countRules(transaction, who.account)) >= bounds.rulesPerOwner) return refused('TOO_MANY_RULES')
@@ -83,35 +82,22 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     const added = rule.channels.filter(channel => !before.channels.includes(channel))
     if (!(await areUsable(transaction, who, added))) return refused('CHANNELS_UNKNOWN')
     await updateRule(transaction, id, rule, { isNew, nowMs: nowMs() })
-    await changeChannels(transaction, before, rule, added)
+    await followChange(
+      transaction,
+      feed,
+      { before, rule, groupOf: device => groupValueOf(rule.group_by, device) },
+      due(),
+    )
     const details = Object.fromEntries(differs.map(field => [field, rule[field]]))
     await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details })
     touched.add(id)
     return await found(transaction, who, id)
   }
 
-  /** Who is new among the channels is told what fires; who is not any more is told nothing. */
-  async function changeChannels(
-    transaction: Transaction,
-    before: Rule,
-    rule: NewRule,
-    added: readonly number[],
-  ): Promise<void> {
-    const due = { nowMs: nowMs(), waits }
-    const gone = before.channels.filter(channel => !rule.channels.includes(channel))
-    await takeOffChannels(transaction, before.id, gone)
-    await addChannels(transaction, before.id, added)
-    if (before.enabled && !rule.enabled) await endRule(transaction, feed, before, 'rule_disabled', due)
-    await deleteGroups(transaction, before.id, gone)
-    if (!rule.enabled || added.length === 0) return
-    const groupOf = (device: number) => groupValueOf(rule.group_by, device)
-    await oweOpen(transaction, { rule: before.id, channels: added, groupOf }, due)
-  }
-
   async function remove({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
     const rule = await lockRule(transaction, { who, id })
     if (rule === undefined) return refused('RULE_UNKNOWN')
-    await endRule(transaction, feed, rule, 'rule_removed', { nowMs: nowMs(), waits })
+    await endRule(transaction, feed, rule, 'rule_removed', due())
     await markRemoved(transaction, id, nowMs())
     await audit(transaction, {
       actor,

@@ -1,13 +1,14 @@
-/** What follows for alerts when a rule ends, or gets a channel. */
+/** What follows for alerts when a rule is changed or removed. */
 
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { EndReason } from '../core/observation.ts'
-import type { Rule } from '../core/rule.ts'
-import { type Due, owe, oweEnds, reviewHeld } from '../outbox/group-rows.ts'
+import type { NewRule, Rule } from '../core/rule.ts'
+import { type Due, deleteGroups, type NewDebt, owe, oweEnds, reviewHeld } from '../outbox/group-rows.ts'
 import { cancelOfRule } from '../outbox/notification-rows.ts'
 import { noteAlerts } from './alert-feed.ts'
 import { deletePairsOfRule } from './pairs.ts'
+import { addChannels, takeOffChannels } from './rule-rows.ts'
 
 /** Of the rule, which is locked, no alert is open any more; to whom their firing was told, their end is. */
 export async function endRule(
@@ -45,30 +46,38 @@ async function resolveAll(transaction: Transaction, rule: number, reason: string
   return rows.map(({ id }) => Number(id))
 }
 
-export interface NewChannels {
-  rule: number
-  channels: readonly number[]
-  /** Of the tag by which alerts are told apart. */
+export interface RuleFollowed {
+  before: Rule
+  /** As it is now. */
+  rule: NewRule
+  /** The value of the tag by which alerts are told apart. */
   groupOf: (device: number) => string
 }
 
-/** What fires of the rule is told to channels that it has got. */
-export async function oweOpen(
+/** Who is new among the channels is told what fires; who is not any more is told nothing. */
+export async function followChange(
   transaction: Transaction,
-  { rule, channels, groupOf }: NewChannels,
+  feed: ChangeFeed,
+  { before, rule, groupOf }: RuleFollowed,
   due: Due,
 ): Promise<void> {
+  const added = rule.channels.filter(channel => !before.channels.includes(channel))
+  const gone = before.channels.filter(channel => !rule.channels.includes(channel))
+  await takeOffChannels(transaction, before.id, gone)
+  await addChannels(transaction, before.id, added)
+  if (before.enabled && !rule.enabled) await endRule(transaction, feed, before, 'rule_disabled', due)
+  await deleteGroups(transaction, before.id, gone)
+  if (rule.enabled && added.length > 0) {
+    await owe(transaction, await openDebts(transaction, before.id, groupOf), due, added)
+  }
+}
+
+async function openDebts(transaction: Transaction, rule: number, groupOf: RuleFollowed['groupOf']): Promise<NewDebt[]> {
   const { rows } = await transaction.query<{ id: string; device: number; flapping: boolean }>(
     "SELECT id, device, flapping FROM alerts WHERE rule_id = $1 AND state = 'firing' ORDER BY id FOR NO KEY UPDATE",
     [rule],
   )
-  const debts = rows.map(({ id, device, flapping }) => {
-    return {
-      alert: Number(id),
-      rule,
-      value: groupOf(device),
-      owes: flapping ? ('flapping' as const) : ('firing' as const),
-    }
+  return rows.map(({ id, device, flapping }) => {
+    return { alert: Number(id), rule, value: groupOf(device), owes: flapping ? 'flapping' : 'firing' }
   })
-  await owe(transaction, debts, due, channels)
 }

@@ -41,32 +41,32 @@ export interface Notified {
 
 /** Of an empty database. `tagsOf`: those of a device by its number. */
 export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) => string[] = () => []) {
-  await pool.query('TRUNCATE alert_channels, alert_rules, alert_silences, accounts, audit, devices CASCADE')
-  await pool.query('UPDATE alert_engine SET batch = 0, evaluated_until = NULL')
+  await clear(pool)
   let nowMs = startMs
   let batch = 0
   let lastNotification = 0
   const removed = new Set<number>()
   const clock = { nowMs: () => nowMs, offsetMs: () => 0 }
-  const deviceOf = (number: number): AlertDevice | undefined => {
-    if (removed.has(number)) return undefined
-    const name = `d${number}`
-    const fields = { owner: null, log_switch: true, location_short: `room ${number}` }
-    return { number, symbol: name, name, tags: tagsOf(number), ...fields }
-  }
+  const deviceOf = (number: number) => (removed.has(number) ? undefined : deviceNumbered(number, tagsOf(number)))
   const shared = { pool, feed: noFeed, waits, audit: writeAudit, wake: () => undefined, ...clock }
   const groupValueOf = (groupBy: string | null, device: number) => groupValue(groupBy, tagsOf(device))
   const rules = createAlertRules({ ...shared, groupValueOf })
   const silences = createAlertSilences(shared)
   const devices = { all: () => [], byNumber: deviceOf }
   const alerts = createAlertList({ pool, feed: noFeed, devices, ...clock })
-  const requireLead = async () => undefined
-
   /** What `apply` is given of some transitions. */
   async function batchOf(transitions: readonly Transition[]) {
     const groupBy = new Map((await rules.all()).map(rule => [rule.id, rule.group_by]))
     const valueIn = (rule: number, device: number) => groupValueOf(groupBy.get(rule) ?? null, device)
-    return { batch: ++batch, transitions, nowMs, waits, requireLead, feed: noFeed, groupValueOf: valueIn }
+    return {
+      batch: ++batch,
+      transitions,
+      nowMs,
+      waits,
+      requireLead: async () => undefined,
+      feed: noFeed,
+      groupValueOf: valueIn,
+    }
   }
 
   const flushOptions = (more: Partial<FlushOptions> = {}): FlushOptions => ({
@@ -97,18 +97,8 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
       nowMs += seconds * 1000
     },
     removeDevice: (number: number): void => void removed.add(number),
-    async addAccount(email = 'ada@example.com'): Promise<number> {
-      const text = 'INSERT INTO accounts (email, created_at, updated_at) VALUES ($1, now(), now()) RETURNING id'
-      return (await pool.query<{ id: number }>(text, [email])).rows[0]?.id ?? 0
-    },
-    async addChannel(name = 'phone', owner: number | null = null): Promise<number> {
-      const { rows } = await pool.query<{ id: number }>(
-        `INSERT INTO alert_channels (owner, name, kind, settings, sealed, created_at)
-         VALUES ($1, $2, 'webhook', '{}', '', now()) RETURNING id`,
-        [owner, name],
-      )
-      return rows[0]?.id ?? 0
-    },
+    addAccount: (email?: string) => addAccount(pool, email),
+    addChannel: (name?: string, owner?: number) => addChannel(pool, name, owner),
     async addRule(fields: Record<string, unknown> = {}, who = everybody): Promise<Rule> {
       const condition = { kind: 'above', metric: 'temperature', value: 30 }
       const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...fields })
@@ -132,14 +122,7 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
       }
       return await notified()
     },
-    /** Rows that say how alerts and the outbox stand, without ids. */
-    async standing() {
-      const text = `SELECT rule_id AS rule, device, state, flapping, resolved_reason AS reason,
-          ARRAY(SELECT kind FROM alert_events WHERE alert_id = alerts.id ORDER BY id) AS events,
-          ARRAY(SELECT told || ' ' || coalesce(owes, '-') FROM alert_group_alerts WHERE alert_id = alerts.id ORDER BY group_id) AS members
-        FROM alerts ORDER BY alerts.id`
-      return (await pool.query(text)).rows
-    },
+    standing: () => readStanding(pool),
   }
 }
 
@@ -152,4 +135,38 @@ function stateAfter(found: readonly Effect[]): PairState {
   const phases = { opened: 'pending', fired: 'firing', flapping: 'firing', settled: 'firing' } as const
   const phase = last.kind === 'resolved' || last.kind === 'dropped' ? 'idle' : phases[last.kind]
   return { ...idlePair, phase, flapping: last.kind === 'flapping', seenUs: last.atMs * 1000, changesMs: [last.atMs] }
+}
+
+function deviceNumbered(number: number, tags: string[]): AlertDevice {
+  const name = `d${number}`
+  return { number, symbol: name, name, tags, owner: null, log_switch: true, location_short: `room ${number}` }
+}
+
+async function clear(pool: pg.Pool): Promise<void> {
+  await pool.query('TRUNCATE alert_channels, alert_rules, alert_silences, accounts, audit, devices CASCADE')
+  await pool.query('UPDATE alert_engine SET batch = 0, evaluated_until = NULL')
+}
+
+async function addAccount(pool: pg.Pool, email = 'ada@example.com'): Promise<number> {
+  const text = 'INSERT INTO accounts (email, created_at, updated_at) VALUES ($1, now(), now()) RETURNING id'
+  return (await pool.query<{ id: number }>(text, [email])).rows[0]?.id ?? 0
+}
+
+async function addChannel(pool: pg.Pool, name = 'phone', owner: number | null = null): Promise<number> {
+  const { rows } = await pool.query<{ id: number }>(
+    `INSERT INTO alert_channels (owner, name, kind, settings, sealed, created_at)
+     VALUES ($1, $2, 'webhook', '{}', '', now()) RETURNING id`,
+    [owner, name],
+  )
+  return rows[0]?.id ?? 0
+}
+
+/** How alerts and what is to be told of them stand, without ids. */
+async function readStanding(pool: pg.Pool) {
+  const text = `SELECT rule_id AS rule, device, state, flapping, resolved_reason AS reason,
+      ARRAY(SELECT kind FROM alert_events WHERE alert_id = alerts.id ORDER BY id) AS events,
+      ARRAY(SELECT told || ' ' || coalesce(owes, '-') FROM alert_group_alerts
+            WHERE alert_id = alerts.id ORDER BY group_id) AS members
+    FROM alerts ORDER BY alerts.id`
+  return (await pool.query(text)).rows
 }

@@ -8,10 +8,11 @@ import { idlePair, type PairState } from '../../../alerts/core/pair.ts'
 import { type Effect, step } from '../../../alerts/core/transition.ts'
 import { readDueGroups } from '../../../alerts/outbox/due-groups.ts'
 import { flushGroup } from '../../../alerts/outbox/flush-group.ts'
+import type { AlertWithEvents } from '../../../alerts/store/alerts.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { inTransaction } from '../../../store/postgres/transaction.ts'
 import { createRandom, type Random } from '../../faults/seeded-random.ts'
-import { createAlertStore, everybody } from '../../support/alert-store.ts'
+import { type AlertStore, createAlertStore, everybody } from '../../support/alert-store.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
 
@@ -85,26 +86,10 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
     }
   }
 
-  async function changeSilence(): Promise<void> {
-    if (silence !== undefined) {
-      await alerts.silences.remove(everybody, silence, 'test')
-      silence = undefined
-      return
-    }
-    const until = new Date(alerts.nowMs() + 1000 * (60 + random.below(1200))).toISOString()
-    const selector = random.pick([{ all: true as const }, { tags: ['site:1'] }])
-    const added = await alerts.silences.add(
-      everybody,
-      { selector, rule_id: null, until, weekly: null, reason: '' },
-      'test',
-    )
-    silence = added.ok ? added.value.id : undefined
-  }
-
   for (let round = 0; round < rounds; round++) {
     alerts.pass(random.pick([1, 20, 60, 400, 2000]))
     await observe()
-    if (random.chance(0.1)) await changeSilence()
+    if (random.chance(0.1)) silence = await changeSilence(alerts, random, silence)
     await flush()
   }
   // All is over, and every silence.
@@ -126,30 +111,50 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
   return await judge(alerts, told)
 }
 
-async function judge(alerts: Awaited<ReturnType<typeof createAlertStore>>, told: ReadonlyMap<number, Story>) {
+/** Ends the silence, or makes one; hands back its id. */
+async function changeSilence(alerts: AlertStore, random: Random, id: number | undefined): Promise<number | undefined> {
+  if (id !== undefined) {
+    await alerts.silences.remove(everybody, id, 'test')
+    return undefined
+  }
+  const until = new Date(alerts.nowMs() + 1000 * (60 + random.below(1200))).toISOString()
+  const selector = random.pick([{ all: true as const }, { tags: ['site:1'] }])
+  const added = await alerts.silences.add(
+    everybody,
+    { selector, rule_id: null, until, weekly: null, reason: '' },
+    'test',
+  )
+  return added.ok ? added.value.id : undefined
+}
+
+async function judge(alerts: AlertStore, told: ReadonlyMap<number, Story>) {
   const faults: string[] = []
   const listed = await alerts.alerts.page(everybody, { limit: 1000 })
-  for (const [channel, story] of told) {
-    for (const { id, state, fired_at, resolved_at, resolved_reason } of listed) {
-      const { events = [] } = (await alerts.alerts.get(everybody, id)) ?? {}
-      const wasHeld = events.some(({ kind }) => kind === 'silenced')
-      const lastedMs = Date.parse(resolved_at ?? '') - Date.parse(fired_at ?? '')
-      const mustBeTold = lastedMs >= 60_000 && resolved_reason === 'cleared' && !wasHeld
-      const course = story.get(id) ?? []
-      const text = course.join(' ')
-      if (state !== 'resolved') faults.push(`${id} is ${state}`)
-      if (mustBeTold && course.length === 0) faults.push(`${channel} was not told of ${id}`)
-      if (course.filter(said => said === 'resolved').length > 1) faults.push(`${channel} of ${id}: ${text}`)
-      if (course.includes('resolved') && course.at(-1) !== 'resolved') faults.push(`${channel} of ${id}: ${text}`)
-      if (course.length > 0 && course.at(-1) !== 'resolved')
-        faults.push(`${channel} is not told the end of ${id}: ${text}`)
-    }
+  for (const { id } of listed) {
+    const alert = await alerts.alerts.get(everybody, id)
+    if (alert?.state !== 'resolved') faults.push(`${id} is ${alert?.state}`)
+    else
+      for (const [channel, story] of told)
+        faults.push(...faultsOf(alert, story.get(id) ?? []).map(fault => `${channel}: ${fault}`))
   }
   const { rowCount: owed } = await pool.query('SELECT FROM alert_group_alerts')
   const { rowCount: due } = await pool.query('SELECT FROM alert_groups WHERE due_at IS NOT NULL')
   const { rowCount: open } = await pool.query('SELECT FROM alert_pairs')
   if (owed !== 0 || due !== 0 || open !== 0) faults.push(`${owed} owed, ${due} due, ${open} pairs`)
   return { faults, alerts: listed.length }
+}
+
+/** Of one that is over, and what a channel was told of it. */
+function faultsOf(alert: AlertWithEvents, course: readonly string[]): string[] {
+  const { id, fired_at, resolved_at, resolved_reason, events } = alert
+  const wasHeld = events.some(({ kind }) => kind === 'silenced')
+  const lastedMs = Date.parse(resolved_at ?? '') - Date.parse(fired_at ?? '')
+  if (course.length === 0) {
+    const mustBeTold = lastedMs >= 60_000 && resolved_reason === 'cleared' && !wasHeld
+    return mustBeTold ? [`was not told of ${id}`] : []
+  }
+  const isEndedOnce = course.indexOf('resolved') === course.length - 1
+  return isEndedOnce ? [] : [`of ${id}: ${course.join(' ')}`]
 }
 
 t.test('whatever comes together, what is told is what was so', async t => {

@@ -1,0 +1,108 @@
+/** Reads alerts. */
+
+import type pg from 'pg'
+import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { AlertEventRow, AlertState } from '../core/alert.ts'
+import type { Owner } from '../core/outcome.ts'
+import type { Severity } from '../core/rule.ts'
+import { type AlertRecord, alertColumns, alertTables } from './alert-rows.ts'
+
+type Database = Pick<pg.Pool, 'query'>
+
+export interface AlertQuery {
+  states?: readonly AlertState[]
+  severities?: readonly Severity[]
+  /** The number of one. */
+  device?: number
+  /** All must hold, of a device. */
+  tag?: readonly string[]
+  rule?: number
+  /** Not those that were resolved before. */
+  sinceMs?: number
+  /** At most 1,000. */
+  limit: number
+  /** The id of the last one of the page before. */
+  after?: string
+}
+
+export interface AlertCount {
+  state: AlertState
+  severity: Severity
+  count: number
+}
+
+const limitMax = 1_000
+const eventsMax = 1_000
+const accountOf = (who: Owner): number | null => (who.all ? null : who.account)
+
+/** Newest first. `devices`: their numbers; null: all. */
+export async function readAlertPage(
+  database: Database,
+  who: Owner,
+  { states, severities, rule, sinceMs, limit, after }: AlertQuery,
+  devices: readonly number[] | null,
+): Promise<AlertRecord[]> {
+  const text = `SELECT ${alertColumns} FROM ${alertTables}
+    WHERE ($1::integer IS NULL OR owner = $1) AND ($2::text[] IS NULL OR state = ANY($2))
+      AND ($3::text[] IS NULL OR a.severity = ANY($3)) AND ($4::int[] IS NULL OR device = ANY($4))
+      AND ($5::integer IS NULL OR rule_id = $5)
+      AND ($6::float8 IS NULL OR resolved_at IS NULL OR resolved_at >= to_timestamp($6 / 1000))
+      AND ($7::bigint IS NULL OR a.id < $7)
+    ORDER BY a.id DESC LIMIT $8`
+  const before = after === undefined ? null : isAlertId(after) ? after : '0'
+  const few = [accountOf(who), states ?? null, severities ?? null, devices, rule ?? null, sinceMs ?? null, before]
+  return (await database.query<AlertRecord>(text, [...few, Math.min(limit, limitMax)])).rows
+}
+
+/** Undefined for one that is not there, or of somebody else. */
+export async function readAlert(database: Database, who: Owner, id: string): Promise<AlertRecord | undefined> {
+  if (!isAlertId(id)) return undefined
+  const text = `SELECT ${alertColumns} FROM ${alertTables} WHERE a.id = $1 AND ($2::integer IS NULL OR owner = $2)`
+  return (await database.query<AlertRecord>(text, [id, accountOf(who)])).rows[0]
+}
+
+/** In the order of their ids. */
+export async function readAlerts(database: Database, ids: readonly number[]): Promise<AlertRecord[]> {
+  if (ids.length === 0) return []
+  const text = `SELECT ${alertColumns} FROM ${alertTables} WHERE a.id = ANY($1::bigint[]) ORDER BY a.id`
+  return (await database.query<AlertRecord>(text, [ids])).rows
+}
+
+/** The latest, oldest first. */
+export async function readEvents(database: Database, id: string): Promise<AlertEventRow[]> {
+  const text = 'SELECT at, kind, details FROM alert_events WHERE alert_id = $1 ORDER BY id DESC LIMIT $2'
+  const values = [id, eventsMax]
+  const { rows } = await database.query<{ at: Date; kind: string; details: Record<string, unknown> }>(text, values)
+  return rows.reverse().map(({ at, ...event }) => ({ at: at.toISOString(), ...event }))
+}
+
+/** Of those that are not resolved. */
+export async function readCounts(database: Database): Promise<AlertCount[]> {
+  const { rows } = await database.query<AlertCount>(
+    "SELECT state, severity, count(*)::int AS count FROM alerts WHERE state <> 'resolved' GROUP BY 1, 2 ORDER BY 1, 2",
+  )
+  return rows
+}
+
+/** False where it is resolved, or acknowledged before. */
+export async function acknowledgeAlert(
+  transaction: Transaction,
+  id: string,
+  actor: string,
+  nowMs: number,
+): Promise<boolean> {
+  const { rowCount } = await transaction.query(
+    `WITH seen AS (
+       UPDATE alerts SET acknowledged_by = $2, acknowledged_at = to_timestamp($3::float8 / 1000)
+       WHERE id = $1 AND state <> 'resolved' AND acknowledged_at IS NULL RETURNING id, acknowledged_at
+     )
+     INSERT INTO alert_events (alert_id, at, kind, details)
+     SELECT id, acknowledged_at, 'acknowledged', jsonb_build_object('by', $2::text) FROM seen`,
+    [id, actor, nowMs],
+  )
+  return rowCount === 1
+}
+
+function isAlertId(text: string): boolean {
+  return /^[1-9]\d{0,17}$/.test(text)
+}
