@@ -217,6 +217,6 @@ function eventsOptions(
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
     areStatesTold: live.isLoaded,
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),
-    lifetimeMs: config.READS === 'private' ? privateStreamMsMax : undefined,
+    lifetimeMs: privateStreamMsMax,
   }
 }

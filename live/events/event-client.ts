@@ -1,5 +1,7 @@
 /** A client of the events: what it has asked for, and how far it is. */
 
+import type { OwnedAlert, StateChange } from './state-log.ts'
+
 /** Where events go. `write` is false while the client takes no more; `drained` is called when it does again. */
 export interface EventSink {
   write(bytes: Buffer): boolean
@@ -16,6 +18,8 @@ export interface Subscription {
   /** Only those of which this holds at the moment, by number; undefined: any. */
   isTagged?: ((device: number) => boolean) | undefined
   statesOnly: boolean
+  /** Whether it may be told of an alert; undefined: of none. */
+  alerts?: ((alert: OwnedAlert) => boolean) | undefined
 }
 
 /** The account that owns a device at the moment, by its number. */
@@ -55,6 +59,16 @@ export class EventClient {
 
   wantsReading(device: number): boolean {
     return !this.subscription.statesOnly && this.wantsState(device)
+  }
+
+  wantsChange({ device, alert }: StateChange): boolean {
+    return alert === undefined ? this.wantsState(device) : this.#wantsAlert(device, alert)
+  }
+
+  /** Whose device it is does not count: who manages a rule gets its alerts. */
+  #wantsAlert(device: number, alert: OwnedAlert): boolean {
+    const { devices, alerts } = this.subscription
+    return alerts?.(alert) === true && (devices?.has(device) ?? true)
   }
 
   wantsState(device: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Tells clients the readings that have been stored. What was stored since the last tick is written once and sent to all that
+ * Tells clients the readings that have been stored, and changes of states and alerts. What was stored since the last tick is written once and sent to all that
  * have got everything before it. A client that takes nothing stays behind: the readings are in the ring, not kept for it, and
  * when it reads again it goes on from its place, or with the last reading of each device. Nothing waits for a client.
  */
@@ -9,6 +9,7 @@ import { bug } from '../../limits/bug.ts'
 import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
 import type { EventMeter } from './event-meter.ts'
 import {
+  alertEvent,
   beat,
   beatWithoutCursor,
   type EventText,
@@ -17,11 +18,12 @@ import {
   readCursor,
   resetEvent,
   stateEvent,
+  type ToldAlert,
 } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
 import { createReadingTexts, lastOfEachDevice, type ReadingTexts } from './reading-texts.ts'
 import { type EventPlace, Resumption } from './resumption.ts'
-import { StateLog } from './state-log.ts'
+import { type StateChange, StateLog } from './state-log.ts'
 
 export interface HubOptions {
   /** Of this run of the service, for cursors; of the journal, where other nodes tell the same events. */
@@ -107,8 +109,15 @@ export class EventHub {
   stateChanged(device: number, state: string): void {
     const name = this.#options.nameOf(device)
     if (name === undefined) return
-    const [atReading, atMs] = [this.#ring.head, this.#options.nowMs()]
-    this.#states.add({ atReading, atMs, device, text: stateEvent(name, state) })
+    this.#change({ device, text: stateEvent(name, state) })
+  }
+
+  alertChanged({ device, owner, data }: ToldAlert): void {
+    this.#change({ device, alert: { owner }, text: alertEvent(data) })
+  }
+
+  #change(change: Pick<StateChange, 'device' | 'alert' | 'text'>): void {
+    this.#states.add({ atReading: this.#ring.head, atMs: this.#options.nowMs(), ...change })
     if (this.size > 0) this.#wake()
   }
 
@@ -285,7 +294,7 @@ export class EventHub {
       this.#reset(client)
       return
     }
-    const news = this.#states.from(client.nextState).filter(({ device }) => client.wantsState(device))
+    const news = this.#states.from(client.nextState).filter(change => client.wantsChange(change))
     client.nextState = this.#states.head
     const text = news.map(({ text }) => text).join('')
     this.#send(client, eventText(text, news.length))

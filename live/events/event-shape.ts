@@ -1,4 +1,4 @@
-/** The events of readings and states, as clients get them. */
+/** The events of readings, states and alerts, as clients get them. */
 
 import { z } from 'zod'
 import { liveStates } from '../live-state.ts'
@@ -25,11 +25,32 @@ const StateEvent = z
   })
   .meta({ id: 'StateEvent' })
 
+const AlertEvent = z
+  .strictObject({
+    event: z.literal('alert'),
+    data: z.strictObject({
+      id: z.string(),
+      rule: z.string().meta({ description: 'Its name' }),
+      rule_id: z.int(),
+      device: z
+        .string()
+        .nullable()
+        .meta({ description: 'Null: of the devices of the rule together, or of the service' }),
+      state: z.enum(['pending', 'firing', 'resolved']),
+      severity: z.enum(['info', 'warning', 'critical']),
+      flapping: z.boolean(),
+      acknowledged: z.boolean(),
+      at: z.iso.datetime().meta({ description: 'When it came to this state' }),
+    }),
+  })
+  .meta({ id: 'AlertEvent', description: 'Told to who is signed in and may see the rule.' })
+export type AlertEvent = z.infer<typeof AlertEvent>
+
 const ResetEvent = z
   .strictObject({ id, event: z.literal('reset'), data: z.strictObject({}) })
   .meta({ id: 'ResetEvent', description: 'Something was missed: read anew.' })
 
 export const ServiceEvent = z
-  .union([ReadingEvent, StateEvent, ResetEvent])
+  .union([ReadingEvent, StateEvent, AlertEvent, ResetEvent])
   .meta({ id: 'ServiceEvent', description: 'The fields of an event; data comes as JSON text.' })
 export type ServiceEvent = z.infer<typeof ServiceEvent>

@@ -1,7 +1,9 @@
 /** Events as text, and the cursors that they carry. */
 
 import { metrics } from '../../store/tables.ts'
+import type { AlertEvent } from './event-shape.ts'
 import type { ReadingRing } from './reading-ring.ts'
+import type { OwnedAlert } from './state-log.ts'
 
 /** Positions count anew after a restart, so a cursor names the run that it is of, or what all nodes read: 16 hexadecimal digits. */
 const cursorPattern = /^([0-9a-f]{16})-(\d{1,16})$/
@@ -13,6 +15,13 @@ function cursorOf(run: string, position: number): string {
 
 /** The name of the metric of a series of a device. */
 export type MetricOf = (device: number, series: number) => string | undefined
+
+/** An alert that has changed. */
+export interface ToldAlert extends OwnedAlert {
+  /** By number; 0 where it is of no single one. */
+  readonly device: number
+  readonly data: AlertEvent['data']
+}
 
 /** A chunk of the stream. */
 export interface EventText {
@@ -54,6 +63,10 @@ export function readingEvent(
 
 export function stateEvent(device: string, state: string): string {
   return `event: state\ndata: ${JSON.stringify({ device, state })}\n\n`
+}
+
+export function alertEvent(data: AlertEvent['data']): string {
+  return `event: alert\ndata: ${JSON.stringify(data)}\n\n`
 }
 
 /** The client has missed something and reads anew. */

@@ -1,12 +1,21 @@
-/** The latest changes of devices' states, by a number that counts all of them. */
+/** The latest changes of the states of devices and of alerts, by a number that counts all of them. */
 
 import { bug } from '../../limits/bug.ts'
+
+/** As much of an alert as says who may be told of it. */
+export interface OwnedAlert {
+  /** The account of its rule; null: of the service. */
+  readonly owner: number | null
+}
 
 export interface StateChange {
   /** How many readings had been stored before. */
   readonly atReading: number
   readonly atMs: number
+  /** By number; 0: of an alert that is of no single device. */
   readonly device: number
+  /** Of an alert: whose rule has found it. */
+  readonly alert?: OwnedAlert
   readonly text: string
 }
 

@@ -1,4 +1,4 @@
-/** `GET /api/events`: server-sent events of stored readings and of devices that change their state. */
+/** `GET /api/events`: server-sent events of stored readings, of devices that change their state, and of alerts. */
 
 import { randomBytes } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
@@ -11,6 +11,7 @@ import type { EventSink, Subscription } from '../../../live/events/event-client.
 import { EventHub } from '../../../live/events/event-hub.ts'
 import type { EventMeter } from '../../../live/events/event-meter.ts'
 import { ServiceEvent } from '../../../live/events/event-shape.ts'
+import type { ToldAlert } from '../../../live/events/event-text.ts'
 import type { Log } from '../../../store/log.ts'
 import { addCorsHeaders } from '../../http/cors.ts'
 import type { OperationGroup } from '../../http/register-operations.ts'
@@ -29,6 +30,10 @@ export interface EventsOptions {
   onState?: (listener: (deviceNumber: number, state: string) => void) => void
   /** False while it is not called, as nothing is known of the fleet yet. */
   areStatesTold?: () => boolean
+  /** Calls the listener with each alert that has changed. */
+  onAlert?: ((listener: (alert: ToldAlert) => void) => void) | undefined
+  /** Which alerts somebody may be told of who sends such a request; undefined: none. */
+  alertsOf?: ((request: FastifyRequest) => Promise<Subscription['alerts']>) | undefined
   devices: Pick<Devices, 'byNumber'>
   metrics: Pick<Metrics, 'metricOf'>
   clientsMax: number
@@ -38,7 +43,7 @@ export interface EventsOptions {
   processes?: ProcessCount
   windowMs: number
   windowBytes: number
-  /** After this a client connects again, and is asked for its credential. */
+  /** After this a client that has a credential connects again, and is asked for it. */
   lifetimeMs?: number | undefined
   nowMs: () => number
   meter: EventMeter
@@ -55,7 +60,8 @@ const slotRefusals = {
 } as const satisfies Record<SlotRefusal, LoggerErrorCode>
 
 export function eventsGroup(access: ReadAccess, options: EventsOptions): OperationGroup<ReadOperation> {
-  const { ingest, onState, devices, metrics, clientsMax, clientsOfOneMax, processes, nowMs, lifetimeMs, log } = options
+  const { ingest, onState, onAlert, alertsOf, devices, metrics, nowMs, lifetimeMs, log } = options
+  const { clientsMax, clientsOfOneMax, processes } = options
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
@@ -71,10 +77,12 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     () => hub.missed(),
   )
   onState?.((device, state) => hub.stateChanged(device, state))
+  onAlert?.(alert => hub.alertChanged(alert))
 
   async function open(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const subscription = subscriptionIn(request.query as object, fleet, number => devices.byNumber(number))
     if (typeof subscription === 'string') return refuse(reply, 'PARAMETER_INVALID', subscription)
+    const alerts = await alertsOf?.(request)
     if (hub.isClosed) return refuse(reply, 'CLOSING')
     const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
     if (typeof slot === 'string') return refuse(reply, slotRefusals[slot])
@@ -83,7 +91,8 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     reply.header('x-accel-buffering', 'no').header('connection', 'close')
     if (request.method === 'HEAD') return reply.send('')
     reply.hijack()
-    stream(request, reply, hub, subscription, lifetimeMs)
+    const isAnonymous = access.isOpen && alerts === undefined
+    stream(request, reply, hub, { ...subscription, alerts }, isAnonymous ? undefined : lifetimeMs)
     return reply
   }
 
@@ -91,7 +100,7 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     path: '/events',
     name: 'read_events',
     summary: 'Readings and changes of states as they come',
-    description: 'Server-sent events.',
+    description: 'Server-sent events. Alerts are told to who is signed in, of the rules that they may see.',
     subject: eventsSubject,
     parameters: { query: EventParameters, header: EventHeaders },
     success: { status: 200, description: 'Events, until the connection ends', events: ServiceEvent },

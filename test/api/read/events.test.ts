@@ -9,8 +9,10 @@ import { type Test, test } from 'tap'
 import type { Json } from '../../../api/docs/contract.ts'
 import { registerGroup } from '../../../api/http/register-operations.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
-import { eventsGroup } from '../../../api/read/events/events.ts'
+import { type EventsOptions, eventsGroup } from '../../../api/read/events/events.ts'
+import type { Subscription } from '../../../live/events/event-client.ts'
 import { EventHub, type HubOptions } from '../../../live/events/event-hub.ts'
+import type { ToldAlert } from '../../../live/events/event-text.ts'
 import type { StoredReadings } from '../../../live/events/reading-ring.ts'
 import { createEventMeter } from '../../../service/event-metrics.ts'
 import { createContractChecker } from '../../support/contract.ts'
@@ -97,10 +99,12 @@ interface Listening {
   owner?: number
   isTagged?: (device: number) => boolean
   statesOnly?: boolean
+  alerts?: Subscription['alerts']
   last?: string
 }
 
-function listen(hub: EventHub, { devices, owner, isTagged, statesOnly = false, last }: Listening = {}) {
+function listen(hub: EventHub, asked: Listening = {}) {
+  const { devices, owner, isTagged, statesOnly = false, alerts, last } = asked
   const nothing: () => void = () => undefined
   const client = { chunks: [] as Buffer[], takes: true, isDestroyed: false, drain: nothing }
   const sink = {
@@ -112,7 +116,8 @@ function listen(hub: EventHub, { devices, owner, isTagged, statesOnly = false, l
       client.isDestroyed = true
     },
   }
-  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner, isTagged, statesOnly }, last)
+  const subscription = { devices: devices && new Set(devices), owner, isTagged, statesOnly, alerts }
+  const leave = hub.subscribe(sink, subscription, last)
   const text = () => Buffer.concat(client.chunks).toString()
   const events = () => eventsIn(text())
   const values = () => events().flatMap(({ event, data }) => (event === 'reading' ? [data.values.temperature] : []))
@@ -448,6 +453,45 @@ test('states are told behind the readings before them, also to who comes back', 
   t.match(back.events(), [{ data: { state: 'fresh' } }, { data: { state: 'late' } }])
 })
 
+/** Of a rule of an account, on a device; 0 is none here, as in the registry. */
+function firing(id: string, owner: number | null, device = 1): ToldAlert {
+  const at = '2026-11-26T12:00:00.000Z'
+  const [severity, state] = ['warning', 'firing'] as const
+  const of = { rule: 'Too hot', rule_id: 3, device: names[device] ?? null }
+  return { device, owner, data: { id, ...of, state, severity, flapping: false, acknowledged: false, at } }
+}
+
+test('an alert is told to who may see its rule, also after a break, and to nobody else', async t => {
+  const { hub } = open(t)
+  const ofAll = () => true
+  const ofSeven = ({ owner }: { owner: number | null }) => owner === 7
+  const [everybody, admin, seven, attic] = [
+    listen(hub),
+    listen(hub, { alerts: ofAll, statesOnly: true }),
+    listen(hub, { alerts: ofSeven, owner: 7 }),
+    listen(hub, { alerts: ofAll, devices: [1] }),
+  ]
+  hub.store(stored([{ device: 1, value: 20 }]))
+  await waitFor('the reading is told', () => everybody.values().length + attic.values().length === 2)
+  const last = everybody.lastId() ?? ''
+  const [ofService, ofAccount, ofSite] = [firing('1', null), firing('2', 7), firing('3', 7, 0)]
+  for (const alert of [ofService, ofAccount, ofSite]) hub.alertChanged(alert)
+  hub.stateChanged(1, 'late')
+  const told = (client: ReturnType<typeof listen>) =>
+    client.events().flatMap(({ event, data }) => (event === 'alert' ? [data] : []))
+  await waitFor('the state behind them is told', () =>
+    [everybody, admin, attic].every(one => one.text().includes('late')),
+  )
+  t.strictSame(told(everybody), [])
+  t.strictSame(told(admin), [ofService.data, ofAccount.data, ofSite.data])
+  t.strictSame(told(seven), [ofAccount.data, ofSite.data], 'also on a device of somebody else')
+  t.strictSame(told(attic), [ofService.data, ofAccount.data], 'of the devices that it has asked for')
+  const [nobody, back] = [listen(hub, { last }), listen(hub, { last, alerts: ofSeven })]
+  await waitFor('who comes back is told the state', () => [nobody, back].every(one => one.text().includes('late')))
+  t.strictSame(told(nobody), [])
+  t.strictSame(told(back), [ofAccount.data, ofSite.data])
+})
+
 test('events are counted by client, and clients while they are there', async t => {
   const { hub, metered } = open(t)
   t.strictSame(await metered(), [0, 0, 0])
@@ -479,21 +523,28 @@ test('events are what the contract says', async t => {
   t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
   const content = { list: { schema: stream?.['contentSchema'] as Json } }
   const { hub } = open(t)
-  const client = listen(hub, { last: 'fedcba9876543210-3' })
+  const client = listen(hub, { last: 'fedcba9876543210-3', alerts: () => true })
   hub.store(stored(inTurns(numbers(3))))
   hub.stateChanged(1, 'late')
-  await waitFor('they are told', () => client.events().length === 5)
+  hub.alertChanged(firing('12', 7))
+  await waitFor('they are told', () => client.events().length === 6)
   // As JSON, where nothing is undefined.
   const events = JSON.parse(JSON.stringify(client.events()))
   t.equal(fault(content, 'list', events), undefined)
-  t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state']))
+  t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state', 'alert']))
   const [reset, reading] = events
   t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: '1' } } }]))
   t.ok(fault(content, 'list', [{ ...reset, event: 'state' }]))
 })
 
 /** The route, on loopback. */
-async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsMax + 1, credential?: string) {
+async function openRoute(
+  t: Test,
+  clientsMax: number,
+  clientsOfOneMax = clientsMax + 1,
+  credential?: string,
+  more: Partial<EventsOptions> = {},
+) {
   const listeners: ((readings: StoredReadings) => void)[] = []
   const app = fastify()
   t.teardown(() => app.close())
@@ -511,6 +562,7 @@ async function openRoute(t: Test, clientsMax: number, clientsOfOneMax = clientsM
       nowMs: () => performance.now(),
       log: silentLog,
       meter: createEventMeter(new Registry()),
+      ...more,
     },
   )
   registerGroup(app, group, loggerRules)
@@ -605,4 +657,26 @@ test('an address has a share of the streams, and so has a credential', async t =
   const asked = await openRoute(t, 10, 2, 'account 7')
   for (const from of ['127.0.0.2', '127.0.0.3']) t.match((await ask(asked.url, from)).received(), open)
   t.match((await ask(asked.url, '127.0.0.4')).received(), refusal('of this account or device'))
+})
+
+test('the route asks whose alerts a request may see, and again after a while', async t => {
+  const told: ((alert: ToldAlert) => void)[] = []
+  const { url } = await openRoute(t, 10, 10, undefined, {
+    lifetimeMs: 500,
+    onAlert: listener => void told.push(listener),
+    alertsOf: ({ headers }) => Promise.resolve(headers['x-api-key'] === 'good' ? () => true : undefined),
+  })
+  const [ofNobody, ofSomebody] = await Promise.all([
+    fetch(`${url}/events`),
+    fetch(`${url}/events`, { headers: { 'x-api-key': 'good' } }),
+  ])
+  // Again and again, as the connection ends by itself.
+  const telling = setInterval(() => told[0]?.(firing('5', null)), 5)
+  const text = await ofSomebody.text()
+  clearInterval(telling)
+  t.match(text, /event: alert\ndata: \{"id":"5","rule":"Too hot",/, 'and the connection has ended')
+  const reader = ofNobody.body?.getReader()
+  const first = await reader?.read()
+  t.notMatch(Buffer.from(first?.value ?? []).toString(), 'event: alert')
+  await reader?.cancel()
 })

@@ -1,0 +1,43 @@
+/** Alerts as events: what is told of one, and to whom. */
+
+import type { FastifyRequest } from 'fastify'
+import type { AlertRow } from '../../../alerts/core/alert.ts'
+import type { Owner } from '../../../alerts/core/outcome.ts'
+import { authorize, type Principal } from '../../../auth/policy.ts'
+import { ChangeInDoubt } from '../../../auth/record-cache.ts'
+import type { Subscription } from '../../../live/events/event-client.ts'
+import type { ToldAlert } from '../../../live/events/event-text.ts'
+import { isUnavailable } from '../../../store/postgres/postgres-errors.ts'
+import type { FindPrincipal } from '../../credentials/find-principal.ts'
+
+export function toldAlert(alert: AlertRow): ToldAlert {
+  const { id, rule, rule_id, device, state, severity, flapping } = alert
+  const at = alert.resolved_at ?? alert.fired_at ?? alert.opened_at
+  const acknowledged = alert.acknowledged_at !== null
+  return {
+    device: alert.device_number,
+    owner: alert.owner,
+    data: { id, rule, rule_id, device, state, severity, flapping, acknowledged, at },
+  }
+}
+
+export interface AlertReaderOptions {
+  findPrincipal: FindPrincipal
+  /** Undefined for somebody whose address is not verified. */
+  ownerOf: (principal: Principal) => Owner | undefined
+}
+
+/** Which alerts somebody may be told of who sends a request. */
+export function createAlertReaders({ findPrincipal, ownerOf }: AlertReaderOptions) {
+  return async ({ raw }: FastifyRequest): Promise<Subscription['alerts']> => {
+    const principal = await findPrincipal(raw).catch(nobodyWhileAway)
+    if (principal === undefined || authorize('alerts', principal) !== 'allowed') return undefined
+    const who = ownerOf(principal)
+    return who && (({ owner }) => who.all || owner === who.account)
+  }
+}
+
+/** Events of readings go on while PostgreSQL is away; the pages read alerts from time to time as well. */
+function nobodyWhileAway(error: unknown): undefined {
+  if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
+}
