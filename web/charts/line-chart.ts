@@ -8,6 +8,7 @@ import uPlot from 'uplot'
 import type { Zone } from '../text/zone.ts'
 import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis } from './chart-look.ts'
 import { drawBlocks } from './draw-blocks.ts'
+import { drawSpans } from './draw-spans.ts'
 import type { ChartContent } from './panel.ts'
 import type { TimeWindow } from './range.ts'
 import { valueRange } from './value-scale.ts'
@@ -97,7 +98,7 @@ function optionsOf(view: ChartView, width: number, height: number, onSelect: Sel
     series: seriesOf(view),
     bands: bandsOf(view),
     hooks: {
-      drawAxes: [plot => drawBlocks(plot, view)],
+      drawAxes: [plot => drawSpans(plot, view), plot => drawBlocks(plot, view)],
       draw: [plot => drawRules(plot, view)],
       setSelect: [plot => tellSelection(plot, onSelect)],
     },

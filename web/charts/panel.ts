@@ -25,8 +25,17 @@ export interface Block {
   readonly text?: string
 }
 
+/** A stretch of time that is shaded over the whole height. */
+export interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Custom properties: of the area, and of the line along its upper edge. */
+  readonly wash: string
+  readonly colour: string
+}
+
 /** A horizontal line, such as a mean. */
-interface Rule {
+export interface Rule {
   readonly value: number
   /** Written at its right end. */
   readonly text: string
@@ -40,6 +49,7 @@ export interface ChartContent {
   /** The places of two lines between which the area is filled, as the first of them is drawn. */
   readonly band?: readonly [upper: number, lower: number] | undefined
   readonly rules?: readonly Rule[] | undefined
+  readonly spans?: readonly Span[] | undefined
   /** Ascending by time, drawn below the lines. */
   readonly blocks?: readonly Block[]
   /** The ends of the axis, where they do not follow from the values. */

@@ -27,7 +27,7 @@ export function signInAddress(): string {
 }
 
 /** Shows another page of the app, as a new entry of the history. */
-function go(path: string): void {
+export function showPage(path: string): void {
   history.pushState(null, '', addressOf(path))
   readAddress()
   scrollTo(0, 0)
@@ -64,7 +64,7 @@ export function followLinks(): void {
     const target = `/${pathname.slice(base.length)}`
     if (routeOf(target) === undefined) return
     event.preventDefault()
-    go(`${target}${search}`)
+    showPage(`${target}${search}`)
   })
 }
 

@@ -6,6 +6,7 @@ import { addressOf } from './address.ts'
 import { browserStorage } from './browser-storage.ts'
 import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
 import { readJson } from './read-json.ts'
+import { isSignedIn } from './session.ts'
 
 /** Where what is shown is kept; `account` only for what the account has confirmed, `unsent` for what it does not have. */
 export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('browser')
@@ -17,9 +18,10 @@ const timeoutMs = 15_000
 export async function loadPreferences(): Promise<void> {
   const stored = readStored(browserStorage)
   preferences.value = stored.preferences
-  if (!(await isSignedIn())) return
+  if (!(await hasSession())) return
   const outcome = await readJson<Preferences>(addressOf(accountPath))
   if (outcome.kind !== 'answer') return
+  isSignedIn.value = true
   const ofAccount = choicesIn(outcome.value)
   const hasChosen = Object.values(outcome.value).some(choice => choice !== null)
   // What somebody chose before they signed in stays until they choose in the account.
@@ -28,7 +30,7 @@ export async function loadPreferences(): Promise<void> {
 }
 
 /** Auth.js answers null to who is not signed in. Where another service signs people in, only the account tells. */
-async function isSignedIn(): Promise<boolean> {
+async function hasSession(): Promise<boolean> {
   const session = await readJson<object | null>(addressOf('/auth/session'))
   if (session.kind === 'answer') return session.value !== null
   return session.kind === 'failure' && session.failure.kind === 'missing'

@@ -4,10 +4,13 @@ import { effect, signal } from '@preact/signals'
 
 const page = signal('')
 const notice = signal('')
+/** What fires, on each page. */
+const firing = signal('')
 
 effect(() => {
   const name = page.value === '' ? 'Barograph' : `${page.value} – Barograph`
-  document.title = notice.value === '' ? name : `${notice.value} – ${name}`
+  const notices = [firing.value, notice.value].filter(text => text !== '')
+  document.title = notices.length === 0 ? name : `${notices.join(', ')} – ${name}`
 })
 
 /** A page says it when it is shown, and leaves the title to the next one. */
@@ -18,4 +21,9 @@ export function setTitle(name: string): void {
 /** `3 silent`, or `No connection`; an empty text ends it. */
 export function setTitleNotice(text: string): void {
   notice.value = text
+}
+
+/** `2 firing`, before the notice of the page; an empty text for none. */
+export function setTitleOfFiring(text: string): void {
+  firing.value = text
 }

@@ -2,14 +2,14 @@
 
 import { useEffect, useState } from 'preact/hooks'
 
-const restMs = 250
+const restMsUsual = 250
 
 /** The value once it has not changed for a moment; undefined at once. */
-export function useRested<Value extends string | undefined>(value: Value): Value | undefined {
+export function useRested<Value extends string | undefined>(value: Value, restMs = restMsUsual): Value | undefined {
   const [rested, setRested] = useState<Value | undefined>(value)
   useEffect(() => {
     const timer = setTimeout(() => setRested(value), restMs)
     return () => clearTimeout(timer)
-  }, [value])
+  }, [value, restMs])
   return value === undefined ? undefined : rested
 }

@@ -4,29 +4,25 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { useRefreshed } from '../../client/use-resource.ts'
-import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countText } from '../../text/numbers.ts'
-import { sendChange } from './admin-request.ts'
+import { type Actions, useActions } from './use-actions.tsx'
 import { times } from './utc.ts'
 
-export interface Actions {
-  isBusy: boolean
-  /** Makes a change and reads the list again. Undefined: it was refused, which the section says. */
-  change<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: unknown, done: string): Promise<T | undefined>
-  /** What is wrong before anything was sent. */
-  refuse(sentence: string): void
-}
+export type { Actions }
 
 interface ListPage {
-  next: number | null
+  next: number | string | null
   total?: number
 }
 
 export interface ListSectionProps<Page extends ListPage, Item> {
-  /** Below `/api/admin`. */
+  /** Below `/api/admin`, or what `api` says. */
   path: string
+  api?: string
+  /** From one answer to the next read; without it, the list is read again after changes. */
+  everyMs?: number
   /** `devices`, for the count and the reader of a screen. */
   noun: string
   hasSearch?: boolean
@@ -46,12 +42,13 @@ export interface ListSectionProps<Page extends ListPage, Item> {
 }
 
 export function ListSection<Page extends ListPage, Item>(props: ListSectionProps<Page, Item>) {
-  const { path, noun, hasSearch = false, pageArgument = 'page', more = {}, children } = props
+  const { path, api = '/api/admin', noun, hasSearch = false, pageArgument = 'page', more = {}, children } = props
   const search = hasSearch ? (urlArguments.value.get('q') ?? '') : ''
   const page = urlArguments.value.get(pageArgument) ?? ''
   const given = Object.entries({ ...more, search, [pageArgument]: page }).filter(([, text]) => text !== '')
-  const { state, refresh } = useRefreshed<Page>(addressOf(`/api/admin${path}?${new URLSearchParams(given)}`))
-  const { actions, notice } = useActions(refresh)
+  const url = addressOf(`${api}${path}?${new URLSearchParams(given)}`)
+  const { state, refresh } = useRefreshed<Page>(url, props.everyMs === undefined ? {} : { everyMs: props.everyMs })
+  const { actions, notice } = useActions(api, refresh)
   const shown = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   // The field of a search stays while its answer is awaited, with what is being typed.
   const [isOpen, setOpen] = useState(false)
@@ -94,31 +91,6 @@ function Rows<Page extends ListPage, Item>(props: RowsProps<Page, Item>) {
   )
 }
 
-function useActions(refresh: () => void): { actions: Actions; notice: ComponentChildren } {
-  const [isBusy, setBusy] = useState(false)
-  const [told, setTold] = useState<{ kind: 'note' | 'bad'; text: string }>()
-  const actions: Actions = {
-    isBusy,
-    refuse: text => setTold({ kind: 'bad', text }),
-    async change<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: unknown, done: string) {
-      setBusy(true)
-      const sent = await sendChange<T>(method, addressOf(`/api/admin${path}`), body)
-      setBusy(false)
-      setTold(sent.ok ? { kind: 'note', text: done } : { kind: 'bad', text: sent.sentence })
-      // A refusal may mean that the list is not what it was.
-      refresh()
-      return sent.ok ? (sent.value ?? ({} as T)) : undefined
-    },
-  }
-  const notice =
-    told === undefined ? null : (
-      <Banner kind={told.kind} onDismiss={() => setTold(undefined)}>
-        {told.text}
-      </Banner>
-    )
-  return { actions, notice }
-}
-
 function Search({ noun, text }: { noun: string; text: string }) {
   const look = (q: string) => setArguments({ q, page: undefined, after: undefined }, { replace: true })
   return (
@@ -132,7 +104,7 @@ function Search({ noun, text }: { noun: string; text: string }) {
 interface PagerProps {
   argument: string
   current: string
-  next: number | null
+  next: number | string | null
   more: Record<string, string | undefined> | undefined
 }
 

@@ -6,14 +6,19 @@ export interface RecordProps {
   name: string
   href?: string
   facts: readonly (string | undefined)[]
+  /** Before the name. */
+  mark?: ComponentChildren
   children?: ComponentChildren
 }
 
-export function Record({ name, href, facts, children }: RecordProps) {
+export function Record({ name, href, facts, mark, children }: RecordProps) {
   return (
     <div class="record">
       <div>
-        <h2>{href === undefined ? name : <a href={href}>{name}</a>}</h2>
+        <h2>
+          {mark}
+          {href === undefined ? name : <a href={href}>{name}</a>}
+        </h2>
         <p class="soft">{facts.filter(fact => fact !== undefined && fact !== '').join(' · ')}</p>
       </div>
       {children === undefined ? null : <div class="actions">{children}</div>}

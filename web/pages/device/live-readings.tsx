@@ -12,6 +12,7 @@ import { describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest } from './answers.ts'
+import { DeviceAlerts } from './device-alerts.tsx'
 import type { Measured } from './measured.ts'
 import { Now } from './now.tsx'
 import { nowNotes } from './now-notes.ts'
@@ -19,6 +20,7 @@ import { Readings, readingPresets } from './readings.tsx'
 import type { LiveReading } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 import { suspectsIn } from './suspects.ts'
+import { useDeviceAlerts } from './use-device-alerts.ts'
 import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
 
@@ -54,6 +56,7 @@ export function LiveReadings(props: LiveReadingsProps) {
     () => inUnits(describedBy(quantities, series?.described), series?.units),
     [quantities, series],
   )
+  const alerts = useDeviceAlerts(of, window)
   const suspects = useMemo(() => {
     const ofDetail = describedBy(quantities, detail?.metrics)
     const isComparable = (name: string) => ofDetail.of(name).unit === charted.of(name).unit
@@ -72,7 +75,13 @@ export function LiveReadings(props: LiveReadingsProps) {
       {latest === undefined ? null : (
         <Now {...{ values, metrics, notes, expectedSeconds }} quantities={ofLatest} exact={times.exact} />
       )}
-      <Readings {...{ of, shown, data: series, suspects, times }} quantities={charted} zone={shownClock}>
+      {of.kind === 'device' ? <DeviceAlerts device={of.name} firing={alerts.firing} rules={alerts.rules} /> : null}
+      <Readings
+        {...{ of, shown, data: series, suspects, times }}
+        alerts={alerts.marks}
+        quantities={charted}
+        zone={shownClock}
+      >
         {children}
       </Readings>
     </>

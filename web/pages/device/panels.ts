@@ -2,11 +2,12 @@
 
 import { directionReadout } from '../../charts/direction-readout.ts'
 import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
-import type { Panel } from '../../charts/panel.ts'
+import type { Panel, Rule } from '../../charts/panel.ts'
 import { withinTurn } from '../../text/compass.ts'
 import { type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../text/times.ts'
+import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
 import type { AmountSeries, DirectionSeries, GaugeSeries, MetricSeries, StateSeries } from './series.ts'
 import { amountText, blocksAt, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
 import type { SuspectReadings } from './suspects.ts'
@@ -17,6 +18,8 @@ export interface PanelContext {
   readonly suspects: SuspectReadings | undefined
   /** Of means of gauges; undefined for readings as they came. */
   readonly stepMs: number | undefined
+  /** Of gauges: limits of rules, and when alerts fire. */
+  readonly alerts?: AlertMarks | undefined
 }
 
 const panelHeight = 132
@@ -44,8 +47,8 @@ function headOf({ metric }: MetricSeries, { name, unit, decimals }: Quantity) {
   return { key: metric, title: name, unit, decimals }
 }
 
-function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs }: PanelContext): Panel {
-  const { timesMs, extremes, gapMs } = series
+function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs, alerts }: PanelContext): Panel {
+  const { metric, timesMs, extremes, gapMs } = series
   const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
   const values = shown(series.values)
   const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
@@ -65,12 +68,38 @@ function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs }: PanelCo
         ...(marked === undefined ? [] : [hollow]),
       ],
       band: extremes === undefined ? undefined : [0, 1],
+      rules: limitRules(alerts?.limits.get(metric) ?? [], values, quantity),
+      spans: spansOf(alerts, metric),
       decimals: quantity.decimals,
     },
     readouts: [{ timesMs, values }],
     marks,
     reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
   }
+}
+
+/** What lies far from all values would leave them no height. */
+const nearSpans = 2
+
+function limitRules(
+  limits: readonly { readonly value: number; readonly text: string }[],
+  values: readonly number[],
+  quantity: Quantity,
+): Rule[] {
+  const [low, high] = values.reduce(
+    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  )
+  const reach = nearSpans * Math.max(high - low, 20 * 10 ** -quantity.decimals)
+  return limits
+    .map(({ value, text }) => ({ value: shownValue(value, quantity), text, isDashed: true }))
+    .filter(({ value }) => value >= low - reach && value <= high + reach)
+}
+
+function spansOf(alerts: AlertMarks | undefined, metric: string): Panel['content']['spans'] {
+  return alerts?.firing
+    .filter(stretch => stretch.metric === metric)
+    .map(({ fromMs, toMs, severity }) => ({ fromMs, toMs, ...lookOfSeverity[severity] }))
 }
 
 /** Points that nothing joins: from 350° to 10° is a short way over north. */

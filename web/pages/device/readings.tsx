@@ -12,6 +12,7 @@ import { FileNote } from '../../parts/file-note.tsx'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
+import { type AlertMarks, firingPanel } from './alert-marks.ts'
 import type { Measured } from './measured.ts'
 import { panelOf } from './panels.ts'
 import { readingsQuery } from './range-plan.ts'
@@ -26,6 +27,8 @@ export interface ReadingsProps {
   readonly data: RangeSeries | undefined
   readonly quantities: Quantities
   readonly suspects: Suspects
+  /** Undefined where none are known. */
+  readonly alerts: AlertMarks | undefined
   readonly zone: Zone
   readonly times: Times
   /** Chooses among metrics. */
@@ -34,20 +37,21 @@ export interface ReadingsProps {
 
 export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 
-export function Readings({ of, shown, data, quantities, suspects, zone, times, children }: ReadingsProps) {
+export function Readings({ of, shown, data, quantities, suspects, alerts, zone, times, children }: ReadingsProps) {
   const { window, nowMs, choose, zoomTo } = shown
-  const panels = useMemo(
-    () =>
-      (data?.series ?? []).map(series =>
-        panelOf(series, {
-          quantity: quantities.of(series.metric),
-          times,
-          suspects: suspects.get(series.metric),
-          stepMs: data?.stepMs,
-        }),
-      ),
-    [data, quantities, times, suspects],
-  )
+  const panels = useMemo(() => {
+    const drawn = (data?.series ?? []).map(series =>
+      panelOf(series, {
+        quantity: quantities.of(series.metric),
+        times,
+        suspects: suspects.get(series.metric),
+        stepMs: data?.stepMs,
+        alerts,
+      }),
+    )
+    const timeline = firingPanel(alerts?.firing ?? [], times)
+    return timeline === undefined || drawn.length === 0 ? drawn : [...drawn, timeline]
+  }, [data, quantities, times, suspects, alerts])
   const download = `/api/${of.pathOf('readings', readingsQuery(window, undefined, 'csv'))}`
   return (
     <section class="card" aria-labelledby="readings">

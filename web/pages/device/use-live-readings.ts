@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { addressOf } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
+import { alertChanged } from '../../client/firing.ts'
 import type { Measured } from './measured.ts'
 import type { LiveReading } from './series.ts'
 
@@ -19,7 +20,7 @@ export function useLiveReadings({ kind, name }: Measured): readonly LiveReading[
     if (kind === 'station') return undefined
     const take = (reading: LiveReading) => setReadings(before => [...before.slice(1 - readingsMax), reading])
     return openEvents(addressOf(`/api/events?device=${encodeURIComponent(name)}`), {
-      on: { reading: take },
+      on: { reading: take, alert: alertChanged },
       onLive: () => {},
       onGap: () => {},
     })

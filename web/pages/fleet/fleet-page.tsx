@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { showSilent } from '../../client/icon.ts'
 import { noticeOf } from '../../client/resource-state.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { useResource } from '../../client/use-resource.ts'
@@ -24,7 +25,6 @@ import { totalOf } from './fleet-list.ts'
 import { FleetTable } from './fleet-table.tsx'
 import { readTags } from './fleet-tags.ts'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
-import { showIcon } from './icon.ts'
 import { Insights } from './insights.tsx'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { StateFilter } from './state-filter.tsx'
@@ -68,8 +68,8 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const times = useMemo(() => createTimes(shownZone(answer?.time_zone ?? 'UTC')), [answer?.time_zone])
   useTitle('Fleet')
   useTitleNotice(titleNotice(state, silent))
-  useEffect(() => showIcon(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
-  useEffect(() => () => showIcon(0), [])
+  useEffect(() => showSilent(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
+  useEffect(() => () => showSilent(0), [])
   return (
     <>
       <FailureBanner state={state} timeText={times.time} />

@@ -14,6 +14,7 @@ import { hasFullHour, noFullHour } from '../../text/hours.ts'
 import { noValue } from '../../text/numbers.ts'
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
+import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, type FleetColumns } from './fleet-columns.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 import { FurtherList } from './further-list.tsx'
@@ -119,6 +120,7 @@ function Name({ device, location_short }: FleetDevice) {
   return (
     <>
       <a href={addressOf(devicePath(device))}>{device}</a>
+      <FiringMark device={device} />
       {location_short === '' ? null : <span class="place">{location_short}</span>}
     </>
   )

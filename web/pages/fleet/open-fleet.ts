@@ -4,6 +4,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { openEvents } from '../../client/events.ts'
+import { alertChanged } from '../../client/firing.ts'
 import { openResource } from '../../client/resource.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { FleetList } from './fleet-list.ts'
@@ -37,6 +38,7 @@ export function openFleet(tags: readonly string[]): Fleet {
     on: {
       reading: data => list.takeReading(data),
       state: ({ device, state }) => list.takeState(device, state),
+      alert: alertChanged,
     },
     onLive: live => {
       isLive.value = live
@@ -44,6 +46,7 @@ export function openFleet(tags: readonly string[]): Fleet {
     onGap() {
       list.invalidate()
       void first.refresh()
+      alertChanged()
     },
   })
   return {

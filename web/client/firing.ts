@@ -1,0 +1,62 @@
+/** The alerts that fire, for who is signed in: counted in the title and the icon of the tab, on every page. */
+
+import { computed, effect, signal } from '@preact/signals'
+import type { Alert } from '../../alerts/core/alert.ts'
+import { countText } from '../text/numbers.ts'
+import { addressOf } from './address.ts'
+import { iconFiring } from './icon.ts'
+import { openResource, type Resource } from './resource.ts'
+import { lastValue } from './resource-state.ts'
+import { isSignedIn } from './session.ts'
+import { setTitleOfFiring } from './title.ts'
+
+/** A page of `GET /api/alerts`. */
+export interface AlertPage {
+  readonly alerts: readonly Alert[]
+  readonly next: string | null
+}
+
+/** As many as an answer has at most; what is counted beyond is not told apart. */
+const limit = 1000
+/** Where no event tells. */
+const everyMs = 60_000
+/** An event is one of many where a site goes down. */
+const restMs = 500
+
+const firing = signal<readonly Alert[]>([])
+/** Newest first. Empty also while nothing is known. */
+export const firingAlerts = computed(() => firing.value)
+
+/** By the name of the device; null for those of no single one. */
+export const firingByDevice = computed(() => Map.groupBy(firing.value, ({ device }) => device))
+
+let resource: Resource<AlertPage> | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Follows them while somebody is signed in. Call it once. */
+export function followFiring(): void {
+  effect(() => {
+    if (!isSignedIn.value) return undefined
+    const opened = openResource<AlertPage>(addressOf(`/api/alerts?state=firing&limit=${limit}`), { everyMs })
+    resource = opened
+    const stop = opened.state.subscribe(state => {
+      firing.value = lastValue(state)?.alerts ?? []
+    })
+    return () => {
+      stop()
+      opened.close()
+      resource = undefined
+    }
+  })
+  effect(() => {
+    const count = firing.value.length
+    setTitleOfFiring(count === 0 ? '' : `${countText(count)} firing`)
+    iconFiring.value = count
+  })
+}
+
+/** An event has told of an alert: they are read again soon. */
+export function alertChanged(): void {
+  clearTimeout(timer)
+  timer = setTimeout(() => void resource?.refresh(), restMs)
+}

@@ -1,0 +1,124 @@
+/** What rules and alerts are in the charts of a device: limits across them, stretches in which something fires, a timeline. */
+
+import type { Alert } from '../../../alerts/core/alert.ts'
+import type { Condition } from '../../../alerts/core/condition.ts'
+import type { Panel } from '../../charts/panel.ts'
+import type { TimeWindow } from '../../charts/range.ts'
+import type { Times } from '../../text/times.ts'
+import type { Stretch } from './series.ts'
+import { blocksAt, stretchText } from './series-texts.ts'
+
+type Severity = Alert['severity']
+
+/** As it is stored. */
+export interface Limit {
+  readonly value: number
+  readonly text: string
+}
+
+export interface FiringStretch extends Stretch {
+  readonly severity: Severity
+  /** The name of the rule. */
+  readonly text: string
+  /** That the rule is about; null: of no single one. */
+  readonly metric: string | null
+}
+
+export interface AlertMarks {
+  /** By metric. */
+  readonly limits: ReadonlyMap<string, readonly Limit[]>
+  /** Ascending by their beginnings. */
+  readonly firing: readonly FiringStretch[]
+}
+
+/** Custom properties. */
+export const lookOfSeverity: Record<Severity, { readonly wash: string; readonly colour: string }> = {
+  critical: { wash: '--bad-wash', colour: '--bad' },
+  warning: { wash: '--warn-wash', colour: '--warn' },
+  info: { wash: '--accent-wash', colour: '--accent' },
+}
+
+/** The metric and the value that a condition is about; undefined for one that knows no limit. */
+export function limitOf(condition: Condition): { metric: string; value: number } | undefined {
+  if (condition.kind === 'above' || condition.kind === 'below') return condition
+  if (condition.kind !== 'battery' || condition.metric === undefined || condition.value === undefined) return undefined
+  return { metric: condition.metric, value: condition.value }
+}
+
+export function limitsOf(
+  rules: readonly { readonly name: string; readonly condition: Condition; readonly enabled: boolean }[],
+): AlertMarks['limits'] {
+  const limits = rules.flatMap(({ name, condition, enabled }) => {
+    const limit = enabled ? limitOf(condition) : undefined
+    return limit === undefined ? [] : [{ ...limit, text: name }]
+  })
+  return Map.groupBy(limits, ({ metric }) => metric)
+}
+
+/** Of alerts that have fired, within the window. */
+export function firingOf(alerts: readonly Alert[], { fromMs, toMs }: TimeWindow): FiringStretch[] {
+  const stretches = alerts.flatMap(({ fired_at, resolved_at, severity, rule, metric }) =>
+    fired_at === null
+      ? []
+      : [
+          {
+            fromMs: Date.parse(fired_at),
+            toMs: resolved_at === null ? toMs : Date.parse(resolved_at),
+            severity,
+            text: rule,
+            metric,
+          },
+        ],
+  )
+  return stretches.filter(one => one.toMs > fromMs && one.fromMs < toMs).sort((a, b) => a.fromMs - b.fromMs)
+}
+
+const timelineHeight = 48
+
+/** What fires, one below the other where at the same time; undefined where nothing does. */
+export function firingPanel(firing: readonly FiringStretch[], times: Times): Panel | undefined {
+  if (firing.length === 0) return undefined
+  const rows = rowsOf(firing)
+  const rowCount = Math.max(...rows) + 1
+  const startsMs = [...new Set(firing.map(({ fromMs }) => fromMs))]
+  return {
+    key: 'alerts',
+    title: 'Alerts',
+    unit: '',
+    decimals: 0,
+    height: timelineHeight + 24 * (rowCount - 1),
+    content: {
+      columns: { timesMs: startsMs, lines: [startsMs.map(() => 0)] },
+      lines: [{ colour: '--accent', width: 0, points: 'none' }],
+      blocks: firing.map(({ fromMs, toMs, severity, text }, place) => {
+        const row = rows[place] as number
+        return { fromMs, toMs, low: row, high: row + 0.9, colour: lookOfSeverity[severity].colour, text }
+      }),
+      range: [0, rowCount],
+      ticks: [],
+      decimals: 0,
+    },
+    readouts: [{ timesMs: startsMs, values: [], textAt: atMs => firingText(firing, atMs, times) }],
+    reachMs: 0,
+  }
+}
+
+/** More at the same time are drawn over each other. */
+const rowsMax = 5
+
+/** The first row that is free, from below. */
+function rowsOf(firing: readonly FiringStretch[]): number[] {
+  const endsMs: number[] = []
+  return firing.map(({ fromMs, toMs }) => {
+    const free = endsMs.findIndex(endMs => endMs <= fromMs)
+    const row = free === -1 ? Math.min(endsMs.length, rowsMax - 1) : free
+    endsMs[row] = toMs
+    return row
+  })
+}
+
+function firingText(firing: readonly FiringStretch[], atMs: number, times: Times): string | null {
+  const there = blocksAt(firing, atMs)
+  if (there.length === 0) return null
+  return there.map(one => `${one.text} (${one.severity}, ${stretchText(one, times)})`).join(', ')
+}
