@@ -4,9 +4,11 @@ import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { addressOf, path } from './client/address.ts'
+import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
 import { lazy } from './parts/lazy.tsx'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
+import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
 
 /** Each page is loaded when it is first shown. */
@@ -15,11 +17,13 @@ const pages = {
   device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
   station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
   compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
+  alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
   admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
 } satisfies Record<Route['page'], ComponentType<never>>
 
 const links = [
   { page: 'fleet', name: 'Fleet', path: '/' },
+  { page: 'alerts', name: 'Alerts', path: '/alerts' },
   { page: 'compare', name: 'Compare', path: '/compare' },
   { page: 'admin', name: 'Admin', path: '/admin' },
   { page: undefined, name: 'Account', path: '/account' },
@@ -58,6 +62,7 @@ export function App() {
             aria-current={page !== undefined && page === shown?.page ? 'page' : undefined}
           >
             {name}
+            {page === 'alerts' ? <FiringCount /> : null}
           </a>
         ))}
       </nav>
@@ -87,6 +92,18 @@ function Unknown() {
         There is no page here. <a href={addressOf('/')}>To the fleet</a>
       </p>
     </>
+  )
+}
+
+/** Nothing where nothing fires, and for nobody who is not signed in. */
+function FiringCount() {
+  const count = firingAlerts.value.length
+  if (count === 0) return null
+  return (
+    <span class="count">
+      {countText(count)}
+      <span class="unseen"> firing</span>
+    </span>
   )
 }
 

@@ -10,6 +10,7 @@ t.test('an address shows one page, and the server answers for all others', async
   t.strictSame(routeOf('/compare'), { page: 'compare' })
   t.strictSame(routeOf('/compare/'), { page: 'compare' })
   t.strictSame(routeOf('/admin'), { page: 'admin', rest: '' })
+  t.strictSame(routeOf('/alerts/rules/12'), { page: 'alerts', rest: 'rules/12' })
   t.strictSame(routeOf('/admin/devices/porch'), { page: 'admin', rest: 'devices/porch' })
   t.strictSame(routeOf('/device/porch'), { page: 'device', name: 'porch' })
   t.strictSame(routeOf('/station/IN-1'), { page: 'station', sn: 'IN-1' })

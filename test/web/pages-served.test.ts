@@ -73,6 +73,8 @@ t.test('each page has the document, with the same files, however deep its addres
     '/compare',
     '/admin',
     '/admin/devices/porch',
+    '/alerts',
+    '/alerts/rules/new',
     '/device/porch',
     '/device/a%2Fb',
     '/station/IN-1',
@@ -181,8 +183,8 @@ t.test('what draws charts over time is loaded with charts alone', async t => {
     for (const name of reached) for (const imported of importsOf(name)) reached.add(imported)
     return [...reached].some(name => textOf(name).includes('uplot'))
   }
-  for (const start of ['index', 'fleet-page', 'admin-page']) t.notOk(hasCharts(start), start)
-  for (const start of ['device-page', 'compare-page', 'service-charts']) t.ok(hasCharts(start), start)
+  for (const start of ['index', 'fleet-page', 'admin-page', 'alerts-page']) t.notOk(hasCharts(start), start)
+  for (const start of ['device-page', 'compare-page', 'service-charts', 'rule-editor']) t.ok(hasCharts(start), start)
 })
 
 /** What the first script loads for a page, with all that this imports in turn. */

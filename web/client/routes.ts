@@ -5,13 +5,13 @@ export type Route =
   | { page: 'device'; name: string }
   | { page: 'station'; sn: string }
   | { page: 'compare' }
-  /** `rest`: what follows `/admin/`, perhaps nothing. */
-  | { page: 'admin'; rest: string }
+  /** `rest`: what follows `/admin/` or `/alerts/`, perhaps nothing. */
+  | { page: 'admin' | 'alerts'; rest: string }
 
 /** `path` begins with a slash, as seen from where the app stands. Undefined: the server has another answer for it. */
 export function routeOf(path: string): Route | undefined {
   const [first = '', ...rest] = path.replace(/\/$/, '').slice(1).split('/')
-  if (first === 'admin') return { page: 'admin', rest: rest.join('/') }
+  if (first === 'admin' || first === 'alerts') return { page: first, rest: rest.join('/') }
   if (rest.length === 0 && first === '') return { page: 'fleet' }
   if (rest.length === 0 && first === 'compare') return { page: 'compare' }
   // `/device` alone is the page on which a program is approved.

@@ -19,6 +19,7 @@ import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '
 import { createTimes, type Times } from '../../text/times.ts'
 import { ChangesNotice } from './changes-notice.tsx'
 import { EmptyFleet } from './empty-fleet.tsx'
+import { FirstRules } from './first-rules.tsx'
 import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
 import { numberedStates } from './fleet-devices.ts'
 import { totalOf } from './fleet-list.ts'
@@ -81,6 +82,7 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
           {answer.catching_up === true ? (
             <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
           ) : null}
+          <FirstRules />
           <Devices fleet={fleet} times={times}>
             <Insights state={insights} times={times} />
           </Devices>

@@ -1,0 +1,317 @@
+/** The pages of alerts in a browser, beside made answers of the service. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { type AlertsServer, madeAlert, madePreview, openAlertsServer } from '../support/alerts-server.ts'
+import { becomes, within } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
+
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+
+const server = await openAlertsServer(t)
+const initial: Pick<AlertsServer, 'isSignedIn' | 'alerts' | 'rules' | 'channels' | 'preview'> = {
+  isSignedIn: true,
+  alerts: [],
+  rules: [],
+  channels: [],
+  preview: server.preview,
+}
+
+t.afterEach(() => {
+  Object.assign(server, initial)
+  server.sent.length = 0
+})
+
+const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
+const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
+const list = (page: Page, name: string) => page.getByRole('region', { name })
+const rule = {
+  id: 1,
+  owner: 1,
+  name: 'Too hot',
+  selector: { devices: ['sensor-00001'] },
+  condition: { kind: 'above' as const, metric: 'temperature', value: 30, hysteresis: 1 },
+  for_seconds: 600,
+  keep_firing_seconds: 0,
+  severity: 'critical' as const,
+  channels: [1],
+  group_by: null,
+  enabled: true,
+  note: '<b>Open</b> the window',
+  version: 1,
+  created_at: '2026-11-26T12:00:00.000Z',
+}
+const channel = {
+  id: 1,
+  owner: 1,
+  name: 'Mail',
+  kind: 'email' as const,
+  enabled: true,
+  disabled_reason: null,
+  settings: { to: 'ada@example.com' },
+  target: 'ada@example.com',
+  failing_since: null,
+  version: 1,
+  created_at: '2026-11-26T12:00:00.000Z',
+}
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: what fires is acknowledged and silenced with one tap each`, async t => {
+    server.alerts = [
+      madeAlert(),
+      madeAlert({
+        id: '2',
+        device: 'sensor-00002',
+        severity: 'info',
+        flapping: true,
+        silenced_by: 4,
+        metric: null,
+        value: null,
+      }),
+      madeAlert({ id: '3', device: null, rule: 'Site down', severity: 'warning', metric: null, value: null }),
+      madeAlert({ id: '4', state: 'resolved', resolved_at: new Date().toISOString(), resolved_reason: 'rule_changed' }),
+    ]
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(`${server.url}/alerts`)
+      const firing = list(page, 'Firing')
+      await becomes(t, () => firing.locator('li').count(), 3)
+      await becomes(
+        t,
+        () => textOf(firing.locator('li').first()),
+        /critical[\s\S]*sensor-00001[\s\S]*31\.4 °C[\s\S]*1 h ago[\s\S]*Open the window/,
+      )
+      await becomes(t, () => textOf(firing.locator('li').nth(1)), /info, flapping[\s\S]*silenced: nobody is told/)
+      await becomes(t, () => textOf(list(page, 'Resolved')), /resolved \(critical\)[\s\S]*its rule was changed/)
+      await becomes(t, () => page.title(), '3 firing – Alerts – Barograph')
+      await becomes(t, () => page.locator('#icon').getAttribute('href'), within(encodeURIComponent('>3</text>')))
+      await becomes(t, () => page.locator('nav.pages .count').innerText(), /^3/)
+      await inspect(t, page, `alerts, ${name}`)
+      await press(page, 'Acknowledge Too hot, sensor-00001')
+      await said(page, 'Too hot, sensor-00001 is acknowledged')
+      await becomes(t, () => textOf(firing.locator('li').first()), /acknowledged by account 1/)
+      await press(page, 'Silence for 1 hour Too hot, sensor-00001')
+      await said(page, 'is silenced until')
+      await press(page, 'Silence for 1 hour Site down')
+      await said(page, 'Site down is silenced until')
+      t.match(server.sent, [
+        ['POST', '/api/alerts/1/acknowledge'],
+        ['POST', '/api/silences', { selector: { devices: ['sensor-00001'] }, rule_id: 1 }],
+        ['POST', '/api/silences', { selector: { all: true }, rule_id: 1 }],
+      ])
+      await firing.getByRole('button', { name: 'History Too hot, sensor-00001' }).click()
+      await becomes(t, () => textOf(firing.locator('.history')), /begins[\s\S]*fires[\s\S]*is notified: Mail/)
+      await page.getByLabel('By device').check()
+      await firing.getByRole('heading', { name: 'Of no single device' }).waitFor()
+      await page.getByLabel('Severity').selectOption('info')
+      await becomes(t, () => firing.locator('.records > li').count(), 1)
+      await inspect(t, page, `alerts by device, ${name}`)
+    })
+  })
+}
+
+t.test('an event shows an alert at once, in the list, the title and the navigation', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${server.url}/alerts`)
+    await page.getByText('Nothing fires.').waitFor()
+    server.alerts = [madeAlert()]
+    server.tell(madeAlert())
+    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 1)
+    await becomes(t, () => page.title(), '1 firing – Alerts – Barograph')
+  })
+})
+
+t.test('a person without a session sees a link to sign in, and no alert', async t => {
+  server.isSignedIn = false
+  server.alerts = [madeAlert()]
+  for (const path of [
+    '/alerts',
+    '/alerts/rules',
+    '/alerts/channels',
+    '/alerts/silences',
+    '/alerts/deliveries',
+    '/alerts/rules/new',
+  ]) {
+    await inBrowser(t, browser, phone, async page => {
+      await page.goto(`${server.url}${path}`)
+      await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+      await becomes(t, () => page.getByText('Too hot').count(), 0, path)
+      await becomes(t, () => page.locator('nav.pages .count').count(), 0)
+      await inspect(t, page, `${path} without a session`)
+    })
+  }
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.locator('table tbody tr').first().waitFor()
+    await becomes(t, () => page.locator('.firing').count(), 0)
+    await becomes(t, () => page.title(), '1 silent – Fleet – Barograph')
+  })
+})
+
+t.test('the fleet marks the rows on which something fires', async t => {
+  server.rules = [rule]
+  server.alerts = [madeAlert({ severity: 'info' }), madeAlert({ id: '2', rule: 'Battery', severity: 'warning' })]
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+    await becomes(t, () => row.locator('.firing').getAttribute('title'), 'Too hot, Battery')
+    await becomes(t, () => row.locator('.firing').getAttribute('class'), /warning/)
+    await becomes(t, () => page.locator('.firing').count(), 1)
+    await becomes(t, () => page.title(), '2 firing, 1 silent – Fleet – Barograph')
+    await inspect(t, page, 'fleet with a mark')
+  })
+})
+
+t.test('the first rule is set up in three clicks, with a mail to oneself', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(server.url)
+    await inspect(t, page, 'fleet with a hint')
+    await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
+    await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
+    await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
+    await inspect(t, page, 'a new rule, phone')
+    await press(page, 'Add the rule')
+    await page.waitForURL(`${server.url}/alerts/rules`)
+    t.match(
+      server.sent.filter(([, path]) => path !== '/api/alert-rules/preview'),
+      [
+        ['POST', '/api/alert-channels', { kind: 'email', settings: { to: 'ada@example.com' } }],
+        ['POST', '/api/alert-rules', { condition: { kind: 'silent' }, selector: { all: true }, channels: [5] }],
+      ],
+    )
+  })
+})
+
+t.test('a rule is changed while its preview follows', async t => {
+  server.rules = [rule]
+  server.channels = [channel]
+  server.preview = madePreview()
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${server.url}/alerts/rules`)
+    await becomes(
+      t,
+      () => textOf(page.locator('.records > li')),
+      /Too hot[\s\S]*Temperature above 30\.0 °C for 10 minutes · sensor-00001 · 1 channel/,
+    )
+    await inspect(t, page, 'rules')
+    await page.getByRole('link', { name: 'Too hot' }).click()
+    await page.getByText('It would have fired 31 times on 2 devices, for 5 hours at the longest.').waitFor()
+    await page.getByRole('application', { name: 'Preview of the rule on sensor-00001' }).waitFor()
+    await becomes(t, () => textOf(page.locator('.preview table')), /2026-W47\s+12\s+7\s+3/)
+    await becomes(t, () => page.getByLabel('Limit').inputValue(), '30')
+    await inspect(t, page, 'a rule')
+    await page.getByLabel('Limit').fill('28.5')
+    await page.getByLabel('Drawn for').selectOption('sensor-00002')
+    await page.getByRole('application', { name: 'Preview of the rule on sensor-00002' }).waitFor()
+    await becomes(
+      t,
+      async () => server.sent.filter(([, path]) => path.endsWith('preview')).length,
+      2,
+      'once for a change',
+    )
+    t.match(server.sent.at(-1)?.[2], { rule: { condition: { value: 28.5, hysteresis: 1 } } })
+    await press(page, 'Save')
+    await page.waitForURL(`${server.url}/alerts/rules`)
+    t.match(server.sent.at(-1), [
+      'PATCH',
+      '/api/alert-rules/1',
+      { condition: { kind: 'above', value: 28.5 }, channels: [1] },
+    ])
+  })
+})
+
+t.test('what the preview draws is there on a phone, too', async t => {
+  server.rules = [rule]
+  server.channels = [channel]
+  server.preview = madePreview()
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts/rules/1`)
+    await page.getByRole('application').waitFor()
+    await inspect(t, page, 'a rule, phone')
+  })
+})
+
+t.test('channels are added, tested and changed, and a secret is shown once', async t => {
+  server.channels = [
+    channel,
+    {
+      ...channel,
+      id: 2,
+      name: 'Hook',
+      kind: 'webhook',
+      target: 'example.com',
+      settings: {},
+      enabled: false,
+      disabled_reason: 'gone',
+    },
+  ]
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts/channels`)
+    await becomes(
+      t,
+      () => textOf(page.locator('.records')),
+      /Webhook · example.com · off: its address has answered that it is gone/,
+    )
+    await inspect(t, page, 'channels')
+    await press(page, 'Send a test Mail')
+    await said(page, 'The test of Mail is not delivered: status 500.')
+    await press(page, 'Add a channel')
+    await page.getByLabel('Kind').selectOption('Webhook')
+    await page.getByLabel('Name').fill('Pager')
+    await page.getByLabel('Address').fill('https://example.com/hook')
+    await inspect(t, page, 'channels, a new one')
+    await press(page, /^Add$/)
+    await said(page, 'Pager is added.')
+    await becomes(t, () => page.locator('pre[data-name="Secret"]').innerText(), /^whsec_/)
+    t.match(server.sent.at(-1), [
+      'POST',
+      '/api/alert-channels',
+      { name: 'Pager', kind: 'webhook', settings: { url: 'https://example.com/hook' } },
+    ])
+    await press(page, 'Edit Hook')
+    await page.getByRole('form', { name: 'Edit Hook' }).waitFor()
+    await inspect(t, page, 'channels, a change')
+  })
+})
+
+t.test('deliveries have their attempts and answers, as text', async t => {
+  server.channels = [channel]
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts/deliveries`)
+    await becomes(
+      t,
+      () => textOf(page.locator('.records')),
+      /Too hot fires[\s\S]*to Mail · waiting · 2 attempts · next/,
+    )
+    await press(page, /^Attempts/)
+    await becomes(t, () => page.locator('.history pre').innerText(), '<b>Internal</b> Server Error')
+    await inspect(t, page, 'deliveries')
+  })
+})
+
+t.test('a silence is made for a time, or each week', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts/silences`)
+    await press(page, 'New silence')
+    await page.getByLabel('Devices').selectOption('Devices with tags')
+    await page.getByLabel('Tags').fill('site:berlin, room:*')
+    await page.getByLabel('For', { exact: true }).selectOption('each week')
+    await page.getByLabel('From').fill('22:00')
+    await page.getByLabel('Until').fill('06:00')
+    await inspect(t, page, 'silences, a new one')
+    await press(page, /^Add$/)
+    await said(page, 'devices with site:berlin and room:*: nobody is told.')
+    t.match(server.sent, [
+      [
+        'POST',
+        '/api/silences',
+        {
+          selector: { tags: ['site:berlin', 'room:*'] },
+          until: null,
+          weekly: [{ days: [6, 7], from: '22:00', until: '06:00' }],
+        },
+      ],
+    ])
+  })
+})

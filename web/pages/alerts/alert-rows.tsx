@@ -1,0 +1,161 @@
+/** Alerts as rows: what, where and since when, with what a person can do about each. */
+
+import { useState } from 'preact/hooks'
+import type { Alert } from '../../../alerts/core/alert.ts'
+import { addressOf } from '../../client/address.ts'
+import { serverNowMs } from '../../client/clock.ts'
+import { devicePath } from '../../client/routes.ts'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { measure, type Quantities } from '../../text/quantities.ts'
+import { ageText, spanText, type Times } from '../../text/times.ts'
+import { RowButton } from '../admin/row-button.tsx'
+import type { Actions } from '../admin/use-actions.tsx'
+import { AlertHistory } from './alert-history.tsx'
+import type { KnownFleet } from './use-fleet.ts'
+
+export interface AlertRowsProps {
+  alerts: readonly Alert[]
+  fleet: KnownFleet
+  actions: Actions
+  isByDevice: boolean
+}
+
+export function AlertRows({ alerts, isByDevice, ...of }: AlertRowsProps) {
+  if (!isByDevice) return <Rows alerts={alerts} {...of} />
+  const byDevice = Map.groupBy(alerts, ({ device }) => device)
+  const groups = [...byDevice].sort(([a], [b]) => (a ?? '').localeCompare(b ?? ''))
+  return (
+    <>
+      {groups.map(([device, own]) => (
+        <section key={device ?? ''} aria-label={device ?? 'of no single device'}>
+          <h3>{device ?? 'Of no single device'}</h3>
+          <Rows alerts={own} {...of} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+function Rows({ alerts, ...of }: Omit<AlertRowsProps, 'isByDevice'>) {
+  return (
+    <ul class="records">
+      {alerts.map(alert => (
+        <li key={alert.id}>
+          <AlertRow alert={alert} {...of} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface AlertRowProps {
+  alert: Alert
+  fleet: KnownFleet
+  actions: Actions
+}
+
+function AlertRow({ alert, fleet, actions }: AlertRowProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { id, rule, rule_id, device, state, note } = alert
+  const name = device === null ? rule : `${rule}, ${device}`
+  return (
+    <>
+      <div class={`record ${state}`}>
+        <div>
+          <p class="alert-head">
+            <SeverityBadge severity={alert.severity}>{stateText(alert)}</SeverityBadge>
+            {device === null ? null : <a href={addressOf(devicePath(device))}>{device}</a>}
+            <a class="rule-name" href={addressOf(`/alerts/rules/${rule_id}`)}>
+              {rule}
+            </a>
+            <ValueText alert={alert} quantities={fleet.quantities} />
+          </p>
+          <p class="soft">
+            <TimeText alert={alert} times={fleet.times} />
+          </p>
+          {note === '' ? null : <p class="alert-note">{note}</p>}
+        </div>
+        <div class="actions">
+          {state === 'firing' ? <OpenActions alert={alert} name={name} times={fleet.times} actions={actions} /> : null}
+          <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            History<span class="unseen"> {name}</span>
+          </button>
+        </div>
+      </div>
+      {isOpen ? <AlertHistory id={id} times={fleet.times} /> : null}
+    </>
+  )
+}
+
+/** `critical`, `critical, flapping`, `resolved (critical)` */
+function stateText({ severity, state, flapping }: Alert): string {
+  if (state === 'resolved') return `resolved (${severity})`
+  const words = [severity, ...(state === 'pending' ? ['pending'] : []), ...(flapping ? ['flapping'] : [])]
+  return words.join(', ')
+}
+
+function ValueText({ alert: { metric, value }, quantities }: { alert: Alert; quantities: Quantities }) {
+  if (metric === null || value === null) return null
+  return <span class="alert-value">{measure(value, quantities.of(metric))}</span>
+}
+
+/** Since when, for how long, and who knows. */
+function TimeText({ alert, times }: { alert: Alert; times: Times }) {
+  const { opened_at, fired_at, resolved_at, resolved_reason, acknowledged_by, silenced_by } = alert
+  const sinceMs = Date.parse(fired_at ?? opened_at)
+  const facts = [
+    resolved_at === null
+      ? `since ${times.dateTime(sinceMs)}, ${ageText(serverNowMs.value - sinceMs)}`
+      : `${times.dateTime(sinceMs)}, for ${spanText(Date.parse(resolved_at) - sinceMs)}`,
+    resolved_at === null ? undefined : reasonText(resolved_reason),
+    acknowledged_by === null ? undefined : `acknowledged by ${acknowledged_by}`,
+    silenced_by === null ? undefined : 'silenced: nobody is told',
+  ]
+  return <>{facts.filter(fact => fact !== undefined).join(' · ')}</>
+}
+
+const reasons: Record<string, string> = {
+  rule_removed: 'its rule was removed',
+  rule_disabled: 'its rule was disabled',
+  rule_changed: 'its rule was changed',
+  device_removed: 'the device was removed',
+  device_off: 'the device logs no more',
+  not_selected: 'the rule no longer covers the device',
+}
+
+function reasonText(reason: string | null): string | undefined {
+  return reason === null ? undefined : reasons[reason]
+}
+
+const hourMs = 3_600_000
+
+interface OpenActionsProps {
+  alert: Alert
+  /** For those who hear the buttons one by one. */
+  name: string
+  times: Times
+  actions: Actions
+}
+
+/** Also for a thumb: one tap each. */
+function OpenActions({
+  alert: { id, rule_id, device, acknowledged_by, silenced_by },
+  name,
+  times,
+  actions,
+}: OpenActionsProps) {
+  const acknowledge = () =>
+    void actions.change('POST', `/alerts/${id}/acknowledge`, undefined, `${name} is acknowledged: it is not repeated.`)
+  const silence = () => {
+    const untilMs = serverNowMs.peek() + hourMs
+    const selector = device === null ? { all: true } : { devices: [device] }
+    const body = { selector, rule_id, until: new Date(untilMs).toISOString(), reason: 'From the list of alerts' }
+    void actions.change('POST', '/silences', body, `${name} is silenced until ${times.time(untilMs)}.`)
+  }
+  return (
+    <>
+      {acknowledged_by === null ? <RowButton name={name} text="Acknowledge" onClick={acknowledge} /> : null}
+      {silenced_by === null ? <RowButton name={name} text="Silence for 1 hour" onClick={silence} /> : null}
+    </>
+  )
+}

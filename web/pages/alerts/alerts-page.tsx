@@ -1,0 +1,56 @@
+/** Alerts: what fires, the rules that find it, and who is told of it; a section an address. */
+
+import type { ComponentType } from 'preact'
+import { addressOf } from '../../client/address.ts'
+import { useTitle } from '../../client/use-title.ts'
+import { lazy } from '../../parts/lazy.tsx'
+import '../admin/admin.css'
+import './alerts.css'
+import { AlertsSection } from './alerts-section.tsx'
+import { ChannelsSection } from './channels-section.tsx'
+import { DeliveriesSection } from './deliveries-section.tsx'
+import { RulesSection } from './rules-section.tsx'
+import { SilencesSection } from './silences-section.tsx'
+
+const sections: { path: string; name: string; Shown: ComponentType }[] = [
+  { path: '', name: 'Alerts', Shown: AlertsSection },
+  { path: 'rules', name: 'Rules', Shown: RulesSection },
+  { path: 'channels', name: 'Channels', Shown: ChannelsSection },
+  { path: 'silences', name: 'Silences', Shown: SilencesSection },
+  { path: 'deliveries', name: 'Deliveries', Shown: DeliveriesSection },
+]
+
+/** Its charts are loaded with it. */
+const RuleEditor = lazy('rule', () => import('./rule-editor.tsx').then(module => module.RuleEditor))
+
+/** `rest`: a section, and behind it perhaps the rule that is edited. */
+export function AlertsPage({ rest }: { rest: string }) {
+  const [path = '', id, ...more] = rest.split('/')
+  const isEditor = path === 'rules' && id !== undefined && /^(?:new|\d{1,10})$/.test(id) && more.length === 0
+  const section = rest === path || isEditor ? sections.find(one => one.path === path) : undefined
+  const name = isEditor ? (id === 'new' ? 'New rule' : 'Rule') : (section?.name ?? 'Not found')
+  useTitle(name === 'Alerts' || section === undefined ? 'Alerts' : `${name} – Alerts`)
+  return (
+    <div class="admin alerts">
+      <nav class="sections" aria-label="Sections">
+        {sections.map(one => (
+          <a
+            key={one.path}
+            href={addressOf(one.path === '' ? '/alerts' : `/alerts/${one.path}`)}
+            aria-current={one === section ? 'page' : undefined}
+          >
+            {one.name}
+          </a>
+        ))}
+      </nav>
+      <h1>{name}</h1>
+      {isEditor ? (
+        <RuleEditor key={id} id={id === 'new' ? undefined : Number(id)} />
+      ) : section === undefined ? (
+        <p>There is no such section.</p>
+      ) : (
+        <section.Shown key={section.path} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+/** The fields of a channel, which its kind says. */
+
+import type { Channel } from '../../../alerts/core/channel.ts'
+import type { FormField, FormValues } from '../admin/add-form.tsx'
+
+export type ChannelKind = Channel['kind']
+
+export const kindNames: Record<ChannelKind, string> = {
+  email: 'E-mail',
+  webhook: 'Webhook',
+  ntfy: 'ntfy',
+  slack: 'Slack, Mattermost or Discord',
+  alertmanager: 'Alertmanager',
+  mqtt: 'MQTT',
+}
+
+interface Setting extends FormField {
+  /** It is not shown again: left empty, it stays. */
+  isSecret?: boolean
+}
+
+const url = (label: string, hint: string): Setting => ({ name: 'url', label, hint, isRequired: true, isSecret: true })
+
+const settings: Record<ChannelKind, readonly Setting[]> = {
+  email: [{ name: 'to', label: 'E-mail address', kind: 'email', isRequired: true }],
+  webhook: [url('Address', 'Gets JSON by POST, signed after Standard Webhooks.')],
+  ntfy: [
+    url('Address of the topic', 'As https://ntfy.sh/my-topic. Whoever knows it reads along.'),
+    { name: 'token', label: 'Access token', isSecret: true },
+  ],
+  slack: [url('Address of the incoming webhook', 'Of Discord, with /slack at its end.')],
+  alertmanager: [
+    url('Address', 'Before /api/v2/alerts, as https://alertmanager.example.com.'),
+    { name: 'username', label: 'User name' },
+    { name: 'password', label: 'Password', isSecret: true },
+  ],
+  mqtt: [
+    { name: 'topic', label: 'Topic', hint: 'At the broker of the service.', isRequired: true },
+    { name: 'retain', label: 'One retained message a device', kind: 'check' },
+  ],
+}
+
+const nameField: FormField = { name: 'name', label: 'Name', isRequired: true }
+
+export function kindFields(kind: ChannelKind): FormField[] {
+  return [nameField, ...settings[kind]]
+}
+
+/** Of one that is there: secrets are empty. */
+export function changeFields({ kind, name, settings: shown }: Channel): FormField[] {
+  const fields = settings[kind].map(({ isSecret = false, ...field }) => {
+    if (!isSecret) return { ...field, value: shown[field.name] ?? null }
+    return { ...field, isRequired: false, hint: 'Left empty, it stays as it is.' }
+  })
+  return [{ ...nameField, value: name }, ...fields]
+}
+
+export function newChannel(kind: ChannelKind, values: FormValues): object {
+  const given = settings[kind].map(({ name }) => [name, values[name]]).filter(([, value]) => value !== null)
+  return { name: values['name'], kind, settings: Object.fromEntries(given) }
+}
+
+/** What is left empty and is no secret is removed. */
+export function channelChange(kind: ChannelKind, values: FormValues): object {
+  const given = settings[kind]
+    .filter(({ name, isSecret = false }) => !isSecret || values[name] !== null)
+    .map(({ name }) => [name, values[name]])
+  return { name: values['name'], settings: Object.fromEntries(given) }
+}

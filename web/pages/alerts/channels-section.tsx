@@ -1,0 +1,134 @@
+/** Channels: where notifications go, with a test of each. */
+
+import { useState } from 'preact/hooks'
+import type { Channel, IssuedChannel } from '../../../alerts/core/channel.ts'
+import { AddForm, type FormValues } from '../admin/add-form.tsx'
+import { ConfirmedButton } from '../admin/confirmed-button.tsx'
+import { type Actions, ListSection } from '../admin/list-section.tsx'
+import { Record } from '../admin/record.tsx'
+import { RowButton } from '../admin/row-button.tsx'
+import { SecretOnce } from '../admin/secret-once.tsx'
+import { timeText } from '../admin/utc.ts'
+import { type Attempted, attemptText } from './attempt-words.ts'
+import { type ChannelKind, changeFields, channelChange, kindFields, kindNames, newChannel } from './channel-form.ts'
+import { ChoiceField } from './choice-field.tsx'
+
+interface ChannelPage {
+  channels: Channel[]
+  next: number | null
+}
+
+interface Issued {
+  name: string
+  secret: string
+}
+
+export function ChannelsSection() {
+  const [issued, setIssued] = useState<Issued>()
+  return (
+    <ListSection
+      api="/api/alert-channels"
+      path=""
+      noun="channels"
+      pageArgument="after"
+      itemsOf={(page: ChannelPage) => page.channels}
+      keyOf={channel => channel.id}
+      row={(channel, actions) => <ChannelRow channel={channel} actions={actions} onSecret={setIssued} />}
+    >
+      {actions => (
+        <>
+          {issued === undefined ? null : (
+            <SecretOnce
+              title={`Secret of ${issued.name}`}
+              text="By it a receiver verifies the signatures (Standard Webhooks). It is shown this once."
+              parts={[{ name: 'Secret', text: issued.secret }]}
+              onDone={() => setIssued(undefined)}
+            />
+          )}
+          <NewChannel actions={actions} onSecret={setIssued} />
+        </>
+      )}
+    </ListSection>
+  )
+}
+
+interface IssuingProps {
+  actions: Actions
+  onSecret: (issued: Issued) => void
+}
+
+/** The kind says which fields there are. */
+function NewChannel({ actions, onSecret }: IssuingProps) {
+  const [kind, setKind] = useState<ChannelKind>('email')
+  const send = async (values: FormValues) => {
+    const made = await actions.change<IssuedChannel>(
+      'POST',
+      '',
+      newChannel(kind, values),
+      `${values['name']} is added.`,
+    )
+    if (made?.secret !== undefined) onSecret({ name: made.name, secret: made.secret })
+    return made !== undefined
+  }
+  return (
+    <AddForm title="Add a channel" verb="Add" fields={kindFields(kind)} isBusy={actions.isBusy} onSend={send}>
+      <ChoiceField label="Kind" value={kind} names={kindNames} onChange={setKind} />
+    </AddForm>
+  )
+}
+
+const disabledTexts: Record<NonNullable<Channel['disabled_reason']>, string> = {
+  gone: 'off: its address has answered that it is gone',
+  failing: 'off: nothing has been delivered for five days',
+  unsubscribed: 'off: its recipient has unsubscribed',
+}
+
+function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Channel }) {
+  const [isEdited, setEdited] = useState(false)
+  const { id, name, kind, target, enabled, disabled_reason, failing_since } = channel
+  const state = enabled ? undefined : disabled_reason === null ? 'off' : disabledTexts[disabled_reason]
+  const failing = failing_since === null ? undefined : `fails since ${timeText(failing_since)}`
+  const test = () =>
+    void actions.change<Attempted>('POST', `/${id}/test`, undefined, tested =>
+      attemptText(`The test of ${name}`, tested),
+    )
+  const enable = () =>
+    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, `${name} is ${enabled ? 'off' : 'on'}.`)
+  const rotate = async () => {
+    const done = `${name} has a new secret. The old one signs too for 24 hours.`
+    const made = await actions.change<IssuedChannel>('POST', `/${id}/rotate`, undefined, done)
+    if (made?.secret !== undefined) onSecret({ name, secret: made.secret })
+  }
+  const save = async (values: FormValues) => {
+    const body = channelChange(kind, values)
+    return (await actions.change('PATCH', `/${id}`, body, `${name} is changed.`)) !== undefined
+  }
+  return (
+    <>
+      <Record name={name} facts={[kindNames[kind], target, state, failing]}>
+        <RowButton name={name} text="Send a test" onClick={test} />
+        <RowButton name={name} text="Edit" onClick={() => setEdited(true)} />
+        {kind === 'webhook' ? <RowButton name={name} text="New secret" onClick={() => void rotate()} /> : null}
+        <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
+        <ConfirmedButton
+          title={`Remove ${name}?`}
+          text="Rules tell it nothing any more, and what waits for it is not sent."
+          name={name}
+          verb="Remove"
+          onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}
+        />
+      </Record>
+      {isEdited ? (
+        <AddForm
+          title={`Edit ${name}`}
+          verb="Save"
+          fields={changeFields(channel)}
+          isBusy={actions.isBusy}
+          isOpen
+          onSend={save}
+          onClose={() => setEdited(false)}
+        />
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,145 @@
+/** Notifications as they were sent: to which channel, with what outcome, each attempt with its answer. */
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Channel } from '../../../alerts/core/channel.ts'
+import type { Delivery, DeliveryDetails } from '../../../alerts/core/delivery.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { useRefreshed, useResource } from '../../client/use-resource.ts'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { countOf } from '../../text/numbers.ts'
+import { type Actions, ListSection } from '../admin/list-section.tsx'
+import { Record } from '../admin/record.tsx'
+import { RowButton } from '../admin/row-button.tsx'
+import { times, timeText } from '../admin/utc.ts'
+import { type Attempted, attemptText } from './attempt-words.ts'
+
+interface DeliveryPage {
+  deliveries: Delivery[]
+  next: string | null
+}
+
+const stateNames = {
+  waiting: 'waiting',
+  delivered: 'delivered',
+  given_up: 'given up',
+  cancelled: 'cancelled',
+} as const
+
+const kindTexts: Record<Delivery['kind'], string> = {
+  firing: 'fires',
+  resolved: 'is resolved',
+  repeat: 'still fires',
+  flapping: 'flaps',
+  refresh: 'still fires',
+  test: 'is a test',
+}
+
+export function DeliveriesSection() {
+  const [channel = '', state = ''] = ['channel', 'state'].map(name => urlArguments.value.get(name) ?? '')
+  return (
+    <>
+      <Filters channel={channel} state={state} />
+      <ListSection
+        api="/api/alert-deliveries"
+        path=""
+        noun="deliveries"
+        pageArgument="after"
+        more={{ channel, state }}
+        everyMs={30_000}
+        itemsOf={(page: DeliveryPage) => page.deliveries}
+        keyOf={delivery => delivery.id}
+        row={(delivery, actions) => <DeliveryRow delivery={delivery} actions={actions} />}
+      />
+    </>
+  )
+}
+
+/** Of who may have some. */
+function Filters({ channel, state }: { channel: string; state: string }) {
+  const channels = lastValue(useResource<{ channels: Channel[] }>(addressOf('/api/alert-channels?limit=100')))?.channels
+  if (channels === undefined) return null
+  return (
+    <div class="fields filters">
+      <label class="field">
+        Channel
+        <select
+          value={channel}
+          onChange={({ currentTarget }) => setArguments({ channel: currentTarget.value, after: undefined })}
+        >
+          <option value="">all</option>
+          {channels.map(({ id, name }) => (
+            <option key={id} value={String(id)}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        State
+        <select
+          value={state}
+          onChange={({ currentTarget }) => setArguments({ state: currentTarget.value, after: undefined })}
+        >
+          <option value="">all</option>
+          {Object.entries(stateNames).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  )
+}
+
+function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actions }) {
+  const [isOpen, setOpen] = useState(false)
+  const { id, channel, rule, kind, severity, state, attempts, created_at, due_at } = delivery
+  const name = `${rule ?? 'A rule that was removed'} ${kindTexts[kind]}`
+  const label = `${name}, ${timeText(created_at)}`
+  const facts = [
+    timeText(created_at),
+    `to ${channel}`,
+    stateNames[state],
+    attempts === 0 ? undefined : countOf(attempts, 'attempt'),
+    state === 'waiting' && attempts > 0 ? `next ${timeText(due_at)}` : undefined,
+  ]
+  const replay = () =>
+    void actions.change<Attempted>('POST', `/${id}/replay`, undefined, sent => attemptText(`“${name}”`, sent))
+  return (
+    <>
+      <Record name={kind === 'test' ? 'A test' : name} facts={facts} mark={<SeverityBadge severity={severity} />}>
+        <RowButton name={label} text="Send again" onClick={replay} />
+        <button type="button" class="button quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Attempts<span class="unseen"> {label}</span>
+        </button>
+      </Record>
+      {isOpen ? <Attempts id={id} count={attempts} /> : null}
+    </>
+  )
+}
+
+/** `count`: when there are more, they are read again. */
+function Attempts({ id, count }: { id: Delivery['id']; count: number }) {
+  const { state, refresh } = useRefreshed<DeliveryDetails>(addressOf(`/api/alert-deliveries/${id}`))
+  useEffect(refresh, [count])
+  const attempts = lastValue(state)?.attempt_list
+  if (attempts === undefined && state.kind === 'loading') return <Skeleton name="The attempts are loading" rows={2} />
+  return (
+    <div class="history">
+      <FailureBanner state={state} timeText={times.time} />
+      {attempts?.length === 0 ? <p class="soft">Nothing has been sent yet.</p> : null}
+      <ol>
+        {attempts?.map(({ at, status, duration_ms, error, answer, by_hand }) => (
+          <li key={at}>
+            {timeText(at)}: {error ?? `status ${status}`}, after {duration_ms} ms{by_hand ? ', by hand' : ''}
+            {answer === '' ? null : <pre>{answer}</pre>}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

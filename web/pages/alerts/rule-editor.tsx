@@ -1,0 +1,119 @@
+/** A rule as a form, with its preview beside it: a new one, or one that is there. */
+
+import { useState } from 'preact/hooks'
+import type { Channel } from '../../../alerts/core/channel.ts'
+import type { Rule } from '../../../alerts/core/rule.ts'
+import { addressOf, showPage, urlArguments } from '../../client/address.ts'
+import { lastValue, worstState } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { sendChange } from '../admin/admin-request.ts'
+import { ConditionFields } from './condition-fields.tsx'
+import { readForm } from './read-rule.ts'
+import { formOf, type RuleForm } from './rule-form.ts'
+import { presetForm } from './rule-presets.ts'
+import { RulePreview } from './rule-preview.tsx'
+import { SelectorFields } from './selector-fields.tsx'
+import { TellFields } from './tell-fields.tsx'
+import { type KnownFleet, useFleet } from './use-fleet.ts'
+
+/** All of an owner. */
+const channelsMax = 100
+
+export function RuleEditor({ id }: { id: number | undefined }) {
+  const fleet = useFleet()
+  const rule = useResource<Rule>(id === undefined ? undefined : addressOf(`/api/alert-rules/${id}`))
+  const channels = useResource<{ channels: Channel[] }>(addressOf(`/api/alert-channels?limit=${channelsMax}`))
+  const loaded = lastValue(rule)
+  const known = lastValue(channels)?.channels
+  const state = worstState(id === undefined ? [channels] : [rule, channels])
+  const isReady = known !== undefined && fleet.isKnown && (id === undefined || loaded !== undefined)
+  return (
+    <>
+      <FailureBanner state={state} timeText={fleet.times.time} />
+      {!isReady && state.kind === 'loading' ? <Skeleton name="The rule is loading" /> : null}
+      {isReady ? <Editor rule={loaded} channels={known} fleet={fleet} /> : null}
+    </>
+  )
+}
+
+interface EditorProps {
+  rule: Rule | undefined
+  channels: readonly Channel[]
+  fleet: KnownFleet
+}
+
+function Editor({ rule, channels, fleet }: EditorProps) {
+  const [form, setForm] = useState<RuleForm>(() =>
+    rule === undefined ? presetForm(urlArguments.peek(), channels) : formOf(rule, fleet.quantities),
+  )
+  const [failure, setFailure] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const [mailTo, setMailTo] = useState<string>()
+  const change = (changes: Partial<RuleForm>) => setForm(before => ({ ...before, ...changes }))
+  const read = readForm(form, fleet.quantities)
+
+  async function save(): Promise<void> {
+    if (!read.ok) return setFailure(read.sentence)
+    setBusy(true)
+    const sentence = await sendRule(rule?.id, read.rule, mailTo)
+    setBusy(false)
+    setFailure(sentence)
+    if (sentence === undefined) showPage('/alerts/rules')
+  }
+
+  // The preview does not wait for a name.
+  const previewed = readForm({ ...form, name: form.name.trim() === '' ? 'This rule' : form.name }, fleet.quantities)
+  return (
+    <div class="editor">
+      <form
+        aria-label={rule === undefined ? 'New rule' : `Rule ${rule.name}`}
+        onSubmit={event => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        {failure === undefined ? null : <Banner kind="bad">{failure}</Banner>}
+        <div class="card">
+          <h2>What to look at</h2>
+          <div class="fields">
+            {form.kind === 'service' ? null : <SelectorFields form={form} onChange={change} />}
+            <ConditionFields form={form} fleet={fleet} onChange={change} />
+          </div>
+        </div>
+        <div class="card">
+          <h2>Whom to tell</h2>
+          <TellFields {...{ form, channels, mailTo, onMailTo: setMailTo }} onChange={change} />
+          <div class="actions">
+            <button type="submit" class="button strong" disabled={isBusy}>
+              {rule === undefined ? 'Add the rule' : 'Save'}
+            </button>
+            <a class="button" href={addressOf('/alerts/rules')}>
+              Cancel
+            </a>
+          </div>
+        </div>
+      </form>
+      <RulePreview rule={previewed.ok ? previewed.rule : undefined} fleet={fleet} />
+    </div>
+  )
+}
+
+/** Why it was refused; undefined once it is there. `mailTo`: a channel to this address is added first. */
+async function sendRule(id: number | undefined, rule: object & { channels: readonly number[] }, mailTo?: string) {
+  let { channels } = rule
+  if (mailTo !== undefined) {
+    const body = { name: 'My mail', kind: 'email', settings: { to: mailTo } }
+    const added = await sendChange<Channel>('POST', addressOf('/api/alert-channels'), body)
+    if (!added.ok) return added.sentence
+    channels = [...channels, added.value.id]
+  }
+  const body = { ...rule, channels }
+  const sent =
+    id === undefined
+      ? await sendChange('POST', addressOf('/api/alert-rules'), body)
+      : await sendChange('PATCH', addressOf(`/api/alert-rules/${id}`), body)
+  return sent.ok ? undefined : sent.sentence
+}

@@ -1,0 +1,152 @@
+/** A rule as the fields of a form, in the units that a person sees, and back. */
+
+import type { Condition, ServiceFact } from '../../../alerts/core/condition.ts'
+import type { NewRule } from '../../../alerts/core/rule.ts'
+import { type Quantities, type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+
+export type ConditionKind = Condition['kind']
+export type BatteryMetric = 'battery_percentage' | 'battery_voltage' | 'days'
+export type Direction = 'rises' | 'falls' | 'changes'
+
+/** Numbers are as they were typed. */
+export interface RuleForm {
+  readonly name: string
+  readonly covers: 'all' | 'tags' | 'devices'
+  /** With commas between them. */
+  readonly tags: string
+  /** By name. */
+  readonly devices: readonly string[]
+  readonly kind: ConditionKind
+  readonly metric: string
+  readonly battery: BatteryMetric
+  readonly value: string
+  readonly hysteresis: string
+  readonly direction: Direction
+  readonly windowSeconds: number
+  /** Undefined: longer than usual. */
+  readonly afterSeconds: number | undefined
+  /** In percent. */
+  readonly share: string
+  readonly count: string
+  readonly fact: ServiceFact
+  readonly days: string
+  readonly forSeconds: number
+  readonly keepSeconds: number
+  readonly severity: NewRule['severity']
+  readonly channels: readonly number[]
+  readonly groupBy: string
+  readonly note: string
+  readonly enabled: boolean
+}
+
+export const emptyForm: RuleForm = {
+  name: '',
+  covers: 'all',
+  tags: '',
+  devices: [],
+  kind: 'silent',
+  metric: 'temperature',
+  battery: 'battery_percentage',
+  value: '',
+  hysteresis: '',
+  direction: 'changes',
+  windowSeconds: 3600,
+  afterSeconds: undefined,
+  share: '50',
+  count: '2',
+  fact: 'questdb_away',
+  days: '14',
+  forSeconds: 0,
+  keepSeconds: 0,
+  severity: 'warning',
+  channels: [],
+  groupBy: '',
+  note: '',
+  enabled: true,
+}
+
+export function formOf(rule: NewRule, quantities: Quantities): RuleForm {
+  const { name, selector, condition, severity, channels, group_by, note, enabled } = rule
+  return {
+    ...emptyForm,
+    ...selectorFields(selector),
+    ...conditionFields(condition, quantities),
+    name,
+    kind: condition.kind,
+    forSeconds: rule.for_seconds,
+    keepSeconds: rule.keep_firing_seconds,
+    severity,
+    channels,
+    groupBy: group_by ?? '',
+    note,
+    enabled,
+  }
+}
+
+function selectorFields(selector: NewRule['selector']): Partial<RuleForm> {
+  if (selector === null || 'all' in selector) return { covers: 'all' }
+  return 'tags' in selector
+    ? { covers: 'tags', tags: selector.tags.join(', ') }
+    : { covers: 'devices', devices: selector.devices }
+}
+
+function conditionFields(condition: Condition, quantities: Quantities): Partial<RuleForm> {
+  switch (condition.kind) {
+    case 'silent':
+      return { afterSeconds: condition.after_seconds }
+    case 'above':
+    case 'below': {
+      const quantity = quantities.of(condition.metric)
+      const value = written(shownValue(condition.value, quantity))
+      return { metric: condition.metric, value, ...hysteresisField(condition.hysteresis, quantity) }
+    }
+    case 'change': {
+      const quantity = quantities.of(condition.metric)
+      return {
+        metric: condition.metric,
+        value: written(shownDifference(Math.abs(condition.value), quantity)),
+        direction: condition.absolute ? 'changes' : condition.value < 0 ? 'falls' : 'rises',
+        windowSeconds: condition.window_seconds,
+        ...hysteresisField(condition.hysteresis, quantity),
+      }
+    }
+    case 'battery': {
+      if (condition.days !== undefined) return { battery: 'days', days: String(condition.days) }
+      const { metric = 'battery_percentage', value = 0 } = condition
+      const quantity = quantities.of(metric)
+      const shown = written(shownValue(value, quantity))
+      return { battery: metric, value: shown, ...hysteresisField(condition.hysteresis, quantity) }
+    }
+    case 'completeness':
+      return { share: percentOf(condition.share) }
+    case 'suspect':
+      return { share: percentOf(condition.share), metric: condition.metric ?? '' }
+    case 'site_silent':
+      return {
+        share: percentOf(condition.share),
+        count: String(condition.count),
+        afterSeconds: condition.after_seconds,
+      }
+    case 'service':
+      return {
+        fact: condition.fact,
+        days: String(condition.days ?? emptyForm.days),
+        share: percentOf(condition.share ?? 0.5),
+      }
+  }
+}
+
+const hysteresisField = (hysteresis: number, quantity: Quantity) => ({
+  hysteresis: hysteresis === 0 ? '' : written(shownDifference(hysteresis, quantity)),
+})
+const percentOf = (share: number) => written(share * 100)
+
+/** Ten digits: what a conversion of units adds behind them is no part of the value. */
+function written(value: number): string {
+  return String(Number(value.toPrecision(10)))
+}
+
+/** The metric whose readings the condition is about; undefined for one that is about none of them. */
+export function metricOf(condition: Condition): string | undefined {
+  return 'metric' in condition ? condition.metric : undefined
+}

@@ -1,0 +1,31 @@
+/** What a new rule begins with: by the arguments of the address, as links to it say. */
+
+import type { Channel } from '../../../alerts/core/channel.ts'
+import { emptyForm, type RuleForm } from './rule-form.ts'
+
+/** The rules that nearly everybody wants. */
+export const presets = {
+  silent: {
+    title: 'Tell me when a device goes silent',
+    form: { name: 'A device is silent', kind: 'silent', note: 'Look whether it has power and a connection.' },
+  },
+  battery: {
+    title: 'Tell me when a battery runs low',
+    form: { name: 'A battery runs low', kind: 'battery', battery: 'days', days: '14', severity: 'info' },
+  },
+} as const satisfies Record<string, { title: string; form: Partial<RuleForm> }>
+
+export function presetForm(given: URLSearchParams, channels: readonly Channel[]): RuleForm {
+  const name = given.get('preset') ?? ''
+  const preset = Object.hasOwn(presets, name) ? presets[name as keyof typeof presets] : undefined
+  const device = given.get('device')
+  const metric = given.get('metric')
+  return {
+    ...emptyForm,
+    ...preset?.form,
+    ...(device === null ? {} : { covers: 'devices', devices: [device] }),
+    ...(metric === null ? {} : { kind: 'above', metric }),
+    // Where there is only one, nobody has to choose it.
+    channels: channels.length === 1 ? channels.map(({ id }) => id) : [],
+  }
+}

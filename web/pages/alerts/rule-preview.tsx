@@ -1,0 +1,148 @@
+/** How often a rule would have fired on the readings of the last days, drawn over them. */
+
+import { useMemo, useState } from 'preact/hooks'
+import type { PreviewAnswer } from '../../../alerts/core/preview-answer.ts'
+import type { NewRule } from '../../../alerts/core/rule.ts'
+import { Presets } from '../../charts/presets.tsx'
+import { Banner } from '../../parts/banner.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { countOf, countText } from '../../text/numbers.ts'
+import { inOneUnit } from '../../text/phrases.ts'
+import { PreviewChart } from './preview-chart.tsx'
+import type { KnownFleet } from './use-fleet.ts'
+import { usePreview } from './use-preview.ts'
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+const ranges = { '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year' } as const
+
+export interface RulePreviewProps {
+  /** Undefined while something is missing. */
+  rule: NewRule | undefined
+  fleet: KnownFleet
+}
+
+export function RulePreview({ rule, fleet }: RulePreviewProps) {
+  const [days, setDays] = useState<keyof typeof ranges>('30')
+  // A range that moved on with each key would be another question each time.
+  const toMs = useMemo(() => Math.floor(Date.now() / minuteMs) * minuteMs, [days])
+  const range = { fromMs: toMs - Number(days) * dayMs, toMs }
+  const { answer, isLoading, failure } = usePreview(rule === undefined ? undefined : bodyOf(rule, range))
+  return (
+    <section class="card preview" aria-labelledby="preview">
+      <div class="section-head">
+        <h2 id="preview">How it would have behaved</h2>
+        <Presets names={ranges} chosen={days} onChoose={setDays} />
+      </div>
+      {rule === undefined ? <p class="soft">The preview follows once the rule is complete.</p> : null}
+      {failure === undefined ? null : <Banner kind="warn">{failure}</Banner>}
+      {isLoading && answer === undefined ? <Skeleton name="The preview is loading" rows={3} /> : null}
+      {answer === undefined || rule === undefined ? null : (
+        <div class={isLoading ? 'stale' : undefined} aria-busy={isLoading}>
+          <Answer answer={answer} rule={rule} fleet={fleet} window={range} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** What has no part in the evaluation does not make it another question. */
+function bodyOf(rule: NewRule, { fromMs, toMs }: { fromMs: number; toMs: number }): string {
+  const evaluated = {
+    ...rule,
+    name: 'preview',
+    note: '',
+    channels: [],
+    group_by: null,
+    enabled: true,
+    severity: 'info',
+  }
+  return JSON.stringify({
+    rule: evaluated,
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+  })
+}
+
+interface AnswerProps {
+  answer: PreviewAnswer
+  rule: NewRule
+  fleet: KnownFleet
+  window: { fromMs: number; toMs: number }
+}
+
+function Answer({ answer, rule, fleet, window }: AnswerProps) {
+  const [chosen, setChosen] = useState<string>()
+  if (!answer.supported) return <p>There is no preview of this kind: it depends on more than the stored readings.</p>
+  const { devices, devices_left_out, weeks } = answer
+  const shown = devices.find(({ device }) => device === chosen) ?? devices[0]
+  return (
+    <>
+      <p class="preview-sum" role="status">
+        {sentenceOf(answer)}
+      </p>
+      {shown === undefined ? null : (
+        <>
+          {devices.length < 2 ? null : (
+            <label class="field">
+              Drawn for
+              <select value={shown.device ?? ''} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+                {devices.map(({ device, count }) => (
+                  <option key={device} value={device ?? ''}>
+                    {device} ({countOf(count, 'time')})
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
+          <PreviewChart {...{ shown, rule, fleet, window }} />
+        </>
+      )}
+      {devices_left_out === 0 ? null : (
+        <p class="soft">{countOf(devices_left_out, 'further device')} of the rule are not looked at here.</p>
+      )}
+      <Weeks weeks={weeks} forSeconds={rule.for_seconds} />
+    </>
+  )
+}
+
+function sentenceOf({ total, longest_seconds, devices }: PreviewAnswer): string {
+  if (total === 0) return 'It would not have fired.'
+  const fired = devices.filter(({ count }) => count > 0).length
+  const where = devices.length < 2 ? '' : ` on ${countOf(fired, 'device')}`
+  return `It would have fired ${countOf(total, 'time')}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
+}
+
+/** With half and with twice the time that it has to last, so that one sees what that time does. */
+function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSeconds: number }) {
+  if (weeks.length === 0) return null
+  const heads =
+    forSeconds === 0 ? ['Times'] : [forSeconds / 2, forSeconds, forSeconds * 2].map(s => `For ${inOneUnit(s)}`)
+  return (
+    <section class="twin-scroll" aria-label="By week">
+      <table>
+        <caption>How often it would have fired, by week</caption>
+        <thead>
+          <tr>
+            <th scope="col">Week</th>
+            {heads.map(head => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {weeks.map(({ week, half, count, twice }) => (
+            <tr key={week}>
+              <th scope="row">{week}</th>
+              {(forSeconds === 0 ? [count] : [half, count, twice]).map((times, place) => (
+                <td key={place}>{countText(times)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

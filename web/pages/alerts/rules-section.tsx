@@ -1,0 +1,76 @@
+/** The rules, and what can be done with each. */
+
+import type { Rule } from '../../../alerts/core/rule.ts'
+import { addressOf } from '../../client/address.ts'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { ruleText } from '../../text/condition-words.ts'
+import { countOf } from '../../text/numbers.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import { ConfirmedButton } from '../admin/confirmed-button.tsx'
+import { type Actions, ListSection } from '../admin/list-section.tsx'
+import { Record } from '../admin/record.tsx'
+import { RowButton } from '../admin/row-button.tsx'
+import { ImportForm } from './import-form.tsx'
+import { selectorText } from './selector-words.ts'
+import { useFleet } from './use-fleet.ts'
+
+interface RulePage {
+  rules: Rule[]
+  next: number | null
+}
+
+export function RulesSection() {
+  const { quantities } = useFleet()
+  return (
+    <ListSection
+      api="/api/alert-rules"
+      path=""
+      noun="rules"
+      pageArgument="after"
+      itemsOf={(page: RulePage) => page.rules}
+      keyOf={rule => rule.id}
+      row={(rule, actions) => <RuleRow rule={rule} quantities={quantities} actions={actions} />}
+    >
+      {actions => (
+        <div class="actions">
+          <a class="button strong" href={addressOf('/alerts/rules/new')}>
+            New rule
+          </a>
+          <a class="button" href={addressOf('/api/alert-rules/export')} download="alert-rules.json">
+            Export
+          </a>
+          <ImportForm actions={actions} />
+        </div>
+      )}
+    </ListSection>
+  )
+}
+
+function RuleRow({ rule, quantities, actions }: { rule: Rule; quantities: Quantities; actions: Actions }) {
+  const { id, name, enabled, selector, severity, channels } = rule
+  const facts = [
+    ruleText(rule, quantities),
+    selectorText(selector),
+    channels.length === 0 ? 'tells nobody' : countOf(channels.length, 'channel'),
+    enabled ? undefined : 'off',
+  ]
+  const enable = () =>
+    void actions.change('PATCH', `/${id}`, { enabled: !enabled }, `${name} is ${enabled ? 'off' : 'on'}.`)
+  return (
+    <Record
+      name={name}
+      href={addressOf(`/alerts/rules/${id}`)}
+      facts={facts}
+      mark={<SeverityBadge severity={severity} />}
+    >
+      <RowButton name={name} text={enabled ? 'Switch off' : 'Switch on'} onClick={enable} />
+      <ConfirmedButton
+        title={`Remove ${name}?`}
+        text="What fires by it is resolved, and its alerts go with it."
+        name={name}
+        verb="Remove"
+        onConfirm={() => void actions.change('DELETE', `/${id}`, undefined, `${name} is removed.`)}
+      />
+    </Record>
+  )
+}

@@ -1,0 +1,120 @@
+/** The fields of a rule that say who is told, and what. */
+
+import { useEffect } from 'preact/hooks'
+import type { Channel } from '../../../alerts/core/channel.ts'
+import { addressOf } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { ChoiceField } from './choice-field.tsx'
+import type { RuleForm } from './rule-form.ts'
+
+const severityNames = {
+  info: 'info: worth knowing',
+  warning: 'warning: look at it today',
+  critical: 'critical: look at it now',
+} as const
+
+export interface TellFieldsProps {
+  form: RuleForm
+  channels: readonly Channel[]
+  /** Where to mail to without a channel yet. */
+  mailTo: string | undefined
+  onMailTo: (address: string | undefined) => void
+  onChange: (change: Partial<RuleForm>) => void
+}
+
+export function TellFields({ form, channels, mailTo, onMailTo, onChange }: TellFieldsProps) {
+  return (
+    <>
+      <div class="fields">
+        <label class="field">
+          Name
+          <input
+            value={form.name}
+            required
+            maxLength={64}
+            autoComplete="off"
+            onInput={({ currentTarget }) => onChange({ name: currentTarget.value })}
+          />
+        </label>
+        <ChoiceField
+          label="Severity"
+          value={form.severity}
+          names={severityNames}
+          onChange={severity => onChange({ severity })}
+        />
+        <label class="field">
+          One message for each value of a tag
+          <span class="soft">Its key, as site; else one message for all devices.</span>
+          <input
+            value={form.groupBy}
+            maxLength={32}
+            pattern="[a-z][a-z0-9_]*"
+            autoComplete="off"
+            onInput={({ currentTarget }) => onChange({ groupBy: currentTarget.value })}
+          />
+        </label>
+      </div>
+      <fieldset class="channels">
+        <legend>Channels</legend>
+        {channels.map(({ id, name, kind, target, enabled }) => (
+          <label key={id} class="check">
+            <input
+              type="checkbox"
+              checked={form.channels.includes(id)}
+              onChange={({ currentTarget }) =>
+                onChange({ channels: toggled(form.channels, id, currentTarget.checked) })
+              }
+            />
+            <span>
+              {name} <span class="soft">{`${kind}, ${target}${enabled ? '' : ', off'}`}</span>
+            </span>
+          </label>
+        ))}
+        {channels.length === 0 ? <MailToMe mailTo={mailTo} onMailTo={onMailTo} /> : null}
+      </fieldset>
+      <label class="field">
+        What to do
+        <span class="soft">Stands in the message.</span>
+        <textarea
+          class="prose"
+          value={form.note}
+          rows={3}
+          maxLength={1024}
+          onInput={({ currentTarget }) => onChange({ note: currentTarget.value })}
+        />
+      </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={form.enabled}
+          onChange={({ currentTarget }) => onChange({ enabled: currentTarget.checked })}
+        />
+        The rule is on
+      </label>
+    </>
+  )
+}
+
+function toggled(ids: readonly number[], id: number, isChosen: boolean): number[] {
+  const others = ids.filter(other => other !== id)
+  return isChosen ? [...others, id] : others
+}
+
+/** Who has no channel yet is mailed, if they like. */
+function MailToMe({ mailTo, onMailTo }: Pick<TellFieldsProps, 'mailTo' | 'onMailTo'>) {
+  const profile = lastValue(useResource<{ email: string }>(addressOf('/v1/auth/me')))
+  const email = profile?.email
+  useEffect(() => onMailTo(email), [email])
+  if (email === undefined) return <p class="soft">There is no channel yet: the alert shows on the pages alone.</p>
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={mailTo !== undefined}
+        onChange={({ currentTarget }) => onMailTo(currentTarget.checked ? email : undefined)}
+      />
+      A mail to {email}
+    </label>
+  )
+}
