@@ -119,7 +119,8 @@ function Weeks({ weeks, forSeconds }: { weeks: PreviewAnswer['weeks']; forSecond
   const heads =
     forSeconds === 0 ? ['Times'] : [forSeconds / 2, forSeconds, forSeconds * 2].map(s => `For ${inOneUnit(s)}`)
   return (
-    <section class="twin-scroll" aria-label="By week">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard
+    <section class="twin-scroll" tabIndex={0} aria-label="By week">
       <table>
         <caption>How often it would have fired, by week</caption>
         <thead>
