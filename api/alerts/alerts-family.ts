@@ -6,6 +6,8 @@ import { problemFamily } from '../admin/problem-family.ts'
 import { addJsonBody } from '../http/json-body.ts'
 import type { PublishedFamily } from '../http/register-operations.ts'
 import { type AlertOptions, alertOperations } from './alerts.ts'
+import { type ChannelOptions, channelOperations } from './channels.ts'
+import { type DeliveriesOptions, deliveryOperations } from './deliveries.ts'
 import { refuseUnverified } from './guard-alerts.ts'
 import { type PreviewOperationOptions, previewOperation } from './preview.ts'
 import { type RuleImportOptions, ruleFileOperations } from './rule-import.ts'
@@ -14,9 +16,11 @@ import { type SilenceOptions, silenceOperations } from './silences.ts'
 
 export type AlertsApiOptions = GuardOptions &
   AlertOptions &
-  RuleOptions &
-  RuleImportOptions &
+  ChannelOptions &
+  DeliveriesOptions &
   PreviewOperationOptions &
+  RuleImportOptions &
+  RuleOptions &
   SilenceOptions
 
 const tag = {
@@ -34,6 +38,8 @@ export function alertsFamilies(options: AlertsApiOptions): PublishedFamily<Admin
   return [
     family('/api/alerts', alertOperations(options)),
     family('/api/alert-rules', [...ruleOperations(options), previewOperation(options), ...ruleFileOperations(options)]),
+    family('/api/alert-channels', channelOperations(options)),
+    family('/api/alert-deliveries', deliveryOperations(options)),
     family('/api/silences', silenceOperations(options)),
   ]
 }

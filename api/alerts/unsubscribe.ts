@@ -1,0 +1,89 @@
+/** The page by which a recipient of mails leaves a channel: it asks, and its form, or a mail program (RFC 8058), carries it out. */
+
+import type { FastifyReply } from 'fastify'
+import type { Unsubscribing } from '../../alerts/delivery/unsubscribe.ts'
+import { unsubscribePath } from '../../alerts/delivery/unsubscribe-path.ts'
+import type { Log } from '../../store/log.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { type Html, html } from '../http/html.ts'
+import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
+import { renderDocument } from '../http/page-document.ts'
+import { createPageStyle } from '../http/page-style.ts'
+import type { RouteFamily } from '../http/route-family.ts'
+import { pageHeaders } from '../http/security-headers.ts'
+
+const { element: style, contentSecurityPolicy } = createPageStyle(`
+header, main { padding: 0 max(16px, calc((100% - 560px) / 2)); }
+main { padding-block: 32px 64px; }
+`)
+
+const bodyBytesMax = 1024
+/** 43 characters have 256 bits. */
+const tokenPattern = /^[\w-]{43}$/
+
+export function unsubscribeFamily(options: { unsubscribing: Unsubscribing; log: Log }): RouteFamily {
+  const { unsubscribing, log } = options
+  return {
+    prefix: '',
+    published: [],
+    register(scope) {
+      // What is sent says no more than the address: one field, of the form or of a mail program.
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: bodyBytesMax }, (_request, _body, done) =>
+        done(null, undefined),
+      )
+      scope.addHook('onRequest', (_request, reply, done) => {
+        reply.headers({ ...pageHeaders, 'cache-control': 'no-store', 'content-security-policy': contentSecurityPolicy })
+        done()
+      })
+      scope.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+        const isAway = isUnavailable(error)
+        const status = isAway ? 503 : (error.statusCode ?? 500)
+        if (!isAway && status >= 500) log.error({ err: error }, 'the page that ends mails failed')
+        return send(reply, status, 'That did not work', html`<p>Please try again in a moment.</p>`)
+      })
+      scope.get(unsubscribePath, async (request, reply) => {
+        const token = tokenOf(request.query)
+        const address = token === undefined ? undefined : await unsubscribing.addressOf(token)
+        if (token === undefined || address === undefined) return sendUnknown(reply)
+        return send(reply, 200, 'No more mails of alerts?', question(address, token))
+      })
+      scope.post(unsubscribePath, async (request, reply) => {
+        const token = tokenOf(request.query)
+        if (token === undefined || !(await unsubscribing.unsubscribe(token))) return sendUnknown(reply)
+        return send(
+          reply,
+          200,
+          'Done',
+          html`<p>This channel sends no more mails. Whoever owns it can enable it again.</p>`,
+        )
+      })
+      addMethodNotAllowed(scope, unsubscribePath, ['GET', 'HEAD', 'POST'])
+    },
+  }
+}
+
+function question(address: string, token: string): Html {
+  return html`<p>Notifications of alerts to ${address} end.</p>
+<form method="post" action="unsubscribe?token=${token}"><p><button type="submit">No more mails</button></p></form>`
+}
+
+function tokenOf(query: unknown): string | undefined {
+  const { token } = query as { token?: unknown }
+  return typeof token === 'string' && tokenPattern.test(token) ? token : undefined
+}
+
+function sendUnknown(reply: FastifyReply): FastifyReply {
+  return send(reply, 404, 'Not a link of now', html`<p>This link is not good, or the channel is gone.</p>`)
+}
+
+function send(reply: FastifyReply, status: number, title: string, main: Html): FastifyReply {
+  const body = html`<main>
+<h1>${title}</h1>
+${main}
+</main>`
+  return reply
+    .code(status)
+    .header('content-type', 'text/html; charset=utf-8')
+    .send(renderDocument({ title, style, body }))
+}
