@@ -18,7 +18,9 @@ export interface ChannelOptions {
 
 const Details = Channel.meta({ id: 'AlertChannel' })
 const Issued = IssuedChannel.meta({ id: 'IssuedAlertChannel' })
-const List = z.object({ channels: z.array(Details), next: z.int().nullable() }).meta({ id: 'AlertChannelList' })
+export const ChannelList = z
+  .object({ channels: z.array(Details), next: z.int().nullable() })
+  .meta({ id: 'AlertChannelList' })
 
 export function channelOperations(options: ChannelOptions): AdminOperation[] {
   return [...reads(options), ...changes(options), ...secrets(options)]
@@ -32,7 +34,7 @@ function reads({ alerts: { channels } }: ChannelOptions): AdminOperation[] {
       name: 'list_alert_channels',
       summary: 'The channels, by id',
       parameters: { query: ListQuery },
-      success: { status: 200, description: 'A page of them, without their secrets', json: List },
+      success: { status: 200, description: 'A page of them, without their secrets', json: ChannelList },
       async handle(asked, reply) {
         const found = await channels.list(ownerIn(asked), asked.query)
         return reply.send({ channels: found, next: nextOf(found, asked.query.limit) })

@@ -13,7 +13,7 @@ export interface DeliveriesOptions {
   alerts: { deliveries: AlertDeliveries }
 }
 
-const List = z
+export const DeliveryList = z
   .object({
     deliveries: z.array(Delivery.meta({ id: 'AlertDelivery' })),
     next: z.string().nullable().meta({ description: '`after` of the page behind it' }),
@@ -37,7 +37,7 @@ export function deliveryOperations({ alerts: { deliveries } }: DeliveriesOptions
       name: 'list_alert_deliveries',
       summary: 'The notifications, newest first',
       parameters: { query: Query },
-      success: { status: 200, description: 'A page of them', json: List },
+      success: { status: 200, description: 'A page of them', json: DeliveryList },
       async handle(asked, reply) {
         const found = await deliveries.page(ownerIn(asked), asked.query)
         return reply.send({ deliveries: found, next: nextOf(found, asked.query.limit) })

@@ -2,7 +2,8 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { NewRule, RuleChange } from '../../alerts/core/rule.ts'
+import type { Alerts } from '../../alerts/alerts.ts'
+import { NewRule, type Rule, RuleChange } from '../../alerts/core/rule.ts'
 import type { AlertRules } from '../../alerts/store/rules.ts'
 import type { Principal } from '../../auth/policy.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
@@ -16,6 +17,19 @@ export const RuleDetails = z
     ...NewRule.shape,
     version: z.int().meta({ description: 'It grows with each change of what is evaluated' }),
     created_at: z.iso.datetime(),
+    covered: z
+      .int()
+      .nullable()
+      .meta({
+        description:
+          'Devices on which it is evaluated; null where this process evaluates no rules, or not yet this one',
+      }),
+    covers_all: z
+      .boolean()
+      .meta({
+        description:
+          'False where there is no room for further devices, of which there are too many of all rules together',
+      }),
   })
   .meta({ id: 'AlertRule' })
 export type RuleDetails = z.infer<typeof RuleDetails>
@@ -33,7 +47,12 @@ const RuleChangeBody = RuleChange.refine(
 })
 
 export interface RuleOptions {
-  alerts: { rules: AlertRules }
+  alerts: { rules: AlertRules; coverageOf: Alerts['coverageOf'] }
+}
+
+function detailsOf(rule: Rule, { coverageOf }: RuleOptions['alerts']): RuleDetails {
+  const { covered = null, isWhole = true } = coverageOf(rule.id) ?? {}
+  return { ...rule, covered, covers_all: isWhole }
 }
 
 /** Only the operator and whoever has the machine are told what the service says of itself. */
@@ -50,7 +69,7 @@ export function ruleOperations(options: RuleOptions): AdminOperation[] {
   return [...reads(options), addition(options), change(options), removal(options)]
 }
 
-function reads({ alerts: { rules } }: RuleOptions): AdminOperation[] {
+function reads({ alerts }: RuleOptions): AdminOperation[] {
   return [
     operation({
       method: 'GET',
@@ -61,8 +80,8 @@ function reads({ alerts: { rules } }: RuleOptions): AdminOperation[] {
       success: { status: 200, description: 'A page of them', json: RuleList },
       async handle(asked, reply) {
         const { limit } = asked.query
-        const found = await rules.list(ownerIn(asked), asked.query)
-        return reply.send({ rules: found, next: nextOf(found, limit) })
+        const found = await alerts.rules.list(ownerIn(asked), asked.query)
+        return reply.send({ rules: found.map(rule => detailsOf(rule, alerts)), next: nextOf(found, limit) })
       },
     }),
     operation({
@@ -75,14 +94,14 @@ function reads({ alerts: { rules } }: RuleOptions): AdminOperation[] {
       success: { status: 200, description: 'The rule', json: RuleDetails },
       refusals: ['RULE_UNKNOWN'],
       async handle(asked, reply) {
-        const rule = await rules.get(ownerIn(asked), asked.path.id)
-        return rule === undefined ? sendProblem(reply, 'RULE_UNKNOWN') : reply.send(rule)
+        const rule = await alerts.rules.get(ownerIn(asked), asked.path.id)
+        return rule === undefined ? sendProblem(reply, 'RULE_UNKNOWN') : reply.send(detailsOf(rule, alerts))
       },
     }),
   ]
 }
 
-function addition({ alerts: { rules } }: RuleOptions): AdminOperation {
+function addition({ alerts }: RuleOptions): AdminOperation {
   return operation({
     method: 'POST',
     path: '/',
@@ -102,14 +121,17 @@ function addition({ alerts: { rules } }: RuleOptions): AdminOperation {
     async handle(asked, reply) {
       const { body, actor, principal } = asked
       if (!mayHave(body, principal)) return sendOperatorOnly(reply)
-      const added = await rules.add(ownerIn(asked), body, actor)
+      const added = await alerts.rules.add(ownerIn(asked), body, actor)
       if (!added.ok) return sendRefusal(reply, added)
-      return reply.code(201).header('location', `/api/alert-rules/${added.value.id}`).send(added.value)
+      return reply
+        .code(201)
+        .header('location', `/api/alert-rules/${added.value.id}`)
+        .send(detailsOf(added.value, alerts))
     },
   })
 }
 
-function change({ alerts: { rules } }: RuleOptions): AdminOperation {
+function change({ alerts }: RuleOptions): AdminOperation {
   return operation({
     method: 'PATCH',
     path: '/:id',
@@ -133,15 +155,15 @@ function change({ alerts: { rules } }: RuleOptions): AdminOperation {
     async handle(asked, reply) {
       const { body, path, actor, principal } = asked
       const who = ownerIn(asked)
-      const present = await rules.get(who, path.id)
+      const present = await alerts.rules.get(who, path.id)
       if (present === undefined) return sendProblem(reply, 'RULE_UNKNOWN')
       const { id: _id, owner: _owner, version: _version, created_at: _created, ...fields } = present
       // Some fields depend on others.
       const whole = NewRule.safeParse({ ...fields, ...body })
       if (!whole.success) return sendInvalid(reply, 'BODY_INVALID', whole.error)
       if (!(mayHave(present, principal) && mayHave(whole.data, principal))) return sendOperatorOnly(reply)
-      const changed = await rules.change(who, path.id, body, actor)
-      return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed)
+      const changed = await alerts.rules.change(who, path.id, body, actor)
+      return changed.ok ? reply.send(detailsOf(changed.value, alerts)) : sendRefusal(reply, changed)
     },
   })
 }

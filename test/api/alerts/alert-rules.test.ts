@@ -1,6 +1,7 @@
 /** Rules by HTTP: of whom they are, what is refused, and how a file of them is imported. */
 
 import t from 'tap'
+import type { Alerts } from '../../../alerts/alerts.ts'
 import { type AlertStore, createAlertStore } from '../../support/alert-store.ts'
 import { startAlertsApi } from '../../support/alerts-api.ts'
 
@@ -8,11 +9,13 @@ let alerts: AlertStore | undefined
 /** Those that a test has made; what else they have is not looked at here. */
 const channels: { id: number; owner: number | null; name: string; kind: string; settings: object }[] = []
 
+const coverageOf = (rule: number) => (rule === 1 ? { covered: 7, isWhole: false } : undefined)
+
 const { people, store, ask } = await startAlertsApi(t, async ({ postgres }) => {
   alerts = await createAlertStore(postgres)
   const list = { list: async () => channels } as never
   return {
-    alerts: { ...alerts, channels: list, preview: {} as never },
+    alerts: { ...alerts, channels: list, coverageOf, ...({} as Pick<Alerts, 'deliveries' | 'preview'>) },
     numberOf: () => undefined,
     timeZone: 'UTC',
     nowMs: Date.now,
@@ -37,7 +40,7 @@ const warm = { name: 'warm', selector: { all: true }, condition }
 const idOf = ({ body }: { body: unknown }) => (body as { id: number }).id
 
 async function channelOf(owner: number | null, name: string): Promise<number> {
-  const id = await alerts?.addChannel(name, owner)
+  const id = await alerts?.addChannel(name, owner ?? undefined)
   if (id === undefined) throw new Error('there is no channel')
   channels.push({ id, owner, name, kind: 'webhook', settings: {} })
   return id
@@ -61,6 +64,8 @@ t.test('a rule is added, read, changed and removed by whom it belongs to', async
     note: '',
     version: 1,
     created_at: String,
+    covered: 7,
+    covers_all: false,
   }
   t.match(added.body, rule)
   t.strictSame((await ask('GET', `${path}/${id}`, undefined, ada.headers)).body, added.body)

@@ -1,6 +1,7 @@
 /** Alerts by HTTP: who sees which, filters, pages, and what an acknowledgement does. */
 
 import t from 'tap'
+import type { Alerts } from '../../../alerts/alerts.ts'
 import { type AlertStore, createAlertStore, effects, startMs } from '../../support/alert-store.ts'
 import { startAlertsApi } from '../../support/alerts-api.ts'
 
@@ -12,7 +13,7 @@ const numbers = new Map([
 const { people, ask, app } = await startAlertsApi(t, async ({ postgres }) => {
   made = await createAlertStore(postgres, device => (device === 1 ? ['site:berlin'] : []))
   return {
-    alerts: { ...made, channels: {} as never, preview: {} as never },
+    alerts: { ...made, ...({} as Pick<Alerts, 'channels' | 'coverageOf' | 'deliveries' | 'preview'>) },
     numberOf: name => numbers.get(name),
     timeZone: 'Europe/Berlin',
     nowMs: Date.now,
