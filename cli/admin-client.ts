@@ -15,7 +15,7 @@ export interface AdminClient {
   /** Origin of the server, for messages. */
   url(): string
   /**
-   * Sends one request to `/api/admin<path>` and hands back the answer, whatever its status is.
+   * Sends one request to the path below its prefix and hands back the answer, whatever its status is.
    * Throws a CommandError only where there is no answer at all.
    */
   send(method: string, path: string, init?: RequestInit): Promise<Response>
@@ -31,7 +31,7 @@ const Problem = z.object({
 })
 
 /** The address is asked for at the first request, because the options that name it are parsed after the commands are made. */
-export function createAdminClient(findServer: () => ServerAddress): AdminClient {
+export function createAdminClient(findServer: () => ServerAddress, prefix = '/api/admin'): AdminClient {
   let server: ServerAddress | undefined
   const address = () => {
     server ??= findServer()
@@ -43,7 +43,7 @@ export function createAdminClient(findServer: () => ServerAddress): AdminClient 
     const headers = new Headers(init.headers)
     headers.set('authorization', `Bearer ${token}`)
     try {
-      return await fetch(`${url}/api/admin${path}`, { ...init, method, headers, redirect: 'error' })
+      return await fetch(`${url}${prefix}${path}`, { ...init, method, headers, redirect: 'error' })
     } catch (error) {
       throw noAnswer(url, error)
     }

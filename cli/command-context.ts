@@ -16,6 +16,8 @@ export interface Surroundings {
 
 export interface CommandContext {
   client: AdminClient
+  /** The same for what lies beside the admin API: paths below `/api`. */
+  apiClient: AdminClient
   streams: Pick<Surroundings, 'stdin' | 'stdout' | 'stderr'>
   environment: Surroundings['environment']
   serverOptions: () => ServerOptions
@@ -25,8 +27,10 @@ export interface CommandContext {
 export function createCommandContext(surroundings: Surroundings, serverOptions: () => ServerOptions): CommandContext {
   const { stdin, stdout, stderr, environment } = surroundings
   const readSettings = () => settingsFrom(environment)
-  const client = createAdminClient(() => findServer(serverOptions(), readSettings))
-  return { client, streams: { stdin, stdout, stderr }, environment, serverOptions, readSettings }
+  const server = () => findServer(serverOptions(), readSettings)
+  const client = createAdminClient(server)
+  const apiClient = createAdminClient(server, '/api')
+  return { client, apiClient, streams: { stdin, stdout, stderr }, environment, serverOptions, readSettings }
 }
 
 function settingsFrom(environment: Surroundings['environment']): Config {

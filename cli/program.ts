@@ -42,6 +42,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'manage what devices measure: names, units, kinds, ranges',
     load: async () => (await import('./metrics.ts')).defineMetrics,
   },
+  alerts: {
+    description: 'show and acknowledge alerts; manage their rules, channels and silences',
+    load: async () => (await import('./alerts.ts')).defineAlerts,
+  },
   stations: {
     description: 'manage stations of the air-quality network',
     load: async () => (await import('./stations.ts')).defineStations,
@@ -115,6 +119,7 @@ Examples:
   barograph devices add kitchen --location-short Kitchen
   barograph devices list --search kit
   barograph metrics list --search wind
+  barograph alerts list --state firing
   barograph accounts add ada@example.com --role administrator
   barograph import history.csv.gz --create-devices
   barograph import-points october.csv.gz
