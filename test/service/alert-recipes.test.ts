@@ -1,0 +1,125 @@
+/** The rules that docs/alerts.md recommends: each is taken as it stands there, and fires when it should. */
+
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
+import { barograph } from '../support/command-line.ts'
+import { until } from '../support/processes.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t)
+const environment = { DATA_DIR: service.dataDirectory, PORT: new URL(service.url).port }
+const run = (...words: string[]) => barograph(['alerts', ...words], { environment })
+
+const root = resolve(import.meta.dirname, '..', '..')
+const page = readFileSync(join(root, 'docs', 'alerts.md'), 'utf8')
+const section = page.split('\n## ').find(part => part.startsWith('Ten rules\n')) ?? ''
+const recipes = [...section.matchAll(/^\| ([^|]+) \| `(--[^`]+)` \|$/gm)].map(([, what = '', options = '']) => {
+  return { what, words: [...options.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '') }
+})
+
+const hours = 24
+const stepMs = 300_000
+const nowMs = Math.floor(Date.now() / stepMs) * stepMs
+type Values = { temperature: number; humidity: number; pressure: number; battery: number }
+const usual: Values = { temperature: 21, humidity: 55, pressure: 1013, battery: 80 }
+const isBetween = (ago: number, from: number, to: number) => ago <= from && ago > to
+/** By device: what differs so many hours ago; undefined where there is no reading. */
+const history: Record<string, (ago: number) => Partial<Values> | undefined> = {
+  freezer: ago => ({ temperature: isBetween(ago, 10, 9) ? -10 : -20 }),
+  rack: ago => ({ temperature: isBetween(ago, 8, 7) ? 35 : 22 }),
+  greenhouse: ago => ({ temperature: isBetween(ago, 6, 5) ? 0.5 : 9 }),
+  bath: ago => ({ humidity: isBetween(ago, 20, 12) ? 85 : 60 }),
+  porch: ago => ({ pressure: ago > 10 ? 1013 : 1008 }),
+  sensor: ago => ({ battery: 10 + 20 * (ago / hours) }),
+  'berlin-1': ago => (isBetween(ago, 5, 3) ? undefined : {}),
+  'berlin-2': ago => (isBetween(ago, 5, 3) ? undefined : {}),
+  'berlin-3': ago => (isBetween(ago, 5, 3) ? undefined : {}),
+  'berlin-4': () => ({}),
+}
+/** Devices with the tags that the page names. */
+const tagged: Record<string, string[]> = {
+  'room:server': ['rack'],
+  'room:*': ['bath', 'rack'],
+  'site:greenhouse': ['greenhouse'],
+  'site:berlin': ['berlin-1', 'berlin-2', 'berlin-3', 'berlin-4'],
+}
+
+let password = ''
+
+t.before(async () => {
+  for (const name of Object.keys(history)) {
+    const made = await service.addDevice(name, { expected_interval_seconds: stepMs / 1000 })
+    if (name === 'rack') password = made
+  }
+  const lines = ['timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage']
+  for (let ms = nowMs - hours * 3_600_000; ms <= nowMs; ms += stepMs) {
+    for (const [device, at] of Object.entries(history)) {
+      const given = at((nowMs - ms) / 3_600_000)
+      if (given === undefined) continue
+      const { temperature, humidity, pressure, battery } = { ...usual, ...given }
+      lines.push(`${new Date(ms).toISOString()},${device},${temperature},${humidity},${pressure},,${battery}`)
+    }
+  }
+  await service.import(`${lines.join('\n')}\n`)
+  await until('the state of the fleet is known', async () => (await fetch(`${service.url}/api/fleet`)).ok)
+})
+
+t.test('there are ten, and the service takes each', async t => {
+  t.equal(recipes.length, 10)
+  for (const { what, words } of recipes)
+    t.match(await run('rules', 'add', what, ...words), { status: 0, stderr: '' }, what)
+  for (let id = 1; id <= 10; id++) t.match(await run('rules', 'remove', String(id)), { status: 0 })
+})
+
+t.test('each fires once on a day on which it should', async t => {
+  const expected = ['freezer', 'rack', 'greenhouse', 'bath', 'porch', null, 'sensor']
+  for (const [at, device] of expected.entries()) {
+    const { what, words } = recipes[at] ?? { what: '', words: [] }
+    const named = words.flatMap(word => tagged[word] ?? (word === '--tag' ? ['--device'] : [word]))
+    const preview = ['rules', 'preview', ...named, '--days', '2', '--json']
+    let answer: PreviewAnswer | undefined
+    // What is imported shows when QuestDB has applied it.
+    await until(`${what} fires`, async () => {
+      answer = JSON.parse((await run(...preview)).stdout)
+      return (answer?.total ?? 0) > 0
+    })
+    t.match(answer, { supported: true, total: 1, devices: [{ device, count: 1, intervals: { length: 1 } }] }, what)
+  }
+  for (const { what, words } of recipes.slice(7)) {
+    const { stdout } = await run('rules', 'preview', ...words)
+    t.equal(stdout, 'stored readings say nothing of this condition\n', what)
+  }
+})
+
+t.test('a reading rings, and a person sees to it', async t => {
+  const hot = ['--condition', '{"kind":"above","metric":"temperature","value":30,"hysteresis":2}', '--device', 'rack']
+  const { id } = JSON.parse((await run('rules', 'add', 'hot', ...hot, '--json')).stdout)
+  const put = async (temperature: number) => {
+    t.equal(
+      (await service.put('rack', password, { device: 'rack', ...usual, battery: undefined, temperature })).status,
+      200,
+    )
+  }
+  const listed = async (state: string) =>
+    JSON.parse((await run('list', '--rule', String(id), '--state', state, '--json')).stdout)
+  // Until the rule is evaluated, readings ring no bell.
+  await until('it fires', async () => {
+    await put(34)
+    return (await listed('firing')).length === 1
+  })
+  const [alert] = await listed('firing')
+  t.match(alert, {
+    rule: 'hot',
+    device: 'rack',
+    metric: 'temperature',
+    value: 34,
+    severity: 'warning',
+    acknowledged_by: null,
+  })
+  t.match(await run('acknowledge', alert.id), { status: 0, stdout: `acknowledged ${alert.id}\n` })
+  await put(25)
+  await until('it is resolved', async () => (await listed('resolved')).length === 1)
+  t.match((await run('show', alert.id)).stdout, /pending[\s\S]*firing[\s\S]*acknowledged[\s\S]*resolved/)
+})
