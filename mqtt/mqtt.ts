@@ -7,6 +7,7 @@ import type { Config } from '../settings/config.ts'
 import { listenError } from '../settings/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { type BrokerLink, type BrokerLinkOptions, openBrokerLink } from './broker-link.ts'
+import type { BrokerAddress } from './broker-socket.ts'
 import { type CredentialsOptions, createCredentials } from './credentials.ts'
 import { type Listener, type ListenerOptions, openListener } from './listener.ts'
 import { addMqttMetrics } from './mqtt-metrics.ts'
@@ -30,6 +31,12 @@ export interface Mqtt {
   close(): Promise<void>
 }
 
+/** Of the outside broker; undefined without one. */
+export function brokerAddressOf(config: Config): BrokerAddress | undefined {
+  const { MQTT_BROKER_URL: url, MQTT_BROKER_CLIENT_ID: clientId, MQTT_BROKER_VERSION: version } = config
+  return url === undefined ? undefined : { url, clientId, protocolVersion: version === '5' ? 5 : 4 }
+}
+
 export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
   const { config, writers, brokerIntake, meter, registry, leads, log } = options
   if (config.MQTT_PORT === undefined && config.MQTT_BROKER_URL === undefined) {
@@ -45,17 +52,9 @@ export async function openMqtt(options: MqttOptions): Promise<Mqtt> {
     listener = await listen(options, config.MQTT_PORT, onClosed)
     log.info({ host: config.HOST, port: listener.port }, 'MQTT listening')
   }
-  if (config.MQTT_BROKER_URL !== undefined) {
-    link = openBrokerLink({
-      url: config.MQTT_BROKER_URL,
-      clientId: config.MQTT_BROKER_CLIENT_ID,
-      meter,
-      leads,
-      log,
-      intake: brokerIntake,
-      protocolVersion: config.MQTT_BROKER_VERSION === '5' ? 5 : 4,
-      writer: writers.ofTrustedBroker(),
-    })
+  const broker = brokerAddressOf(config)
+  if (broker !== undefined) {
+    link = openBrokerLink({ ...broker, meter, leads, log, intake: brokerIntake, writer: writers.ofTrustedBroker() })
   }
   return {
     brokerFault() {

@@ -4,6 +4,8 @@ import { networkInterfaces } from 'node:os'
 import type { AlertsOptions } from '../alerts/alerts.ts'
 import { queueMail } from '../auth/mail/outbox-rows.ts'
 import { createSecretBox } from '../auth/secret-box.ts'
+import { createBrokerPublisher } from '../mqtt/broker-publisher.ts'
+import { brokerAddressOf } from '../mqtt/mqtt.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -39,8 +41,14 @@ export function alertDelivery(
       const { email } = account
       await queueMail(transaction, { kind: 'alert-channel-disabled', email, accountId: owner, nowMs: clockMs() })
     },
+    publish: publisherOf(config),
     targetsAllowed: config.ALERT_TARGETS_ALLOWED ?? [],
     ownAddresses: () =>
       Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address) ?? []),
   }
+}
+
+function publisherOf(config: Config): AlertsOptions['deliver']['publish'] {
+  const address = brokerAddressOf(config)
+  return address && createBrokerPublisher(address)
 }

@@ -3,12 +3,14 @@
 import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { alertsFamilies } from '../api/alerts/alerts-family.ts'
+import { ownerOf } from '../api/alerts/guard-alerts.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import type { Readiness } from '../api/http/health.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { loggerFamily } from '../api/logger/logger.ts'
+import { createAlertReaders, toldAlert } from '../api/read/events/alert-events.ts'
 import type { EventsOptions } from '../api/read/events/events.ts'
 import { openReads, privateReads } from '../api/read/read-access.ts'
 import { webFamily } from '../api/web/web.ts'
@@ -200,7 +202,7 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
 function eventsOptions(
   config: Config,
   log: Log,
-  { ingest, devices, metrics, live, nodes }: ServiceParts,
+  { ingest, devices, metrics, live, nodes, alerts, accounts }: ServiceParts,
   ingress: Ingress,
 ): EventsOptions {
   return {
@@ -216,6 +218,8 @@ function eventsOptions(
     windowBytes: config.EVENTS_WINDOW_BYTES,
     windowMs: config.EVENTS_WINDOW_MINUTES * 60_000,
     areStatesTold: live.isLoaded,
+    onAlert: listener => alerts.onAlert(changed => changed.map(toldAlert).forEach(listener)),
+    alertsOf: createAlertReaders({ findPrincipal: accounts.findPrincipal, ownerOf }),
     onState: listener => live.onState(({ number }, _before, state) => listener(number, state)),
     lifetimeMs: privateStreamMsMax,
   }

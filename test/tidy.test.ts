@@ -83,6 +83,7 @@ const arrows: Record<string, string[]> = {
     'auth/devices/tag.ts',
     'auth/nodes/change-feed.ts',
     'auth/accounts/email-address.ts',
+    'auth/mail/mail-html.ts',
   ],
   theme: [],
   // What makes a value of one unit a value of another one is the same for senders and for readers.
