@@ -42,8 +42,8 @@ export interface AlertsOptions {
   requireLead: (transaction: Transaction) => Promise<void>
   audit: WriteAudit
   devices: AlertDevices
-  /** Has in memory what `devices.mayRead` asks of an account. */
-  learnOwner: (account: number) => Promise<void>
+  /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
+  learnOwner: (account: number) => Promise<string>
   live: Pick<Live, 'latest' | 'silenceOf' | 'hourShareOf'>
   /** Of readings that are durable; `onMissed` when there were some that it was not told. */
   onStored: (

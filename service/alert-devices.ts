@@ -17,7 +17,7 @@ interface AlertDeviceParts {
 
 export function createAlertDevices({ devices, metrics, accounts }: AlertDeviceParts): {
   devices: AlertDevices
-  learnOwner(account: number): Promise<void>
+  learnOwner(account: number): Promise<string>
 } {
   const scopes = new Map<number, ReadScope>()
   return {
@@ -44,7 +44,9 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
       },
     },
     async learnOwner(id) {
-      scopes.set(id, scopeOf(await accounts.find(id)))
+      const scope = scopeOf(await accounts.find(id))
+      scopes.set(id, scope)
+      return typeof scope === 'string' ? scope : 'own'
     },
   }
 }

@@ -6,12 +6,10 @@ const time = z.iso.datetime()
 
 const PreviewedDevice = z.object({
   device: z.string().nullable().meta({ description: 'Null where the rule has one alert for all its devices' }),
-  intervals: z
-    .array(z.object({ from: time, to: time.nullable() }))
-    .meta({
-      description:
-        'In which it fires, within the range, ascending; the newest ones where there are many. `to` is null of one that goes on.',
-    }),
+  intervals: z.array(z.object({ from: time, to: time.nullable() })).meta({
+    description:
+      'In which it fires, within the range, ascending; the newest ones where there are many. `to` is null of one that goes on.',
+  }),
   count: z.int().meta({ description: 'How often it fires' }),
   longest_seconds: z.number(),
 })

@@ -19,8 +19,8 @@ export interface EngineHostOptions
   readonly readRules: () => Promise<readonly Rule[]>
   /** Of those that are there: it tells of changes that nobody was told of. */
   readonly readVersions: () => Promise<readonly { id: number; version: number; enabled: boolean }[]>
-  /** Has in memory what `devices.mayRead` asks of an account. */
-  readonly learnOwner: (account: number) => Promise<void>
+  /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
+  readonly learnOwner: (account: number) => Promise<string>
   readonly facts: () => Promise<readonly Fact[]>
   readonly pairsMax?: number
 }
@@ -76,6 +76,8 @@ class Host {
   readonly #options: EngineHostOptions
   readonly #closing = new AbortController()
   readonly #rules = new Map<number, Rule>()
+  /** What the owner of a rule could read when its devices were selected. */
+  readonly #readBy = new Map<number, string>()
   #coverage: RuleCoverage
   #run: EngineRun | undefined
   #hasChanged = true
@@ -216,6 +218,7 @@ class Host {
   #removeRule(id: number, reason: 'rule_removed' | 'rule_disabled' | 'rule_changed'): void {
     this.#coverage.removeRule(id)
     this.#rules.delete(id)
+    this.#readBy.delete(id)
     this.#run?.removeRule(id, reason)
   }
 
@@ -223,7 +226,7 @@ class Host {
     const before = this.#rules.get(rule.id)
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(rule)) return
     if (before !== undefined && !isAlike(before, rule)) this.#removeRule(rule.id, 'rule_changed')
-    if (rule.owner !== null) await this.#options.learnOwner(rule.owner)
+    if (rule.owner !== null) this.#readBy.set(rule.id, await this.#options.learnOwner(rule.owner))
     // A selection of many devices takes some milliseconds.
     await new Promise(resolve => setImmediate(resolve))
     this.#rules.set(rule.id, rule)
@@ -254,11 +257,12 @@ class Host {
     const id = ids[this.#last.ruleAt % ids.length]
     if (id === undefined) return
     const rule = this.#rules.get(id) as Rule
-    if (this.#last.deviceAt === 0) {
-      if (rule.owner !== null) await this.#options.learnOwner(rule.owner)
+    if (this.#last.deviceAt === 0 && rule.owner !== null) {
+      const readable = await this.#options.learnOwner(rule.owner)
       // It may have gone meanwhile.
       if (this.#rules.get(id) !== rule || this.#run !== run) return
-      run.coverageChanged(rule, this.#coverage.setRule(rule))
+      if (this.#readBy.get(id) !== readable) run.coverageChanged(rule, this.#coverage.setRule(rule))
+      this.#readBy.set(id, readable)
     }
     const devices = this.#coverage.devicesOf(id).slice(this.#last.deviceAt, this.#last.deviceAt + factsPerLook)
     run.refresh(rule, devices)

@@ -1,8 +1,11 @@
 /** The thread in which rules are evaluated; see engine.ts. */
 
 import { parentPort } from 'node:worker_threads'
+import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { Engine } from './engine.ts'
 import type { EngineCommand, EngineMessage } from './engine-messages.ts'
+
+lowerThreadPriority('below normal')
 
 const port = parentPort
 if (port === null) throw new Error('engine-thread.ts runs as a thread')

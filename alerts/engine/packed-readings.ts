@@ -1,14 +1,19 @@
 /** Readings on their way to the thread that evaluates them, as numbers in buffers that are handed over. */
 
+import { bug } from '../../limits/bug.ts'
+import { metrics } from '../../store/tables.ts'
 import type { EngineReading } from './evaluator.ts'
 
 /** Of a reading: device, time in microseconds, receipt in milliseconds, and the built-in metrics. */
 const width = 8
 const builtInCount = width - 3
+if (builtInCount !== metrics.length)
+  throw bug(`a reading has ${metrics.length} built-in metrics, and room for ${builtInCount}`)
 /** Of a further value: the place of its reading, its series, and itself. */
 const furtherWidth = 3
 /** Readings that a buffer has room for at first. */
-const capacityMin = 1024
+const capacityMin = 256
+const capacityMax = 8192
 
 export interface PackedReadings {
   readonly count: number
@@ -33,26 +38,43 @@ export class ReadingsBuffer {
   #further = new Float64Array(0)
   #count = 0
   #furtherCount = 0
+  /** As long as the last one was, so that it does not have to grow. */
+  #lengthMin = capacityMin * width
 
   get count(): number {
     return this.#count
   }
 
+  /** Written out: this runs for every reading of a covered device. */
   add(reading: Packable, receiptMs: number): void {
-    this.addRow(reading.series, reading.timeUs, receiptMs, column => reading.value(column))
-    for (let place = 0; place < reading.furtherCount; place++) {
+    const at = this.#reserve()
+    const numbers = this.#numbers
+    numbers[at] = reading.series
+    numbers[at + 1] = reading.timeUs
+    numbers[at + 2] = receiptMs
+    numbers[at + 3] = reading.value(0)
+    numbers[at + 4] = reading.value(1)
+    numbers[at + 5] = reading.value(2)
+    numbers[at + 6] = reading.value(3)
+    numbers[at + 7] = reading.value(4)
+    const { furtherCount } = reading
+    for (let place = 0; place < furtherCount; place++) {
       this.addFurther(reading.furtherSeries(place), reading.furtherValue(place))
     }
   }
 
   addRow(device: number, timeUs: number, receiptMs: number, value: (column: number) => number): void {
-    if ((this.#count + 1) * width > this.#numbers.length) this.#numbers = grown(this.#numbers, capacityMin * width)
-    const numbers = this.#numbers
-    const at = this.#count++ * width
-    numbers[at] = device
-    numbers[at + 1] = timeUs
-    numbers[at + 2] = receiptMs
-    for (let column = 0; column < builtInCount; column++) numbers[at + 3 + column] = value(column)
+    const at = this.#reserve()
+    this.#numbers[at] = device
+    this.#numbers[at + 1] = timeUs
+    this.#numbers[at + 2] = receiptMs
+    for (let column = 0; column < builtInCount; column++) this.#numbers[at + 3 + column] = value(column)
+  }
+
+  /** Where the next reading stands. */
+  #reserve(): number {
+    if ((this.#count + 1) * width > this.#numbers.length) this.#numbers = grown(this.#numbers, this.#lengthMin)
+    return this.#count++ * width
   }
 
   /** Of the reading that was added last. */
@@ -70,6 +92,7 @@ export class ReadingsBuffer {
       furtherCount: this.#furtherCount,
       further: this.#further,
     }
+    this.#lengthMin = Math.min(Math.max(taken.count, capacityMin), capacityMax) * width
     this.#numbers = new Float64Array(0)
     this.#further = new Float64Array(0)
     this.#count = 0

@@ -29,6 +29,8 @@ async function createWorld(t: Test) {
   const { store } = await startDatabases(t, nowhere)
   const pool = store.postgres
   const stored: Row[] = []
+  /** Accounts that may not read even what is theirs. */
+  const blocked = new Set<number>()
   const registry = new Map<number, AlertDevice>()
   const listeners: Parameters<AlertDevices['onChange']>[0][] = []
   const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
@@ -37,7 +39,7 @@ async function createWorld(t: Test) {
     all: () => registry.values(),
     byNumber: number => registry.get(number),
     onChange: listener => void listeners.push(listener),
-    mayRead: (owner, device) => owner === null || device.owner === owner,
+    mayRead: (owner, device) => owner === null || (device.owner === owner && !blocked.has(owner)),
     seriesOf: (_, metric) => (metric === 'temperature' ? { column: 0 } : undefined),
   }
   let isSettled = true
@@ -66,9 +68,10 @@ async function createWorld(t: Test) {
 
   const live = liveOf(lastOf)
 
-  function start(): EngineHost {
+  function start(more: Partial<EngineHostOptions> = {}): EngineHost {
     const lead = { isLeading: true }
     const host = createEngineHost({
+      ...more,
       log: silentLog,
       nowMs: Date.now,
       leads: () => lead.isLeading,
@@ -79,7 +82,10 @@ async function createWorld(t: Test) {
       live,
       readings: read,
       facts: async () => [],
-      learnOwner: async () => undefined,
+      learnOwner: async owner => {
+        if (blocked.has(owner)) return 'none'
+        return 'own'
+      },
       readRules: rules.all,
       readVersions: rules.versions,
       store: {
@@ -111,6 +117,7 @@ async function createWorld(t: Test) {
   return {
     pool,
     rules,
+    blocked,
     start,
     settle: (is: boolean) => {
       isSettled = is
@@ -139,9 +146,9 @@ async function createWorld(t: Test) {
       registry.delete(number)
       for (const listener of listeners) listener(device, true)
     },
-    async addRule(condition: object, more: object = {}) {
+    async addRule(condition: object, more: object = {}, owner: Owner = everybody) {
       const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
-      const outcome = await rules.add(everybody, rule, 'test')
+      const outcome = await rules.add(owner, rule, 'test')
       if (!outcome.ok) throw new Error(outcome.code)
       return outcome.value
     },
@@ -280,4 +287,37 @@ test('rules and devices come, change and go', async t => {
   await world.rules.remove(everybody, rule.id, 'test')
   await waitFor('nothing is evaluated', () => !host.state().isLive)
   t.equal(host.state().pairs, 0)
+})
+
+test('a rule covers what its owner may read, as long as that is so', async t => {
+  const world = await createWorld(t)
+  const { rows } = await world.pool.query<{ id: number }>(
+    "INSERT INTO accounts (email, created_at, updated_at) VALUES ('a@b.example', now(), now()) RETURNING id",
+  )
+  const account = rows[0]?.id as number
+  world.device(1, { owner: account })
+  world.device(2)
+  world.take(1, Date.now() - 3_600_000, 35)
+  world.take(2, Date.now() - 3_600_000, 35)
+  const host = world.start()
+  const rule = await world.addRule(warm, {}, { all: false, account })
+  await waitFor('it fires', async () => (await world.alerts()).length > 0)
+  t.strictSame(await world.alerts(), ['1 firing'])
+  t.equal(host.coverageOf(rule.id)?.covered, 1)
+  world.blocked.add(account)
+  await waitFor('it ends', async () => (await world.alerts()).join() === '1 resolved not_selected')
+  t.equal(host.coverageOf(rule.id)?.covered, 0)
+})
+
+test('more pairs than there may be are not covered, and no rule is taken that needs them', async t => {
+  const world = await createWorld(t)
+  for (const number of [1, 2, 3]) world.device(number)
+  const host = world.start({ pairsMax: 4 })
+  const first = await world.addRule(warm)
+  await waitFor('it is covered', () => host.coverageOf(first.id)?.covered === 3)
+  t.notOk(host.hasRoomFor({ ...first, condition: first.condition }, undefined))
+  t.ok(host.hasRoomFor(first, first.id))
+  const second = await world.addRule({ kind: 'silent' })
+  await waitFor('it is covered in part', () => host.coverageOf(second.id) !== undefined)
+  t.strictSame(host.coverageOf(second.id), { covered: 1, isWhole: false })
 })
