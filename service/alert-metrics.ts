@@ -1,6 +1,6 @@
 /** Metrics of alerts: what fires, and how far the evaluation is. */
 
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Alerts } from '../alerts/alerts.ts'
 import { counter, gauge } from '../api/http/metric-kinds.ts'
 
@@ -17,6 +17,7 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
       for (const { state, severity, count } of counts) this.set({ state, severity }, count)
     },
   })
+  addDeliveryMetrics(registry, meter.delivery)
   const { engine } = meter
   gauge(
     registry,
@@ -43,4 +44,29 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
     'Notifications that were given up because too many waited.',
     meter.givenUp,
   )
+}
+
+/** What has left, and what has not. */
+function addDeliveryMetrics(registry: Registry, delivery: Alerts['meter']['delivery']): void {
+  new Counter({
+    name: 'barograph_alert_attempts_total',
+    help: 'Attempts to deliver notifications, by kind of channel and what came of them; given_up: one was the last.',
+    labelNames: ['kind', 'result'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { kind, result, count } of delivery.results()) this.inc({ kind, result }, count)
+    },
+  })
+  new Gauge({
+    name: 'barograph_alert_undelivered_oldest_seconds',
+    help: 'Age of the oldest notification that is not delivered; 0 without one.',
+    registers: [registry],
+    async collect() {
+      this.reset()
+      // Without PostgreSQL it is not known.
+      const seconds = await delivery.oldestSeconds().catch(() => undefined)
+      if (seconds !== undefined) this.set(seconds)
+    },
+  })
 }

@@ -4,6 +4,7 @@ import { adminFamily } from '../api/admin/admin.ts'
 import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { alertsFamilies } from '../api/alerts/alerts-family.ts'
 import { ownerOf } from '../api/alerts/guard-alerts.ts'
+import { unsubscribeFamily } from '../api/alerts/unsubscribe.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import type { Readiness } from '../api/http/health.ts'
@@ -149,7 +150,8 @@ function createAlerts({ config, log, parts }: FamilyInputs): RouteFamily[] {
   const { alerts, accounts, devices, clockMs } = parts
   const { findPrincipal, origins } = accounts
   const numberOf = (name: string) => devices.get(name)?.number
-  return alertsFamilies({ findPrincipal, origins, log, alerts, numberOf, timeZone: config.TIME_ZONE, nowMs: clockMs })
+  const options = { findPrincipal, origins, log, alerts, numberOf, timeZone: config.TIME_ZONE, nowMs: clockMs }
+  return [...alertsFamilies(options), unsubscribeFamily({ unsubscribing: alerts.unsubscribing, log })]
 }
 
 function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {

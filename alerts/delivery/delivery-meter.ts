@@ -9,9 +9,11 @@ export type CountedResult = AttemptResult['outcome'] | 'given_up'
 export interface DeliveryMeter {
   count(kind: ChannelKindName, result: CountedResult): void
   results(): { kind: ChannelKindName; result: CountedResult; count: number }[]
+  /** Of those that wait; 0 where none does. Rejects while PostgreSQL is away. */
+  oldestSeconds(): Promise<number>
 }
 
-export function createDeliveryMeter(): DeliveryMeter {
+export function createDeliveryMeter(pool: Pick<pg.Pool, 'query'>, nowMs: () => number): DeliveryMeter {
   const counts = new Map<string, { kind: ChannelKindName; result: CountedResult; count: number }>()
   return {
     count(kind, result) {
@@ -21,16 +23,11 @@ export function createDeliveryMeter(): DeliveryMeter {
       else known.count += 1
     },
     results: () => [...counts.values()],
+    async oldestSeconds() {
+      const text = `SELECT 1000 * extract(epoch FROM min(created_at))::float8 AS ms FROM alert_notifications
+        WHERE state = 'waiting'`
+      const [row] = (await pool.query<{ ms: number | null }>(text)).rows
+      return row?.ms == null ? 0 : Math.max(0, (nowMs() - row.ms) / 1000)
+    },
   }
-}
-
-/** Of those that wait; undefined where none does. */
-export async function oldestWaitingSeconds(pool: Pick<pg.Pool, 'query'>, nowMs: number): Promise<number | undefined> {
-  const { rows } = await pool.query<{ seconds: number | null }>(
-    `SELECT extract(epoch FROM to_timestamp($1::float8 / 1000) - min(created_at))::float8 AS seconds
-     FROM alert_notifications WHERE state = 'waiting'`,
-    [nowMs],
-  )
-  const seconds = rows[0]?.seconds
-  return typeof seconds === 'number' ? Math.max(0, seconds) : undefined
 }

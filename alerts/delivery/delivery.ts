@@ -68,7 +68,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const post = createPost(targets)
   const tools = { post, sendMail: options.send, publish, nowMs, timeZone, publicUrl }
   const send = createSender({ box, log, tools, recipientOf })
-  const meter = createDeliveryMeter()
+  const meter = createDeliveryMeter(pool, nowMs)
   const byHand = createByHand({ pool, nowMs, publicUrl, send, meter })
   const buckets = new TokenBuckets<number | null>(byHandRate, nowMs)
   const takeToken = ({ account }: Owner) => buckets.take(account)

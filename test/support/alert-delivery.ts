@@ -62,6 +62,7 @@ export function webhookAt(url: string, name = url): NewChannel {
 export interface QueuedNotification {
   channel: number
   nowMs: number
+  dueMs?: number
   kind?: string
   message?: Message
   rule?: number | null
@@ -69,12 +70,12 @@ export interface QueuedNotification {
 
 /** As the outbox does. Resolves with its webhook id. */
 export async function queueNotification(pool: pg.Pool, queued: QueuedNotification): Promise<string> {
-  const { channel, nowMs, kind = 'firing', message = alertMessage(), rule = null } = queued
+  const { channel, nowMs, dueMs = nowMs, kind = 'firing', message = alertMessage(), rule = null } = queued
   const webhookId = `msg_${randomBytes(12).toString('hex')}`
   await pool.query(
     `INSERT INTO alert_notifications (webhook_id, channel_id, rule_id, kind, severity, message, created_at, due_at)
-     SELECT $1, $2, $3, $4, 'critical', $5, at, at FROM (SELECT to_timestamp($6::float8 / 1000) AS at) AS clock`,
-    [webhookId, channel, rule, kind, JSON.stringify(message), nowMs],
+     VALUES ($1, $2, $3, $4, 'critical', $5, to_timestamp($6::float8 / 1000), to_timestamp($7::float8 / 1000))`,
+    [webhookId, channel, rule, kind, JSON.stringify(message), nowMs, dueMs],
   )
   return webhookId
 }

@@ -8,7 +8,10 @@ import { type AccountsUnderTest, adminToken, createApp, openVariant } from './ac
 import { nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 
-type AlertsParts = Omit<AlertsApiOptions, keyof GuardOptions>
+/** A test hands in what it asks. */
+type AlertsParts = Omit<AlertsApiOptions, keyof GuardOptions | 'alerts'> & {
+  alerts: Partial<AlertsApiOptions['alerts']>
+}
 
 export interface AlertsApi {
   app: FastifyInstance
@@ -33,7 +36,7 @@ export async function startAlertsApi(
   const { store } = await startDatabases(t, nowhere)
   const people = await openVariant(t, store)
   const { findPrincipal, origins } = people
-  const parts = await open(store, people)
+  const parts = (await open(store, people)) as Omit<AlertsApiOptions, keyof GuardOptions>
   const app = createApp(...alertsFamilies({ findPrincipal, origins, log: silentLog, ...parts }))
   holdToContract(t, app)
   t.teardown(() => app.close())

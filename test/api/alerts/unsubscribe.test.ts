@@ -38,7 +38,11 @@ t.test('the link asks, and its form ends the mails', async t => {
   t.match(asked.body, /ada\+@example\.com/)
   t.match(asked.body, /<form method="post" action="unsubscribe\?token=/)
   t.match(await delivery.channels.get(service, id), { enabled: true }, 'a look changes nothing')
-  const waiting = await queueNotification(store.postgres, { channel: id, nowMs: parts.clock.nowMs + 1e9 })
+  const waiting = await queueNotification(store.postgres, {
+    channel: id,
+    nowMs: parts.clock.nowMs,
+    dueMs: parts.clock.nowMs + 1e9,
+  })
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const posted = await app.inject({
     method: 'POST',
