@@ -77,7 +77,7 @@ export const ChannelChange = z
   .strictObject({
     name: ChannelName,
     enabled: z.boolean(),
-    settings: z.record(z.string().max(32), z.union([z.string().max(2000), z.boolean(), z.null()])).meta({
+    settings: z.record(z.string(), z.union([z.string().max(2000), z.boolean(), z.null()])).meta({
       description: 'Those of its kind that change; what is null is removed. Secrets that are not named stay.',
     }),
   })
