@@ -29,8 +29,12 @@ export async function lockChannels(transaction: Transaction, rules: readonly num
   )
 }
 
+/** What was sent later than now was sent before the clock was set back. */
 const dueSql = (now: string, wait: string, interval: string) =>
-  `least(alert_groups.due_at, greatest(${moment(now)} + ${length(wait)}, alert_groups.last_sent_at + ${length(interval)}))`
+  `least(alert_groups.due_at, greatest(${moment(now)} + ${length(wait)},
+     ${lastSent(moment(now))} + ${length(interval)}))`
+const lastSent = (now: string) =>
+  `CASE WHEN alert_groups.last_sent_at > ${now} THEN ${now} ELSE alert_groups.last_sent_at END`
 const moment = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`
 const length = (parameter: string) => `${parameter}::float8 * interval '1 ms'`
 

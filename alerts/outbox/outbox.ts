@@ -26,6 +26,7 @@ export interface Outbox {
 
 const idleMs = 5_000
 const retryMs = 1_000
+const soonMs = 50
 /** So long a group waits for what is found and not committed. */
 const backlogMsMax = 30_000
 /** A step of the clock back, not a correction of it. */
@@ -65,8 +66,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
       await lookForSteps()
       while (leads() && (await flush()));
       const inMs = (await readNextDueMs(pool)) - nowMs()
-      // With a backlog, groups stay due for a while.
-      return inMs <= 0 ? retryMs : Math.min(inMs, idleMs)
+      // With a backlog, groups stay due for a while; else another transaction has them.
+      const leastMs = backlog() > 0 ? retryMs : soonMs
+      return Math.min(Math.max(inMs, leastMs), idleMs)
     } catch (error) {
       log.warn({ err: error }, 'notifications of alerts cannot be made at present')
       return retryMs

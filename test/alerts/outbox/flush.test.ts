@@ -312,3 +312,18 @@ t.test('of a removed device the end is told with its name', async t => {
   alerts.pass(5 * minute)
   t.match(await alerts.flush(), [{ message: { alerts: [{ device: 'cellar', location: 'below', state: 'resolved' }] } }])
 })
+
+t.test('after the clock is set back, a group waits no longer than by the right clock', async t => {
+  const alerts = await open()
+  alerts.pass(3600)
+  await alerts.fire(1)
+  alerts.pass(30)
+  await alerts.flush()
+  alerts.pass(-3600)
+  await alerts.fire(2)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['firing: d2 firing, d1 firing'])
+  await alerts.resolve(1)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved, d2 firing'])
+})
