@@ -45,7 +45,6 @@ export function alertDelivery(
     targetsAllowed: config.ALERT_TARGETS_ALLOWED ?? [],
     ownAddresses: () =>
       Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address) ?? []),
-    publish: publisherOf(config),
   }
 }
 

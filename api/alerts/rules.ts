@@ -17,19 +17,13 @@ export const RuleDetails = z
     ...NewRule.shape,
     version: z.int().meta({ description: 'It grows with each change of what is evaluated' }),
     created_at: z.iso.datetime(),
-    covered: z
-      .int()
-      .nullable()
-      .meta({
-        description:
-          'Devices on which it is evaluated; null where this process evaluates no rules, or not yet this one',
-      }),
-    covers_all: z
-      .boolean()
-      .meta({
-        description:
-          'False where there is no room for further devices, of which there are too many of all rules together',
-      }),
+    covered: z.int().nullable().meta({
+      description: 'Devices on which it is evaluated; null where this process evaluates no rules, or not yet this one',
+    }),
+    covers_all: z.boolean().meta({
+      description:
+        'False where there is no room for further devices, of which there are too many of all rules together',
+    }),
   })
   .meta({ id: 'AlertRule' })
 export type RuleDetails = z.infer<typeof RuleDetails>
