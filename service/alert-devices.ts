@@ -4,6 +4,7 @@ import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import type { Accounts } from '../auth/accounts/accounts.ts'
 import type { Device } from '../auth/devices/device.ts'
+import { createScopeCheck } from '../auth/devices/device-scope.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import { type ReadScope, readScopeOf } from '../auth/policy.ts'
@@ -19,7 +20,7 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
   devices: AlertDevices
   learnOwner(account: number): Promise<string>
 } {
-  const scopes = new Map<number, ReadScope>()
+  const checks = new Map<number, (device: AlertDevice) => boolean>()
   return {
     devices: {
       *all() {
@@ -32,8 +33,7 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
       onChange: listener => devices.onChange((device, isRemoved) => listener(alertDeviceOf(device), isRemoved)),
       mayRead(owner, device) {
         if (owner === null) return true
-        const scope = scopes.get(owner) ?? { owner }
-        return scope === 'all' || (scope !== 'EMAIL_UNVERIFIED' && device.owner === scope.owner)
+        return checks.get(owner)?.(device) ?? device.owner === owner
       },
       seriesOf(device, name) {
         const column = (builtIn as readonly string[]).indexOf(name)
@@ -45,8 +45,8 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
     },
     async learnOwner(id) {
       const scope = scopeOf(await accounts.find(id))
-      scopes.set(id, scope)
-      return typeof scope === 'string' ? scope : 'own'
+      checks.set(id, scope === 'EMAIL_UNVERIFIED' ? () => false : createScopeCheck(scope))
+      return scope === 'EMAIL_UNVERIFIED' ? scope : JSON.stringify(scope)
     },
   }
 }

@@ -3,10 +3,11 @@
 import type { Fact } from '../alerts/core/fact.ts'
 import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
-import type { Store } from '../store/store.ts'
+import type { Questdb } from '../store/questdb/questdb.ts'
+import { type QuestdbShard, shardPrefix } from '../store/questdb/questdb-shards.ts'
 
 export interface AlertFactsOptions {
-  store: { questdb: Pick<Store['questdb'], 'state'> }
+  shards: readonly QuestdbShard<Pick<Questdb, 'state'>>[]
   ingest: Pick<Ingest, 'status'>
   pointsIngest: Pick<PointsIngest, 'status'>
   diskUse: Pick<DiskUse, 'read'>
@@ -17,16 +18,17 @@ const hourMs = 3_600_000
 
 /** To be asked several times a minute. */
 export function createAlertFacts(options: AlertFactsOptions): () => Promise<readonly Fact[]> {
-  const { store, ingest, pointsIngest, diskUse, nowMs } = options
+  const { shards, ingest, pointsIngest, diskUse, nowMs } = options
   let awaySinceMs: number | undefined
   let steps = ingest.status().clock.steps
   const steppedMs: number[] = []
 
   function questdbAway(): Fact {
-    const { state, reason = '' } = store.questdb.state()
-    awaySinceMs = state === 'up' ? undefined : (awaySinceMs ?? nowMs())
+    const away = shards.filter(({ questdb }) => questdb.state().state !== 'up')
+    awaySinceMs = away.length === 0 ? undefined : (awaySinceMs ?? nowMs())
     const seconds = awaySinceMs === undefined ? 0 : Math.max(1, Math.round((nowMs() - awaySinceMs) / 1000))
-    return { fact: 'questdb_away', value: seconds, text: reason }
+    const text = away.map(shard => shardPrefix(shards, shard) + (shard.questdb.state().reason ?? '')).join('; ')
+    return { fact: 'questdb_away', value: seconds, text }
   }
 
   function deadLetters(): Fact {

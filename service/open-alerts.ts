@@ -8,6 +8,7 @@ import type { Ingest, PointsIngest } from '../ingest/ingest.ts'
 import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { Live } from '../live/live.ts'
 import { signOf } from '../metrics/units.ts'
+import type { Placement } from '../placement/placement.ts'
 import { createAlertReadings } from '../query/alerts/alert-readings.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
@@ -20,9 +21,12 @@ import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceNodes } from './open-nodes.ts'
+import type { ServiceShard } from './shards.ts'
 
 interface AlertParts {
-  store: Store
+  store: Pick<Store, 'postgres'>
+  shards: readonly ServiceShard[]
+  placement: (() => Placement) | undefined
   directory: Pick<DataDirectory, 'secret'>
   ingest: Ingest
   pointsIngest: PointsIngest
@@ -37,11 +41,12 @@ interface AlertParts {
 
 /** Before the first reading is taken. */
 export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): Alerts {
-  const { store, ingest, metrics, accounts, live, nodes, clockMs } = parts
+  const { store, shards, ingest, metrics, accounts, live, nodes, clockMs } = parts
   const { devices, learnOwner } = createAlertDevices({ ...parts, accounts: accounts.accounts })
   const readings = createAlertReadings({
-    questdb: store.questdb.address,
-    questdbAnswers: store.questdb.answers,
+    shards: shards.map(({ questdb }) => questdb.address),
+    placement: parts.placement,
+    questdbAnswers: number => shards[number - 1]?.questdb.answers() ?? false,
     timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000,
     log,
   })
@@ -60,7 +65,8 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     live,
     onStored: ingest.onStored,
     isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
-    isSettled: () => store.questdb.state().state === 'up' && live.isLoaded() && !live.isCatchingUp(),
+    isSettled: () =>
+      shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
     facts: createAlertFacts({ ...parts, nowMs: clockMs }),

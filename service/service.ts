@@ -117,8 +117,11 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { store, directory, ingest, pointsIngest, devices, metrics, accounts, live, diskUse, clockMs }
-  const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
+  const alerts = openServiceAlerts(config, log, {
+    ...{ store, shards, directory, ingest, pointsIngest, devices, metrics, accounts, live, diskUse, clockMs },
+    placement: serviceIngest.further?.placement,
+    nodes: serviceNodes,
+  })
   onOpen(() => alerts.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
   const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }

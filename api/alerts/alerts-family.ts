@@ -8,7 +8,7 @@ import type { PublishedFamily } from '../http/register-operations.ts'
 import { type AlertOptions, alertOperations } from './alerts.ts'
 import { type ChannelOptions, channelOperations } from './channels.ts'
 import { type DeliveriesOptions, deliveryOperations } from './deliveries.ts'
-import { refuseUnverified } from './guard-alerts.ts'
+import { refuseOthers } from './guard-alerts.ts'
 import { type PreviewOperationOptions, previewOperation } from './preview.ts'
 import { type RuleImportOptions, ruleFileOperations } from './rule-import.ts'
 import { type RuleOptions, ruleOperations } from './rules.ts'
@@ -33,7 +33,7 @@ const tag = {
 export function alertsFamilies(options: AlertsApiOptions): PublishedFamily<AdminOperation>[] {
   const family = (prefix: string, operations: AdminOperation[]) => {
     const groups = [{ operations, prepare: addJsonBody }]
-    return problemFamily({ ...options, permission: 'alerts', prefix, tag, groups, prepare: refuseUnverified })
+    return problemFamily({ ...options, permission: 'alerts', prefix, tag, groups, prepare: refuseOthers })
   }
   return [
     family('/api/alerts', alertOperations(options)),

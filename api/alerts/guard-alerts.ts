@@ -7,19 +7,23 @@ import { requesterOf } from '../admin/guard.ts'
 import { sendProblem } from '../admin/problem.ts'
 import type { Scope } from '../http/scope.ts'
 
-/** Administrators and the admin token see all; undefined before the address of an account is confirmed. */
+/**
+ * Administrators and the admin token see all; undefined before the address of an account is confirmed, and for a key that is limited to
+ * devices with tags: rules are those of an account, whatever devices they are about.
+ */
 export function ownerOf(principal: Principal): Owner | undefined {
   if (!('account' in principal)) return { all: true, account: null }
   const { id, role } = principal.account
-  if (readScopeOf(principal) === 'EMAIL_UNVERIFIED') return undefined
+  const scope = readScopeOf(principal)
+  if (scope === 'EMAIL_UNVERIFIED' || scope.tags !== undefined) return undefined
   return { all: role !== 'user', account: id }
 }
 
 /** Behind the guard of the family. */
-export function refuseUnverified(scope: Scope): void {
+export function refuseOthers(scope: Scope): void {
   scope.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (ownerOf(requesterOf(request)) !== undefined) return undefined
-    const detail = 'alerts need an e-mail address that is verified'
+    const detail = 'alerts need an e-mail address that is verified, and a key without tags'
     return await sendProblem(reply.header('connection', 'close'), 'FORBIDDEN', { detail })
   })
 }

@@ -1,22 +1,22 @@
 /** The thread that reads for alerts: over its own connections, some rows at a time. */
 
 import { workerData } from 'piscina'
-import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { type ExportRows, readPiece } from '../export/export-rows.ts'
-import { createColumnsReader } from '../questdb/columns-reader.ts'
+import { readRows } from '../export/export-rows.ts'
+import type { ExportRows } from '../export/read-piece.ts'
 import { runTask } from '../run-task.ts'
+import { createShards } from '../shards/shard-reads.ts'
 import type { Task, TaskResult, WorkerSettings } from '../task.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 const settings: WorkerSettings = workerData
 lowerThreadPriority('below normal')
-const reader = createColumnsReader(settings, createPgConnection(settings.questdb.pg, settings))
+const shardsFor = createShards(settings)
 
 export function piece(task: Task<AlertQueries['piece']>): Promise<TaskResult<PackedPiece>> {
   return runTask(task, async signal => {
     const asked = { ...task, station: undefined }
-    const { rows, nextUs } = await readPiece(reader, asked, undefined, task.rowsMax, signal)
+    const { rows, nextUs } = await readRows(shardsFor(task), asked, task.rowsMax, signal)
     return { ...pack(rows, task.wanted), nextUs }
   })
 }

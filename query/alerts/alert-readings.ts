@@ -1,5 +1,6 @@
 /** Entry point of this folder: stored readings of some devices by time, piece by piece, with the columns that rules look at. */
 
+import { oneShard, type Placement, placesWithin, shardsWithin } from '../../placement/placement.ts'
 import type { Log } from '../../store/log.ts'
 import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import type { Metric } from '../../store/tables.ts'
@@ -49,8 +50,11 @@ export interface AlertReadingsReader {
 }
 
 export interface AlertReadingsOptions {
-  readonly questdb: QuestdbAddress
-  readonly questdbAnswers: () => boolean | Promise<boolean>
+  /** By the shard's number less 1. */
+  readonly shards: readonly QuestdbAddress[]
+  /** Left out where there is one shard. */
+  readonly placement?: (() => Placement) | undefined
+  readonly questdbAnswers: (shard: number) => boolean | Promise<boolean>
   /** A piece, the wait for the thread included. */
   readonly timeoutMs: number
   readonly log: Log
@@ -64,12 +68,13 @@ const namedInSqlMax = 500
 const queueMax = 16
 
 export function createAlertReadings(options: AlertReadingsOptions): AlertReadingsReader {
-  const { questdbAnswers, log, pieceRows: rowsMax = pieceRowsUsual } = options
+  const { questdbAnswers, placement = () => oneShard, log, pieceRows: rowsMax = pieceRowsUsual } = options
   const pool = createReadingsPool(options)
   const logAvailability = createAvailabilityLog(log)
 
   async function run(query: AlertQueries['piece'], signal: AbortSignal): Promise<PackedPiece> {
-    if (!(await questdbAnswers())) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
+    const answers = await Promise.all(query.places.map(({ shard }) => questdbAnswers(shard)))
+    if (answers.includes(false)) throw new BodyInterrupted<AnswerCode>('DATABASE_AWAY')
     if (signal.aborted) throw new BodyInterrupted<AnswerCode>('CANCELLED')
     const result = await pool.run('piece', query, signal)
     logAvailability(result)
@@ -80,6 +85,7 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
   async function* read(asked: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings, undefined> {
     const { devices, columns, fromUs, toUs } = asked
     if (devices.length === 0) return
+    const places = shardsWithin(placement(), fromUs, toUs).map(shard => ({ shard, fromUs, toUs }))
     const query = {
       toUs,
       rowsMax,
@@ -89,7 +95,7 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
       series: seriesTable(seriesOf(asked)),
     }
     const readFrom = (nextUs: number) => {
-      const piece = run({ ...query, fromUs: nextUs }, signal)
+      const piece = run({ ...query, fromUs: nextUs, places: placesWithin(places, nextUs, toUs) }, signal)
       // It is awaited below, but not if the caller leaves first.
       piece.catch(() => undefined)
       return piece
@@ -105,11 +111,11 @@ export function createAlertReadings(options: AlertReadingsOptions): AlertReading
   return { read, close: pool.close }
 }
 
-function createReadingsPool({ questdb, timeoutMs, log }: AlertReadingsOptions): Pool<AlertQueries, PackedPiece> {
+function createReadingsPool({ shards, timeoutMs, log }: AlertReadingsOptions): Pool<AlertQueries, PackedPiece> {
   return createPool<AlertQueries, PackedPiece>({
     worker: new URL('./alert-readings-worker.ts', import.meta.url),
     settings: {
-      questdb,
+      shards,
       timeZone: 'UTC',
       connectTimeoutMs: defaultLimits.connectTimeoutMs,
       statementTimeoutMs: timeoutMs,

@@ -72,7 +72,7 @@ function asked(of: readonly number[]) {
 
 async function read(of: readonly number[], pieceRows = 60_000, signal = never): Promise<Row[]> {
   const options = {
-    questdb: questdb.address,
+    shards: [questdb.address],
     questdbAnswers: () => true,
     timeoutMs: 600_000,
     log: silentLog,
@@ -120,7 +120,7 @@ t.test('each reading of the range comes once, in order, with its values, whateve
 
 t.test('of more devices than a statement names, no others come', async t => {
   await write([0, 1, 2].map(device => ({ second: 5, device, temperature: device })))
-  const options = { questdb: questdb.address, questdbAnswers: () => true, timeoutMs: 600_000, log: silentLog }
+  const options = { shards: [questdb.address], questdbAnswers: () => true, timeoutMs: 600_000, log: silentLog }
   const reader = createAlertReadings(options)
   t.teardown(() => reader.close())
   const others = Array.from({ length: 600 }, (_, at) => ({ number: 5000 + at, symbol: `d-${5000 + at}`, series: [] }))
@@ -134,7 +134,7 @@ t.test('of more devices than a statement names, no others come', async t => {
 })
 
 t.test('it says so when QuestDB does not answer, when nobody waits, and when it is closed', async t => {
-  const options = { questdb: questdb.address, timeoutMs: 600_000, log: silentLog }
+  const options = { shards: [questdb.address], timeoutMs: 600_000, log: silentLog }
   const away = createAlertReadings({ ...options, questdbAnswers: () => false })
   const all = { devices: asked([0]), columns: [], ...range }
   const take = async (reader: typeof away, signal: AbortSignal) => {
