@@ -81,15 +81,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   for (const { questdb, ingest } of shards.slice(1)) ingest.onLost(questdb.hourlyView.markSuspect)
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const queries = openServiceQueries(config, log, {
-    store,
-    shards,
-    placement: serviceIngest.further?.placement,
-    ingest,
-    pointsIngest,
-    retention,
-    clockMs,
-  })
+  const placed = { store, shards, placement: serviceIngest.further?.placement, ingest, pointsIngest, clockMs }
+  const queries = openServiceQueries(config, log, { ...placed, retention })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
   onOpen(() => live.close())
@@ -117,11 +110,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerts = openServiceAlerts(config, log, {
-    ...{ store, shards, directory, ingest, pointsIngest, devices, metrics, accounts, live, diskUse, clockMs },
-    placement: serviceIngest.further?.placement,
-    nodes: serviceNodes,
-  })
+  const alerting = { ...placed, directory, devices, metrics, accounts, live, diskUse, nodes: serviceNodes }
+  const alerts = openServiceAlerts(config, log, alerting)
   onOpen(() => alerts.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
   const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }
