@@ -91,6 +91,11 @@ export interface Tagged {
 export function createTagMatcher(wanted: readonly string[]): (device: Tagged) => boolean {
   const exact = wanted.filter(tag => valueIn(tag) !== anyValue)
   const prefixes = wanted.filter(tag => valueIn(tag) === anyValue).map(tag => tag.slice(0, -anyValue.length))
-  return ({ tags }) =>
-    exact.every(tag => tags.includes(tag)) && prefixes.every(prefix => tags.some(tag => tag.startsWith(prefix)))
+  // A fleet of a hundred thousand devices is gone through by it.
+  return ({ tags }) => {
+    if (tags.length === 0) return wanted.length === 0
+    for (const tag of exact) if (!tags.includes(tag)) return false
+    for (const prefix of prefixes) if (!tags.some(tag => tag.startsWith(prefix))) return false
+    return true
+  }
 }
