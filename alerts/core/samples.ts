@@ -6,10 +6,16 @@ export interface Samples {
   readonly values: readonly number[]
 }
 
-const samplesMax = 12
-/** With a sample each tenth of the window, twelve of them reach back further than the window. */
-const spacingShare = 0.1
+/** The first value of each tenth of a window is kept. */
+const cellShare = 0.1
 const ageShareMax = 1.25
+/** So many tenths may lie between now and the oldest value that is compared with. */
+const samplesMax = 14
+
+/** From so long before, values have to be known for what is found now to be the same whenever it began. */
+export function memoryMs(windowMs: number): number {
+  return (ageShareMax + cellShare) * windowMs
+}
 
 const noSamples: Samples = { timesMs: [], values: [] }
 
@@ -23,11 +29,12 @@ export function referenceOf({ timesMs, values }: Samples = noSamples, atMs: numb
   return Number.NaN
 }
 
-/** With this reading, if it comes long enough after the last one that was kept. */
+/** With this reading, if it is the first one of its tenth of a window. Tenths are counted from 1970, whenever the first reading came. */
 export function withSample(samples: Samples = noSamples, atMs: number, value: number, windowMs: number): Samples {
   const { timesMs, values } = samples
   const lastMs = timesMs.at(-1)
-  if (lastMs !== undefined && atMs - lastMs < spacingShare * windowMs) return samples
+  const cellMs = cellShare * windowMs
+  if (lastMs !== undefined && Math.floor(atMs / cellMs) === Math.floor(lastMs / cellMs)) return samples
   const from = Math.max(0, timesMs.length + 1 - samplesMax)
   return { timesMs: [...timesMs.slice(from), atMs], values: [...values.slice(from), value] }
 }

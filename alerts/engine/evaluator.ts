@@ -141,7 +141,7 @@ export class Evaluator {
     const pair = this.#pairOf(id, device)
     if (pair < 0) return
     this.#states.set(pair, state)
-    this.queue.restored(id, device, state.phase)
+    this.queue.restored(id, device, state)
     this.#schedule(pair)
   }
 

@@ -2,11 +2,9 @@
 
 import { metricOf } from '../core/condition.ts'
 import type { Rule } from '../core/rule.ts'
+import { memoryMs } from '../core/samples.ts'
 import type { ReplayPlan } from './replay.ts'
 import { isOfValues } from './value-columns.ts'
-
-/** A change may be measured against a value of a little more than a window ago; see core/samples.ts. */
-const ageShareMax = 1.25
 
 /** From then on all is evaluated. Devices that a rule on a change covers are read from further back, by what it measures against. */
 export function replayPlans(
@@ -20,7 +18,7 @@ export function replayPlans(
   const changes = ofValues.filter(rule => windowMs(rule) > 0)
   const further = new Set(changes.flatMap(({ id }) => devicesOf(id)))
   const plain = new Set(ofValues.flatMap(({ id }) => devicesOf(id)).filter(number => !further.has(number)))
-  const beginMs = Math.min(fromMs, toMs - ageShareMax * Math.max(0, ...changes.map(windowMs)))
+  const beginMs = fromMs - memoryMs(Math.max(0, ...changes.map(windowMs)))
   return [
     { devices: [...plain], metrics, fromMs, toMs },
     { devices: [...further], metrics, fromMs: beginMs, toMs },

@@ -1,6 +1,6 @@
 /** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. */
 
-import type { PairState, Phase } from '../core/pair.ts'
+import type { PairState } from '../core/pair.ts'
 import type { Severity } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
 
@@ -14,6 +14,13 @@ export interface Transition {
   readonly severity: Severity
   readonly effects: readonly Effect[]
   readonly state: PairState
+}
+
+const idle = 'idle'
+
+/** What a restart could not find again in the stored readings: a phase, since when, and when a pair that flaps has last changed. */
+function marksOf({ phase, sinceMs, flapping, changesMs }: PairState): string {
+  return phase === 'idle' && !flapping ? idle : `${phase} ${sinceMs} ${changesMs.at(-1)}`
 }
 
 interface Waiting extends Transition {
@@ -31,7 +38,7 @@ const devicesMax = 2 ** 32
 export class TransitionQueue {
   readonly #waiting = new Map<number, Waiting>()
   /** As they were last taken; idle where nothing is here. */
-  readonly #taken = new Map<number, Phase>()
+  readonly #taken = new Map<number, string>()
   #merged = 0
 
   get length(): number {
@@ -44,16 +51,21 @@ export class TransitionQueue {
   }
 
   /** What was read of the last run. */
-  restored(rule: number, device: number, phase: Phase): void {
-    if (phase !== 'idle') this.#taken.set(keyOf(rule, device), phase)
+  restored(rule: number, device: number, state: PairState): void {
+    this.#setTaken(keyOf(rule, device), state)
+  }
+
+  #setTaken(key: number, state: PairState): void {
+    const marks = marksOf(state)
+    if (marks === idle) this.#taken.delete(key)
+    else this.#taken.set(key, marks)
   }
 
   note(transition: Transition, nowMs: number): void {
     const key = keyOf(transition.rule, transition.device)
     const before = this.#waiting.get(key)
     const effects = this.#withoutMiddle(withoutDropped([...(before?.effects ?? []), ...transition.effects]))
-    const phaseTaken = this.#taken.get(key) ?? 'idle'
-    if (effects.length === 0 && transition.state.phase === phaseTaken) {
+    if (effects.length === 0 && marksOf(transition.state) === (this.#taken.get(key) ?? idle)) {
       this.#waiting.delete(key)
       return
     }
@@ -69,8 +81,7 @@ export class TransitionQueue {
       if (taken.length === countMax) break
       if (!all && notBeforeMs > nowMs) continue
       this.#waiting.delete(key)
-      if (transition.state.phase === 'idle') this.#taken.delete(key)
-      else this.#taken.set(key, transition.state.phase)
+      this.#setTaken(key, transition.state)
       taken.push(transition)
     }
     return taken

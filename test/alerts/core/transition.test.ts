@@ -172,6 +172,7 @@ const rules = fc
 const readings = fc
   .array(fc.record({ gap: fc.integer({ min: 1, max: 400 }), value: fc.integer({ min: 24, max: 36 }) }), {
     maxLength: 60,
+    size: 'max',
   })
   .map(gaps => {
     let second = 0
