@@ -14,6 +14,7 @@ import { groupValue } from './core/group-key.ts'
 import type { ReadAlertReadings } from './core/readings.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './delivery/delivery.ts'
 import { kindOf } from './delivery/kinds/kinds.ts'
+import type { BatteryDays } from './engine/battery-days.ts'
 import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/reading-intake.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
@@ -59,6 +60,7 @@ export interface AlertsOptions {
   readings: ReadAlertReadings
   /** What the service knows of itself. */
   facts: () => Promise<readonly Fact[]>
+  batteryDays: BatteryDays
   /** The symbol of a metric's unit. */
   unitOf: (metric: string) => string | null
   deliver: Omit<

@@ -10,10 +10,12 @@ import type { Live } from '../live/live.ts'
 import { signOf } from '../metrics/units.ts'
 import type { Placement } from '../placement/placement.ts'
 import { createAlertReadings } from '../query/alerts/alert-readings.ts'
+import type { Query } from '../query/query.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Store } from '../store/store.ts'
+import { createBatteryDays } from './alert-battery-days.ts'
 import { alertDelivery } from './alert-delivery.ts'
 import { createAlertDevices } from './alert-devices.ts'
 import { createAlertFacts } from './alert-facts.ts'
@@ -34,6 +36,7 @@ interface AlertParts {
   metrics: Metrics
   accounts: ServiceAccounts
   live: Live
+  query: Pick<Query, 'insightsOf'>
   diskUse: DiskUse
   nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'requireLead'>
   clockMs: Clock
@@ -69,6 +72,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
+    batteryDays: createBatteryDays(parts.query),
     facts: createAlertFacts({ ...parts, nowMs: clockMs }),
     unitOf(name) {
       const unit = metrics.get(name)?.unit ?? null

@@ -110,8 +110,8 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { ...placed, directory, devices, metrics, accounts, live, diskUse, nodes: serviceNodes }
-  const alerts = openServiceAlerts(config, log, alerting)
+  const alerting = { ...placed, directory, devices, metrics, accounts, live, query: queries.query, diskUse }
+  const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
   onOpen(() => alerts.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
   const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }

@@ -5,6 +5,7 @@ import { bounds } from '../core/bounds.ts'
 import { metricOf } from '../core/condition.ts'
 import type { Fact } from '../core/fact.ts'
 import type { Rule } from '../core/rule.ts'
+import { type BatteryDays, isOfDays, observeDays } from './battery-days.ts'
 import { EngineRun, type EngineRunOptions } from './engine-run.ts'
 import { observeFacts } from './facts.ts'
 import { type HourlyOptions, lastFullHourMs, observeHour } from './hourly.ts'
@@ -22,6 +23,7 @@ export interface EngineHostOptions
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>
   readonly facts: () => Promise<readonly Fact[]>
+  readonly batteryDays: BatteryDays
   readonly pairsMax?: number
 }
 
@@ -55,6 +57,8 @@ export interface EngineHostState {
 const lookEveryMs = 1000
 const versionsEveryMs = 60_000
 const factsEveryMs = 10_000
+const daysEveryMs = 6 * 3_600_000
+const daysRetryMs = 600_000
 /** Devices whose cadence is told anew in a second. */
 const factsPerLook = 5000
 
@@ -85,6 +89,10 @@ class Host {
   #looking: Promise<void> = Promise.resolve()
   #isLooking = false
   readonly #last = { versionsMs: 0, factsMs: 0, hourMs: Number.NaN, ruleAt: 0, deviceAt: 0 }
+  /** When rules on the days that batteries have left were evaluated. */
+  readonly #daysMs = new Map<number, number>()
+  #isComputing = false
+  #computing: Promise<void> = Promise.resolve()
   #dropped = 0
   #merged = 0
 
@@ -219,6 +227,7 @@ class Host {
     this.#coverage.removeRule(id)
     this.#rules.delete(id)
     this.#readBy.delete(id)
+    this.#daysMs.delete(id)
     this.#run?.removeRule(id, reason)
   }
 
@@ -244,11 +253,36 @@ class Host {
       this.#last.factsMs = now
       observeFacts(run, rules, await facts(), nowMs())
     }
+    this.#observeBatteries(run, rules)
     const hourMs = lastFullHourMs(nowMs())
     if (hourMs === this.#last.hourMs) return
     this.#last.hourMs = hourMs
     if (run.lastOutageMs >= hourMs) return
     await observeHour(hourMs, { run, rules, coverage: this.#coverage, live, signal: this.#closing.signal })
+  }
+
+  /** Beside all else: of many devices it takes minutes. */
+  #observeBatteries(run: EngineRun, rules: readonly Rule[]): void {
+    if (this.#isComputing) return
+    const now = performance.now()
+    const due = rules.find(
+      rule => isOfDays(rule) && !((this.#daysMs.get(rule.id) ?? Number.NEGATIVE_INFINITY) > now - daysEveryMs),
+    )
+    if (due === undefined) return
+    this.#isComputing = true
+    const parts = { run, coverage: this.#coverage, signal: this.#closing.signal }
+    this.#computing = observeDays(due, { ...this.#options, ...parts })
+      .then(
+        () => this.#daysMs.set(due.id, now),
+        error => {
+          this.#daysMs.set(due.id, now - daysEveryMs + daysRetryMs)
+          if (!this.#closing.signal.aborted)
+            this.#options.log.warn({ err: error, rule: due.id }, 'a rule on batteries waits')
+        },
+      )
+      .then(() => {
+        this.#isComputing = false
+      })
   }
 
   /** One rule a second, since what its owner may read changes without a word, as do the cadences of devices. */
@@ -276,6 +310,7 @@ class Host {
     clearInterval(this.#timer)
     this.#closing.abort()
     await this.#looking
+    await this.#computing
     await this.#end(this.#options.leads())
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, test } from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
 import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
+import type { Fact } from '../../../alerts/core/fact.ts'
 import type { Owner } from '../../../alerts/core/outcome.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
 import { NewRule } from '../../../alerts/core/rule.ts'
@@ -31,6 +32,7 @@ async function createWorld(t: Test) {
   const stored: Row[] = []
   /** Accounts that may not read even what is theirs. */
   const blocked = new Set<number>()
+  const facts: Fact[] = []
   const registry = new Map<number, AlertDevice>()
   const listeners: Parameters<AlertDevices['onChange']>[0][] = []
   const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
@@ -81,7 +83,8 @@ async function createWorld(t: Test) {
       devices,
       live,
       readings: read,
-      facts: async () => [],
+      facts: async () => facts,
+      batteryDays: async devices => new Map(devices.map(({ number }) => [number, number])),
       learnOwner: async owner => {
         if (blocked.has(owner)) return 'none'
         return 'own'
@@ -118,6 +121,7 @@ async function createWorld(t: Test) {
     pool,
     rules,
     blocked,
+    facts,
     start,
     settle: (is: boolean) => {
       isSettled = is
@@ -320,4 +324,20 @@ test('more pairs than there may be are not covered, and no rule is taken that ne
   const second = await world.addRule({ kind: 'silent' })
   await waitFor('it is covered in part', () => host.coverageOf(second.id) !== undefined)
   t.strictSame(host.coverageOf(second.id), { covered: 1, isWhole: false })
+})
+
+test('rules of the service and on batteries are told what is known now and then', async t => {
+  const world = await createWorld(t)
+  for (const number of [3, 30]) world.device(number)
+  world.facts.push({ fact: 'dead_letters', value: 2, text: '' }, { fact: 'disk_full', value: 9, text: '' })
+  const host = world.start()
+  await world.addRule({ kind: 'battery', days: 14 })
+  await waitFor('a battery is about to be empty', async () => (await world.alerts()).join() === '3 firing')
+  await world.addRule({ kind: 'service', fact: 'dead_letters' }, { selector: null })
+  await world.addRule({ kind: 'service', fact: 'disk_full' }, { selector: null })
+  await waitFor('there are dead letters', async () => (await world.alerts()).join() === '3 firing,0 firing')
+  world.facts.splice(0, 2, { fact: 'dead_letters', value: 0, text: '' }, { fact: 'disk_full', value: 6, text: '' })
+  const all = '3 firing,0 resolved cleared,0 firing'
+  await waitFor('they are gone, and the disk gets full', async () => (await world.alerts()).join() === all)
+  t.ok(host.state().isLive)
 })

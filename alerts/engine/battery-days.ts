@@ -1,0 +1,47 @@
+/** Tells rules on batteries how many days each has left at least. */
+
+import type { Live } from '../../live/live.ts'
+import type { AlertDevice, AlertDevices } from '../core/devices.ts'
+import type { Rule } from '../core/rule.ts'
+import type { EngineRun } from './engine-run.ts'
+import type { RuleCoverage } from './rule-coverage.ts'
+
+/** The lower end of the interval, by the number of the device, of those whose battery runs down. Rejects while it cannot be computed. */
+export type BatteryDays = (devices: readonly AlertDevice[], signal: AbortSignal) => Promise<ReadonlyMap<number, number>>
+
+export interface BatteryDaysOptions {
+  readonly run: Pick<EngineRun, 'observe'>
+  readonly coverage: Pick<RuleCoverage, 'devicesOf'>
+  readonly devices: Pick<AlertDevices, 'byNumber'>
+  readonly live: Pick<Live, 'silenceOf'>
+  readonly batteryDays: BatteryDays
+  readonly nowMs: () => number
+  readonly signal: AbortSignal
+}
+
+/** As many as are computed at once. */
+const devicesMax = 200
+/** Of a device that has not been heard for longer, what is not known says nothing of its battery. */
+const heardMsMax = 86_400_000
+
+export function isOfDays({ condition }: Pick<Rule, 'condition'>): boolean {
+  return condition.kind === 'battery' && condition.days !== undefined
+}
+
+export async function observeDays({ id }: Pick<Rule, 'id'>, options: BatteryDaysOptions): Promise<void> {
+  const { run, coverage, batteryDays, nowMs, signal } = options
+  const numbers = coverage.devicesOf(id)
+  for (let from = 0; from < numbers.length; from += devicesMax) {
+    const devices = numbers.slice(from, from + devicesMax).flatMap(number => options.devices.byNumber(number) ?? [])
+    const days = await batteryDays(devices, signal)
+    for (const { number } of devices) {
+      run.observe(id, number, { kind: 'days', atMs: nowMs(), days: days.get(number) ?? daysWithout(number, options) })
+    }
+  }
+}
+
+/** A battery that was changed does not run down as far as one can see. */
+function daysWithout(number: number, { live, nowMs }: BatteryDaysOptions): number {
+  const lastMs = live.silenceOf(number)?.lastMs ?? Number.NaN
+  return lastMs >= nowMs() - heardMsMax ? Number.POSITIVE_INFINITY : Number.NaN
+}

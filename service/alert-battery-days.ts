@@ -1,0 +1,17 @@
+/** How many days batteries have left, as the fleet's insights have it. */
+
+import type { BatteryDays } from '../alerts/engine/battery-days.ts'
+import type { Query } from '../query/query.ts'
+import { Insights } from '../query/shapes/insights.ts'
+
+export function createBatteryDays({ insightsOf }: Pick<Query, 'insightsOf'>): BatteryDays {
+  return async (devices, signal) => {
+    const answer = await insightsOf(devices, signal)
+    if (!answer.ok) throw new Error(`the days that batteries have left are not known: ${answer.code}`)
+    const { batteries } = Insights.parse(JSON.parse(answer.body.bytes.toString('utf8')))
+    const numbers = new Map(devices.map(({ name, number }) => [name, number]))
+    return new Map(
+      batteries.flatMap(({ device, low }) => (numbers.has(device) ? [[numbers.get(device) as number, low]] : [])),
+    )
+  }
+}
