@@ -8,7 +8,7 @@ import type { Preview } from '../../alerts/preview/preview.ts'
 import type { AnswerCode } from '../../query/cache/body.ts'
 import { BodyInterrupted } from '../../query/pieces.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
-import { sendProblem } from '../admin/problem.ts'
+import { Problem, sendProblem } from '../admin/problem.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { ownerIn } from './asked.ts'
 import { mayHave, NewRuleBody, sendOperatorOnly } from './rules.ts'
@@ -31,6 +31,10 @@ const AskedPreview = z
   })
   .meta({ id: 'AlertPreviewRequest' })
 
+const PreviewProblem = Problem.extend({
+  days: z.int().optional().meta({ description: 'Of a preview that is too large: so many would have been few enough' }),
+}).meta({ id: 'AlertPreviewProblem' })
+
 export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperationOptions): AdminOperation {
   return operation({
     method: 'POST',
@@ -43,6 +47,7 @@ export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperatio
     body: { json: AskedPreview },
     success: { status: 200, description: 'When it would have fired', json: PreviewAnswer.meta({ id: 'AlertPreview' }) },
     refusals: ['OPERATOR_ONLY', 'PREVIEW_TOO_LARGE', 'PREVIEW_BUSY', 'CLOSING'],
+    error: PreviewProblem,
     async handle(asked, reply) {
       const { body, principal } = asked
       if (!mayHave(body.rule, principal)) return sendOperatorOnly(reply)

@@ -16,7 +16,7 @@ const FileRule = z.strictObject({
 const FileChannel = z.object({
   name: ChannelName,
   kind: z.string().max(20),
-  settings: z.record(z.string().max(32), z.union([z.string().max(2000), z.boolean()])).default({}),
+  settings: z.record(z.string(), z.union([z.string().max(2000), z.boolean()])).default({}),
 })
 
 export const RuleFile = z.strictObject({

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import type { z } from 'zod'
+import { NewRule } from '../../alerts/core/rule.ts'
 import { UserCreate, UserUpdate } from '../../api/accounts/schemas.ts'
 import { AccountChange, NewAccount } from '../../api/admin/accounts.ts'
 import { NewInvitation } from '../../api/admin/invitations.ts'
@@ -133,6 +134,40 @@ const table: Table = {
     schema: StationChangeRequest,
     base: {},
     fields: { model: texts(100), sn: ['a'], unknown: [1] },
+  },
+  NewAlertRule: {
+    schema: NewRule,
+    base: { name: 'warm', selector: { all: true }, condition: { kind: 'above', metric: 'temperature', value: 30 } },
+    fields: {
+      name: texts(64),
+      for_seconds: [-1, 0, 1.5, 604_800, 604_801, '1'],
+      severity: ['critical', 'page'],
+      channels: [
+        [],
+        [1],
+        [0],
+        Array.from({ length: 16 }, (_, at) => at + 1),
+        Array.from({ length: 17 }, (_, at) => at + 1),
+      ],
+      selector: [
+        { all: false },
+        { devices: [] },
+        { devices: ['porch'] },
+        { tags: ['site:berlin', 'room:*'] },
+        { tags: ['berlin'] },
+      ],
+      condition: [
+        { kind: 'silent' },
+        { kind: 'silent', after_seconds: 0 },
+        { kind: 'below', metric: 'Temperature', value: 1 },
+        { kind: 'change', metric: 'pressure', value: -3, window_seconds: 59 },
+        { kind: 'completeness', share: 1.1 },
+        { kind: 'hot' },
+      ],
+      group_by: ['site', 'Site', '', null],
+      note: texts(1024),
+      unknown: [1],
+    },
   },
   AdminNewTenant: {
     schema: NewTenant,
