@@ -11,7 +11,8 @@ import { type AdminOperation, operation } from '../admin/operation.ts'
 import { Problem, sendProblem } from '../admin/problem.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { ownerIn } from './asked.ts'
-import { mayHave, NewRuleBody, sendOperatorOnly } from './rules.ts'
+import { refuseForeign } from './rule-check.ts'
+import { NewRuleBody } from './rules.ts'
 
 export interface PreviewOperationOptions {
   alerts: { preview: Preview }
@@ -50,7 +51,8 @@ export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperatio
     error: PreviewProblem,
     async handle(asked, reply) {
       const { body, principal } = asked
-      if (!mayHave(body.rule, principal)) return sendOperatorOnly(reply)
+      const refusal = refuseForeign(reply, [body.rule], principal)
+      if (refusal !== undefined) return refusal
       const range = rangeOf(body, nowMs())
       if ('message' in range) return sendProblem(reply, 'BODY_INVALID', { errors: [range] })
       const client = disconnectSignalOf(reply)

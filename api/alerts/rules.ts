@@ -1,14 +1,13 @@
 /** Rules by HTTP: a list, one rule, a new one, changes and removal. */
 
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Alerts } from '../../alerts/alerts.ts'
 import { NewRule, type Rule, RuleChange } from '../../alerts/core/rule.ts'
 import type { AlertRules } from '../../alerts/store/rules.ts'
-import type { Principal } from '../../auth/policy.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendInvalid, sendProblem } from '../admin/problem.ts'
 import { idPath, ListQuery, nextOf, ownerIn, sendRefusal } from './asked.ts'
+import { refuseForeign, refuseUnevaluated } from './rule-check.ts'
 
 export const RuleDetails = z
   .object({
@@ -47,16 +46,6 @@ export interface RuleOptions {
 function detailsOf(rule: Rule, { coverageOf }: RuleOptions['alerts']): RuleDetails {
   const { covered = null, isWhole = true } = coverageOf(rule.id) ?? {}
   return { ...rule, covered, covers_all: isWhole }
-}
-
-/** Only the operator and whoever has the machine are told what the service says of itself. */
-export function mayHave({ condition }: Pick<NewRule, 'condition'>, principal: Principal): boolean {
-  if (condition.kind !== 'service') return true
-  return principal.kind === 'admin-token' || ('account' in principal && principal.account.role === 'operator')
-}
-
-export function sendOperatorOnly(reply: FastifyReply): FastifyReply {
-  return sendProblem(reply, 'OPERATOR_ONLY', { detail: 'rules of the kind service are the operator’s' })
 }
 
 export function ruleOperations(options: RuleOptions): AdminOperation[] {
@@ -114,7 +103,8 @@ function addition({ alerts }: RuleOptions): AdminOperation {
     ],
     async handle(asked, reply) {
       const { body, actor, principal } = asked
-      if (!mayHave(body, principal)) return sendOperatorOnly(reply)
+      const refusal = refuseForeign(reply, [body], principal) ?? refuseUnevaluated(reply, [{ rule: body, place: '' }])
+      if (refusal !== undefined) return refusal
       const added = await alerts.rules.add(ownerIn(asked), body, actor)
       if (!added.ok) return sendRefusal(reply, added)
       return reply
@@ -155,7 +145,10 @@ function change({ alerts }: RuleOptions): AdminOperation {
       // Some fields depend on others.
       const whole = NewRule.safeParse({ ...fields, ...body })
       if (!whole.success) return sendInvalid(reply, 'BODY_INVALID', whole.error)
-      if (!(mayHave(present, principal) && mayHave(whole.data, principal))) return sendOperatorOnly(reply)
+      const rule = whole.data
+      const refusal =
+        refuseForeign(reply, [present, rule], principal) ?? refuseUnevaluated(reply, [{ rule, place: '' }])
+      if (refusal !== undefined) return refusal
       const changed = await alerts.rules.change(who, path.id, body, actor)
       return changed.ok ? reply.send(detailsOf(changed.value, alerts)) : sendRefusal(reply, changed)
     },
@@ -174,7 +167,12 @@ function removal({ alerts: { rules } }: RuleOptions): AdminOperation {
     success: { status: 204, description: 'It is removed' },
     refusals: ['RULE_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
     async handle(asked, reply) {
-      const removed = await rules.remove(ownerIn(asked), asked.path.id, asked.actor)
+      const { path, actor, principal } = asked
+      const who = ownerIn(asked)
+      const present = await rules.get(who, path.id)
+      const refusal = present && refuseForeign(reply, [present], principal)
+      if (refusal !== undefined) return refusal
+      const removed = await rules.remove(who, path.id, actor)
       return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed)
     },
   })

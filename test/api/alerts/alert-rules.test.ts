@@ -141,6 +141,25 @@ t.test('what a rule cannot be is refused, with the place', async t => {
   })
 })
 
+t.test('a rule that nothing evaluates is refused', async t => {
+  const conditions = [
+    [{ kind: 'suspect', share: 0.1 }, 'condition.kind'],
+    [{ kind: 'battery', days: 14 }, 'condition.days'],
+  ] as const
+  const id = idOf(await ask('POST', path, { ...warm, name: 'evaluated' }, ada.headers))
+  for (const [condition, place] of conditions) {
+    const body = { errors: [{ path: place, message: 'is not evaluated' }] }
+    t.match(await ask('POST', path, { ...warm, name: place, condition }, ada.headers), { status: 422, body })
+    t.match(await ask('PATCH', `${path}/${id}`, { condition }, ada.headers), { status: 422, body })
+    const rules = [{ ...warm, name: place, condition }]
+    t.match(await ask('POST', `${path}/import`, { rules }, ada.headers), {
+      status: 422,
+      body: { errors: [{ path: `rules[0].${place}` }] },
+    })
+  }
+  t.match(await ask('DELETE', `${path}/${id}`, undefined, ada.headers), { status: 204 })
+})
+
 t.test('what the service says of itself is for the operator and whoever has the machine', async t => {
   const disk = { name: 'disk', condition: { kind: 'service', fact: 'disk_full', days: 7 } }
   for (const { headers } of [ada, admin]) {
@@ -151,6 +170,7 @@ t.test('what the service says of itself is for the operator and whoever has the 
   const id = idOf(await ask('POST', path, disk, operator.headers))
   t.match(await ask('POST', path, disk), { status: 201 })
   t.match(await ask('PATCH', `${path}/${id}`, { note: 'x' }, admin.headers), { status: 403 })
+  t.match(await ask('DELETE', `${path}/${id}`, undefined, admin.headers), { status: 403 })
   t.match(await ask('DELETE', `${path}/${id}`, undefined, operator.headers), { status: 204 })
 })
 
