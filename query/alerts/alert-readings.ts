@@ -15,7 +15,7 @@ import { createPool, type Pool } from '../pool.ts'
 import type { AlertQueries, PackedPiece, WantedDevices } from './alert-queries.ts'
 
 /** Columns of the same length, by time and then by device. */
-export interface AlertReadings {
+interface AlertReadings {
   readonly device: Int32Array
   readonly timesUs: Float64Array
   /** By wanted column; NaN where a reading has no value. */
@@ -30,7 +30,7 @@ interface AskedDevice {
   readonly series: readonly (number | undefined)[]
 }
 
-export interface AskedReadings {
+interface AskedReadings {
   readonly devices: readonly AskedDevice[]
   /** Undefined for a metric that has no column in the table of readings. */
   readonly columns: readonly (Metric | undefined)[]
