@@ -57,7 +57,7 @@ function scopeOf(account: Account | undefined): ReadScope {
   return readScopeOf({ kind: 'key', account, keyId: 0, scopes: [], createDevices: false })
 }
 
-function alertDeviceOf(device: Device): AlertDevice {
+export function alertDeviceOf(device: Device): AlertDevice {
   const { number, symbol, name, owner, log_switch, location_short } = device
   return { number, symbol, name, tags: tagsOf(device), owner, log_switch, location_short }
 }

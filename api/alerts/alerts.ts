@@ -7,11 +7,10 @@ import { Alert, AlertDetails, type AlertRow, alertStates } from '../../alerts/co
 import { severities } from '../../alerts/core/rule.ts'
 import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
 import { TagMatch, tagsMax } from '../../auth/devices/tag.ts'
-import { composed } from '../../auth/plain-text.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { recordId } from '../admin/record-id.ts'
-import { bigId, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
+import { bigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
 
 export interface AlertOptions {
   alerts: { alerts: AlertList }
@@ -42,7 +41,7 @@ function someOf<const Word extends string>(words: readonly Word[]) {
 const AlertsQuery = z.strictObject({
   state: someOf(alertStates),
   severity: someOf(severities),
-  device: z.string().min(1).max(512).overwrite(composed).optional().meta({ description: 'The name of a device' }),
+  device: deviceName.optional().meta({ description: 'The name of a device' }),
   /** One that is given once comes as a text. */
   tag: z
     .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { bounds } from '../../alerts/core/bounds.ts'
 import type { AlertErrorCode, Owner } from '../../alerts/core/outcome.ts'
+import { composed } from '../../auth/plain-text.ts'
 import { bug } from '../../limits/bug.ts'
 import type { Asked } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
@@ -28,17 +29,20 @@ export const pageLimit = z
   .meta({ type: 'integer', minimum: 1, maximum: rowsMax, pattern: undefined, default: rowsUsual })
 
 /** Of lists by id. */
+export const listFields = {
+  limit: pageLimit,
+  after: recordId.optional().meta({ description: '`next` of the page before' }),
+}
 export const ListQuery = z
-  .strictObject({
-    limit: pageLimit,
-    after: recordId.optional().meta({ description: '`next` of the page before' }),
-  })
+  .strictObject(listFields)
   .transform(({ limit, after }) => (after === undefined ? { limit } : { limit, after }))
 
 /** What the list says beside its rows: `next`, for the page behind them. */
 export function nextOf<Id>(rows: readonly { id: Id }[], limit: number): Id | null {
   return rows.length < limit ? null : (rows.at(-1)?.id ?? null)
 }
+
+export const deviceName = z.string().min(1).max(512).overwrite(composed)
 
 export const idPath = z.object({ id: recordId })
 

@@ -4,9 +4,10 @@ import { z } from 'zod'
 import type { Alerts } from '../../alerts/alerts.ts'
 import { NewRule, type Rule, RuleChange } from '../../alerts/core/rule.ts'
 import type { AlertRules } from '../../alerts/store/rules.ts'
+import { createSelection, type SelectableDevice } from '../../auth/devices/selector.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendInvalid, sendProblem } from '../admin/problem.ts'
-import { idPath, ListQuery, nextOf, ownerIn, sendRefusal } from './asked.ts'
+import { deviceName, idPath, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
 import { refuseForeign, refuseUnevaluated } from './rule-check.ts'
 
 export const RuleDetails = z
@@ -39,7 +40,14 @@ const RuleChangeBody = RuleChange.refine(
   minProperties: 1,
 })
 
+const RulesQuery = z.strictObject({
+  ...listFields,
+  device: deviceName.optional().meta({ description: 'The name of a device: only rules whose selector means it' }),
+})
+
 export interface RuleOptions {
+  /** By its name; undefined for one that is not there. */
+  deviceOf: (name: string) => SelectableDevice | undefined
   alerts: { rules: AlertRules; coverageOf: Alerts['coverageOf'] }
 }
 
@@ -52,18 +60,20 @@ export function ruleOperations(options: RuleOptions): AdminOperation[] {
   return [...reads(options), addition(options), change(options), removal(options)]
 }
 
-function reads({ alerts }: RuleOptions): AdminOperation[] {
+function reads({ alerts, deviceOf }: RuleOptions): AdminOperation[] {
   return [
     operation({
       method: 'GET',
       path: '/',
       name: 'list_alert_rules',
       summary: 'The rules, by id',
-      parameters: { query: ListQuery },
+      parameters: { query: RulesQuery },
       success: { status: 200, description: 'A page of them', json: RuleList },
       async handle(asked, reply) {
-        const { limit } = asked.query
-        const found = await alerts.rules.list(ownerIn(asked), asked.query)
+        const { limit, device } = asked.query
+        const who = ownerIn(asked)
+        const list = (page: RulePage) => alerts.rules.list(who, page)
+        const found = await (device === undefined ? list(asked.query) : rulesOf(deviceOf(device), list, asked.query))
         return reply.send({ rules: found.map(rule => detailsOf(rule, alerts)), next: nextOf(found, limit) })
       },
     }),
@@ -82,6 +92,27 @@ function reads({ alerts }: RuleOptions): AdminOperation[] {
       },
     }),
   ]
+}
+
+type RulePage = Parameters<AlertRules['list']>[1]
+
+const rulesPerRead = 1000
+
+async function rulesOf(
+  device: SelectableDevice | undefined,
+  list: (page: RulePage) => Promise<Rule[]>,
+  { after, limit }: RulePage,
+): Promise<Rule[]> {
+  const found: Rule[] = []
+  let page: Rule[] = []
+  do {
+    page = device === undefined ? [] : await list({ after: page.at(-1)?.id ?? after, limit: rulesPerRead })
+    for (const rule of page) {
+      const isMeant = rule.selector !== null && device !== undefined && createSelection(rule.selector)(device)
+      if (isMeant && found.length < limit) found.push(rule)
+    }
+  } while (page.length === rulesPerRead && found.length < limit)
+  return found
 }
 
 function addition({ alerts }: RuleOptions): AdminOperation {

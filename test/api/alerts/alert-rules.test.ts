@@ -17,6 +17,7 @@ const { people, store, ask } = await startAlertsApi(t, async ({ postgres }) => {
   return {
     alerts: { ...alerts, channels: list, coverageOf, ...({} as Pick<Alerts, 'deliveries' | 'preview'>) },
     numberOf: () => undefined,
+    deviceOf: name => (name === 'porch' ? { name, tags: ['site:berlin'] } : undefined),
     timeZone: 'UTC',
     nowMs: Date.now,
   }
@@ -238,4 +239,26 @@ t.test('a file is imported as a whole or not at all', async t => {
     body: { title: 'too many rules' },
   })
   t.strictSame((await ask('GET', `${path}/export`, undefined, ada.headers)).body, before)
+})
+
+t.test('the rules of a device are those whose selector means it', async t => {
+  const eve = await personOf('eve@example.com')
+  const selectors = {
+    all: { all: true },
+    tagged: { tags: ['site:*'] },
+    named: { devices: ['porch'] },
+    other: { devices: ['attic'] },
+    elsewhere: { tags: ['site:paris'] },
+  }
+  for (const [name, selector] of Object.entries(selectors)) {
+    await ask('POST', path, { name, selector, condition }, eve.headers)
+  }
+  const namesOf = async (query: string) => {
+    const { body } = await ask('GET', `${path}?${query}`, undefined, eve.headers)
+    return (body as { rules: { name: string }[] }).rules.map(({ name }) => name)
+  }
+  t.strictSame(await namesOf('device=porch'), ['all', 'tagged', 'named'])
+  t.strictSame(await namesOf('device=porch&limit=2'), ['all', 'tagged'])
+  t.strictSame(await namesOf('device=nowhere'), [])
+  t.strictSame(await namesOf(''), Object.keys(selectors))
 })

@@ -16,7 +16,13 @@ const rules = {
 } as unknown as AlertRules
 
 const { app, people, store, ask } = await startAlertsApi(t, () => {
-  return { alerts: { rules } as never, numberOf: () => undefined, timeZone: 'UTC', nowMs: Date.now }
+  return {
+    alerts: { rules } as never,
+    numberOf: () => undefined,
+    deviceOf: () => undefined,
+    timeZone: 'UTC',
+    nowMs: Date.now,
+  }
 })
 
 async function personOf(role: string, { isUnverified = false } = {}) {

@@ -15,6 +15,7 @@ const { people, ask, app } = await startAlertsApi(t, async ({ postgres }) => {
   return {
     alerts: { ...made, ...({} as Pick<Alerts, 'channels' | 'coverageOf' | 'deliveries' | 'preview'>) },
     numberOf: name => numbers.get(name),
+    deviceOf: () => undefined,
     timeZone: 'Europe/Berlin',
     nowMs: Date.now,
   }

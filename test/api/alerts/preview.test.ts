@@ -53,7 +53,7 @@ const { people, ask, app } = await startAlertsApi(t, () => {
   })
   t.teardown(() => preview.close())
   const alerts = { preview } as unknown as Alerts
-  return { alerts, numberOf: () => undefined, timeZone: 'UTC', nowMs: () => nowMs }
+  return { alerts, numberOf: () => undefined, deviceOf: () => undefined, timeZone: 'UTC', nowMs: () => nowMs }
 })
 
 const ada = await people.person('ada@example.com')
