@@ -19,6 +19,12 @@ export function ownerOf(principal: Principal): Owner | undefined {
   return { all: role !== 'user', account: id }
 }
 
+/** Whether somebody may know of a device: as rules that are theirs may be about it. */
+export function mayRead(principal: Principal, device: { owner: number | null }): boolean {
+  const scope = readScopeOf(principal)
+  return scope === 'all' || (scope !== 'EMAIL_UNVERIFIED' && scope.owner === device.owner)
+}
+
 /** Behind the guard of the family. */
 export function refuseOthers(scope: Scope): void {
   scope.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {

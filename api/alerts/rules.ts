@@ -8,6 +8,7 @@ import { createSelection, type SelectableDevice } from '../../auth/devices/selec
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendInvalid, sendProblem } from '../admin/problem.ts'
 import { deviceName, idPath, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
+import { mayRead } from './guard-alerts.ts'
 import { refuseForeign, refuseUnevaluated } from './rule-check.ts'
 
 export const RuleDetails = z
@@ -47,7 +48,7 @@ const RulesQuery = z.strictObject({
 
 export interface RuleOptions {
   /** By its name; undefined for one that is not there. */
-  deviceOf: (name: string) => SelectableDevice | undefined
+  deviceOf: (name: string) => (SelectableDevice & { owner: number | null }) | undefined
   alerts: { rules: AlertRules; coverageOf: Alerts['coverageOf'] }
 }
 
@@ -70,10 +71,13 @@ function reads({ alerts, deviceOf }: RuleOptions): AdminOperation[] {
       parameters: { query: RulesQuery },
       success: { status: 200, description: 'A page of them', json: RuleList },
       async handle(asked, reply) {
-        const { limit, device } = asked.query
+        const { limit, device: name } = asked.query
         const who = ownerIn(asked)
         const list = (page: RulePage) => alerts.rules.list(who, page)
-        const found = await (device === undefined ? list(asked.query) : rulesOf(deviceOf(device), list, asked.query))
+        const device = name === undefined ? undefined : deviceOf(name)
+        // What somebody may not read is as one that is not there.
+        const readable = device !== undefined && mayRead(asked.principal, device) ? device : undefined
+        const found = await (name === undefined ? list(asked.query) : rulesOf(readable, list, asked.query))
         return reply.send({ rules: found.map(rule => detailsOf(rule, alerts)), next: nextOf(found, limit) })
       },
     }),

@@ -9,6 +9,8 @@ let alerts: AlertStore | undefined
 /** Those that a test has made; what else they have is not looked at here. */
 const channels: { id: number; owner: number | null; name: string; kind: string; settings: object }[] = []
 
+/** By the names of the devices that there are. */
+const owners = new Map<string, number | null>([['cellar', null]])
 const coverageOf = (rule: number) => (rule === 1 ? { covered: 7, isWhole: false } : undefined)
 
 const { people, store, ask } = await startAlertsApi(t, async ({ postgres }) => {
@@ -17,7 +19,7 @@ const { people, store, ask } = await startAlertsApi(t, async ({ postgres }) => {
   return {
     alerts: { ...alerts, channels: list, coverageOf, ...({} as Pick<Alerts, 'deliveries' | 'preview'>) },
     numberOf: () => undefined,
-    deviceOf: name => (name === 'porch' ? { name, tags: ['site:berlin'] } : undefined),
+    deviceOf: name => (owners.has(name) ? { name, tags: ['site:berlin'], owner: owners.get(name) ?? null } : undefined),
     timeZone: 'UTC',
     nowMs: Date.now,
   }
@@ -243,6 +245,7 @@ t.test('a file is imported as a whole or not at all', async t => {
 
 t.test('the rules of a device are those whose selector means it', async t => {
   const eve = await personOf('eve@example.com')
+  owners.set('porch', eve.id)
   const selectors = {
     all: { all: true },
     tagged: { tags: ['site:*'] },
@@ -253,12 +256,14 @@ t.test('the rules of a device are those whose selector means it', async t => {
   for (const [name, selector] of Object.entries(selectors)) {
     await ask('POST', path, { name, selector, condition }, eve.headers)
   }
-  const namesOf = async (query: string) => {
-    const { body } = await ask('GET', `${path}?${query}`, undefined, eve.headers)
+  const namesOf = async (query: string, headers = eve.headers) => {
+    const { body } = await ask('GET', `${path}?${query}`, undefined, headers)
     return (body as { rules: { name: string }[] }).rules.map(({ name }) => name)
   }
   t.strictSame(await namesOf('device=porch'), ['all', 'tagged', 'named'])
   t.strictSame(await namesOf('device=porch&limit=2'), ['all', 'tagged'])
   t.strictSame(await namesOf('device=nowhere'), [])
+  t.strictSame(await namesOf('device=cellar'), [], 'a device of somebody else is as one that is not there')
+  t.match(await namesOf('device=cellar&limit=1000', admin.headers), ['of ada'])
   t.strictSame(await namesOf(''), Object.keys(selectors))
 })
