@@ -10,6 +10,7 @@ import { type Config, readConfig } from '../settings/config.ts'
 import { runFeed } from './air-quality/feed.ts'
 import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'
+import { addRules } from './alerts.ts'
 import { startDemoCluster } from './cluster/demo-cluster.ts'
 import { createReplay } from './history.ts'
 import { importContentFiles, importHistory, registerDevices } from './prepare.ts'
@@ -39,7 +40,7 @@ function sensorsOf(state: DemoState): Sensor[] {
   const recorded = recordedStations.map(station => ({ ...parts(station), air: createReplay(station).at }))
   const modelled = modelledStations.map((station, index) => {
     const air = (timeMs: number) => modelWeather(station, timeMs, index / modelledStations.length)
-    return { ...parts(station), air }
+    return { ...parts(station), air, cellMs: station.cellMs, pauses: station.pauses }
   })
   return [...recorded, ...modelled]
 }
@@ -92,7 +93,8 @@ async function live(url: string, dataDirectory: string, state: DemoState): Promi
   writeDemoState(dataDirectory, state)
 }
 
-async function prepare({ url, admin, token }: Started, dataDirectory: string): Promise<DemoState> {
+async function prepare(started: Started, dataDirectory: string): Promise<DemoState> {
+  const { url, admin, token } = started
   const client = createAdminClient(() => ({ url: admin.url, token }))
   const state = readDemoState(dataDirectory)
   const registered = await registerDevices(client, state)
@@ -104,6 +106,7 @@ async function prepare({ url, admin, token }: Started, dataDirectory: string): P
   say(`${await importContentFiles(client)} content files were imported.`)
   const added = await addAirStations(client, state)
   writeDemoState(dataDirectory, state)
+  if (state.account !== undefined) await addRules(started, state.account.email)
   say(added > 0 ? `${added} air-quality stations were added.` : 'The air-quality stations of the last run go on.')
   if (!(await visible(url, visibleMsMax, stop.signal))) say('QuestDB does not show them yet; it will, in a moment.')
   return state

@@ -26,6 +26,10 @@ export interface RecordedStation extends Place {
 
 export interface ModelledStation extends Place {
   climate: Climate
+  /** How long a cell lasts; without it a month. */
+  cellMs?: number
+  /** Of each so long, the last part is without readings. */
+  pauses?: { everyMs: number; lastMs: number }
 }
 
 const minuteMs = 60_000
@@ -83,6 +87,8 @@ export const modelledStations: readonly ModelledStation[] = [
     expected_interval_seconds: 10,
     battery: false,
     climate: { temperatureMean: 12, temperatureSwing: 0.3, humidityMean: 72, humidityPerDegree: 3 },
+    // It has something to alert of.
+    pauses: { everyMs: 30 * minuteMs, lastMs: 5 * minuteMs },
   },
   {
     name: 'greenhouse',
@@ -110,5 +116,6 @@ export const modelledStations: readonly ModelledStation[] = [
     expected_interval_seconds: 10,
     battery: true,
     climate: { temperatureMean: 2, temperatureSwing: 4, humidityMean: 65, humidityPerDegree: 4 },
+    cellMs: 2 * hourMs,
   },
 ]

@@ -81,6 +81,18 @@ t.test('history and live readings are there, and a second run goes on where the 
   const latest = await json(`${first.url}/api/latest/all/72`)
   t.equal((latest['data'] as unknown[]).length, 8)
 
+  const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const rulesOf = async ({ url }: { url: string }) => {
+    const response = await fetch(`${url}/api/alert-rules`, { headers: { authorization: `Bearer ${token}` } })
+    const { rules } = (await response.json()) as { rules: { name: string; channels: number[] }[] }
+    return rules.map(({ name, channels }) => [name, channels.length])
+  }
+  const rules = [
+    ['The cellar is silent', 1],
+    ['A battery runs low', 1],
+  ]
+  t.strictSame(await rulesOf(first), rules)
+
   const key = await showsStations(t, first, dataDirectory)
 
   await stopDemo(t, first)
@@ -94,6 +106,7 @@ t.test('history and live readings are there, and a second run goes on where the 
   t.match(second.output(), /The devices of the last run go on/)
   t.match(second.output(), /^0 content files were imported/m)
   t.match(second.output(), 'The air-quality stations of the last run go on.')
+  t.strictSame(await rulesOf(second), rules, 'and the rules')
   await caughtUp(second)
   const points = /(\d+) data points of DEL-01 are stored/.exec(second.output())?.[1]
   t.ok(Number(points) < 10_000, `${points} data points fill the gap`)

@@ -38,6 +38,25 @@ t.test('a reading that is refused for now is sent again, the same', async t => {
   t.strictSame(faults, ['roof: 503 {}'], 'a fault is told once')
 })
 
+t.test('a sensor that pauses sends nothing meanwhile, and goes on', async t => {
+  const stop = new AbortController()
+  const { url, seen } = await startAnswering(t, (_request, index, response) => {
+    if (index === 2) response.on('close', () => stop.abort())
+    return { status: 200, text: '{}' }
+  })
+  // Of each 40 moments of its clock the last 30 are a pause.
+  let tick = 0
+  const told: number[] = []
+  const now = () => {
+    told.push(tick)
+    return tick++
+  }
+  const pausing = { ...sensor, random: () => 0, pauses: { everyMs: 40, lastMs: 30 } }
+  await runSensor(pausing, { url, now, intervalMs: 0, retryDelayMs: 5, signal: stop.signal, onFault: () => {} })
+  t.equal(seen.length, 3)
+  t.ok(told.length > 30, `${told.length} moments were looked at`)
+})
+
 t.test('a sensor that is refused for good says so and stops', async t => {
   const { seen, faults } = await runAgainst(t, [200, 401], 10)
   t.equal(seen.length, 2)
