@@ -229,6 +229,14 @@ t.test('what the preview draws is there on a phone, too', async t => {
     await page.goto(`${server.url}/alerts/rules/1`)
     await page.getByRole('application').waitFor()
     await inspect(t, page, 'a rule, phone')
+    server.channels = []
+    await page.reload()
+    await becomes(
+      t,
+      () => page.getByLabel('A mail to ada@example.com').isChecked(),
+      false,
+      'a rule that is there gets no channel by itself',
+    )
   })
 })
 

@@ -85,7 +85,11 @@ function Editor({ rule, channels, fleet }: EditorProps) {
         </div>
         <div class="card">
           <h2>Whom to tell</h2>
-          <TellFields {...{ form, channels, mailTo, onMailTo: setMailTo }} onChange={change} />
+          <TellFields
+            {...{ form, channels, mailTo, onMailTo: setMailTo }}
+            isNew={rule === undefined}
+            onChange={change}
+          />
           <div class="actions">
             <button type="submit" class="button strong" disabled={isBusy}>
               {rule === undefined ? 'Add the rule' : 'Save'}

@@ -17,13 +17,14 @@ const severityNames = {
 export interface TellFieldsProps {
   form: RuleForm
   channels: readonly Channel[]
+  isNew: boolean
   /** Where to mail to without a channel yet. */
   mailTo: string | undefined
   onMailTo: (address: string | undefined) => void
   onChange: (change: Partial<RuleForm>) => void
 }
 
-export function TellFields({ form, channels, mailTo, onMailTo, onChange }: TellFieldsProps) {
+export function TellFields({ form, channels, isNew, mailTo, onMailTo, onChange }: TellFieldsProps) {
   return (
     <>
       <div class="fields">
@@ -71,7 +72,7 @@ export function TellFields({ form, channels, mailTo, onMailTo, onChange }: TellF
             </span>
           </label>
         ))}
-        {channels.length === 0 ? <MailToMe mailTo={mailTo} onMailTo={onMailTo} /> : null}
+        {channels.length === 0 ? <MailToMe {...{ isNew, mailTo, onMailTo }} /> : null}
       </fieldset>
       <label class="field">
         What to do
@@ -101,11 +102,11 @@ function toggled(ids: readonly number[], id: number, isChosen: boolean): number[
   return isChosen ? [...others, id] : others
 }
 
-/** Who has no channel yet is mailed, if they like. */
-function MailToMe({ mailTo, onMailTo }: Pick<TellFieldsProps, 'mailTo' | 'onMailTo'>) {
+/** Who has no channel yet is mailed, if they like; of a rule that is there, nothing changes by itself. */
+function MailToMe({ isNew, mailTo, onMailTo }: Pick<TellFieldsProps, 'isNew' | 'mailTo' | 'onMailTo'>) {
   const profile = lastValue(useResource<{ email: string }>(addressOf('/v1/auth/me')))
   const email = profile?.email
-  useEffect(() => onMailTo(email), [email])
+  useEffect(() => (isNew ? onMailTo(email) : undefined), [email, isNew])
   if (email === undefined) return <p class="soft">There is no channel yet: the alert shows on the pages alone.</p>
   return (
     <label class="check">
