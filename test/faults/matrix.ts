@@ -1,6 +1,7 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
 import type { Harness } from './experiment.ts'
+import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
 import { eraseSeries } from './rows/erase.ts'
 import { changeWhileFrozen } from './rows/frozen-changes.ts'
@@ -83,4 +84,14 @@ export const matrix: MatrixRow[] = [
     minutes: 1.5,
     run: (...given) => clockAheadOfRetention(...given),
   },
+  {
+    row: '29a',
+    what: 'killed with alerts at eight points',
+    cycles: 45,
+    minutes: 5,
+    run: (...given) => dieWithAlerts(...given),
+  },
+  { row: '29b', what: 'alerts, databases frozen', cycles: 1, minutes: 2, run: alertsWhileFrozen },
+  { row: '29c', what: 'alerts, clock an hour off', cycles: 2, minutes: 1, run: alertsWithWrongClock },
+  { row: '29d', what: 'alerts, bad receivers', cycles: 1, minutes: 1.5, run: alertsToBadReceivers },
 ]

@@ -88,7 +88,7 @@ export function pointsRequest(sn: string, key: string, points: readonly object[]
   return httpRequest('POST', path, basic(key, ''), 'application/json', JSON.stringify(points))
 }
 
-function basic(name: string, password: string): string {
+export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 

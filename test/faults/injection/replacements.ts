@@ -53,6 +53,19 @@ export const replacements: readonly Replacement[] = [
     changes: 'endJob',
     wrapper: 'wrapped-erase-records.ts',
   },
+  { importer: 'alerts/alerts.ts', target: 'alerts/store/apply.ts', wrapper: 'wrapped-alert-apply.ts' },
+  { importer: 'alerts/outbox/flush.ts', target: 'alerts/outbox/flush-group.ts', wrapper: 'wrapped-alert-flush.ts' },
+  { importer: 'alerts/outbox/outbox.ts', target: 'alerts/outbox/overflow.ts', wrapper: 'wrapped-alert-overflow.ts' },
+  {
+    importer: 'alerts/delivery/dispatch.ts',
+    target: 'alerts/delivery/claim-rows.ts',
+    wrapper: 'wrapped-alert-claims.ts',
+  },
+  {
+    importer: 'alerts/delivery/dispatch.ts',
+    target: 'alerts/delivery/outcome-rows.ts',
+    wrapper: 'wrapped-alert-outcomes.ts',
+  },
 ]
 
 /** The address of the real module, from that of its wrapper. */

@@ -32,15 +32,30 @@ export const erasePoints = [
 ] as const
 /** Those of a reading with an idempotency key: behind its stamp, and behind its row. Others follow in its group. */
 const keyPoints = ['stamp-reserved', 'key-claimed'] as const
+/**
+ * Those of an alert: what the engine has found is not stored yet, is written and not committed, is committed; a notification is
+ * made and not committed, is committed, is claimed, was sent, and is noted as sent.
+ */
+export const alertPoints = [
+  'alerts-found',
+  'alerts-written',
+  'alerts-applied',
+  'group-told',
+  'notifications-made',
+  'notification-claimed',
+  'notification-sent',
+  'notification-noted',
+] as const
+export type AlertPoint = (typeof alertPoints)[number]
 export const failPoints = [...journalPoints, ...keyPoints] as const
 export type ErasePoint = (typeof erasePoints)[number]
-export type FailPoint = (typeof failPoints)[number] | ErasePoint
+export type FailPoint = (typeof failPoints)[number] | ErasePoint | AlertPoint
 
 /** Each kind of rows has a journal and a forwarder of its own. */
 export const faultRows = ['readings', 'points'] as const
 export type FaultRows = (typeof faultRows)[number]
 
-const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints])
+const points: ReadonlySet<string> = new Set([...failPoints, ...erasePoints, ...alertPoints])
 
 const FaultSettings = z.object({
   /** `after-append:17` dies at the 17th pass. */
