@@ -6,7 +6,7 @@ import type { Severity } from './rule.ts'
 export type MessageType = 'alert.firing' | 'alert.resolved' | 'alert.repeat' | 'alert.flapping' | 'alert.test'
 
 /** How an alert stands when it is told. */
-export type ToldState = 'firing' | 'resolved' | 'flapping'
+type ToldState = 'firing' | 'resolved' | 'flapping'
 
 export interface MessageAlert {
   id: string

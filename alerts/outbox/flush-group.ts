@@ -24,7 +24,7 @@ import { type SortedMembers, sortMembers } from './sort-members.ts'
 import { ToldList } from './told-list.ts'
 
 /** What a kind of channels is like. */
-export interface KindRules {
+interface KindRules {
   /** Each alert is to be in a notification, and again while it fires. */
   wantsAll: boolean
   refreshMs: number | undefined

@@ -8,7 +8,7 @@ import { createSilencer, type OffsetMs } from '../core/silence.ts'
 import type { HeldMember } from './member-rows.ts'
 import { readSilencings } from './silence-rows.ts'
 
-export interface Held {
+interface Held {
   by: HeldMember['by']
   /** When it is looked at again. */
   untilMs: number

@@ -19,7 +19,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const idLength = 24
 
 /** The `webhook-id` of Standard Webhooks. */
-export function createWebhookId(): string {
+function createWebhookId(): string {
   return `msg_${Array.from({ length: idLength }, () => digits[randomInt(digits.length)]).join('')}`
 }
 

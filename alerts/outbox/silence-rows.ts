@@ -20,7 +20,7 @@ export interface AlertSilences {
   remove(who: Owner, id: number, actor: string): Promise<Outcome>
 }
 
-export interface SilencePage {
+interface SilencePage {
   limit: number
   /** The id of the last one of the page before. */
   after?: number | undefined

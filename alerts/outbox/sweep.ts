@@ -57,7 +57,7 @@ const idlePairs = `DELETE FROM alert_pairs WHERE (rule_id, device) IN (
   WHERE changed_at <= $1::timestamptz - interval '2 hours' AND state->>'phase' = 'idle' AND state->>'flapping' = 'false'
   ORDER BY changed_at LIMIT ${rowsMax})`
 
-export const alertSweepStatements: readonly string[] = [
+const statements: readonly string[] = [
   ...steps.map(({ table, from = table, where }) => {
     return `DELETE FROM ${table} WHERE id IN (SELECT ${table}.id FROM ${from} WHERE ${where} LIMIT ${rowsMax})`
   }),
@@ -70,7 +70,7 @@ export function createAlertSweep({ pool, nowMs, leads, log }: AlertSweepOptions)
 
   async function run(): Promise<void> {
     const at = new Date(nowMs())
-    for (const text of alertSweepStatements) {
+    for (const text of statements) {
       let removed: number | null = rowsMax
       while (removed === rowsMax && !isClosed && leads()) removed = (await pool.query(text, [at])).rowCount
     }

@@ -6,7 +6,7 @@ import type { PairKey } from './pairs.ts'
 
 export type WrittenChange = AlertChange & { id: number }
 
-/** By rule and device, as `keyOf` writes them. They do not change until the end of the transaction. */
+/** By rule and device, with a blank between them. They do not change until the end of the transaction. */
 export async function openAlerts(
   transaction: Transaction,
   pairs: readonly PairKey[],

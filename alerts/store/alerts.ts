@@ -21,7 +21,7 @@ import {
 } from './alert-queries.ts'
 import { type AlertRecord, alertRowOf } from './alert-rows.ts'
 
-export type { AlertCount, AlertQuery }
+export type { AlertQuery }
 
 export interface AlertWithEvents extends AlertRow {
   /** The latest, oldest first. */

@@ -129,7 +129,7 @@ function lastOfEachPair(transitions: readonly Transition[]): PairTransition[] {
   return [...pairs.values()]
 }
 
-export function keyOf({ rule, device }: { rule: number; device: number }): string {
+function keyOf({ rule, device }: { rule: number; device: number }): string {
   return `${rule} ${device}`
 }
 

@@ -65,7 +65,7 @@ function isForgettable(state: PairState): boolean {
   return !isOpen(state) && state.changesMs.length === 0 && Object.is(state.seenUs, idlePair.seenUs)
 }
 
-export async function deletePairs(transaction: Transaction, pairs: readonly PairKey[]): Promise<void> {
+async function deletePairs(transaction: Transaction, pairs: readonly PairKey[]): Promise<void> {
   if (pairs.length === 0) return
   await transaction.query(
     'DELETE FROM alert_pairs USING unnest($1::int[], $2::int[]) AS gone (rule, device) WHERE rule_id = rule AND alert_pairs.device = gone.device',
