@@ -31,7 +31,7 @@ const names = [
   'content-files',
   'properties',
 ]
-const slowNames = ['dashboard', 'backfill', 'large-body', 'auth', 'air-quality', 'cluster', 'stats']
+const slowNames = ['dashboard', 'backfill', 'large-body', 'alerts', 'auth', 'air-quality', 'cluster', 'stats']
 const allNames = [...names, ...slowNames]
 const root = resolve(import.meta.dirname, '..')
 
