@@ -28,12 +28,13 @@ export const alertmanager: ChannelKind<'alertmanager'> = {
 function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: Message) {
   const { device, metric, value, location, resolved_at: resolvedAt } = alert
   const labels = {
+    // First: a tag may have one of the other names.
+    ...(group === null || group.value === '' ? {} : { [group.tag]: group.value }),
     alertname: rule.name,
     severity: rule.severity,
     rule_id: String(rule.id),
     ...(device === null ? {} : { device }),
     ...(metric === null ? {} : { metric }),
-    ...(group === null || group.value === '' ? {} : { [group.tag]: group.value }),
   }
   const annotations = {
     summary: device === null ? rule.name : `${rule.name}: ${device}`,

@@ -181,6 +181,8 @@ test('Alertmanager: the same labels from the beginning to the end, and an end th
     site: 'berlin',
   }
   t.strictSame(firing.json[0].labels, labels)
+  const named = await sent('alertmanager', settings, alertMessage({ group: { tag: 'severity', value: 'x' } }))
+  t.equal(named.json[0].labels.severity, 'critical')
   t.match(firing.json, [{ startsAt: '2026-05-01T10:00:00.000Z', endsAt: '2026-05-01T10:15:30.000Z' }])
   const resolved = messageAlert({ state: 'resolved', value: null, resolved_at: '2026-05-01T11:00:00.000Z' })
   const over = await sent('alertmanager', settings, alertMessage({ type: 'alert.resolved', group, alerts: [resolved] }))
