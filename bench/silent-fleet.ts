@@ -84,6 +84,7 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     isSettled: () => true,
     markTaken: () => () => true,
     async *readings() {},
+    batteryDays: async () => new Map(),
     facts: async () => [],
     unitOf: () => null,
     deliver: options,

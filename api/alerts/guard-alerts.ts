@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Owner } from '../../alerts/core/outcome.ts'
+import { createScopeCheck, type ScopedDevice } from '../../auth/devices/device-scope.ts'
 import { type Principal, readScopeOf } from '../../auth/policy.ts'
 import { requesterOf } from '../admin/guard.ts'
 import { sendProblem } from '../admin/problem.ts'
@@ -20,9 +21,9 @@ export function ownerOf(principal: Principal): Owner | undefined {
 }
 
 /** Whether somebody may know of a device: as rules that are theirs may be about it. */
-export function mayRead(principal: Principal, device: { owner: number | null }): boolean {
+export function mayRead(principal: Principal, device: ScopedDevice): boolean {
   const scope = readScopeOf(principal)
-  return scope === 'all' || (scope !== 'EMAIL_UNVERIFIED' && scope.owner === device.owner)
+  return scope !== 'EMAIL_UNVERIFIED' && createScopeCheck(scope)(device)
 }
 
 /** Behind the guard of the family. */

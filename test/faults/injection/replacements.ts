@@ -53,17 +53,34 @@ export const replacements: readonly Replacement[] = [
     changes: 'endJob',
     wrapper: 'wrapped-erase-records.ts',
   },
-  { importer: 'alerts/alerts.ts', target: 'alerts/store/apply.ts', wrapper: 'wrapped-alert-apply.ts' },
-  { importer: 'alerts/outbox/flush.ts', target: 'alerts/outbox/flush-group.ts', wrapper: 'wrapped-alert-flush.ts' },
-  { importer: 'alerts/outbox/outbox.ts', target: 'alerts/outbox/overflow.ts', wrapper: 'wrapped-alert-overflow.ts' },
+  {
+    importer: 'alerts/alerts.ts',
+    target: 'alerts/store/apply.ts',
+    changes: 'applyTransitions',
+    wrapper: 'wrapped-alert-apply.ts',
+  },
+  {
+    importer: 'alerts/outbox/flush.ts',
+    target: 'alerts/outbox/flush-group.ts',
+    changes: 'flushGroup',
+    wrapper: 'wrapped-alert-flush.ts',
+  },
+  {
+    importer: 'alerts/outbox/outbox.ts',
+    target: 'alerts/outbox/overflow.ts',
+    changes: 'createOverflow',
+    wrapper: 'wrapped-alert-overflow.ts',
+  },
   {
     importer: 'alerts/delivery/dispatch.ts',
     target: 'alerts/delivery/claim-rows.ts',
+    changes: 'claimNext',
     wrapper: 'wrapped-alert-claims.ts',
   },
   {
     importer: 'alerts/delivery/dispatch.ts',
     target: 'alerts/delivery/outcome-rows.ts',
+    changes: 'noteOutcome',
     wrapper: 'wrapped-alert-outcomes.ts',
   },
 ]
