@@ -85,7 +85,7 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
   close(): Promise<void>
 }
 
-export interface AlertMeter {
+interface AlertMeter {
   engine(): EngineHostState
   /** Notifications that were given up as too many waited. */
   givenUp(): number

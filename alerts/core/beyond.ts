@@ -6,7 +6,7 @@ import type { PairState } from './pair.ts'
 import { referenceOf, type Samples, withSample } from './samples.ts'
 
 /** `between`: no longer beyond the threshold, and not behind it by the hysteresis; `unknown`: it says nothing of it. */
-export type Side = 'beyond' | 'between' | 'back' | 'unknown'
+type Side = 'beyond' | 'between' | 'back' | 'unknown'
 
 export interface Sight {
   readonly side: Side

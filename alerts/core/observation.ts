@@ -1,14 +1,13 @@
 /** What the evaluation of a rule is told, in the order in which it came to be known. */
 
-export const endReasons = [
-  'rule_removed',
-  'rule_disabled',
-  'rule_changed',
-  'device_removed',
-  'device_off',
-  'not_selected',
-] as const
-export type EndReason = (typeof endReasons)[number]
+/** Why an alert ends though it has not cleared. */
+export type EndReason =
+  | 'rule_removed'
+  | 'rule_disabled'
+  | 'rule_changed'
+  | 'device_removed'
+  | 'device_off'
+  | 'not_selected'
 
 export type Observation =
   /** The value is of the rule's metric; NaN: only that the device is alive. Time in epoch microseconds. */

@@ -3,7 +3,7 @@
 import type { Samples } from './samples.ts'
 
 /** `clearing`: it fires, and has been back behind its threshold for less than `keep_firing_seconds`. */
-export type Phase = 'idle' | 'pending' | 'firing' | 'clearing'
+type Phase = 'idle' | 'pending' | 'firing' | 'clearing'
 
 /** Times in epoch milliseconds, NaN for none. They are those of observations, at most of their receipt, and never decrease. */
 export interface PairState {

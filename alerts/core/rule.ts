@@ -11,7 +11,7 @@ export type Severity = (typeof severities)[number]
 
 const durationSeconds = z.int().min(0).max(604_800)
 
-export const TagKey = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be the key of a tag')
+const TagKey = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be the key of a tag')
 
 const fields = {
   name: plainText({ min: 1, max: 64 }),
