@@ -29,6 +29,8 @@ export interface BatchWriterOptions {
 }
 
 const writeEveryMs = 10_000
+/** One a minute. */
+const attemptsPerLine = 60
 
 export class BatchWriter {
   readonly #options: BatchWriterOptions
@@ -59,16 +61,16 @@ export class BatchWriter {
   async #apply(transitions: readonly Transition[], untilMs: number): Promise<void> {
     const { store, log, signal, applied, retryMs = 1000 } = this.#options
     const evaluatedUntilMs = Number.isFinite(untilMs) ? untilMs : undefined
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
+    for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         const { unknownRules } = await store.apply({ batch: this.#batch, transitions, evaluatedUntilMs })
-        if (!isFirst) log.info({ transitions: transitions.length }, 'changes of alerts are written again')
+        if (attempt > 0) log.info({ transitions: transitions.length }, 'changes of alerts are written again')
         this.#pending = []
         if (evaluatedUntilMs !== undefined) this.#committed(evaluatedUntilMs)
         applied(unknownRules)
         return
       } catch (error) {
-        if (isFirst)
+        if (attempt % attemptsPerLine === 0)
           log.warn({ err: error, transitions: transitions.length }, 'changes of alerts cannot be written; they wait')
         await sleep(retryMs, undefined, { signal }).catch(() => undefined)
       }

@@ -291,11 +291,13 @@ class Host {
     const id = ids[this.#last.ruleAt % ids.length]
     if (id === undefined) return
     const rule = this.#rules.get(id) as Rule
-    if (this.#last.deviceAt === 0 && rule.owner !== null) {
-      const readable = await this.#options.learnOwner(rule.owner)
+    if (this.#last.deviceAt === 0) {
+      const readable = rule.owner === null ? '' : await this.#options.learnOwner(rule.owner)
       // It may have gone meanwhile.
       if (this.#rules.get(id) !== rule || this.#run !== run) return
-      if (this.#readBy.get(id) !== readable) run.coverageChanged(rule, this.#coverage.setRule(rule))
+      // There may be room for more pairs.
+      const isStale = (this.#readBy.get(id) ?? '') !== readable || this.#coverage.of(id)?.isWhole === false
+      if (isStale) run.coverageChanged(rule, this.#coverage.setRule(rule))
       this.#readBy.set(id, readable)
     }
     const devices = this.#coverage.devicesOf(id).slice(this.#last.deviceAt, this.#last.deviceAt + factsPerLook)

@@ -129,6 +129,8 @@ export class EngineRun {
       await this.#until(() => this.#isMissing || this.#intake.takeDropped())
       this.#isMissing = false
       this.#isLive = false
+      // Until all is known again, nobody is silent.
+      this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#options.nowMs() })
       if (Number.isFinite(this.#state.untilMs)) fromMs = this.#state.untilMs
       log.warn({ from: new Date(fromMs) }, 'alerts are evaluated again by the stored readings: some were not told')
     }
@@ -139,7 +141,8 @@ export class EngineRun {
     const { log, nowMs, isSettled, markTaken, rules, coverage } = this.#options
     const isShown = markTaken()
     await this.#until(() => isSettled() && isShown())
-    const fromMs = Math.max(sinceMs, nowMs() - dayMs) - bounds.replaySlackMs
+    // Our clock may have been set back meanwhile.
+    const fromMs = Math.min(Math.max(sinceMs, nowMs() - dayMs), nowMs()) - bounds.replaySlackMs
     await this.#retried(() => this.#replay(fromMs))
     for (const rule of rules.values()) this.#tellFacts(coverage.devicesOf(rule.id))
     this.#thread.post({ kind: 'outage', isOut: this.#options.isOut(), nowMs: nowMs() })

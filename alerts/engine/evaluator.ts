@@ -95,11 +95,12 @@ export class Evaluator {
     })
   }
 
-  #addPair(place: number, device: number): void {
+  #addPair(place: number, device: number): number {
     const isNewDevice = this.#pairs.slotOf(device) < 0
     const pair = this.#pairs.add(place, device)
     if (isNewDevice) this.#times.clear(this.#pairs.slotOf(device))
     this.#silence.added(pair)
+    return pair
   }
 
   uncover(id: number, devices: Int32Array, reason: EndReason, nowMs: number): void {
@@ -136,13 +137,16 @@ export class Evaluator {
     }
   }
 
-  /** The state of the last run. */
+  /** The state of the last run. What is not covered any more ends. */
   restore(id: number, device: number, state: PairState): void {
-    const pair = this.#pairOf(id, device)
-    if (pair < 0) return
+    const place = this.#places.get(id)
+    if (place === undefined) return
+    const found = this.#pairs.find(place, device)
+    const pair = found < 0 ? this.#addPair(place, device) : found
     this.#states.set(pair, state)
     this.queue.restored(id, device, state)
-    this.#schedule(pair)
+    if (found < 0) this.#removePair(pair, 'not_selected', this.#nowMs)
+    else this.#schedule(pair)
   }
 
   take(reading: EngineReading): void {

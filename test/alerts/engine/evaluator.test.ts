@@ -1,5 +1,6 @@
 import { test } from 'tap'
 import { Condition, metricOf } from '../../../alerts/core/condition.ts'
+import { idlePair } from '../../../alerts/core/pair.ts'
 import { isOfWhole } from '../../../alerts/core/rule.ts'
 import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { type EngineReading, Evaluator } from '../../../alerts/engine/evaluator.ts'
@@ -318,6 +319,20 @@ test('what a rule does not cover any more ends, and nothing of it is left', asyn
   t.equal(world.evaluator.pairCount, 0)
   world.read(1, 10_001, 35)
   t.strictSame(world.told(), [])
+})
+
+test('what was open and is not covered any more ends with the next start', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2])
+  for (const device of [1, 2]) world.read(device, 10, 35)
+  const rows = world.evaluator.takeTransitions(10)
+  const next = createWorld()
+  next.outage(true, 100)
+  next.rule(1, warm, [1])
+  for (const { rule, device, state } of rows) next.evaluator.restore(rule, device, state)
+  next.evaluator.restore(7, 1, idlePair)
+  t.strictSame(next.told(), ['1/2 resolved 100'])
+  t.equal(next.evaluator.pairCount, 1)
 })
 
 test('a replay goes on from the states of the last run', async t => {
