@@ -196,11 +196,13 @@ t.test('of several nodes one sends, and what a dead one has claimed is sent by a
   const webhookId = await queueNotification(pool, { channel: id, nowMs: parts.clock.nowMs })
   first.wake()
   await waitFor('it is under way', () => receiver.received.length === 1)
-  const second = openDelivery(t, parts)
+  let tries = 0
+  const second = openDelivery(t, parts, { requireLead: async () => void tries++ })
   const idle = openDelivery(t, parts, { leads: () => false })
   second.wake()
   idle.wake()
   receiver.answer = response => void response.writeHead(204).end()
+  await waitFor('the second one has tried', () => tries > 0)
   await second.close()
   t.equal(receiver.received.length, 1, 'while the claim holds nobody else sends it')
   const third = openDelivery(t, parts)
@@ -218,13 +220,16 @@ t.test('of several nodes one sends, and what a dead one has claimed is sent by a
 t.test('a node that does not lead claims nothing, whatever it thinks', async t => {
   const receiver = await startReceiver(t)
   const parts = deliveryParts(pool)
+  let asked = 0
   const requireLead = async () => {
+    asked += 1
     throw new Error('another node leads')
   }
   const delivery = openDelivery(t, parts, { requireLead })
   const { id } = await addChannel(delivery, webhookAt(`${receiver.origin}/lead`))
   const webhookId = await queueNotification(pool, { channel: id, nowMs: parts.clock.nowMs })
   delivery.wake()
+  await waitFor('it has tried', () => asked > 0)
   await delivery.close()
   t.match(await row(webhookId), { state: 'waiting', attempts: 0, claimed_until: null })
   t.strictSame(receiver.received, [])
