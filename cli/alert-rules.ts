@@ -54,7 +54,7 @@ Conditions:
   {"kind":"silent"}                                              as the fleet page shows it, or with "after_seconds"
   {"kind":"above","metric":"temperature","value":-15,"hysteresis":1}      or "below"
   {"kind":"change","metric":"pressure","value":-3,"window_seconds":10800}
-  {"kind":"battery","metric":"battery_percentage","value":20}
+  {"kind":"battery","metric":"battery_percentage","value":20}    or {"kind":"battery","days":14}
   {"kind":"completeness","share":0.9}
   {"kind":"site_silent","share":0.5,"count":3}
   {"kind":"service","fact":"disk_full","days":7}

@@ -1,10 +1,9 @@
 /** Which rules somebody may have, and which of them something evaluates. */
 
 import type { FastifyReply } from 'fastify'
-import type { Condition } from '../../alerts/core/condition.ts'
 import type { NewRule } from '../../alerts/core/rule.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { type Issue, sendProblem } from '../admin/problem.ts'
+import { sendProblem } from '../admin/problem.ts'
 
 type Checked = Pick<NewRule, 'condition'>
 
@@ -25,12 +24,8 @@ export function refuseUnevaluated(
   reply: FastifyReply,
   rules: readonly { readonly rule: Checked; readonly place: string }[],
 ): FastifyReply | undefined {
-  const errors = rules.flatMap(({ rule, place }) => notEvaluated(rule.condition, place))
+  const errors = rules
+    .filter(({ rule }) => rule.condition.kind === 'suspect')
+    .map(({ place }) => ({ path: `${place}condition.kind`, message: 'is not evaluated' }))
   return errors.length === 0 ? undefined : sendProblem(reply, 'BODY_INVALID', { errors })
-}
-
-function notEvaluated(condition: Condition, place: string): Issue[] {
-  if (condition.kind === 'suspect') return [{ path: `${place}condition.kind`, message: 'is not evaluated' }]
-  const isOfDays = condition.kind === 'battery' && condition.days !== undefined
-  return isOfDays ? [{ path: `${place}condition.days`, message: 'is not evaluated' }] : []
 }
