@@ -87,6 +87,11 @@ t.test('each fires once on a day on which it should', async t => {
     })
     t.match(answer, { supported: true, total: 1, devices: [{ device, count: 1, intervals: { length: 1 } }] }, what)
   }
+  const { stdout: table } = await run('rules', 'preview', ...(recipes[0]?.words ?? []), '--days', '2')
+  t.match(
+    table,
+    /^device +fires +longest\nfreezer +1 +\d+ s\n\nweek +fires +with half of --for +with twice\n2\d{3}-W\d\d /,
+  )
   for (const { what, words } of recipes.slice(7)) {
     const { stdout } = await run('rules', 'preview', ...words)
     t.equal(stdout, 'stored readings say nothing of this condition\n', what)
