@@ -6,7 +6,7 @@ export interface ChoiceFieldProps<Value extends string> {
   label: string
   value: Value
   /** What each is called, in the order in which they are offered. */
-  names: Readonly<Record<Value, string>>
+  names: Readonly<Partial<Record<Value, string>>>
   onChange: (value: Value) => void
 }
 
