@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
 import { type Test, test } from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
 import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
 import type { Fact } from '../../../alerts/core/fact.ts'
 import type { Owner } from '../../../alerts/core/outcome.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
-import { NewRule } from '../../../alerts/core/rule.ts'
+import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
 import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
 import { readPairs } from '../../../alerts/store/pairs.ts'
-import { createAlertRules } from '../../../alerts/store/rules.ts'
+import { type AlertRules, createAlertRules } from '../../../alerts/store/rules.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
@@ -25,18 +26,12 @@ interface Row {
 const everybody: Owner = { all: true, account: null }
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
 
-/** What several processes in a row have in common: PostgreSQL, the registry, and the readings that are stored. */
-async function createWorld(t: Test) {
-  const { store } = await startDatabases(t, nowhere)
-  const pool = store.postgres
-  const stored: Row[] = []
+/** Devices come and go, and their owners may lose what they may read. */
+function createRegistry() {
   /** Accounts that may not read even what is theirs. */
   const blocked = new Set<number>()
-  const facts: Fact[] = []
   const registry = new Map<number, AlertDevice>()
   const listeners: Parameters<AlertDevices['onChange']>[0][] = []
-  const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
-  const rules = createAlertRules({ ...shared, groupValueOf: () => '' })
   const devices: AlertDevices = {
     all: () => registry.values(),
     byNumber: number => registry.get(number),
@@ -44,31 +39,35 @@ async function createWorld(t: Test) {
     mayRead: (owner, device) => owner === null || (device.owner === owner && !blocked.has(owner)),
     seriesOf: (_, metric) => (metric === 'temperature' ? { column: 0 } : undefined),
   }
+  return {
+    devices,
+    blocked,
+    device(number: number, more: Partial<AlertDevice> = {}) {
+      const names = { number, symbol: `s${number}`, name: `d${number}`, location_short: '' }
+      const device = { ...names, tags: [], owner: null, log_switch: true, ...more }
+      registry.set(number, device)
+      for (const listener of listeners) listener(device, false)
+    },
+    remove(number: number) {
+      const device = registry.get(number) as AlertDevice
+      registry.delete(number)
+      for (const listener of listeners) listener(device, true)
+    },
+  }
+}
+
+/** What several processes in a row have in common: PostgreSQL, the registry, and the readings that are stored. */
+async function createWorld(t: Test) {
+  const { store } = await startDatabases(t, nowhere)
+  const pool = store.postgres
+  const registry = createRegistry()
+  const stored: Row[] = []
+  const facts: Fact[] = []
+  const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
+  const rules = createAlertRules({ ...shared, groupValueOf: () => '' })
   let isSettled = true
   const hosts: { host: EngineHost; lead: { isLeading: boolean } }[] = []
   t.teardown(() => Promise.all(hosts.map(({ host }) => host.close())))
-
-  const lastOf = (number: number) => {
-    return stored
-      .filter(({ device }) => device === number)
-      .toSorted((a, b) => a.timeMs - b.timeMs)
-      .at(-1)
-  }
-
-  async function* read({ devices: asked, fromUs, toUs }: AskedReadings): AsyncGenerator<AlertReadings> {
-    const numbers = new Set(asked.map(({ number }) => number))
-    const rows = stored
-      .filter(({ device, timeMs }) => numbers.has(device) && timeMs * 1000 >= fromUs && timeMs * 1000 < toUs)
-      .toSorted((a, b) => a.timeMs - b.timeMs)
-    yield {
-      device: Int32Array.from(rows, ({ device }) => device),
-      timesUs: Float64Array.from(rows, ({ timeMs }) => timeMs * 1000),
-      values: [Float64Array.from(rows, ({ temperature }) => temperature)],
-      length: rows.length,
-    }
-  }
-
-  const live = liveOf(lastOf)
 
   function start(more: Partial<EngineHostOptions> = {}): EngineHost {
     const lead = { isLeading: true }
@@ -80,37 +79,15 @@ async function createWorld(t: Test) {
       isOut: () => false,
       isSettled: () => isSettled,
       markTaken: () => () => true,
-      devices,
-      live,
-      readings: read,
+      devices: registry.devices,
+      live: liveOf(stored),
+      readings: asked => readStored(stored, asked),
       facts: async () => facts,
       batteryDays: async devices => new Map(devices.map(({ number }) => [number, number])),
-      learnOwner: async owner => {
-        if (blocked.has(owner)) return 'none'
-        return 'own'
-      },
+      learnOwner: async owner => (registry.blocked.has(owner) ? 'none' : 'own'),
       readRules: rules.all,
       readVersions: rules.versions,
-      store: {
-        readRow: () => readEngineRow(pool),
-        readPairs: () => readPairs(pool),
-        async apply({ evaluatedUntilMs, ...batch }) {
-          const until = evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }
-          const requireLead = async () => {
-            if (!lead.isLeading) throw new Error('another one leads')
-          }
-          return await applyTransitions(pool, {
-            ...shared,
-            ...batch,
-            ...until,
-            nowMs: Date.now(),
-            requireLead,
-            groupValueOf: () => '',
-          })
-        },
-        writeEvaluatedUntil: evaluatedUntilMs =>
-          writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead: async () => undefined }),
-      },
+      store: storeOf(shared, lead),
     })
     rules.onChange(host.rulesChanged)
     hosts.push({ host, lead })
@@ -118,11 +95,13 @@ async function createWorld(t: Test) {
   }
 
   return {
+    ...registry,
     pool,
     rules,
-    blocked,
     facts,
     start,
+    addRule: (condition: object, more: object = {}, owner = everybody) => addRule(rules, condition, more, owner),
+    alerts: () => alertsIn(pool),
     settle: (is: boolean) => {
       isSettled = is
     },
@@ -131,50 +110,71 @@ async function createWorld(t: Test) {
       for (const each of hosts) if (each.host === host) each.lead.isLeading = false
       await host.close()
     },
-    device(number: number, more: Partial<AlertDevice> = {}) {
-      const device = {
-        number,
-        symbol: `s${number}`,
-        name: `d${number}`,
-        tags: [],
-        owner: null,
-        log_switch: true,
-        location_short: '',
-        ...more,
-      }
-      registry.set(number, device)
-      for (const listener of listeners) listener(device, false)
-    },
-    remove(number: number) {
-      const device = registry.get(number) as AlertDevice
-      registry.delete(number)
-      for (const listener of listeners) listener(device, true)
-    },
-    async addRule(condition: object, more: object = {}, owner: Owner = everybody) {
-      const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
-      const outcome = await rules.add(owner, rule, 'test')
-      if (!outcome.ok) throw new Error(outcome.code)
-      return outcome.value
-    },
     /** Stored, and told to those that run unless it is missed. */
     take(device: number, timeMs: number, temperature: number, isTold = true) {
       stored.push({ device, timeMs, temperature })
       if (!isTold) return
       for (const { host } of hosts) host.take(readingsOf([{ device, timeMs, temperature }]), Date.now())
     },
-    async alerts() {
-      const { rows } = await pool.query<{ device: number; state: string; resolved_reason: string | null }>(
-        'SELECT device, state, resolved_reason FROM alerts ORDER BY id',
-      )
-      return rows.map(
-        ({ device, state, resolved_reason: reason }) => `${device} ${state}${reason === null ? '' : ` ${reason}`}`,
-      )
+  }
+}
+
+async function addRule(rules: AlertRules, condition: object, more: object, owner: Owner): Promise<Rule> {
+  const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
+  const outcome = await rules.add(owner, rule, 'test')
+  if (!outcome.ok) throw new Error(outcome.code)
+  return outcome.value
+}
+
+async function alertsIn(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ device: number; state: string; reason: string | null }>(
+    'SELECT device, state, resolved_reason AS reason FROM alerts ORDER BY id',
+  )
+  return rows.map(({ device, state, reason }) => `${device} ${state} ${reason ?? ''}`.trim())
+}
+
+async function* readStored(
+  stored: readonly Row[],
+  { devices: asked, fromUs, toUs }: AskedReadings,
+): AsyncGenerator<AlertReadings> {
+  const numbers = new Set(asked.map(({ number }) => number))
+  const rows = stored
+    .filter(({ device, timeMs }) => numbers.has(device) && timeMs * 1000 >= fromUs && timeMs * 1000 < toUs)
+    .toSorted((a, b) => a.timeMs - b.timeMs)
+  yield {
+    device: Int32Array.from(rows, ({ device }) => device),
+    timesUs: Float64Array.from(rows, ({ timeMs }) => timeMs * 1000),
+    values: [Float64Array.from(rows, ({ temperature }) => temperature)],
+    length: rows.length,
+  }
+}
+
+function storeOf(
+  shared: Pick<Parameters<typeof applyTransitions>[1], 'feed' | 'waits'> & { pool: pg.Pool },
+  lead: { isLeading: boolean },
+): EngineHostOptions['store'] {
+  const { pool } = shared
+  const requireLead = async () => {
+    if (!lead.isLeading) throw new Error('another one leads')
+  }
+  return {
+    readRow: () => readEngineRow(pool),
+    readPairs: () => readPairs(pool),
+    async apply({ evaluatedUntilMs, ...batch }) {
+      const until = evaluatedUntilMs === undefined ? {} : { evaluatedUntilMs }
+      const given = { ...shared, ...batch, ...until, nowMs: Date.now(), requireLead, groupValueOf: () => '' }
+      return await applyTransitions(pool, given)
     },
+    writeEvaluatedUntil: evaluatedUntilMs => writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead }),
   }
 }
 
 /** What the live state says of a device by its last reading. */
-function liveOf(lastOf: (number: number) => Row | undefined): EngineHostOptions['live'] {
+function liveOf(stored: readonly Row[]): EngineHostOptions['live'] {
+  const lastOf = (number: number) => {
+    const rows = stored.filter(({ device }) => device === number)
+    return rows.toSorted((a, b) => a.timeMs - b.timeMs).at(-1)
+  }
   return {
     latest(number) {
       const last = lastOf(number)
