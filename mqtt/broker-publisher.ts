@@ -8,7 +8,7 @@ import { FieldReader } from './packet-fields.ts'
 import { limitsOf } from './packet-limits.ts'
 import { ByteBudget, PacketReader, packetTypes, type RawPacket } from './packet-reader.ts'
 
-export interface PublishedMessage {
+interface PublishedMessage {
   topic: string
   payload: string
   retain: boolean

@@ -86,7 +86,7 @@ export const ChannelChange = z
   .meta({ minProperties: 1 })
 export type ChannelChange = z.infer<typeof ChannelChange>
 
-export const disabledReasons = ['gone', 'failing', 'unsubscribed'] as const
+const disabledReasons = ['gone', 'failing', 'unsubscribed'] as const
 
 /** As it is shown: addresses and other secrets are not in it. */
 export const Channel = z.object({

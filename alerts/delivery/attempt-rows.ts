@@ -10,7 +10,7 @@ import type { AttemptResult } from './attempt.ts'
 import type { ByHand } from './by-hand.ts'
 import type { ChannelOutcome } from './channel-outcome.ts'
 
-export interface DeliveryFilter {
+interface DeliveryFilter {
   channel?: number | undefined
   state?: Delivery['state'] | undefined
   limit: number

@@ -1,9 +1,9 @@
 /** Notifications that a person sends: a test of a channel, and one that was made before, with the same id. Both are tried once, here and now. */
 
-import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { Message } from '../core/message.ts'
+import { createWebhookId } from '../outbox/notification-rows.ts'
 import { type ChannelRow, readChannel } from '../store/channel-rows.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { DeliveryMeter } from './delivery-meter.ts'
@@ -43,7 +43,7 @@ export function createByHand({ pool, nowMs, publicUrl, send, meter }: ByHandOpti
   return {
     async test(channel) {
       const message = testMessage(publicUrl(), nowMs())
-      const webhookId = newWebhookId()
+      const webhookId = createWebhookId()
       const result = await tried(channel, { message, webhookId })
       await inTransaction(pool, { stepMs }, async transaction => {
         const notification = await insertTest(transaction, { channel, message, webhookId, result, nowMs: nowMs() })
@@ -65,11 +65,6 @@ export function createByHand({ pool, nowMs, publicUrl, send, meter }: ByHandOpti
       return result
     },
   }
-}
-
-/** As long as those of the outbox. */
-function newWebhookId(): string {
-  return `msg_${randomBytes(12).toString('hex')}`
 }
 
 function testMessage(publicUrl: string, nowMs: number): Message {

@@ -2,7 +2,7 @@
 
 import type { AlertErrorCode } from '../core/outcome.ts'
 
-export type ChannelErrorCode =
+type ChannelErrorCode =
   | Extract<
       AlertErrorCode,
       'CHANNEL_UNKNOWN' | 'DELIVERY_UNKNOWN' | 'NAME_TAKEN' | 'TARGET_REFUSED' | 'TOO_MANY_CHANNELS'

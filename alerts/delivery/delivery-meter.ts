@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { ChannelKindName } from '../core/channel.ts'
 import type { AttemptResult } from './attempt.ts'
 
-export type CountedResult = AttemptResult['outcome'] | 'given_up'
+type CountedResult = AttemptResult['outcome'] | 'given_up'
 
 export interface DeliveryMeter {
   count(kind: ChannelKindName, result: CountedResult): void

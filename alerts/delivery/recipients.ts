@@ -1,6 +1,6 @@
 /** Who may be mailed: people their own address, once it is confirmed; administrators and the service anybody. */
 
-export interface Recipient {
+interface Recipient {
   email: string
   isVerified: boolean
   isAdministrator: boolean

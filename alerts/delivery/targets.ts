@@ -29,7 +29,7 @@ export interface TargetCheck {
 }
 
 /** Said without the address: it may be of a network that is nobody else's business. */
-export class TargetRefused extends Error {
+class TargetRefused extends Error {
   readonly code = 'TARGET_REFUSED'
 
   constructor(message: string) {

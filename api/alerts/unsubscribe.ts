@@ -15,6 +15,8 @@ import { pageHeaders } from '../http/security-headers.ts'
 const { element: style, contentSecurityPolicy } = createPageStyle(`
 header, main { padding: 0 max(16px, calc((100% - 560px) / 2)); }
 main { padding-block: 32px 64px; }
+main p { margin: 12px 0; }
+button { font: inherit; padding: 10px 16px; }
 `)
 
 const bodyBytesMax = 1024

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net'
 import type { TestHooks } from './databases.ts'
 
-export interface ReceivedNotification {
+interface ReceivedNotification {
   path: string
   headers: IncomingHttpHeaders
   body: string
