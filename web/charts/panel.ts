@@ -26,7 +26,7 @@ export interface Block {
 }
 
 /** A stretch of time that is shaded over the whole height. */
-export interface Span {
+interface Span {
   readonly fromMs: number
   readonly toMs: number
   /** Custom properties: of the area, and of the line along its upper edge. */

@@ -11,7 +11,7 @@ import { blocksAt, stretchText } from './series-texts.ts'
 type Severity = Alert['severity']
 
 /** As it is stored. */
-export interface Limit {
+interface Limit {
   readonly value: number
   readonly text: string
 }
@@ -39,7 +39,7 @@ export const lookOfSeverity: Record<Severity, { readonly wash: string; readonly 
 }
 
 /** The metric and the value that a condition is about; undefined for one that knows no limit. */
-export function limitOf(condition: Condition): { metric: string; value: number } | undefined {
+function limitOf(condition: Condition): { metric: string; value: number } | undefined {
   if (condition.kind === 'above' || condition.kind === 'below') return condition
   if (condition.kind !== 'battery' || condition.metric === undefined || condition.value === undefined) return undefined
   return { metric: condition.metric, value: condition.value }
