@@ -19,7 +19,7 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const idLength = 24
 
 /** The `webhook-id` of Standard Webhooks. */
-function createWebhookId(): string {
+export function createWebhookId(): string {
   return `msg_${Array.from({ length: idLength }, () => digits[randomInt(digits.length)]).join('')}`
 }
 
