@@ -106,14 +106,7 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
       if (!added.ok) throw new Error(added.code)
       return added.value
     },
-    /** What the engine finds on one device. */
-    transition(rule: number, device: number, ...found: readonly Effect[]): Transition {
-      return {
-        ...{ rule, ruleVersion: 1, device, metric: 'temperature', severity: 'warning' as const },
-        effects: found,
-        state: stateAfter(found),
-      }
-    },
+    transition: transitionOf,
     apply: async (...transitions: readonly Transition[]) => applyTransitions(pool, await batchOf(transitions)),
     /** All groups that are due; hands back the notifications that they have made. */
     async flush(more: Partial<FlushOptions> = {}): Promise<Notified[]> {
@@ -123,6 +116,15 @@ export async function createAlertStore(pool: pg.Pool, tagsOf: (device: number) =
       return await notified()
     },
     standing: () => readStanding(pool),
+  }
+}
+
+/** What the engine finds on one device. */
+function transitionOf(rule: number, device: number, ...found: readonly Effect[]): Transition {
+  return {
+    ...{ rule, ruleVersion: 1, device, metric: 'temperature', severity: 'warning' as const },
+    effects: found,
+    state: stateAfter(found),
   }
 }
 
