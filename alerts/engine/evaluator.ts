@@ -173,9 +173,12 @@ export class Evaluator {
 
   #takeValue(pair: number, rule: EngineRule, slot: number, reading: EngineReading): void {
     const { timeUs, receiptMs } = reading
-    const { column } = rule
-    const value = column === furtherColumn ? reading.further(this.#series.get(pair) ?? -1) : reading.value(column)
+    const value = this.#valueOf(pair, rule.column, reading)
     this.#takeObserved(pair, rule, slot, { kind: 'reading', timeUs, receiptMs, value })
+  }
+
+  #valueOf(pair: number, column: number, reading: EngineReading): number {
+    return column === furtherColumn ? reading.further(this.#series.get(pair) ?? -1) : reading.value(column)
   }
 
   #takeAlive(pair: number, rule: EngineRule, slot: number, { timeUs, receiptMs }: EngineReading): void {
@@ -212,14 +215,14 @@ export class Evaluator {
 
   #replayValue(pair: number, { column }: EngineRule, reading: EngineReading, idle: PairState): void {
     const { timeUs, receiptMs } = reading
-    const value = column === furtherColumn ? reading.further(this.#series.get(pair) ?? -1) : reading.value(column)
+    const value = this.#valueOf(pair, column, reading)
     this.#observeUnlessIdle(pair, { kind: 'reading', timeUs, receiptMs, value }, idle)
   }
 
   #warm(pair: number, { core: { condition }, column }: EngineRule, reading: EngineReading): void {
     if (condition.kind !== 'change') return
     const { timeUs, receiptMs } = reading
-    const value = column === furtherColumn ? reading.further(this.#series.get(pair) ?? -1) : reading.value(column)
+    const value = this.#valueOf(pair, column, reading)
     const state = this.#states.get(pair) ?? idlePair
     if (Number.isNaN(value) || timeUs <= state.seenUs) return
     const atMs = Math.min(timeUs / 1000, receiptMs)
