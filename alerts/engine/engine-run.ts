@@ -144,7 +144,7 @@ export class EngineRun {
     // Our clock may have been set back meanwhile.
     const fromMs = Math.min(Math.max(sinceMs, nowMs() - dayMs), nowMs()) - bounds.replaySlackMs
     await this.#retried(() => this.#replay(fromMs))
-    for (const rule of rules.values()) this.#tellFacts(coverage.devicesOf(rule.id))
+    this.#tellFacts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
     this.#thread.post({ kind: 'outage', isOut: this.#options.isOut(), nowMs: nowMs() })
     this.#isLive = true
     this.#send()
