@@ -39,6 +39,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     clearTimeout(timer)
     looking = look().finally(() => {
       looking = undefined
+      // Between its last look and here.
+      if (isWoken) wake()
     })
   }
 

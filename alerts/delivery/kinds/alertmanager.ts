@@ -19,7 +19,7 @@ export const alertmanager: ChannelKind<'alertmanager'> = {
     const headers: Record<string, string> =
       username === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
     const body = JSON.stringify(message.alerts.map(alert => alertOf(alert, message)))
-    const target = `${url.replace(/\/+$/, '')}/api/v2/alerts`
+    const target = `${url.endsWith('/') ? url.slice(0, -1) : url}/api/v2/alerts`
     return await tools.post({ url: target, headers, body, secrets: [url, password ?? ''] }, signal)
   },
 }
