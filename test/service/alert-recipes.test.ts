@@ -1,14 +1,19 @@
 /** The rules that docs/alerts.md recommends: each is taken as it stands there, and fires when it should. */
 
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
+import { freePort } from '../../store/process/free-port.ts'
 import { barograph } from '../support/command-line.ts'
+import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService(t)
+const port = await freePort()
+const receiver = `http://127.0.0.1:${port}`
+const service = await startService(t, { environment: { ALERT_TARGETS_ALLOWED: receiver } })
 const environment = { DATA_DIR: service.dataDirectory, PORT: new URL(service.url).port }
 const run = (...words: string[]) => barograph(['alerts', ...words], { environment })
 
@@ -127,4 +132,28 @@ t.test('a reading rings, and a person sees to it', async t => {
   await put(25)
   await until('it is resolved', async () => (await listed('resolved')).length === 1)
   t.match((await run('show', alert.id)).stdout, /pending[\s\S]*firing[\s\S]*acknowledged[\s\S]*resolved/)
+})
+
+t.test('the receiver of the page verifies what a webhook gets, and refuses what another one has signed', async t => {
+  const program = /```js\n([\s\S]*?)```/.exec(page)?.[1]?.replace('9000', String(port)) ?? ''
+  const folder = temporaryFolder(t)
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(folder, 'receiver.js'), program)
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const added = (await run('channels', 'add', 'hook', 'webhook', receiver)).stdout
+  const other = (await run('channels', 'add', 'other', 'webhook', receiver)).stdout
+  const SECRET = /^whsec_\S+$/m.exec(added)?.[0]
+  const child = spawn(process.execPath, ['receiver.js'], {
+    cwd: folder,
+    env: { SECRET },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill())
+  let output = ''
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()))
+  const idOf = (stdout: string) => /^id +(\d+)$/m.exec(stdout)?.[1] ?? ''
+  // It may not listen yet.
+  await until('the receiver takes it', async () => (await run('channels', 'test', idOf(added))).status === 0)
+  t.match(output, /^alert\.test /)
+  t.match(await run('channels', 'test', idOf(other)), { status: 1, stdout: /^status +400$/m })
 })
