@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import type { Transition } from './transition-queue.ts'
+import type { Transition } from '../store/apply.ts'
 
 /** What is written of the engine's work; each of these is one transaction. */
 export interface EngineStore {

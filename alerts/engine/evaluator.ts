@@ -9,12 +9,13 @@ import { idlePair, type PairState } from '../core/pair.ts'
 import { noDevice } from '../core/rule.ts'
 import { withSample } from '../core/samples.ts'
 import { staysIdle, step } from '../core/transition.ts'
+import type { Transition } from '../store/apply.ts'
 import { type DeviceFacts, DeviceTimes } from './device-times.ts'
 import { type EngineRule, furtherColumn, noColumn } from './engine-rule.ts'
 import { PairTable } from './pair-table.ts'
 import { nextLookMs } from './silence-deadlines.ts'
 import { SilenceWatch } from './silence-watch.ts'
-import { type Transition, TransitionQueue } from './transition-queue.ts'
+import { TransitionQueue } from './transition-queue.ts'
 
 /** One at a time: it is read where it stands. */
 export interface EngineReading {

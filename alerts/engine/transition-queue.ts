@@ -1,20 +1,8 @@
-/** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. */
+/** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. One without effects says that a phase has lasted. */
 
 import type { PairState } from '../core/pair.ts'
-import type { Severity } from '../core/rule.ts'
 import type { Effect } from '../core/transition.ts'
-
-/** What a pair has come to, to be written in one transaction. Without effects only its phase has changed. */
-export interface Transition {
-  readonly rule: number
-  readonly ruleVersion: number
-  /** 0: of the whole selector, or of the service. */
-  readonly device: number
-  readonly metric: string | null
-  readonly severity: Severity
-  readonly effects: readonly Effect[]
-  readonly state: PairState
-}
+import type { Transition } from '../store/apply.ts'
 
 const idle = 'idle'
 
