@@ -1,6 +1,6 @@
 /** The web pages beside made answers about alerts: what a page does with them, without databases. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Alert } from '../../alerts/core/alert.ts'
 import type { Channel } from '../../alerts/core/channel.ts'
 import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
@@ -59,8 +59,11 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   app.get('/api/readings/:device', (request: Asked) => readingsOf(request.query))
   app.get('/api/alerts', ({ query }: Asked) => {
     const states = (query['state'] ?? 'pending,firing,resolved').split(',')
-    const fits = ({ state, severity, device }: Alert) =>
-      states.includes(state) && fitsText(query['severity'], severity) && fitsText(query['device'], device)
+    const fits = ({ state, severity, device, rule_id }: Alert) =>
+      states.includes(state) &&
+      fitsText(query['rule'], String(rule_id)) &&
+      fitsText(query['severity'], severity) &&
+      fitsText(query['device'], device)
     return { alerts: server.alerts.filter(fits), next: null }
   })
   app.get('/api/alerts/:id', ({ params }: Asked) => ({
@@ -90,8 +93,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   }))
   app.get('/api/silences', () => ({ silences: [], next: null }))
   app.post('/api/silences', (_request, reply) => reply.code(201).send({ id: 1 }))
-  app.get('/api/alert-deliveries', () => ({ deliveries: [delivery], next: null }))
-  app.get('/api/alert-deliveries/:id', () => ({ ...delivery, attempt_list: [attempt], message: {} }))
+  serveDeliveries(app)
   app.get('/api/events', (_request, reply) => {
     reply.hijack()
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
@@ -104,6 +106,11 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
     await app.close()
   })
   return server
+}
+
+function serveDeliveries(app: FastifyInstance): void {
+  app.get('/api/alert-deliveries', () => ({ deliveries: [delivery], next: null }))
+  app.get('/api/alert-deliveries/:id', () => ({ ...delivery, attempt_list: [attempt], message: {} }))
 }
 
 type Asked = FastifyRequest<{ Querystring: Record<string, string>; Params: Record<string, string> }>

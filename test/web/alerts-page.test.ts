@@ -111,6 +111,17 @@ for (const [name, options] of Object.entries({ desk, phone })) {
   })
 }
 
+t.test('the link of a message shows the alerts of its rule alone', async t => {
+  server.alerts = [madeAlert(), madeAlert({ id: '2', rule_id: 2, rule: 'Battery', severity: 'info' })]
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts?rule=2`)
+    await page.getByText('Of Battery alone.').waitFor()
+    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 1)
+    await page.getByRole('link', { name: 'All alerts' }).click()
+    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 2)
+  })
+})
+
 t.test('an event shows an alert at once, in the list, the title and the navigation', async t => {
   await inBrowser(t, browser, desk, async page => {
     await page.goto(`${server.url}/alerts`)

@@ -1,16 +1,17 @@
 /** What fires, and what has fired: newest first, or by device. */
 
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
+import type { Alert } from '../../../alerts/core/alert.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import type { AlertPage } from '../../client/firing.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
 import { useRefreshed } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
-import { severities } from '../../parts/severity-badge.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countText } from '../../text/numbers.ts'
 import { useActions } from '../admin/use-actions.tsx'
+import { AlertFilters } from './alert-filters.tsx'
 import { AlertRows, type AlertRowsProps } from './alert-rows.tsx'
 import { useAlertEvents } from './use-alert-events.ts'
 import { useFleet } from './use-fleet.ts'
@@ -23,11 +24,11 @@ const everyMs = 30_000
 
 export function AlertsSection() {
   const fleet = useFleet()
-  const [severity = '', device = '', after = ''] = ['severity', 'device', 'after'].map(
+  const [severity = '', device = '', rule = '', after = ''] = ['severity', 'device', 'rule', 'after'].map(
     name => urlArguments.value.get(name) ?? '',
   )
   const isByDevice = urlArguments.value.get('by') === 'device'
-  const filters = { severity, device }
+  const filters = { severity, device, rule }
   const firing = useAlerts({ state: 'firing', limit: String(openMax), ...filters })
   const pending = useAlerts({ state: 'pending', limit: String(openMax), ...filters })
   const ended = useAlerts({ state: 'resolved', limit: String(endedLimit), after, ...filters })
@@ -44,12 +45,15 @@ export function AlertsSection() {
     <>
       <FailureBanner state={state} timeText={fleet.times.time} />
       {notice}
-      {isShown ? <Filters severity={severity} device={device} isByDevice={isByDevice} /> : null}
+      {rule === '' || !isShown ? null : (
+        <OneRule alerts={[firing, pending, ended].flatMap(({ state }) => lastValue(state)?.alerts ?? [])} />
+      )}
+      {isShown ? <AlertFilters severity={severity} device={device} isByDevice={isByDevice} /> : null}
       {isShown ? (
         <>
           <List title="Firing" none="Nothing fires." state={firing.state} {...lists} />
           <List title="Pending" none="" state={pending.state} {...lists} />
-          <List title="Resolved" none="Nothing has fired yet." state={ended.state} {...lists} isByDevice={false}>
+          <List title="Resolved" none="Nothing has ended yet." state={ended.state} {...lists} isByDevice={false}>
             <Pager after={after} next={lastValue(ended.state)?.next ?? null} />
           </List>
         </>
@@ -81,50 +85,13 @@ function useAlerts(given: Record<string, string>) {
   return useRefreshed<AlertPage>(addressOf(`/api/alerts?${query}`), { everyMs })
 }
 
-interface FiltersProps {
-  severity: string
-  device: string
-  isByDevice: boolean
-}
-
-function Filters({ severity, device, isByDevice }: FiltersProps) {
-  const [text, setText] = useState(device)
+/** Messages lead to the alerts of their rule. */
+function OneRule({ alerts: [first] }: { alerts: readonly Alert[] }) {
   return (
-    <div class="fields filters">
-      <label class="field">
-        Severity
-        <select
-          value={severity}
-          onChange={({ currentTarget }) => setArguments({ severity: currentTarget.value, after: undefined })}
-        >
-          <option value="">all</option>
-          {severities.map(one => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        Device
-        <input
-          type="search"
-          value={text}
-          maxLength={256}
-          placeholder="all"
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-          onChange={({ currentTarget }) => setArguments({ device: currentTarget.value.trim(), after: undefined })}
-        />
-      </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isByDevice}
-          onChange={({ currentTarget }) => setArguments({ by: currentTarget.checked ? 'device' : undefined })}
-        />
-        By device
-      </label>
-    </div>
+    <p>
+      Of {first === undefined ? 'one rule' : <strong>{first.rule}</strong>} alone.{' '}
+      <a href={addressOf('/alerts')}>All alerts</a>
+    </p>
   )
 }
 
