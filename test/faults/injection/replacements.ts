@@ -78,7 +78,7 @@ export const replacements: readonly Replacement[] = [
     wrapper: 'wrapped-alert-claims.ts',
   },
   {
-    importer: 'alerts/delivery/dispatch.ts',
+    importer: 'alerts/delivery/settle.ts',
     target: 'alerts/delivery/outcome-rows.ts',
     changes: 'noteOutcome',
     wrapper: 'wrapped-alert-outcomes.ts',
