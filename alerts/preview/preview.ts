@@ -21,7 +21,7 @@ export interface PreviewLimits {
   readonly timeMsMax: number
 }
 
-export type PreviewOutcome =
+type PreviewOutcome =
   | { readonly ok: true; readonly value: PreviewAnswer }
   | { readonly ok: false; readonly code: 'PREVIEW_BUSY' }
   /** So many days of the range would have been few enough. */
