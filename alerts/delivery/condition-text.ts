@@ -44,7 +44,8 @@ const units = [
   ['minute', 60],
 ] as const
 
-function durationText(seconds: number): string {
+/** In the largest unit of which it is a whole number. */
+export function durationText(seconds: number): string {
   const [name, length] = units.find(([, length]) => seconds % length === 0 && seconds >= length) ?? ['second', 1]
   const count = seconds / length
   return `${count} ${name}${count === 1 ? '' : 's'}`

@@ -2,6 +2,7 @@
 
 import type { Message } from '../core/message.ts'
 import { conditionText } from './condition-text.ts'
+import { valueText } from './value-text.ts'
 
 export interface MessageText {
   title: string
@@ -46,7 +47,7 @@ function titleOf({ type, rule, group, alerts, devices_left_out: leftOut }: Messa
 function lineOf(alert: Alert, { rule }: Message, timeZone: string): string {
   const place = alert.location === '' || alert.location === alert.device ? '' : ` (${alert.location})`
   const name = alert.device === null ? rule.name : `${alert.device}${place}`
-  const value = valueText(alert, rule.condition.kind)
+  const value = valueText(alert, rule.condition)
   const time = (text: string) => timeText(text, timeZone)
   const state =
     alert.resolved_at === null
@@ -54,19 +55,6 @@ function lineOf(alert: Alert, { rule }: Message, timeZone: string): string {
       : `resolved ${time(alert.resolved_at)}, had fired since ${time(alert.fired_at)}`
   const seen = alert.acknowledged_by === null ? '' : `, acknowledged by ${alert.acknowledged_by}`
   return `${name}: ${value === undefined ? '' : `${value}, `}${state}${seen}`
-}
-
-const shareKinds: ReadonlySet<string> = new Set(['completeness', 'suspect', 'site_silent'])
-
-function valueText({ value, metric, unit }: Alert, kind: string): string | undefined {
-  if (value === null) return undefined
-  if (metric === null) return shareKinds.has(kind) ? `${numberText(value * 100)} %` : numberText(value)
-  return `${metric.replaceAll('_', ' ')} ${numberText(value)}${unit === null || unit === '' ? '' : ` ${unit}`}`
-}
-
-/** Readings are doubles: 0.1 + 0.2 is shown as 0.3. */
-function numberText(value: number): string {
-  return String(Number(value.toPrecision(6)))
 }
 
 /** `2026-11-26 18:20` of the zone, which is named once, below. */

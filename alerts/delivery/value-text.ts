@@ -1,0 +1,70 @@
+/** What an alert has seen, in a few words. */
+
+import type { Condition } from '../core/condition.ts'
+import { durationText } from './condition-text.ts'
+
+interface SeenValue {
+  /** As the condition counts it: of its metric, a share, seconds, days or a number of things. */
+  value: number | null
+  metric: string | null
+  unit: string | null
+}
+
+/** Undefined where nothing was seen. */
+export function valueText({ value, metric, unit }: SeenValue, condition: Condition): string | undefined {
+  if (value === null) return undefined
+  switch (condition.kind) {
+    case 'silent':
+      return `no reading for ${roundedDuration(value)}`
+    case 'completeness':
+    case 'suspect':
+    case 'site_silent':
+      return percentText(value)
+    case 'service':
+      return factText(condition.fact, value)
+    case 'battery':
+      return condition.days === undefined ? metricText(value, metric, unit) : `${countText(value, 'day')} left`
+    default:
+      return metricText(value, metric, unit)
+  }
+}
+
+function factText(fact: Extract<Condition, { kind: 'service' }>['fact'], value: number): string {
+  switch (fact) {
+    case 'questdb_away':
+      return `for ${roundedDuration(value)}`
+    case 'dead_letters':
+      return countText(value, 'reading')
+    case 'disk_full':
+      return `${countText(value, 'day')} left`
+    case 'journal_full':
+      return percentText(value)
+    case 'clock_stepped':
+      return `${countText(value, 'time')} in an hour`
+  }
+}
+
+function metricText(value: number, metric: string | null, unit: string | null): string {
+  const sign = unit === null || unit === '' ? '' : ` ${unit}`
+  return `${metric === null ? '' : `${metric.replaceAll('_', ' ')} `}${numberText(value)}${sign}`
+}
+
+/** Readings are doubles: 0.1 + 0.2 is shown as 0.3. */
+function numberText(value: number): string {
+  return String(Number(value.toPrecision(6)))
+}
+
+function percentText(share: number): string {
+  return `${numberText(share * 100)} %`
+}
+
+function countText(count: number, name: string): string {
+  const rounded = Math.floor(count)
+  return `${rounded} ${name}${rounded === 1 ? '' : 's'}`
+}
+
+/** In whole units of the largest that it reaches; of seconds only below a minute. */
+function roundedDuration(seconds: number): string {
+  const unit = [86_400, 3600, 60].find(length => seconds >= length) ?? 1
+  return durationText(Math.floor(seconds / unit) * unit)
+}
