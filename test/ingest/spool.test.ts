@@ -312,7 +312,8 @@ class Model {
   #checkBound(): void {
     const { spool, disk } = this.#opened
     const held = spool.end - (listSegments(disk)[0] ?? spool.end)
-    if (held > this.#bytesMax + groupBytesMax) throw new Error(`the spool holds ${held} bytes`)
+    // Also of groups that are larger than all that it may hold, one may lie there when the next one comes.
+    if (held > Math.max(this.#bytesMax, groupBytesMax) + groupBytesMax) throw new Error(`the spool holds ${held} bytes`)
   }
 
   /** Whether the forwarder would send it. */

@@ -27,6 +27,7 @@ const about = {
   expected_interval_seconds: null,
   owner: null,
   quality_limits: null,
+  tags: [],
   metrics: null,
 }
 const names = ['Kitchen', 'Attic', 'a,b', 'Küche/Nord & "Süd" 100%', 'ж'.repeat(64)]
