@@ -58,10 +58,6 @@ function scopeOf(account: Account | undefined): ReadScope {
 }
 
 export function alertDeviceOf(device: Device): AlertDevice {
-  const { number, symbol, name, owner, log_switch, location_short } = device
-  return { number, symbol, name, tags: tagsOf(device), owner, log_switch, location_short }
-}
-
-function tagsOf(device: Device & { tags?: readonly string[] }): readonly string[] {
-  return device.tags ?? []
+  const { number, symbol, name, tags, owner, log_switch, location_short } = device
+  return { number, symbol, name, tags, owner, log_switch, location_short }
 }

@@ -13,7 +13,7 @@ import { ownerOf } from './guard-alerts.ts'
 
 export function ownerIn({ principal }: Pick<Asked, 'principal'>): Owner {
   const owner = ownerOf(principal)
-  if (owner === undefined) throw bug('the guard has let in somebody whose address is not verified')
+  if (owner === undefined) throw bug('the guard has let in somebody who has no alerts')
   return owner
 }
 
