@@ -15,8 +15,8 @@ export interface KafkaBroker {
   start(): Promise<void>
   /** By SIGKILL; resolves when it has ended. */
   kill(): Promise<void>
-  freeze(): void
-  thaw(): void
+  /** Of the one that runs. */
+  pid(): number
   /** By SIGTERM, and by SIGKILL when that takes too long; resolves with how it has ended. */
   stop(): Promise<string | undefined>
 }
@@ -56,10 +56,6 @@ export async function createKafkaBroker({
   if (!ok) throw new Error(`the folder of a broker cannot be made: ${output}`)
   let running: ServerProcess | undefined
 
-  function signal(name: NodeJS.Signals): void {
-    if (running !== undefined && running.ended() === undefined) process.kill(running.pid, name)
-  }
-
   return {
     address,
     async start() {
@@ -85,11 +81,13 @@ export async function createKafkaBroker({
       }
     },
     async kill() {
-      signal('SIGKILL')
+      if (running !== undefined && running.ended() === undefined) process.kill(running.pid, 'SIGKILL')
       await running?.waitForEnd()
     },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
+    pid() {
+      if (running === undefined) throw new Error('the broker has not been started')
+      return running.pid
+    },
     async stop() {
       await running?.stop()
       return running?.ended()

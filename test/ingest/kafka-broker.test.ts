@@ -2,6 +2,7 @@
 
 import { Admin } from '@platformatic/kafka'
 import t from 'tap'
+import { freeze } from '../support/frozen.ts'
 import { appendText, startKafka, storeText, type TestKafka, textsOf } from '../support/kafka.ts'
 import { until } from '../support/processes.ts'
 
@@ -40,13 +41,14 @@ t.test('a frozen broker is told within the time of a request, and stores nothing
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 1000 })
   const partition = await client.partition(await kafka.makeTopic('frozen'))
   await storeText(partition, 'a')
-  broker.freeze()
+  const thaw = freeze(broker.pid())
+  t.teardown(thaw)
   t.match(await appendText(partition, 'old'), {
     outcome: 'unknown',
     reason: /no answer within 1000 ms|no broker answers/,
   })
   await t.rejects(partition.fetch(0, 1000, 0), { name: 'KafkaAway' })
-  broker.thaw()
+  thaw()
   await storeText(partition, 'new')
   const texts = await textsOf(partition)
   t.equal(texts.at(-1), 'new')

@@ -13,7 +13,7 @@ import { createShardState } from '../../ingest/kafka/shard-state.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { Hold } from '../../store/postgres/held-lock/hold.ts'
 import { nowhere, recordingLog, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
-import { freeze } from '../support/frozen.ts'
+import { freeze, freezeProcess } from '../support/frozen.ts'
 import { messageOf, serverPid, until } from '../support/processes.ts'
 
 const { store, directory } = await startDatabases(t, nowhere)
@@ -122,7 +122,7 @@ t.test('a holder that is frozen loses the shard, and sees that first when it goe
   const child = fork(new URL('../support/hold-shard.ts', import.meta.url), words)
   t.teardown(() => child.kill('SIGKILL'))
   t.equal(await messageOf(child), true)
-  child.kill('SIGSTOP')
+  freezeProcess(child.pid ?? 0)
   const second = await acquire(t, optionsOf('frozen', 'b'))
   t.equal(second.predecessor, 'child')
   writeFileSync(successor, '')

@@ -5,6 +5,7 @@ import { test } from 'tap'
 import type { KafkaBroker } from '../../demo/cluster/kafka-broker.ts'
 import type { AppendOutcome } from '../../ingest/kafka/appender.ts'
 import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
+import { freeze } from '../support/frozen.ts'
 import { appendText, startKafka, type TestKafka, textsOf } from '../support/kafka.ts'
 import { until } from '../support/processes.ts'
 
@@ -66,9 +67,9 @@ test('three brokers', async t => {
     await load.stored()
 
     const [frozen] = await leaderFirst(kafka, topic)
-    frozen.freeze()
+    const thaw = freeze(frozen.pid())
     await load.stored()
-    frozen.thaw()
+    thaw()
     await load.stored()
 
     const [killed] = await leaderFirst(kafka, topic)

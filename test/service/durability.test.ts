@@ -1,6 +1,7 @@
 /** What an acknowledgement is worth when processes are killed. */
 
 import tap from 'tap'
+import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -77,7 +78,7 @@ tap.test('a full journal answers 503, loses nothing, and heals', async t => {
   const password = await service.addDevice('barn')
   const questdb = serverPid({ path: service.dataDirectory }, 'questdb')
   t.equal((await service.put('barn', password, payload('barn', 1))).status, 200)
-  process.kill(questdb, 'SIGSTOP')
+  freezeProcess(questdb)
   let taken = 1 + (await fillByImports(service, 'barn'))
   let refused: Response | undefined
   while (refused === undefined) {

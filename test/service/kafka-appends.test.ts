@@ -8,6 +8,7 @@ import { createStoredListeners } from '../../ingest/journal/stored-records.ts'
 import { prepareTopic } from '../../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../../ingest/kafka/topic-names.ts'
 import { silentLog } from '../support/databases.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { startKafka } from '../support/kafka.ts'
 import { openCluster } from '../support/nodes.ts'
 import { until } from '../support/processes.ts'
@@ -90,7 +91,7 @@ t.test('what a process has let in before it is frozen is not stored after it was
   const sending = send(other, 40)
   // Its thread looks for a broker.
   await sleep(300)
-  other.child.kill('SIGSTOP')
+  freezeProcess(other.child.pid ?? 0)
   t.teardown(() => other.child.kill('SIGCONT'))
   const queued = send(other, 41)
   const rotated = await one.admin('POST', '/devices/porch/rotate?now=1')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createRandom } from '../faults/seeded-random.ts'
+import { freeze, freezeProcess } from '../support/frozen.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { until } from '../support/processes.ts'
 import type { Service } from '../support/service.ts'
@@ -107,15 +108,16 @@ t.test(
     const erasing = await nodes.leader([first, second])
     const other = erasing === first ? second : first
     const [broker] = nodes.kafka.brokers
+    if (broker === undefined) throw new Error('no broker')
     await erasing.addDevice('loft')
     const gone = await seriesOf('loft')
-    broker?.freeze()
+    const thaw = freeze(broker.pid())
     const body = openImport(other)
     body.write(header + Array.from({ length: 3 * rowsOfBody }, (_, at) => row('loft', startMs + at)).join(''))
     // It has looked the name up then, and what it read is more than a group takes.
     await sleep(5000)
     t.equal((await erasing.admin('POST', '/devices/loft/erase')).status, 202)
-    broker?.thaw()
+    thaw()
     await untilErased(other, 'loft')
     await body.end()
     await nodes.untilForwarded()
@@ -171,7 +173,7 @@ t.test(
       t.equal((await random.pick([leader, follower]).admin('POST', `/devices/${name}/erase`)).status, 202)
       await sleep(random.below(2000))
       if (trouble === 'kill') await leader.end('SIGKILL')
-      else leader.child.kill('SIGSTOP')
+      else freezeProcess(leader.child.pid ?? 0)
       await untilErased(follower, name)
       t.equal(await presentOf(gone), 0, `${trouble}: nothing is left when the job is done`)
       leader.child.kill('SIGCONT')

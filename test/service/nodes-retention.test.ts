@@ -6,6 +6,7 @@ import t from 'tap'
 import { dayMs } from '../../lifecycle/retention/horizon.ts'
 import { type Change, copySource } from '../faults/copy-source.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { until } from '../support/processes.ts'
 import type { Service } from '../support/service.ts'
@@ -123,7 +124,7 @@ t.test('days expire at all nodes alike, whichever of them is asked, killed or fr
   for (const node of pair) await until('the first day is gone', async () => (await oldestAt(node)) === firstDay + dayMs)
 
   await until('the rest waits', async () => (await retentionOf(leader)).waiting !== null)
-  follower.child.kill('SIGSTOP')
+  freezeProcess(follower.child.pid ?? 0)
   t.equal(await confirm(leader, firstDay + 2 * dayMs), 200)
   await until('the second day is gone', async () => (await oldestAt(leader)) === firstDay + 2 * dayMs)
   follower.child.kill('SIGCONT')

@@ -6,6 +6,7 @@ import t from 'tap'
 import { createRandom } from '../faults/seeded-random.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { basicOf } from '../support/air-quality.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { makeSecrets, openCluster } from '../support/nodes.ts'
 import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
@@ -114,7 +115,7 @@ t.test('a node that was frozen for longer than its lease lets in nothing that wa
   const password = await one.addDevice('cellar')
   t.equal(await putStatus(other, 'cellar', password), 200)
   const pid = other.child.pid ?? 0
-  process.kill(pid, 'SIGSTOP')
+  freezeProcess(pid)
   t.equal((await one.admin('DELETE', '/devices/cellar')).status, 204)
   // These wait in the sockets of the frozen node.
   const asked = Array.from({ length: 5 }, () => putStatus(other, 'cellar', password))

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createRandom } from '../faults/seeded-random.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { leaseSeconds, openCluster } from '../support/nodes.ts'
 import { makePerson } from '../support/people.ts'
 import { isLetIn, makeRevocable, type Revocable } from '../support/revocable.ts'
@@ -60,7 +61,7 @@ async function trouble(at: number): Promise<void> {
     nodes[at] = await cluster.start()
   } else {
     found.frozen++
-    child.kill('SIGSTOP')
+    freezeProcess(child.pid ?? 0)
     await sleep(random.below(leaseSeconds * 2000))
     child.kill('SIGCONT')
   }

@@ -10,6 +10,7 @@ import { connectAsync } from 'mqtt'
 import { test } from 'tap'
 import { makeCertificate } from '../support/certificate.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, serverPid, until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
 import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
@@ -85,7 +86,7 @@ test('a frozen QuestDB does not hold up the stop, is not left behind, and gets i
   const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
   await until('readings are forwarded', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
   const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: service.dataDirectory }, server))
-  process.kill(pids[0] ?? 0, 'SIGSTOP')
+  freezeProcess(pids[0] ?? 0)
   // For longer than the forwarder waits for more, so that a request to QuestDB is under way.
   for (const endMs = performance.now() + 1500; performance.now() < endMs; ) {
     await service.put('kitchen', password, payload)
@@ -147,7 +148,7 @@ test('readiness is degraded while QuestDB is away, and metrics tell the lag', as
   }
   await until('it is ready', async () => (await ready()).body.status === 'ok')
   const questdb = serverPid({ path: service.dataDirectory }, 'questdb')
-  process.kill(questdb, 'SIGSTOP')
+  freezeProcess(questdb)
   t.equal((await service.put('kitchen', password, payload)).status, 200, 'readings are taken')
   await until('it is degraded', async () => {
     const { status, body } = await ready()

@@ -11,6 +11,7 @@ import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
 import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
 
@@ -123,13 +124,13 @@ test('a database that dies is started again where it was; one that hangs is away
   t.strictSame(await client.exec('SELECT 1', hangMs), [[1]], 'at the address that everybody knows')
 
   const pid = serverPid(directory, 'questdb')
-  process.kill(pid, 'SIGSTOP')
+  freezeProcess(pid)
   t.teardown(() => isRunning(pid) && process.kill(pid, 'SIGCONT'))
   await until('it is seen to be away', () => questdb.state().state === 'away')
   t.match(questdb.state().reason, /no answer within/)
   process.kill(pid, 'SIGCONT')
   await until('it is up again', () => questdb.state().state === 'up')
-  process.kill(pid, 'SIGSTOP')
+  freezeProcess(pid)
   await store.close()
   t.notOk(isRunning(pid), 'it is stopped all the same')
 })

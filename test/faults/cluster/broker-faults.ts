@@ -1,6 +1,7 @@
 /** What happens to the brokers, and on the way of the api process to them. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
 import type { ClusterBed } from './cluster-experiment.ts'
 import type { FaultBroker } from './fault-kafka.ts'
@@ -38,24 +39,25 @@ export async function killBrokers(bed: ClusterBed, brokers: FaultBroker[]): Prom
 }
 
 export async function freezeBrokers(bed: ClusterBed, brokers: FaultBroker[]): Promise<void> {
-  const thaw = () => {
-    for (const broker of brokers) broker.thaw()
-  }
-  bed.hooks.teardown(thaw)
-  for (const broker of brokers) broker.freeze()
+  const thaw = freezeAll(bed, brokers)
   await sleep(frozenMs)
   thaw()
+}
+
+function freezeAll(bed: ClusterBed, brokers: FaultBroker[]): () => void {
+  const thaws = brokers.map(broker => freeze(broker.pid()))
+  const thaw = () => {
+    for (const goOn of thaws) goOn()
+  }
+  bed.hooks.teardown(thaw)
+  return thaw
 }
 
 /** What the leader alone has is lost with it: a reading that it acknowledged by itself would be, too. */
 export async function killAheadOfFollowers(bed: ClusterBed): Promise<void> {
   const leader = await leaderOf(bed)
   const followers = bed.kafka.brokers.filter(broker => broker !== leader)
-  const thaw = () => {
-    for (const follower of followers) follower.thaw()
-  }
-  bed.hooks.teardown(thaw)
-  for (const follower of followers) follower.freeze()
+  const thaw = freezeAll(bed, followers)
   await sleep(aheadMs)
   await leader.kill()
   thaw()
