@@ -9,6 +9,7 @@ export interface OpenAlert {
   state: 'pending' | 'firing'
   flapping: boolean
   firedMs: number
+  value: number
 }
 
 export interface PairOfAlert {
@@ -32,12 +33,14 @@ export interface AlertChange extends PairOfAlert {
   /** Of a new one. NaN: none. */
   openedMs: number
   firedMs: number
+  /** Of one that fires. */
+  firedValue: number
   resolvedMs: number
   reason: string | null
   value: number
   /** Pending, and over before it fired. */
   isDropped: boolean
-  /** New ones of its history. */
+  /** What it has just become. */
   events: AlertEvent[]
   hasChanged: boolean
 }
@@ -63,8 +66,8 @@ export function changesOf(
   return changes.filter(({ id, isDropped, hasChanged }) => hasChanged && !(isDropped && id === undefined))
 }
 
-function known(pair: PairOfAlert, { id, state, flapping, firedMs }: OpenAlert): AlertChange {
-  return { ...empty(pair), id, state, flapping, firedMs }
+function known(pair: PairOfAlert, { id, state, flapping, firedMs, value }: OpenAlert): AlertChange {
+  return { ...empty(pair), id, state, flapping, firedMs, firedValue: value }
 }
 
 /** Undefined where nothing begins with it. */
@@ -83,6 +86,7 @@ function empty(pair: PairOfAlert): AlertChange {
     flapping: false,
     openedMs: Number.NaN,
     firedMs: Number.NaN,
+    firedValue: Number.NaN,
     resolvedMs: Number.NaN,
     reason: null,
     value: Number.NaN,
@@ -118,6 +122,7 @@ function apply(change: AlertChange, effect: Effect): void {
 function fire(change: AlertChange, { atMs, value }: Extract<Effect, { kind: 'fired' }>): void {
   change.state = 'firing'
   change.firedMs = atMs
+  change.firedValue = value
   change.value = value
   note(change, 'firing', atMs, valued(value))
 }
@@ -143,6 +148,17 @@ function note(change: AlertChange, kind: AlertEvent['kind'], atMs: number, detai
 
 function valued(value: number): object {
   return Number.isFinite(value) ? { value } : {}
+}
+
+/**
+ * New rows of its history. When it was opened stands in its own row, and when and with which value it fired as long as it does: of
+ * all that fires at once, each row counts.
+ */
+export function historyOf(change: AlertChange): AlertEvent[] {
+  const { state, events, firedMs, firedValue } = change
+  const rows = events.filter(({ kind }) => kind !== 'pending' && kind !== 'firing')
+  if (state !== 'resolved') return rows
+  return [{ kind: 'firing', atMs: firedMs, details: valued(firedValue) }, ...rows]
 }
 
 /** Whether it has just become so. */

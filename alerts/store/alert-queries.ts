@@ -2,7 +2,7 @@
 
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { AlertEventRow, AlertState } from '../core/alert.ts'
+import type { AlertEventRow, AlertRow, AlertState } from '../core/alert.ts'
 import type { Owner } from '../core/outcome.ts'
 import type { Severity } from '../core/rule.ts'
 import { type AlertRecord, alertColumns, alertTables } from './alert-rows.ts'
@@ -68,12 +68,20 @@ export async function readAlerts(database: Database, ids: readonly number[]): Pr
   return (await database.query<AlertRecord>(text, [ids])).rows
 }
 
-/** The latest, oldest first. */
-export async function readEvents(database: Database, id: string): Promise<AlertEventRow[]> {
-  const text = 'SELECT at, kind, details FROM alert_events WHERE alert_id = $1 ORDER BY id DESC LIMIT $2'
+/** The latest, oldest first. When it was opened, and when one fired that still does, stands in its own row. */
+export async function readEvents(
+  database: Database,
+  { id, state, opened_at, fired_at, value }: Pick<AlertRow, 'id' | 'state' | 'opened_at' | 'fired_at' | 'value'>,
+): Promise<AlertEventRow[]> {
+  // That it fired is written when it is over, and came first.
+  const text = `SELECT at, kind, details FROM alert_events WHERE alert_id = $1
+    ORDER BY at DESC, kind = 'firing', id DESC LIMIT $2`
   const values = [id, eventsMax]
   const { rows } = await database.query<{ at: Date; kind: string; details: Record<string, unknown> }>(text, values)
-  return rows.reverse().map(({ at, ...event }) => ({ at: at.toISOString(), ...event }))
+  const later = rows.reverse().map(({ at, ...event }) => ({ at: at.toISOString(), ...event }))
+  const pending = { at: opened_at, kind: 'pending', details: {} }
+  if (state !== 'firing' || fired_at === null) return [pending, ...later]
+  return [pending, { at: fired_at, kind: 'firing', details: value === null ? {} : { value } }, ...later]
 }
 
 /** Of those that are not resolved. */

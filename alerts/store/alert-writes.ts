@@ -1,7 +1,7 @@
 /** Writes changes of alerts with their history, all rows of a batch at once. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
-import type { AlertChange, OpenAlert } from './alert-changes.ts'
+import { type AlertChange, historyOf, type OpenAlert } from './alert-changes.ts'
 import type { PairKey } from './pairs.ts'
 
 export type WrittenChange = AlertChange & { id: number }
@@ -17,15 +17,17 @@ export async function openAlerts(
     state: OpenAlert['state']
     flapping: boolean
     fired: Date | null
+    value: number | null
   }>(
-    `SELECT id, rule_id || ' ' || alerts.device AS key, state, flapping, fired_at AS fired
+    `SELECT id, rule_id || ' ' || alerts.device AS key, state, flapping, fired_at AS fired, value
      FROM alerts JOIN unnest($1::int[], $2::int[]) AS asked (rule, device) ON rule_id = rule AND alerts.device = asked.device
      WHERE state <> 'resolved' ORDER BY id FOR NO KEY UPDATE OF alerts`,
     [pairs.map(({ rule }) => rule), pairs.map(({ device }) => device)],
   )
   return new Map(
-    rows.map(({ id, key, state, flapping, fired }) => {
-      return [key, { id: Number(id), state, flapping, firedMs: fired?.getTime() ?? Number.NaN }]
+    rows.map(({ id, key, state, flapping, fired, value }) => {
+      const firedMs = fired?.getTime() ?? Number.NaN
+      return [key, { id: Number(id), state, flapping, firedMs, value: value ?? Number.NaN }]
     }),
   )
 }
@@ -104,13 +106,13 @@ async function nextIds(transaction: Transaction, count: number): Promise<number[
 }
 
 /** JSON has no NaN, and writes null for it. */
-function rowOf({ events: _, isDropped: __, hasChanged: ___, ...row }: AlertChange): object {
+function rowOf({ events: _, isDropped: __, hasChanged: ___, firedValue: ____, ...row }: AlertChange): object {
   return row
 }
 
 async function insertEvents(transaction: Transaction, changes: readonly WrittenChange[], nowMs: number): Promise<void> {
-  const rows = changes.flatMap(({ id, events }) =>
-    events.map(({ kind, atMs, details }) => ({ id, kind, atMs, details })),
+  const rows = changes.flatMap(change =>
+    historyOf(change).map(({ kind, atMs, details }) => ({ id: change.id, kind, atMs, details })),
   )
   if (rows.length === 0) return
   await transaction.query(

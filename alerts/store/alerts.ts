@@ -108,7 +108,7 @@ export function createAlertList(options: AlertListOptions): AlertList {
     page,
     async get(who, id) {
       const alert = await one(who, id)
-      return alert && { ...alert, events: await readEvents(pool, alert.id) }
+      return alert && { ...alert, events: await readEvents(pool, alert) }
     },
     acknowledge,
     byIds: async ids => await shown(await readAlerts(pool, ids)),

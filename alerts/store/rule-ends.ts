@@ -35,10 +35,11 @@ async function resolveAll(transaction: Transaction, rule: number, reason: string
   const { rows } = await transaction.query<{ id: string }>(
     `WITH ended AS (
        UPDATE alerts SET state = 'resolved', flapping = false, resolved_at = to_timestamp($3::float8 / 1000), resolved_reason = $2
-       WHERE rule_id = $1 AND state = 'firing' RETURNING id, resolved_at
+       WHERE rule_id = $1 AND state = 'firing' RETURNING id, fired_at, resolved_at, value
      ), noted AS (
        INSERT INTO alert_events (alert_id, at, kind, details)
-       SELECT id, resolved_at, 'resolved', jsonb_build_object('reason', $2::text) FROM ended
+       SELECT id, fired_at, 'firing', jsonb_strip_nulls(jsonb_build_object('value', value)) FROM ended
+       UNION ALL SELECT id, resolved_at, 'resolved', jsonb_build_object('reason', $2::text) FROM ended
      )
      SELECT id FROM ended`,
     [rule, reason, nowMs],

@@ -166,7 +166,8 @@ async function addChannel(pool: pg.Pool, name = 'phone', owner: number | null = 
 /** How alerts and what is to be told of them stand, without ids. */
 async function readStanding(pool: pg.Pool) {
   const text = `SELECT rule_id AS rule, device, state, flapping, resolved_reason AS reason,
-      ARRAY(SELECT kind FROM alert_events WHERE alert_id = alerts.id ORDER BY id) AS events,
+      ARRAY['pending'] || CASE WHEN state = 'firing' THEN ARRAY['firing'] ELSE '{}' END
+        || ARRAY(SELECT kind FROM alert_events WHERE alert_id = alerts.id ORDER BY at, kind <> 'firing', id) AS events,
       ARRAY(SELECT told || ' ' || coalesce(owes, '-') FROM alert_group_alerts
             WHERE alert_id = alerts.id ORDER BY group_id) AS members
     FROM alerts ORDER BY alerts.id`
