@@ -85,11 +85,11 @@ function letterOf(columns: LiveColumns, slot: number, count: number): string {
   return share < 0.9 ? 'C' : 'D'
 }
 
-/** Of the readings that were due in an hour of a regular device; NaN before its first one, and for an hour that is out of reach. */
+/** Of the readings that were due in a full hour of a regular device; NaN up to the hour of its first one, and where it is out of reach. */
 export function shareOfHour(columns: LiveColumns, slot: number, hour: number): number {
   const firstHour = columns.firstHour[slot] as number
   const newest = columns.newestHour[slot] as number
-  if (firstHour === neverHour || hour < firstHour || hour <= newest - ringHours) return Number.NaN
+  if (firstHour === neverHour || hour <= firstHour || hour <= newest - ringHours) return Number.NaN
   return shareOf(columns, slot, countOf(columns, slot, hour))
 }
 

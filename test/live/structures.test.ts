@@ -9,6 +9,7 @@ import { ListedOrder } from '../../live/listed-order.ts'
 import { LiveFleet } from '../../live/live-fleet.ts'
 import { liveStates } from '../../live/live-state.ts'
 import type { FleetOrder } from '../../live/name-order.ts'
+import { hourShareOf } from '../../live/silence.ts'
 import { Slots } from '../../live/slots.ts'
 import { gzipLevel } from '../../query/cache/encode-body.ts'
 import { madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
@@ -222,4 +223,19 @@ t.test('a device takes at most 150 bytes of a compressed page', async t => {
   const bytes = gzipSync(`{"devices":[${texts.join()}]}`, { level: gzipLevel }).length / 1000
   t.comment(`${bytes} bytes a device`)
   t.ok(bytes <= 150, `${bytes} bytes a device`)
+})
+
+t.test('the hour in which a device begins is no full one', async t => {
+  const [minuteMs, firstMs] = [60_000, Date.UTC(2026, 0, 1, 10, 30)]
+  let nowMs = firstMs
+  const failed = (error: unknown) => {
+    throw error
+  }
+  const fleet = new LiveFleet({ nowMs: () => nowMs, wants: () => undefined, failed })
+  fleet.deviceChanged(madeDevice(1, { expected_interval_seconds: 600 }))
+  for (; nowMs < firstMs + 150 * minuteMs; nowMs += 10 * minuteMs) {
+    fleet.take(stored([{ device: 1, timeMs: nowMs, temperature: 1 }]))
+  }
+  const shareOf = (hour: number) => hourShareOf(fleet, fleet.slotOf(1), Date.UTC(2026, 0, 1, hour))
+  t.strictSame([9, 10, 11, 12].map(shareOf), [Number.NaN, Number.NaN, 1, 1])
 })
