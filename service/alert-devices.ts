@@ -1,6 +1,7 @@
 /** What the registries say of devices and of who may read them, as alerts ask it. */
 
 import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
+import { type MetricSettings, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import type { Accounts } from '../auth/accounts/accounts.ts'
 import type { Device } from '../auth/devices/device.ts'
@@ -41,6 +42,20 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
         const metric = metrics.get(name)
         const series = metric && metrics.series(device, metric)
         return series === undefined ? undefined : { series }
+      },
+      qualityOf(number, names) {
+        const device = devices.byNumber(number)
+        if (device === undefined) return undefined
+        const { altitude_m, expected_interval_seconds: seconds, quality_limits } = device
+        const own: Readonly<Record<string, MetricSettings | undefined>> = quality_limits ?? {}
+        const isBuiltIn = (name: string) => (builtIn as readonly string[]).includes(name)
+        return {
+          expectedMs: seconds === null ? null : seconds * 1000,
+          limits: names.map(name => {
+            const settings = isBuiltIn(name) ? own[name] : metrics.get(name)?.quality
+            return qualityLimits(name, altitude_m, settings ?? {})
+          }),
+        }
       },
     },
     async learnOwner(id) {

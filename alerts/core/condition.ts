@@ -45,7 +45,9 @@ const Battery = z
   .refine(({ metric, value }) => (metric === undefined) === (value === undefined), 'must have metric and value')
 
 const Completeness = z.strictObject({ kind: z.literal('completeness'), share })
-const Suspect = z.strictObject({ kind: z.literal('suspect'), share, metric: MetricName.optional() })
+const Suspect = z.strictObject({ kind: z.literal('suspect'), share, metric: MetricName.optional() }).meta({
+  description: 'Of the readings of a full hour; without `metric`, of all built-in ones. A flat line is a share of 1.',
+})
 
 const SiteSilent = z.strictObject({
   kind: z.literal('site_silent'),

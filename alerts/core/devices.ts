@@ -1,5 +1,7 @@
 /** What alerts know of devices; the registry tells it. */
 
+import type { DeviceQuality } from './suspect-share.ts'
+
 export interface AlertDevice {
   readonly number: number
   /** As it stands in the tables of readings. */
@@ -20,4 +22,6 @@ export interface AlertDevices {
   mayRead(owner: number | null, device: AlertDevice): boolean
   /** Where the values of a metric stand in a stored reading: in a built-in column, or as a series of the device's own. */
   seriesOf(device: number, metric: string): { readonly column: number } | { readonly series: number } | undefined
+  /** What its readings of these metrics are judged by; undefined for a device that is not there. */
+  qualityOf(device: number, metrics: readonly string[]): DeviceQuality | undefined
 }

@@ -19,7 +19,7 @@ export type Observation =
     }
   /** Of a device whose last reading was at `lastMs`: it counts as silent from `dueMs` on. */
   | { readonly kind: 'tick'; readonly nowMs: number; readonly lastMs: number; readonly dueMs: number }
-  /** Of the full hour that ended then: the share of the expected readings, or of suspect ones (1 with a flat line); NaN: not known. */
+  /** Of a full hour, which counts then: the share of the expected readings, or of suspect ones (1 with a flat line); NaN: not known. */
   | { readonly kind: 'hour'; readonly hourMs: number; readonly share: number }
   /** Until the battery is empty, at least; NaN: not known. */
   | { readonly kind: 'days'; readonly atMs: number; readonly days: number }

@@ -1,6 +1,7 @@
 /** Stored readings as the evaluation reads them again: columns over rows. */
 
-import type { Metric } from '../../store/tables.ts'
+import { metrics as builtIn, type Metric } from '../../store/tables.ts'
+import type { AlertDevice, AlertDevices } from './devices.ts'
 
 /** Rows ascend by time, over all devices and so of each. */
 export interface AlertReadings {
@@ -28,3 +29,23 @@ export interface AskedReadings {
 }
 
 export type ReadAlertReadings = (asked: AskedReadings, signal: AbortSignal) => AsyncIterable<AlertReadings>
+
+/** By these metrics: where each device has them. */
+export function askedColumns(
+  metrics: readonly string[],
+  devices: readonly Pick<AlertDevice, 'number' | 'symbol'>[],
+  registry: Pick<AlertDevices, 'seriesOf'>,
+): Pick<AskedReadings, 'devices' | 'columns'> {
+  const columns = metrics.map(name => builtIn.find(metric => metric === name))
+  return {
+    columns,
+    devices: devices.map(({ number, symbol }) => ({
+      number,
+      symbol,
+      series: metrics.map((metric, index) => {
+        const place = columns[index] === undefined ? registry.seriesOf(number, metric) : undefined
+        return place !== undefined && 'series' in place ? place.series : undefined
+      }),
+    })),
+  }
+}

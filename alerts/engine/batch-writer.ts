@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
+import { isRefusal } from '../../store/postgres/postgres-errors.ts'
 import type { Transition } from '../store/apply.ts'
 
 /** What is written of the engine's work; each of these is one transaction. */
@@ -20,13 +21,17 @@ export interface EngineStore {
 
 export interface BatchWriterOptions {
   readonly store: EngineStore
-  readonly log: Pick<Log, 'warn' | 'info'>
+  readonly log: Pick<Log, 'error' | 'warn' | 'info'>
   /** Number of the last batch that was applied. */
   readonly lastBatch: number
   readonly applied: (unknownRules: readonly number[]) => void
   readonly signal: AbortSignal
   readonly retryMs?: number
 }
+
+type Part =
+  | { readonly ok: true; readonly unknownRules: readonly number[] }
+  | { readonly ok: false; readonly error: unknown }
 
 const writeEveryMs = 10_000
 /** One a minute. */
@@ -40,6 +45,7 @@ export class BatchWriter {
   #writtenUntilMs = Number.NEGATIVE_INFINITY
   #writtenAtMs = Number.NEGATIVE_INFINITY
   #writing: Promise<void> = Promise.resolve()
+  #refused = 0
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
@@ -51,35 +57,79 @@ export class BatchWriter {
     return this.#pending.length
   }
 
+  /** Changes that PostgreSQL refuses for what they are. */
+  get refused(): number {
+    return this.#refused
+  }
+
   /** The lot before is committed. With it, all that was received up to then. */
   write(transitions: readonly Transition[], untilMs: number): void {
     this.#pending = transitions
-    this.#batch++
     this.#writing = this.#writing.then(() => this.#apply(transitions, untilMs))
   }
 
   async #apply(transitions: readonly Transition[], untilMs: number): Promise<void> {
-    const { store, log, signal, applied, retryMs = 1000 } = this.#options
     const evaluatedUntilMs = Number.isFinite(untilMs) ? untilMs : undefined
+    const applied = await this.#applyAll(transitions, evaluatedUntilMs)
+    if (applied === undefined) return
+    this.#pending = []
+    if (evaluatedUntilMs !== undefined) {
+      this.#untilMs = evaluatedUntilMs
+      if (applied.isWritten) this.#writtenUntilMs = evaluatedUntilMs
+    }
+    this.#options.applied([...applied.unknownRules])
+  }
+
+  /**
+   * What is refused is halved until it is one change alone, which is left out: it holds up no other. With the last part, up to when all
+   * is evaluated is written. Undefined when it is ended.
+   */
+  async #applyAll(transitions: readonly Transition[], evaluatedUntilMs: number | undefined) {
+    const unknownRules = new Set<number>()
+    let isWritten = false
+    const waiting = [transitions]
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      const applied = await this.#applyPart(part, waiting.length === 0 ? evaluatedUntilMs : undefined)
+      if (applied === undefined) return undefined
+      isWritten = applied.ok
+      if (applied.ok) for (const rule of applied.unknownRules) unknownRules.add(rule)
+      else if (part.length > 1) waiting.unshift(...halvesOf(part))
+      else this.#refuse(part, applied.error)
+    }
+    return { unknownRules, isWritten }
+  }
+
+  /** As often as it takes; undefined when it is ended. */
+  async #applyPart(
+    transitions: readonly Transition[],
+    evaluatedUntilMs: number | undefined,
+  ): Promise<Part | undefined> {
+    const { store, log, signal, retryMs = 1000 } = this.#options
+    // Of other changes than the batch before.
+    const batch = ++this.#batch
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
-        const { unknownRules } = await store.apply({ batch: this.#batch, transitions, evaluatedUntilMs })
+        const { unknownRules } = await store.apply({ batch, transitions, evaluatedUntilMs })
         if (attempt > 0) log.info({ transitions: transitions.length }, 'changes of alerts are written again')
-        this.#pending = []
-        if (evaluatedUntilMs !== undefined) this.#committed(evaluatedUntilMs)
-        applied(unknownRules)
-        return
+        return { ok: true, unknownRules }
       } catch (error) {
+        if (isRefusal(error)) return { ok: false, error }
         if (attempt % attemptsPerLine === 0)
           log.warn({ err: error, transitions: transitions.length }, 'changes of alerts cannot be written; they wait')
         await sleep(retryMs, undefined, { signal }).catch(() => undefined)
       }
     }
+    return undefined
   }
 
-  #committed(untilMs: number): void {
-    this.#untilMs = untilMs
-    this.#writtenUntilMs = untilMs
+  #refuse([transition]: readonly Transition[], error: unknown): void {
+    this.#refused++
+    const { rule, device, effects = [] } = transition ?? {}
+    const kinds = effects.map(({ kind }) => kind)
+    this.#options.log.error(
+      { err: error, rule, device, effects: kinds },
+      'PostgreSQL refuses a change of an alert; it is left out',
+    )
   }
 
   /** Nothing waits that was received before. */
@@ -110,4 +160,9 @@ export class BatchWriter {
     await this.#writing
     await this.#writeUntil()
   }
+}
+
+function halvesOf(transitions: readonly Transition[]): [readonly Transition[], readonly Transition[]] {
+  const middle = Math.ceil(transitions.length / 2)
+  return [transitions.slice(0, middle), transitions.slice(middle)]
 }

@@ -4,8 +4,8 @@ import type { EndReason, Observation } from '../core/observation.ts'
 import type { PairState } from '../core/pair.ts'
 import type { Transition } from '../store/apply.ts'
 import type { EngineRule } from './engine-rule.ts'
-import type { Replay } from './evaluator.ts'
 import type { PackedReadings } from './packed-readings.ts'
+import type { Replay } from './value-watch.ts'
 
 export interface RestoredPair {
   readonly rule: number

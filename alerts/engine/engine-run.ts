@@ -6,41 +6,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Live } from '../../live/live.ts'
 import type { Log } from '../../store/log.ts'
-import { bounds } from '../core/bounds.ts'
-import { metricOf } from '../core/condition.ts'
 import type { EndReason, Observation } from '../core/observation.ts'
 import type { Rule } from '../core/rule.ts'
 import { BatchWriter, type EngineStore } from './batch-writer.ts'
-import { deviceFactsOf } from './device-facts.ts'
-import { packFacts } from './device-times.ts'
 import { type EngineHandle, startEngineThread } from './engine-handle.ts'
-import type { EngineMessage, EngineState, RestoredPair } from './engine-messages.ts'
-import { furtherColumn } from './engine-rule.ts'
-import type { Replay } from './evaluator.ts'
+import type { EngineMessage, EngineState } from './engine-messages.ts'
 import { createOutageWatch } from './outage-watch.ts'
 import type { PackedReadings } from './packed-readings.ts'
+import { createPatience, type Patience } from './patience.ts'
 import { packedMax, ReadingIntake, type TakenReadings } from './reading-intake.ts'
-import { lastReadings, type ReplayParts, storedReadings } from './replay.ts'
-import { replayPlans } from './replay-plan.ts'
-import type { CoverageChange, RuleCoverage } from './rule-coverage.ts'
-import { engineRuleOf, furtherSeriesOf, isOfValues } from './value-columns.ts'
+import type { CoverageChange } from './rule-coverage.ts'
+import { RuleTelling } from './rule-telling.ts'
+import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 
-export interface EngineRunOptions extends ReplayParts {
+export interface EngineRunOptions extends StoredReplayOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly monotonicMs: () => number
   /** Whether no readings are taken, or those that are taken are not known here. */
   readonly isOut: () => boolean
-  /** Whether QuestDB answers, and the state of the fleet is known. */
-  readonly isSettled: () => boolean
-  /** Of all readings that were taken up to now: whether QuestDB shows them. */
-  readonly markTaken: () => () => boolean
   readonly live: Pick<Live, 'latest' | 'silenceOf'>
-  readonly store: EngineStore & {
-    readonly readRow: () => Promise<{ evaluatedUntilMs: number | null; batch: number }>
-    readonly readPairs: () => AsyncIterable<readonly RestoredPair[]>
-  }
-  readonly rules: ReadonlyMap<number, Rule>
-  readonly coverage: RuleCoverage
+  readonly store: StoredReplayOptions['store'] &
+    EngineStore & { readonly readRow: () => Promise<{ evaluatedUntilMs: number | null; batch: number }> }
   readonly applied: (unknownRules: readonly number[]) => void
   /** It cannot go on. */
   readonly failed: (error: Error) => void
@@ -49,10 +35,7 @@ export interface EngineRunOptions extends ReplayParts {
 const tickMs = 100
 /** That wait for the thread, or for the replay. */
 const readingsMax = 1_000_000
-const retryMs = 1000
-const dayMs = 86_400_000
 const finishMsMax = 5000
-const factsPerMessage = 2000
 
 export class EngineRun {
   readonly #options: EngineRunOptions
@@ -60,6 +43,9 @@ export class EngineRun {
   readonly #intake = new ReadingIntake(readingsMax)
   readonly #outages: ReturnType<typeof createOutageWatch>
   readonly #thread: EngineHandle
+  readonly #telling: RuleTelling
+  readonly #patience: Patience
+  readonly #replay: StoredReplay
   readonly #running: Promise<void>
   readonly #timer: NodeJS.Timeout
   #writer: BatchWriter | undefined
@@ -78,6 +64,10 @@ export class EngineRun {
     this.#lastOutageMs = this.#heardMs
     this.#outages = createOutageWatch({ nowMs, monotonicMs, isOut })
     this.#thread = startEngineThread({ onMessage: message => this.#heard(message), onError: failed })
+    const [thread, { signal }] = [this.#thread, this.#closing]
+    this.#telling = new RuleTelling({ ...options, thread, intake: this.#intake })
+    this.#patience = createPatience(signal, options.log)
+    this.#replay = new StoredReplay(options, { thread, signal, patience: this.#patience })
     this.#thread.post({ kind: 'outage', isOut: true, nowMs: this.#heardMs })
     this.#timer = setInterval(() => this.#tick(), tickMs)
     this.#running = this.#run().catch(error => {
@@ -108,25 +98,27 @@ export class EngineRun {
     return this.#intake.dropped
   }
 
+  /** Changes that PostgreSQL has refused for what they are. */
+  get refused(): number {
+    return this.#writer?.refused ?? 0
+  }
+
   async #run(): Promise<void> {
     const { store, log, rules, coverage, applied } = this.#options
-    const { signal } = this.#closing
-    const { evaluatedUntilMs, batch } = await this.#retried(() => store.readRow())
+    const { evaluatedUntilMs, batch } = await this.#patience.retried(() => store.readRow())
     const told = (unknownRules: readonly number[]) => {
       this.#thread.post({ kind: 'applied' })
       applied(unknownRules)
     }
-    this.#writer = new BatchWriter({ store, log, lastBatch: batch, applied: told, signal })
+    this.#writer = new BatchWriter({ store, log, lastBatch: batch, applied: told, signal: this.#closing.signal })
     for (const rule of rules.values()) {
       this.setRule(rule, { added: coverage.devicesOf(rule.id), removed: [], reason: 'not_selected' })
     }
-    await this.#retried(async () => {
-      for await (const pairs of store.readPairs()) this.#thread.post({ kind: 'restore', pairs })
-    })
+    await this.#replay.restoreStates()
     let fromMs = evaluatedUntilMs ?? this.#heardMs
     for (;;) {
       await this.#catchUp(fromMs)
-      await this.#until(() => this.#isMissing || this.#intake.takeDropped())
+      await this.#patience.until(() => this.#isMissing || this.#intake.takeDropped())
       this.#isMissing = false
       this.#isLive = false
       // Until all is known again, nobody is silent.
@@ -138,49 +130,13 @@ export class EngineRun {
 
   /** Reads what was received since then, and goes on with what is taken. */
   async #catchUp(sinceMs: number): Promise<void> {
-    const { log, nowMs, isSettled, markTaken, rules, coverage } = this.#options
-    const isShown = markTaken()
-    await this.#until(() => isSettled() && isShown())
-    // Our clock may have been set back meanwhile.
-    const fromMs = Math.min(Math.max(sinceMs, nowMs() - dayMs), nowMs()) - bounds.replaySlackMs
-    await this.#retried(() => this.#replay(fromMs))
-    this.#tellFacts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
-    this.#thread.post({ kind: 'outage', isOut: this.#options.isOut(), nowMs: nowMs() })
+    const { log, nowMs, isOut, rules, coverage } = this.#options
+    await this.#replay.since(sinceMs)
+    this.#telling.facts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
+    this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs() })
     this.#isLive = true
     this.#send()
     log.info({ rules: rules.size, pairs: coverage.pairCount }, 'alerts are evaluated')
-  }
-
-  async #replay(fromMs: number): Promise<void> {
-    const { rules, coverage, nowMs } = this.#options
-    // Clocks may be ahead.
-    for (const plan of replayPlans(rules.values(), id => coverage.devicesOf(id), { fromMs, toMs: nowMs() + dayMs })) {
-      await this.#replayAll(lastReadings(plan, this.#options), { fromMs: nowMs() })
-      await this.#replayAll(storedReadings(plan, this.#options, this.#closing.signal), { warmBeforeUs: fromMs * 1000 })
-    }
-  }
-
-  async #replayAll(readings: AsyncIterable<PackedReadings>, replay: Partial<Replay> = {}): Promise<void> {
-    for await (const packed of readings) {
-      this.#thread.post({ kind: 'replay', packed, warmBeforeUs: Number.NEGATIVE_INFINITY, ...replay })
-      await this.#thread.settled()
-    }
-  }
-
-  async #retried<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      try {
-        return await work()
-      } catch (error) {
-        if (this.#closing.signal.aborted) throw error
-        this.#options.log.warn({ err: error }, 'alerts cannot be evaluated yet; it is tried again')
-        await sleep(retryMs, undefined, { signal: this.#closing.signal })
-      }
-    }
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await sleep(tickMs, undefined, { signal: this.#closing.signal })
   }
 
   #tick(): void {
@@ -235,60 +191,31 @@ export class EngineRun {
 
   /** New, or changed in what its evaluation depends on. */
   setRule(rule: Rule, change: CoverageChange): void {
-    this.#thread.post({ kind: 'rule', rule: engineRuleOf(rule) })
+    this.#telling.rule(rule)
     this.coverageChanged(rule, change)
   }
 
-  coverageChanged(rule: Rule, { added, removed, reason }: CoverageChange): void {
-    const { id } = rule
-    const nowMs = this.#options.nowMs()
-    if (removed.length > 0) this.#thread.post({ kind: 'uncover', id, devices: Int32Array.from(removed), reason, nowMs })
-    if (added.length === 0) return
-    this.#thread.post({ kind: 'cover', id, devices: Int32Array.from(added), series: this.#seriesOf(rule, added) })
-    if (!this.#isLive) return
-    this.#tellFacts(added)
-    const metric = isOfValues(rule) ? metricOf(rule.condition) : undefined
-    if (metric === undefined) return
-    const plan = { devices: added, metrics: [metric], fromMs: Number.POSITIVE_INFINITY, toMs: nowMs }
-    void this.#replayAll(lastReadings(plan, this.#options), { rules: new Set([id]), fromMs: nowMs }).catch(
-      this.#options.failed,
-    )
-  }
-
-  #seriesOf(rule: Rule, devices: readonly number[]): Int32Array | undefined {
-    if (engineRuleOf(rule).column !== furtherColumn) return undefined
-    const metric = metricOf(rule.condition) as string
-    return Int32Array.from(devices, number => furtherSeriesOf(this.#options.devices, number, metric))
+  coverageChanged(rule: Rule, change: CoverageChange): void {
+    const { added } = change
+    this.#telling.coverage(rule, change)
+    if (added.length === 0 || !this.#isLive) return
+    this.#telling.facts(added)
+    void this.#replay.lastOf(rule, added).catch(this.#options.failed)
   }
 
   removeRule(id: number, reason: EndReason): void {
-    this.#thread.post({ kind: 'removeRule', id, reason, nowMs: this.#options.nowMs() })
+    this.#telling.removal(id, reason)
   }
 
   observe(rule: number, device: number, observation: Observation): void {
     if (this.#isLive) this.#thread.post({ kind: 'observe', rule, device, observation })
   }
 
-  /** How long these may be silent, as it is known now. */
-  #tellFacts(numbers: readonly number[]): void {
-    const { live, nowMs } = this.#options
-    const queued = this.#intake.oldest()
-    const now = nowMs()
-    for (let from = 0; from < numbers.length; from += factsPerMessage) {
-      const facts = numbers.slice(from, from + factsPerMessage).flatMap(number => {
-        return deviceFactsOf(number, live.silenceOf(number), { nowMs: now, queuedUs: queued.get(number) }) ?? []
-      })
-      this.#thread.post({ kind: 'devices', facts: packFacts(facts) })
-    }
-  }
-
   /** Of devices that a rule covers: cadences change, and a device may have got a series for the rule's metric. */
   refresh(rule: Rule, devices: readonly number[]): void {
     if (!this.#isLive) return
-    const series = this.#seriesOf(rule, devices)
-    if (series !== undefined)
-      this.#thread.post({ kind: 'cover', id: rule.id, devices: Int32Array.from(devices), series })
-    this.#tellFacts(devices)
+    this.#telling.series(rule, devices)
+    this.#telling.facts(devices)
   }
 
   /** What was taken is evaluated and committed, if PostgreSQL takes it soon; else it is found again at the next start. */

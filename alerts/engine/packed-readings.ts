@@ -2,7 +2,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
-import type { EngineReading } from './evaluator.ts'
+import type { EngineReading } from './value-watch.ts'
 
 /** Of a reading: device, time in microseconds, receipt in milliseconds, and the built-in metrics. */
 const width = 8

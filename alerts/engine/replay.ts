@@ -2,9 +2,9 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Live } from '../../live/live.ts'
-import { type Metric, metrics } from '../../store/tables.ts'
+import { metrics } from '../../store/tables.ts'
 import type { AlertDevices } from '../core/devices.ts'
-import type { AlertReadings, AskedReadings, ReadAlertReadings } from '../core/readings.ts'
+import { type AlertReadings, type AskedReadings, askedColumns, type ReadAlertReadings } from '../core/readings.ts'
 import { type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
 
 /** Metrics whose values are wanted of some devices. */
@@ -75,18 +75,9 @@ export async function* storedReadings(
   for await (const piece of parts.readings(asked, signal)) yield pack(piece, asked, parts.nowMs())
 }
 
-function askOf({ devices, metrics: wanted, fromMs, toMs }: ReplayPlan, registry: AlertDevices): AskedReadings {
-  const found = devices.flatMap(number => {
-    const device = registry.byNumber(number)
-    if (device === undefined) return []
-    const series = wanted.map(metric => {
-      const place = registry.seriesOf(number, metric)
-      return place !== undefined && 'series' in place ? place.series : undefined
-    })
-    return [{ number, symbol: device.symbol, series }]
-  })
-  const columns = wanted.map(metric => (isBuiltIn(metric) ? metric : undefined))
-  return { devices: found, columns, fromUs: fromMs * 1000, toUs: toMs * 1000 }
+export function askOf({ devices, metrics: wanted, fromMs, toMs }: ReplayPlan, registry: AlertDevices): AskedReadings {
+  const found = devices.flatMap(number => registry.byNumber(number) ?? [])
+  return { ...askedColumns(wanted, found, registry), fromUs: fromMs * 1000, toUs: toMs * 1000 }
 }
 
 function pack(piece: AlertReadings, asked: AskedReadings, nowMs: number): PackedReadings {
@@ -104,8 +95,4 @@ function pack(piece: AlertReadings, asked: AskedReadings, nowMs: number): Packed
     })
   }
   return buffer.take()
-}
-
-function isBuiltIn(metric: string): metric is Metric {
-  return (metrics as readonly string[]).includes(metric)
 }

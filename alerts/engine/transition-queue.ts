@@ -14,6 +14,8 @@ function marksOf({ phase, sinceMs, flapping, changesMs }: PairState): string {
 interface Waiting extends Transition {
   effects: Effect[]
   notBeforeMs: number
+  /** To be written though the pair is in no other phase. */
+  isRemembered: boolean
 }
 
 /** A phase that has lasted for less costs no transaction: a restart finds it again in the stored readings. */
@@ -53,19 +55,27 @@ export class TransitionQueue {
     const key = keyOf(transition.rule, transition.device)
     const before = this.#waiting.get(key)
     const effects = this.#withoutMiddle(withoutDropped([...(before?.effects ?? []), ...transition.effects]))
-    if (effects.length === 0 && marksOf(transition.state) === (this.#taken.get(key) ?? idle)) {
+    const isRemembered = before?.isRemembered ?? false
+    if (effects.length === 0 && !isRemembered && marksOf(transition.state) === (this.#taken.get(key) ?? idle)) {
       this.#waiting.delete(key)
       return
     }
     const isUrgent = effects.some(({ kind }) => kind !== 'opened')
     const notBeforeMs = isUrgent ? Number.NEGATIVE_INFINITY : (before?.notBeforeMs ?? nowMs + phaseMsMin)
-    this.#waiting.set(key, { ...transition, effects, notBeforeMs })
+    this.#waiting.set(key, { ...transition, effects, notBeforeMs, isRemembered })
+  }
+
+  /** Up to which reading a pair has seen them is to be written. */
+  remember(transition: Transition): void {
+    const key = keyOf(transition.rule, transition.device)
+    const { effects = [] } = this.#waiting.get(key) ?? {}
+    this.#waiting.set(key, { ...transition, effects, notBeforeMs: Number.NEGATIVE_INFINITY, isRemembered: true })
   }
 
   /** Those that are due, in the order in which they came. With `all`, also phases that are still short. */
   take(countMax: number, nowMs: number, all = false): Transition[] {
     const taken: Transition[] = []
-    for (const [key, { notBeforeMs, ...transition }] of this.#waiting) {
+    for (const [key, { notBeforeMs, isRemembered: _, ...transition }] of this.#waiting) {
       if (taken.length === countMax) break
       if (!all && notBeforeMs > nowMs) continue
       this.#waiting.delete(key)

@@ -2,6 +2,7 @@
 
 import type { AlertReadings } from '../core/readings.ts'
 import type { RuleCore } from '../core/rule.ts'
+import type { DeviceQuality } from '../core/suspect-share.ts'
 
 export interface JobDevice {
   readonly number: number
@@ -11,6 +12,8 @@ export interface JobDevice {
   readonly expectedMs: number
   /** Its last reading of all; NaN without one. */
   readonly lastMs: number
+  /** For a rule on suspect readings. */
+  readonly quality?: DeviceQuality | undefined
 }
 
 export interface PreviewJob {

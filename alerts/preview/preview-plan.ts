@@ -2,17 +2,17 @@
 
 import { lateSeconds } from '../../analytics/reliability/freshness.ts'
 import { createSelection } from '../../auth/devices/selector.ts'
-import { metrics } from '../../store/tables.ts'
 import { bounds } from '../core/bounds.ts'
 import { type Condition, metricOf } from '../core/condition.ts'
 import type { AlertDevice, AlertDevices } from '../core/devices.ts'
 import type { Owner } from '../core/outcome.ts'
-import type { AskedReadings } from '../core/readings.ts'
+import { type AskedReadings, askedColumns } from '../core/readings.ts'
 import type { NewRule } from '../core/rule.ts'
+import { suspectMetrics, suspectWindowMs } from '../core/suspect-share.ts'
 import type { JobDevice, PreviewJob } from './preview-job.ts'
 
 export interface PlanOptions {
-  readonly devices: Pick<AlertDevices, 'all' | 'mayRead' | 'seriesOf'>
+  readonly devices: Pick<AlertDevices, 'all' | 'mayRead' | 'seriesOf' | 'qualityOf'>
   /** Of a device, as the fleet page has it now. `expectedMs` is NaN where it is not regular. */
   readonly silenceOf: (
     number: number,
@@ -74,7 +74,8 @@ function coveredDevices(
   return { devices: covered.slice(0, devicesMax), leftOut: Math.max(0, covered.length - devicesMax) }
 }
 
-function jobDevice({ silenceOf }: PlanOptions, condition: Condition, { number }: AlertDevice): JobDevice {
+function jobDevice({ silenceOf, devices }: PlanOptions, condition: Condition, { number }: AlertDevice): JobDevice {
+  const isOfQuality = condition.kind === 'suspect'
   const silence = silenceOf(number)
   const afterSeconds = 'after_seconds' in condition ? condition.after_seconds : undefined
   return {
@@ -82,6 +83,7 @@ function jobDevice({ silenceOf }: PlanOptions, condition: Condition, { number }:
     afterMs: 1000 * (afterSeconds ?? silence?.lateSeconds ?? lateSeconds('unknown', null, null)),
     expectedMs: silence?.expectedMs ?? Number.NaN,
     lastMs: silence?.lastMs ?? Number.NaN,
+    quality: isOfQuality ? devices.qualityOf(number, suspectMetrics(condition)) : undefined,
   }
 }
 
@@ -94,23 +96,19 @@ function leadMs({ condition, for_seconds, keep_firing_seconds }: NewRule, device
       return dayMs + durationsMs + devices.reduce((max, { afterMs }) => Math.max(max, afterMs), 0)
     case 'change':
       return hourMs + durationsMs + 1250 * condition.window_seconds
+    case 'suspect':
+      return dayMs + suspectWindowMs + durationsMs
     default:
       return dayMs + durationsMs
   }
 }
 
 function columnsOf(
-  { devices: { seriesOf } }: PlanOptions,
+  { devices: registry }: PlanOptions,
   condition: Condition,
   devices: readonly AlertDevice[],
 ): Pick<AskedReadings, 'devices' | 'columns'> {
   const metric = metricOf(condition)
-  const column = metrics.find(name => name === metric)
-  return {
-    columns: metric === undefined ? [] : [column],
-    devices: devices.map(({ number, symbol }) => {
-      const place = metric === undefined || column !== undefined ? undefined : seriesOf(number, metric)
-      return { number, symbol, series: [place !== undefined && 'series' in place ? place.series : undefined] }
-    }),
-  }
+  const metrics = condition.kind === 'suspect' ? suspectMetrics(condition) : metric === undefined ? [] : [metric]
+  return askedColumns(metrics, devices, registry)
 }

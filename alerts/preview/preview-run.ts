@@ -8,6 +8,7 @@ import type { FiringCounts, PreviewJob, PreviewResult, Watch } from './preview-j
 import { PreviewedPair, variantsOf } from './previewed-pair.ts'
 import { SilenceWatch } from './silence-watch.ts'
 import { SiteWatch } from './site-watch.ts'
+import { SuspectWatch } from './suspect-watch.ts'
 import { ValueWatch } from './value-watch.ts'
 import { weekOf, weeksBetween } from './weeks.ts'
 
@@ -17,7 +18,7 @@ const noDevice = 0
 /** Whether stored readings say when the condition held. */
 export function isPreviewed(condition: Condition): boolean {
   if (condition.kind === 'battery') return condition.metric !== undefined
-  return condition.kind !== 'service' && condition.kind !== 'suspect'
+  return condition.kind !== 'service'
 }
 
 export class PreviewRun {
@@ -75,6 +76,8 @@ function watchOf(job: PreviewJob, pairs: ReadonlyMap<number, PreviewedPair>): Wa
       return new SilenceWatch(job, pairs)
     case 'completeness':
       return new HoursWatch(job, pairs)
+    case 'suspect':
+      return new SuspectWatch(job, pairs)
     default:
       return new ValueWatch(pairs)
   }

@@ -66,7 +66,8 @@ export function createPreview(options: PreviewOptions): Preview {
     for await (const piece of options.readings(plan.reads, signal)) {
       signal.throwIfAborted()
       if (piece.length === 0) continue
-      readings += piece.length
+      // Of several metrics, each takes its room.
+      readings += piece.length * Math.max(1, piece.values.length)
       const reachedMs = (piece.timesUs.at(-1) as number) / 1000
       if (readings > limits.readingsMax || performance.now() > endMs) {
         return Math.max(0, Math.floor((reachedMs - plan.job.fromMs) / dayMs))

@@ -11,7 +11,7 @@ import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gap-marks.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
-import { rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
+import { flatMinMs, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1
 export const flagSuspect = 3
@@ -58,17 +58,69 @@ export function checkQuality(
   limits: QualityLimits,
   gaps: GapThresholds,
 ): Quality {
+  const { marks, known } = markedReadings(timesMs, values, limits, gaps)
+  const quantum = known.quantum === 0 ? null : known.quantum
+  const flat_hours = known.flat === null || known.flatMs === null ? null : known.flatMs / hourMs
+  return { flags: flagsOf(values, marks), counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
+}
+
+/** One a reading. */
+export interface JudgedReadings {
+  readonly flags: Uint8Array
+  /** 1 for a reading of a flat line. */
+  readonly isFlat: Uint8Array
+  /** 1 for a reading of a line that is flat for three hours or more, of a sensor with too few runs to tell what is usual for it. */
+  readonly isStill: Uint8Array
+}
+
+/** Arguments as of `checkQuality`. */
+export function judgeReadings(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limits: QualityLimits,
+  gaps: GapThresholds,
+): JudgedReadings {
+  const { present, marks, known, isGapBefore } = markedReadings(timesMs, values, limits, gaps)
+  const isUnknown = known.flat !== null && known.flatMs === null
+  const still = isUnknown
+    ? flatLines(present.timesMs, present.values, known.flat - rounding, known.flatBelow, isGapBefore, flatMinMs)
+    : undefined
+  const [isFlat, isStill] = [new Uint8Array(values.length), new Uint8Array(values.length)]
+  for (let index = 0, place = 0; index < values.length; index++) {
+    if (Number.isNaN(values[index] as number)) continue
+    if ((marks[place] as number) & flatBit) isFlat[index] = 1
+    if (still?.[place] === 1) isStill[index] = 1
+    place++
+  }
+  return { flags: flagsOf(values, marks), isFlat, isStill }
+}
+
+interface MarkedReadings {
+  /** Without the missing ones; what follows is of these. */
+  readonly present: Samples
+  readonly isGapBefore: Uint8Array
+  readonly marks: Uint8Array
+  readonly known: SensorLimits
+}
+
+function markedReadings(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limits: QualityLimits,
+  gaps: GapThresholds,
+): MarkedReadings {
   const present = presentOf(timesMs, values)
   const isGapBefore = gapMarks(present.timesMs, gaps)
   const known = sensorLimits(present, limits, isGapBefore)
-  const marks = marksOf(present, known, isGapBefore)
+  return { present, isGapBefore, known, marks: marksOf(present, known, isGapBefore) }
+}
+
+function flagsOf(values: Float64Array, marks: Uint8Array): Uint8Array {
   const flags = new Uint8Array(values.length).fill(flagMissing)
   for (let index = 0, place = 0; index < values.length; index++) {
     if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
   }
-  const quantum = known.quantum === 0 ? null : known.quantum
-  const flat_hours = known.flat === null || known.flatMs === null ? null : known.flatMs / hourMs
-  return { flags, counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
+  return flags
 }
 
 /** One bit a test that finds the reading suspect. */

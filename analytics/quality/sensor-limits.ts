@@ -14,7 +14,7 @@ import { usualSize } from './usual-size.ts'
 /** A limit is at least so many of the smallest steps. */
 const limitQuanta = 1.5
 /** No flat line is shorter. */
-const flatMinMs = 3 * 3_600_000
+export const flatMinMs = 3 * 3_600_000
 /** Decimal readings are not exact in binary: 20.4 − 20.3 is less than 0.1 by some 1e-15. */
 export const rounding = 1e-9
 

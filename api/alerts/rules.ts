@@ -9,7 +9,7 @@ import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendInvalid, sendProblem } from '../admin/problem.ts'
 import { deviceName, idPath, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
 import { mayRead } from './guard-alerts.ts'
-import { refuseForeign, refuseUnevaluated } from './rule-check.ts'
+import { refuseForeign } from './rule-check.ts'
 
 export const RuleDetails = z
   .object({
@@ -138,7 +138,7 @@ function addition({ alerts }: RuleOptions): AdminOperation {
     ],
     async handle(asked, reply) {
       const { body, actor, principal } = asked
-      const refusal = refuseForeign(reply, [body], principal) ?? refuseUnevaluated(reply, [{ rule: body, place: '' }])
+      const refusal = refuseForeign(reply, [body], principal)
       if (refusal !== undefined) return refusal
       const added = await alerts.rules.add(ownerIn(asked), body, actor)
       if (!added.ok) return sendRefusal(reply, added)
@@ -181,8 +181,7 @@ function change({ alerts }: RuleOptions): AdminOperation {
       const whole = NewRule.safeParse({ ...fields, ...body })
       if (!whole.success) return sendInvalid(reply, 'BODY_INVALID', whole.error)
       const rule = whole.data
-      const refusal =
-        refuseForeign(reply, [present, rule], principal) ?? refuseUnevaluated(reply, [{ rule, place: '' }])
+      const refusal = refuseForeign(reply, [present, rule], principal)
       if (refusal !== undefined) return refusal
       const changed = await alerts.rules.change(who, path.id, body, actor)
       return changed.ok ? reply.send(detailsOf(changed.value, alerts)) : sendRefusal(reply, changed)

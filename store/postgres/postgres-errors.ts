@@ -37,6 +37,14 @@ export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && conflictCodes.has(error.code ?? '')
 }
 
+/** Data, integrity, limits of the program, damage: SQLSTATE classes. */
+const refusalClasses = /^(22|23|54|XX)/
+
+/** PostgreSQL does not take these rows, however often they are sent; others it may. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && refusalClasses.test(error.code ?? '')
+}
+
 /** `cannot_connect_now`, and what the operating system says while nobody listens; ENOENT of a socket. */
 const notReadyCodes = new Set(['57P03', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'ENOENT'])
 

@@ -8,10 +8,12 @@ import type { Owner } from '../../../alerts/core/outcome.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
 import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
+import { lastFullHourMs } from '../../../alerts/engine/hourly.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
 import { readPairs } from '../../../alerts/store/pairs.ts'
 import { type AlertRules, createAlertRules } from '../../../alerts/store/rules.ts'
+import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
@@ -38,6 +40,7 @@ function createRegistry() {
     onChange: listener => void listeners.push(listener),
     mayRead: (owner, device) => owner === null || (device.owner === owner && !blocked.has(owner)),
     seriesOf: (_, metric) => (metric === 'temperature' ? { column: 0 } : undefined),
+    qualityOf: (_, metrics) => ({ expectedMs: null, limits: metrics.map(metric => qualityLimits(metric, null)) }),
   }
   return {
     devices,
@@ -72,7 +75,6 @@ async function createWorld(t: Test) {
   function start(more: Partial<EngineHostOptions> = {}): EngineHost {
     const lead = { isLeading: true }
     const host = createEngineHost({
-      ...more,
       log: silentLog,
       nowMs: Date.now,
       leads: () => lead.isLeading,
@@ -88,6 +90,7 @@ async function createWorld(t: Test) {
       readRules: rules.all,
       readVersions: rules.versions,
       store: storeOf(shared, lead),
+      ...more,
     })
     rules.onChange(host.rulesChanged)
     hosts.push({ host, lead })
@@ -99,6 +102,7 @@ async function createWorld(t: Test) {
     pool,
     rules,
     facts,
+    stored,
     start,
     addRule: (condition: object, more: object = {}, owner = everybody) => addRule(rules, condition, more, owner),
     alerts: () => alertsIn(pool),
@@ -135,7 +139,7 @@ async function alertsIn(pool: pg.Pool): Promise<string[]> {
 
 async function* readStored(
   stored: readonly Row[],
-  { devices: asked, fromUs, toUs }: AskedReadings,
+  { devices: asked, columns, fromUs, toUs }: AskedReadings,
 ): AsyncGenerator<AlertReadings> {
   const numbers = new Set(asked.map(({ number }) => number))
   const rows = stored
@@ -144,7 +148,9 @@ async function* readStored(
   yield {
     device: Int32Array.from(rows, ({ device }) => device),
     timesUs: Float64Array.from(rows, ({ timeMs }) => timeMs * 1000),
-    values: [Float64Array.from(rows, ({ temperature }) => temperature)],
+    values: columns.map(name =>
+      Float64Array.from(rows, ({ temperature }) => (name === 'temperature' ? temperature : Number.NaN)),
+    ),
     length: rows.length,
   }
 }
@@ -340,4 +346,42 @@ test('rules of the service and on batteries are told what is known now and then'
   const all = '3 firing,0 resolved cleared,0 firing'
   await waitFor('they are gone, and the disk gets full', async () => (await world.alerts()).join() === all)
   t.ok(host.state().isLive)
+})
+
+test('suspect readings of the last full hour are found, once, and after a restart', async t => {
+  const world = await createWorld(t)
+  const [minuteMs, hourMs] = [60_000, 3_600_000]
+  const endMs = lastFullHourMs(Date.now()) + hourMs
+  for (const number of [1, 2]) world.device(number)
+  for (let minute = 24 * 60; minute > 0; minute--) {
+    const usual = 20 + (minute % 10) / 5
+    world.take(1, endMs - minute * minuteMs, minute > 240 ? usual : 20.3, false)
+    world.take(2, endMs - minute * minuteMs, usual, false)
+  }
+  const host = world.start()
+  const rule = await world.addRule({ kind: 'suspect', share: 0.2 })
+  await waitFor('it stands still', async () => (await world.alerts()).join() === '1 firing')
+  await world.end(host)
+
+  let isAway = true
+  const readings: EngineHostOptions['readings'] = async function* (asked) {
+    if (asked.fromUs < endMs * 1000 && isAway) {
+      isAway = false
+      throw new Error('QuestDB is away')
+    }
+    yield* readStored(world.stored, asked)
+  }
+  const next = world.start({ readings, suspectsRetryMs: 100 })
+  await waitFor('it has been away', () => !isAway)
+  await world.rules.change(
+    everybody,
+    rule.id,
+    { condition: { kind: 'suspect', share: 0.2, metric: 'humidity' } },
+    'test',
+  )
+  await waitFor('another metric', async () => (await world.alerts()).join() === '1 resolved rule_changed')
+  await world.rules.change(everybody, rule.id, { condition: { kind: 'suspect', share: 0.2 } }, 'test')
+  await waitFor('it is told at once', async () => (await world.alerts()).length === 2)
+  t.strictSame(await world.alerts(), ['1 resolved rule_changed', '1 firing'])
+  t.ok(next.state().isLive)
 })

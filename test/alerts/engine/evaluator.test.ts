@@ -3,7 +3,8 @@ import { Condition, metricOf } from '../../../alerts/core/condition.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import { isOfWhole } from '../../../alerts/core/rule.ts'
 import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
-import { type EngineReading, Evaluator } from '../../../alerts/engine/evaluator.ts'
+import { Evaluator } from '../../../alerts/engine/evaluator.ts'
+import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
@@ -121,7 +122,7 @@ test('a reading that is older than the newest of its device changes nothing', as
   world.read(1, 100, 20)
   world.read(1, 50, 35, 101)
   world.read(1, 100, 35, 102)
-  t.strictSame(world.told(), [])
+  t.strictSame(world.told(), ['1/1 idle'], 'but that it is written up to where they were seen')
 })
 
 test('a short pending phase costs no transaction', async t => {
@@ -388,4 +389,56 @@ test('a million idle pairs take less than 200 bytes each', async t => {
   const bytes = after.heapUsed + after.arrayBuffers - before.heapUsed - before.arrayBuffers
   t.equal(evaluator.pairCount, 1_000_000)
   t.ok(bytes / 1_000_000 < 200, `${Math.round(bytes / 1_000_000)} bytes`)
+})
+
+test('a reading that is late and would have changed a pair stays without effect after a restart too', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2])
+  world.advance(0)
+  world.read(1, 100, 20)
+  world.read(2, 100, 35)
+  t.strictSame(world.told(), ['1/2 opened 100', '1/2 fired 100'])
+  world.read(2, 400, 35)
+  // Of both devices, history comes in; of the second, also some that says nothing new.
+  for (const second of [40, 50]) world.read(1, second, 35, 410)
+  world.read(1, 60, 20, 410)
+  world.read(2, 200, 34, 410)
+  const noted = world.evaluator.takeTransitions(10)
+  t.strictSame(
+    noted.map(({ device, effects, state }) => [device, effects.length, state.phase, state.seenUs]),
+    [[1, 0, 'idle', world.msOf(100) * 1000]],
+  )
+  world.read(2, 300, 20, 410)
+  const more = world.evaluator.takeTransitions(10)
+  t.strictSame(
+    more.map(({ device, effects, state }) => [device, effects.length, state.phase, state.seenUs]),
+    [[2, 0, 'firing', world.msOf(400) * 1000]],
+  )
+
+  const next = createWorld()
+  next.rule(1, warm, [1, 2])
+  for (const { rule, device, state } of [...noted, ...more]) next.evaluator.restore(rule, device, state)
+  for (const [device, second, value] of [
+    [1, 40, 35],
+    [1, 50, 35],
+    [1, 60, 20],
+    [1, 100, 20],
+    [2, 100, 35],
+    [2, 200, 34],
+    [2, 300, 20],
+    [2, 400, 35],
+  ] as const) {
+    next.replay(device, second, value)
+  }
+  t.strictSame(next.told(true), [])
+  next.read(1, 500, 35)
+  next.read(2, 500, 20)
+  t.strictSame(next.told(), ['1/1 opened 500', '1/1 fired 500', '1/2 resolved 500'])
+
+  const old = createWorld()
+  old.rule(1, warm, [1])
+  old.advance(10_000)
+  old.read(1, 10_000, 20)
+  old.read(1, 10_000 - 1300, 35, 10_000)
+  t.strictSame(old.told(true), [], 'what no start reads again is not noted')
 })

@@ -5,6 +5,7 @@ import type { AlertDevice } from '../../../alerts/core/devices.ts'
 import type { AlertReadings, AskedReadings, ReadAlertReadings } from '../../../alerts/core/readings.ts'
 import { NewRule } from '../../../alerts/core/rule.ts'
 import { createPreview, type PreviewLimits } from '../../../alerts/preview/preview.ts'
+import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import type { TestHooks } from '../../support/databases.ts'
 
 const [fromMs, nowMs] = [Date.UTC(2026, 10, 1), Date.UTC(2026, 10, 26)]
@@ -51,6 +52,7 @@ function openPreview(t: TestHooks, { devices = [device(1), device(2)], values = 
       all: () => devices,
       mayRead: (owner, { owner: of }) => owner === null || owner === of,
       seriesOf: (number, metric) => (metric === 'co2' && number === 1 ? { series: 77 } : undefined),
+      qualityOf: (_, metrics) => ({ expectedMs: null, limits: metrics.map(metric => qualityLimits(metric, null)) }),
     },
     readings: read ?? hourly,
     silenceOf: () => ({ lastMs: Number.NaN, lateSeconds: 7200, expectedMs: hourMs }),

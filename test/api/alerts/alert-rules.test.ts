@@ -144,19 +144,6 @@ t.test('what a rule cannot be is refused, with the place', async t => {
   })
 })
 
-t.test('a rule that nothing evaluates is refused', async t => {
-  const suspect = { ...warm, name: 'suspect', condition: { kind: 'suspect', share: 0.1 } }
-  const body = { errors: [{ path: 'condition.kind', message: 'is not evaluated' }] }
-  const id = idOf(await ask('POST', path, { ...warm, name: 'evaluated' }, ada.headers))
-  t.match(await ask('POST', path, suspect, ada.headers), { status: 422, body })
-  t.match(await ask('PATCH', `${path}/${id}`, { condition: suspect.condition }, ada.headers), { status: 422, body })
-  t.match(await ask('POST', `${path}/import`, { rules: [warm, suspect] }, ada.headers), {
-    status: 422,
-    body: { errors: [{ path: 'rules[1].condition.kind' }] },
-  })
-  t.match(await ask('DELETE', `${path}/${id}`, undefined, ada.headers), { status: 204 })
-})
-
 t.test('what the service says of itself is for the operator and whoever has the machine', async t => {
   const disk = { name: 'disk', condition: { kind: 'service', fact: 'disk_full', days: 7 } }
   for (const { headers } of [ada, admin]) {

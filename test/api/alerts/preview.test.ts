@@ -44,6 +44,7 @@ const { people, ask, app } = await startAlertsApi(t, () => {
       all: () => [1, 2, 3].map(device),
       mayRead: (owner, { owner: of }) => owner === null || owner === of,
       seriesOf: () => undefined,
+      qualityOf: () => undefined,
     },
     readings: (...words) => reads(...words),
     silenceOf: () => undefined,

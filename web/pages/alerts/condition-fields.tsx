@@ -14,7 +14,7 @@ export function ConditionFields(props: ConditionFieldsProps) {
       <ChoiceField
         label="When"
         value={form.kind}
-        names={offeredFor(form.kind)}
+        names={conditionNames}
         onChange={(kind: ConditionKind) => onChange({ kind, ...usualFor(kind, form.metric) })}
       />
       <KindFields {...props} />
@@ -32,12 +32,6 @@ export function ConditionFields(props: ConditionFieldsProps) {
       />
     </>
   )
-}
-
-/** The service refuses rules on suspect readings, as it evaluates none; one that is there can be read. */
-function offeredFor(kind: ConditionKind): Partial<Record<ConditionKind, string>> {
-  const { suspect, ...offered } = conditionNames
-  return kind === 'suspect' ? { ...offered, suspect } : offered
 }
 
 /** What a kind begins with; the share in percent. */

@@ -34,8 +34,12 @@ export function KindFields(props: ConditionFieldsProps) {
     case 'suspect':
       return (
         <>
-          <ShareField label="More of the readings than" {...props} />
-          <MetricField {...props} all="all of them" />
+          <ShareField
+            label="More of the readings than"
+            hint="Of an hour. A flat line counts as all of them."
+            {...props}
+          />
+          <MetricField {...props} all="all that are built in" />
         </>
       )
     case 'site_silent':
@@ -178,10 +182,11 @@ function ServiceFields(props: ConditionFieldsProps) {
   )
 }
 
-function ShareField({ label, form, onChange }: ConditionFieldsProps & { label: string }) {
+function ShareField({ label, hint, form, onChange }: ConditionFieldsProps & { label: string; hint?: string }) {
   return (
     <NumberField
       label={label}
+      {...(hint === undefined ? {} : { hint })}
       unit="%"
       min={0}
       max={100}

@@ -1,0 +1,75 @@
+/** Tells the engine's thread of rules, of the devices that each covers, and of what is known of those. */
+
+import type { Live } from '../../live/live.ts'
+import { metricOf } from '../core/condition.ts'
+import type { AlertDevices } from '../core/devices.ts'
+import type { EndReason } from '../core/observation.ts'
+import type { Rule } from '../core/rule.ts'
+import { deviceFactsOf } from './device-facts.ts'
+import { packFacts } from './device-times.ts'
+import type { EngineHandle } from './engine-handle.ts'
+import { furtherColumn } from './engine-rule.ts'
+import type { ReadingIntake } from './reading-intake.ts'
+import type { CoverageChange } from './rule-coverage.ts'
+import { engineRuleOf, furtherSeriesOf } from './value-columns.ts'
+
+export interface RuleTellingOptions {
+  readonly thread: Pick<EngineHandle, 'post'>
+  readonly intake: Pick<ReadingIntake, 'oldest'>
+  readonly devices: AlertDevices
+  readonly live: Pick<Live, 'silenceOf'>
+  readonly nowMs: () => number
+}
+
+const factsPerMessage = 2000
+
+export class RuleTelling {
+  readonly #options: RuleTellingOptions
+
+  constructor(options: RuleTellingOptions) {
+    this.#options = options
+  }
+
+  rule(rule: Rule): void {
+    this.#options.thread.post({ kind: 'rule', rule: engineRuleOf(rule) })
+  }
+
+  removal(id: number, reason: EndReason): void {
+    this.#options.thread.post({ kind: 'removeRule', id, reason, nowMs: this.#options.nowMs() })
+  }
+
+  coverage(rule: Rule, { added, removed, reason }: CoverageChange): void {
+    const { thread, nowMs } = this.#options
+    const { id } = rule
+    if (removed.length > 0)
+      thread.post({ kind: 'uncover', id, devices: Int32Array.from(removed), reason, nowMs: nowMs() })
+    if (added.length === 0) return
+    thread.post({ kind: 'cover', id, devices: Int32Array.from(added), series: this.#seriesOf(rule, added) })
+  }
+
+  #seriesOf(rule: Rule, devices: readonly number[]): Int32Array | undefined {
+    if (engineRuleOf(rule).column !== furtherColumn) return undefined
+    const metric = metricOf(rule.condition) as string
+    return Int32Array.from(devices, number => furtherSeriesOf(this.#options.devices, number, metric))
+  }
+
+  /** A device may have got a series for the rule's metric. */
+  series(rule: Rule, devices: readonly number[]): void {
+    const series = this.#seriesOf(rule, devices)
+    if (series === undefined) return
+    this.#options.thread.post({ kind: 'cover', id: rule.id, devices: Int32Array.from(devices), series })
+  }
+
+  /** How long these may be silent, as it is known now. */
+  facts(numbers: readonly number[]): void {
+    const { live, nowMs, intake, thread } = this.#options
+    const queued = intake.oldest()
+    const now = nowMs()
+    for (let from = 0; from < numbers.length; from += factsPerMessage) {
+      const facts = numbers.slice(from, from + factsPerMessage).flatMap(number => {
+        return deviceFactsOf(number, live.silenceOf(number), { nowMs: now, queuedUs: queued.get(number) }) ?? []
+      })
+      thread.post({ kind: 'devices', facts: packFacts(facts) })
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/** How much of an hour is suspect, and of which hours a few numbers say so already. */
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { test } from 'tap'
+import { SuspectScreen } from '../../../alerts/core/suspect-screen.ts'
+import { type DeviceQuality, hourMs, suspectShare } from '../../../alerts/core/suspect-share.ts'
+import { type MetricSettings, qualityLimits } from '../../../analytics/quality/quality-limits.ts'
+
+const minuteMs = 60_000
+const endMs = Date.UTC(2026, 0, 2)
+const beginMs = endMs - hourMs
+const day = 24 * 60
+
+function qualityOf(metrics: readonly string[], settings: MetricSettings = {}): DeviceQuality {
+  return { expectedMs: null, limits: metrics.map(metric => qualityLimits(metric, null, settings)) }
+}
+
+/** A reading a minute of the day up to the end of the hour. */
+function dayOf(...made: ((minute: number) => number)[]) {
+  return {
+    timesMs: Float64Array.from({ length: day }, (_, minute) => endMs - (day - minute) * minuteMs),
+    values: made.map(value => Float64Array.from({ length: day }, (_, minute) => value(minute))),
+  }
+}
+
+const usual = (minute: number) => 20 + 3 * Math.sin((2 * Math.PI * minute) / day) + (minute % 3) / 10
+const sixth = day - 54
+
+test('the share is that of the readings of the hour, by the day up to its end', async t => {
+  const shareOf = (made: (minute: number) => number) => suspectShare(dayOf(made), beginMs, qualityOf(['temperature']))
+  t.equal(shareOf(usual), 0)
+  t.equal(
+    shareOf(minute => (minute >= day - 30 ? 60 : usual(minute))),
+    31 / 60,
+    'out of range, and the last one before the jump',
+  )
+  t.equal(
+    shareOf(minute => (minute < day - 60 ? 60 : usual(minute))),
+    1 / 60,
+    'of the hour before, only the jump to this one',
+  )
+  t.equal(
+    shareOf(minute => (minute % 2 === 0 ? Number.NaN : minute === sixth + 1 ? 60 : usual(minute))),
+    3 / 30,
+    'a reading without a value is none: of thirty, the wild one and both its neighbours',
+  )
+  t.same(
+    shareOf(minute => (minute < day - 60 ? usual(minute) : Number.NaN)),
+    Number.NaN,
+    'without a reading',
+  )
+})
+
+test('a flat line makes all of it suspect, and of one that lasts for a day nobody can say', async t => {
+  const shareOf = (stuckMinutes: number) => {
+    const from = day - stuckMinutes
+    return suspectShare(
+      dayOf(minute => (minute < from ? usual(minute) : 21.3)),
+      beginMs,
+      qualityOf(['temperature']),
+    )
+  }
+  t.equal(shareOf(120), 0, 'it takes three hours')
+  t.equal(shareOf(200), 1)
+  t.equal(shareOf(20 * 60), 1)
+  t.same(shareOf(day), Number.NaN)
+  const configured = qualityOf(['temperature'], { flat_hours: 6 })
+  t.equal(
+    suspectShare(
+      dayOf(() => 21.3),
+      beginMs,
+      configured,
+    ),
+    1,
+    'but for a sensor of which it was said',
+  )
+})
+
+test('of several metrics, a reading with one suspect value is suspect', async t => {
+  const window = dayOf(usual, minute => (minute >= day - 15 ? 120 : 50 + (minute % 7)))
+  const quality = qualityOf(['temperature', 'humidity'])
+  const limits = [quality.limits[0], { ...quality.limits[1], range: [0, 100] }] as DeviceQuality['limits']
+  t.equal(suspectShare(window, beginMs, { ...quality, limits }), 16 / 60)
+})
+
+const sensor = fc.record({
+  metric: fc.constantFrom('temperature', 'humidity', 'pressure', 'co2'),
+  level: fc.constantFrom(-40, 20, 60, 97, 1013),
+  swing: fc.constantFrom(0, 0.02, 0.3, 4),
+  noise: fc.constantFrom(0, 0.01, 0.5, 8),
+  quantum: fc.constantFrom(0.01, 0.1, 1),
+  stepMinutes: fc.constantFrom(1, 5, 30, 90),
+  stuckHours: fc.constantFrom(0, 2, 5, 24),
+  missing: fc.constantFrom(0, 0.3, 0.9),
+  settings: fc.constantFrom({}, { rate: 0.05 }, { flat_hours: 1 }, { spike: null, max: 30 }, { quantum: 2 }),
+  noises: fc.array(fc.tuple(fc.double({ min: -1, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })), {
+    minLength: 50,
+    maxLength: 50,
+  }),
+})
+
+test('of an hour of which the few numbers say something, the readings of the day say the same', async t => {
+  let certain = 0
+  fc.assert(
+    fc.property(
+      sensor,
+      ({ metric, level, swing, noise, quantum, stepMinutes, stuckHours, missing, settings, noises }) => {
+        const length = day / stepMinutes
+        const timesMs = Float64Array.from(
+          { length },
+          (_, index) => endMs - (length - index) * stepMinutes * minuteMs + 7,
+        )
+        const stuckMs = endMs - stuckHours * hourMs
+        const values = timesMs.map((timeMs, index) => {
+          const [own, chance] = noises[(index * 7) % noises.length] as [number, number]
+          if (chance < missing) return Number.NaN
+          if (timeMs >= stuckMs) return level
+          return Math.round((level + swing * Math.sin(index / 40) + noise * own) / quantum) * quantum
+        })
+        const quality = qualityOf([metric], settings)
+        const screen = new SuspectScreen(beginMs, 1, 1)
+        for (const [row, timeMs] of timesMs.entries()) {
+          if (timeMs >= screen.fromMs) screen.take(0, 0, timeMs, values[row] as number)
+        }
+        const share = screen.share(0, [0], quality)
+        if (share === undefined) return
+        certain++
+        assert.deepEqual(share, suspectShare({ timesMs, values: [values] }, beginMs, quality))
+      },
+    ),
+    { numRuns: 1000 },
+  )
+  t.ok(certain > 100, `${certain} hours`)
+})

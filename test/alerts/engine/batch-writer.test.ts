@@ -1,0 +1,92 @@
+import pg from 'pg'
+import { test } from 'tap'
+import { idlePair } from '../../../alerts/core/pair.ts'
+import { BatchWriter, type EngineStore } from '../../../alerts/engine/batch-writer.ts'
+import type { Transition } from '../../../alerts/store/apply.ts'
+import { silentLog } from '../../support/databases.ts'
+import { waitFor } from '../../support/wait-for.ts'
+
+function transitionOf(device: number): Transition {
+  const effects = [{ kind: 'fired' as const, atMs: 0, value: 1 }]
+  return { rule: 1, ruleVersion: 1, device, metric: null, severity: 'info', effects, state: idlePair }
+}
+
+function errorOf(code: string): Error {
+  return Object.assign(new pg.DatabaseError('refused', 0, 'error'), { code })
+}
+
+/** Of a store that refuses some devices: what it has applied. */
+function createWriter(refuses: (devices: readonly number[], attempt: number) => Error | undefined) {
+  const batches: { batch: number; devices: number[]; until: number | undefined }[] = []
+  const attempts: number[] = []
+  let answers = 0
+  const store: EngineStore = {
+    async apply({ batch, transitions, evaluatedUntilMs }) {
+      const devices = transitions.map(({ device }) => device)
+      attempts.push(batch)
+      const error = refuses(devices, attempts.length)
+      if (error !== undefined) throw error
+      batches.push({ batch, devices, until: evaluatedUntilMs })
+      return { unknownRules: devices.filter(device => device === 7) }
+    },
+    async writeEvaluatedUntil() {},
+  }
+  const applied: number[][] = []
+  const { signal } = new AbortController()
+  const writer = new BatchWriter({
+    store,
+    log: silentLog,
+    lastBatch: 10,
+    applied(unknownRules) {
+      applied.push([...unknownRules])
+      answers++
+    },
+    signal,
+    retryMs: 10,
+  })
+  const write = async (devices: readonly number[], untilMs: number) => {
+    const expected = answers + 1
+    writer.write(devices.map(transitionOf), untilMs)
+    await waitFor('it is applied', () => answers === expected)
+  }
+  return { writer, write, batches, attempts, applied }
+}
+
+test('what PostgreSQL refuses for its content is left out, and holds up nothing else', async t => {
+  const { writer, write, batches, applied } = createWriter(devices =>
+    devices.includes(3) ? errorOf('22003') : undefined,
+  )
+  await write([1, 2, 3, 4, 5, 6, 7, 8], 500)
+  t.strictSame(
+    batches.map(({ devices }) => devices),
+    [[1, 2], [4], [5, 6, 7, 8]],
+    'in their order',
+  )
+  t.strictSame(
+    batches.map(({ until }) => until),
+    [undefined, undefined, 500],
+    'up to when all is evaluated comes with the last of them',
+  )
+  const numbers = batches.map(({ batch }) => batch)
+  t.strictSame(
+    numbers,
+    [...new Set(numbers)].sort((a, b) => a - b),
+    'each under a number of its own',
+  )
+  t.strictSame(applied, [[7]])
+  t.equal(writer.refused, 1)
+  t.equal(writer.pending, 0)
+  await write([3], 600)
+  t.equal(writer.refused, 2)
+  await write([9], 700)
+  t.strictSame(batches.at(-1)?.devices, [9])
+})
+
+test('what PostgreSQL cannot take at present is sent again under the same number', async t => {
+  for (const code of ['57P03', '53100', '42P01']) {
+    const { writer, write, attempts } = createWriter((_, attempt) => (attempt < 4 ? errorOf(code) : undefined))
+    await write([1, 2], 500)
+    t.strictSame(attempts, [11, 11, 11, 11], code)
+    t.equal(writer.refused, 0)
+  }
+})
