@@ -174,6 +174,7 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
       ...(status.nodes ?? []).map(checkNodeOfService),
       ...writePathsOf(status).map(checkWritePath),
       ...(status.kafka?.topics ?? []).map(checkTopic),
+      ...checkAlerts(status),
       ...checkRetention(status),
       checkDisk(status),
     ]
@@ -202,6 +203,16 @@ function checkTopic(topic: TopicStatus): Check {
     ok: problems.length === 0,
     finding: [topicText(topic), ...problems].join('; '),
   }
+}
+
+function checkAlerts({ alerts }: Status): Check[] {
+  if (alerts === undefined) return []
+  const { backlog, refused } = alerts
+  const finding =
+    refused === 0
+      ? `${backlog} changes wait`
+      : `${refused} changes of alerts are not in PostgreSQL, which refuses them: see the log of the service`
+  return [{ name: 'alerts', ok: refused === 0, finding }]
 }
 
 function checkRetention({ retention }: Status): Check[] {

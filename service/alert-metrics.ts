@@ -40,6 +40,12 @@ export function addAlertMetrics(registry: Registry, { alerts, meter }: Pick<Aler
   )
   counter(
     registry,
+    'barograph_alert_transitions_refused_total',
+    'Changes of alerts that PostgreSQL has refused for what they are; they are left out.',
+    () => engine().refused,
+  )
+  counter(
+    registry,
     'barograph_alert_notifications_given_up_total',
     'Notifications that were given up because too many waited.',
     meter.givenUp,

@@ -140,6 +140,10 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     retention: parts.retention,
     topics: parts.topicStates,
     shards: parts.shards,
+    alertEngine() {
+      const { isLive, backlog, refused } = parts.alerts.meter.engine()
+      return isLive ? { backlog, refused } : undefined
+    },
     nodes: parts.nodes.several,
     isPostgresManaged: config.DATABASE_URL === undefined,
     meter: ingress.bulkMeter,

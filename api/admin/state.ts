@@ -43,6 +43,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   shards?: StatusOptions['shards']
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
+  alertEngine?: StatusOptions['alertEngine']
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   log: Log

@@ -119,6 +119,15 @@ export const Status = z.object({
     .optional(),
   /** Those that take requests, oldest first, where there may be several; only the one that answers while PostgreSQL does not answer. */
   nodes: z.array(NodeStatus).optional(),
+  /** Of the evaluation of rules; only from a process that does it. */
+  alerts: z
+    .object({
+      /** Changes that are not committed yet. */
+      backlog: z.int(),
+      /** Changes that PostgreSQL has refused for their content since the start. */
+      refused: z.int(),
+    })
+    .optional(),
   /** Of the raw readings. */
   retention: z.object({
     /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */

@@ -36,6 +36,8 @@ export interface StatusOptions {
   topics?: (() => TopicState[]) | undefined
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
+  /** Undefined where no rules are evaluated. */
+  alertEngine?: (() => Status['alerts']) | undefined
   isPostgresManaged: boolean
 }
 
@@ -61,6 +63,7 @@ async function readStatus({
   retention,
   topics,
   nodes,
+  alertEngine,
   isPostgresManaged,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
@@ -72,6 +75,7 @@ async function readStatus({
     processesOf({ topics, nodes, store }),
   ])
   const { questdb } = store
+  const alerts = alertEngine?.()
   return {
     versions: { barograph: packageVersion(), node: process.versions.node, java: versions.java ?? null },
     uptime_s: Math.round(process.uptime()),
@@ -94,6 +98,7 @@ async function readStatus({
       ...forwarderOf(points),
     },
     ...several,
+    ...(alerts === undefined ? {} : { alerts }),
     retention: retentionOf(retention.state()),
     disk: {
       path: dataDirectory,
