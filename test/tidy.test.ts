@@ -102,9 +102,17 @@ const arrows: Record<string, string[]> = {
   'api/alerts': [
     ...doorParts,
     ...domains,
-    ...['operation', 'problem', 'problem-family', 'guard', 'errors', 'failures', 'record-id', 'query-fields'].map(
-      name => `api/admin/${name}.ts`,
-    ),
+    ...[
+      'operation',
+      'record-operations',
+      'problem',
+      'problem-family',
+      'guard',
+      'errors',
+      'failures',
+      'record-id',
+      'query-fields',
+    ].map(name => `api/admin/${name}.ts`),
   ],
   'api/content-files': [...doorParts, ...domains],
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.

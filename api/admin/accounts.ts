@@ -13,10 +13,11 @@ import { passwordLength } from '../../auth/accounts/passwords.ts'
 import { roles } from '../../auth/accounts/role.ts'
 import { plainText } from '../../auth/plain-text.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { type AdminOperation, operation } from './operation.ts'
+import type { AdminOperation } from './operation.ts'
 import { type Issue, sendProblem } from './problem.ts'
 import { SearchQuery } from './query-fields.ts'
 import { recordId } from './record-id.ts'
+import { recordOperations } from './record-operations.ts'
 
 export interface AdminAccountsOptions {
   accounts: Accounts
@@ -65,81 +66,66 @@ export const AccountChange = z
   .meta({ minProperties: 1 })
 
 const Account = AccountDetails.meta({ id: 'AdminAccount' })
-const path = z.object({ id: recordId })
-const pathError = 'ACCOUNT_UNKNOWN'
 
 export function accountOperations({ accounts, publicUrl }: AdminAccountsOptions): AdminOperation[] {
+  const { list, one, addition, change } = recordOperations({
+    prefix: '/api/admin',
+    list: '/accounts',
+    key: 'id',
+    id: recordId,
+    unknown: 'ACCOUNT_UNKNOWN',
+    refuse: sendRefusal,
+  })
   return [
-    operation({
-      method: 'GET',
-      path: '/accounts',
+    list({
       name: 'admin_list_accounts',
       summary: 'The accounts',
-      parameters: { query: SearchQuery },
-      success: { status: 200, description: 'A page of them', json: AccountPage.meta({ id: 'AdminAccountPage' }) },
-      handle: async ({ query }, reply) => reply.send(await accountPage(accounts.pool, query.search, query.page)),
+      query: SearchQuery,
+      answer: 'A page of them',
+      json: AccountPage.meta({ id: 'AdminAccountPage' }),
+      read: ({ query }) => accountPage(accounts.pool, query.search, query.page),
     }),
-    operation({
-      method: 'POST',
-      path: '/accounts',
+    addition({
       name: 'admin_add_account',
       summary: 'Add an account',
       description: 'Without a password, the answer has a link that sets one, good once and for an hour.',
-      body: { json: NewAccount.meta({ id: 'AdminNewAccount' }) },
-      success: { status: 201, description: 'The account', json: AddedAccount.meta({ id: 'AdminAddedAccount' }) },
-      refusals: ['EMAIL_TAKEN', 'OPERATOR_OTHER', 'OPERATOR_ONLY', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
-      async handle({ body, principal, actor }, reply) {
+      body: NewAccount.meta({ id: 'AdminNewAccount' }),
+      answer: 'The account',
+      json: AddedAccount.meta({ id: 'AdminAddedAccount' }),
+      refusals: ['EMAIL_TAKEN', 'OPERATOR_OTHER', 'OPERATOR_ONLY', 'TOO_BUSY'],
+      async run({ body, principal, actor }) {
         const added = await addAccount(accounts, body, requesterOf(principal, actor))
-        if (!added.ok) return sendRefusal(reply, added.code)
+        if (!added.ok) return added
         const { account, token } = added.value
         const password_link = token === undefined ? null : `${publicUrl()}/reset?token=${token}`
-        const answer: AddedAccount = { ...account, password_link }
-        return reply.code(201).header('location', `/api/admin/accounts/${account.id}`).send(answer)
+        return { ok: true, value: { ...account, password_link } satisfies AddedAccount }
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/accounts/:id',
+    one({
       name: 'admin_get_account',
       summary: 'One account',
-      parameters: { path },
-      success: { status: 200, description: 'The account', json: Account },
-      refusals: [pathError],
-      pathError,
-      async handle({ path: { id } }, reply) {
-        const details = await readAccountDetails(accounts.pool, id)
-        return details === undefined ? sendProblem(reply, 'ACCOUNT_UNKNOWN') : reply.send(details)
-      },
+      answer: 'The account',
+      json: Account,
+      read: ({ path: { id } }) => readAccountDetails(accounts.pool, id),
     }),
-    changeOperation(accounts),
+    change({
+      name: 'admin_change_account',
+      summary: 'Its role, whether it is a viewer, and on and off',
+      body: AccountChange.meta({ id: 'AdminAccountChange' }),
+      answer: 'The changed account',
+      json: Account,
+      refusals: [
+        'OPERATOR_STAYS',
+        'OPERATOR_OTHER',
+        'OPERATOR_ONLY',
+        'OWN_ACCOUNT',
+        'LAST_ADMINISTRATOR',
+        'ROLE_IMPOSSIBLE',
+      ],
+      run: ({ path: { id }, body, principal, actor }) =>
+        administerAccount(accounts, id, body, requesterOf(principal, actor)),
+    }),
   ]
-}
-
-function changeOperation(accounts: Accounts): AdminOperation {
-  return operation({
-    method: 'PATCH',
-    path: '/accounts/:id',
-    name: 'admin_change_account',
-    summary: 'Its role, whether it is a viewer, and on and off',
-    parameters: { path },
-    body: { json: AccountChange.meta({ id: 'AdminAccountChange' }) },
-    success: { status: 200, description: 'The changed account', json: Account },
-    refusals: [
-      pathError,
-      'OPERATOR_STAYS',
-      'OPERATOR_OTHER',
-      'OPERATOR_ONLY',
-      'OWN_ACCOUNT',
-      'LAST_ADMINISTRATOR',
-      'ROLE_IMPOSSIBLE',
-      'OUTCOME_UNKNOWN',
-    ],
-    pathError,
-    async handle({ path: { id }, body, principal, actor }, reply) {
-      const changed = await administerAccount(accounts, id, body, requesterOf(principal, actor))
-      return changed.ok ? reply.send(changed.value) : sendRefusal(reply, changed.code)
-    },
-  })
 }
 
 function requesterOf(principal: Principal, actor: string): Requester {
@@ -172,7 +158,7 @@ const details: Partial<Record<AdministrationErrorCode, string>> = {
   ROLE_IMPOSSIBLE: 'a user of a tenant has no other role, and an account that is off does not become the operator',
 }
 
-function sendRefusal(reply: FastifyReply, code: AdministrationErrorCode): FastifyReply {
+function sendRefusal(reply: FastifyReply, { code }: { ok: false; code: AdministrationErrorCode }): FastifyReply {
   const errors: Issue[] | undefined =
     code === 'EMAIL_TAKEN' ? [{ path: 'email', message: 'belongs to another account' }] : undefined
   return sendProblem(reply, code, { detail: details[code], errors })

@@ -16,6 +16,7 @@ import type { AdminErrorCode } from './errors.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
+import { wholeNumber } from './query-fields.ts'
 
 export interface DeadLettersOptions {
   deadLetters: Record<LetterTable, DeadLetters>
@@ -27,24 +28,12 @@ export interface DeadLettersOptions {
 const lettersPerPage = 100
 const idsMax = 10_000
 const bodyBytesMax = 256 * 1024
-const afterMax = Number.MAX_SAFE_INTEGER
 
 const ListQuery = z.strictObject({
   table: letterTable.default('readings'),
-  after: z
-    .string()
-    .regex(/^\d{1,16}$/, 'must be the id of a dead letter')
-    .transform(Number)
-    .refine(id => id <= afterMax, 'must be the id of a dead letter')
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'must be the id of a dead letter')
     .default(-1)
-    .meta({
-      type: 'integer',
-      minimum: 0,
-      maximum: afterMax,
-      pattern: undefined,
-      default: undefined,
-      description: '`next` of the page before',
-    }),
+    .meta({ default: undefined, description: '`next` of the page before' }),
 })
 const ids = z.array(letterId).min(1, 'must hold at least one id').max(idsMax, `must hold at most ${idsMax} ids`)
 /** Ids are those of the table, `readings` unless it is named. Without a table and ids, all of both; without ids, all of it. */

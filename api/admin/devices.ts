@@ -7,11 +7,12 @@ import { DeviceChangeRequest, DeviceDetails, Rotated } from '../../auth/devices/
 import { DevicePage } from '../../auth/devices/device-page.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { sendUnknownOutcome } from './failures.ts'
+import { requireSettled, sendUnknownOutcome } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
 import { type Issue, sendProblem } from './problem.ts'
 import { RotateQuery, SearchQuery } from './query-fields.ts'
+import { recordOperations } from './record-operations.ts'
 import { withPresentNames } from './renamed-fields.ts'
 
 const details: Partial<Record<Refusal['code'], string>> = {
@@ -25,14 +26,9 @@ export function sendRefusal(reply: FastifyReply, code: Refusal['code'], errors?:
   return sendProblem(reply, code, { detail: details[code], errors })
 }
 
-/** A read does not tell what may be wrong. */
-export function sendUnsettled(reply: FastifyReply): FastifyReply {
-  const detail = 'PostgreSQL does not answer; what came of the last change is not known yet'
-  return sendProblem(reply, 'DATABASE_AWAY', { detail })
-}
-
+const name = z.string().meta({ description: 'The name of a device' })
 /** Of a device, by its name. */
-export const DevicePath = z.object({ name: z.string().meta({ description: 'The name of a device' }) })
+export const DevicePath = z.object({ name })
 
 export interface AdminDevicesOptions {
   devices: Devices
@@ -41,36 +37,40 @@ export interface AdminDevicesOptions {
 
 const Details = DeviceDetails.meta({ id: 'AdminDevice' })
 
+export const deviceRecords = recordOperations({
+  prefix: '/api/admin',
+  list: '/devices',
+  key: 'name',
+  id: name,
+  unknown: 'DEVICE_UNKNOWN',
+  refuse: (reply, { code }: Refusal) => sendRefusal(reply, code),
+})
+
 export function deviceOperations(options: AdminDevicesOptions): AdminOperation[] {
   return [...deviceReads(options), changeOperation(options), ...deviceEnds(options)]
 }
 
 function deviceReads({ devices }: AdminDevicesOptions): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/devices',
+    deviceRecords.list({
       name: 'admin_list_devices',
       summary: 'The registry of devices',
-      parameters: { query: SearchQuery },
-      success: { status: 200, description: 'A page of it', json: DevicePage.meta({ id: 'AdminDevicePage' }) },
-      async handle({ query }, reply) {
-        if (!(await devices.reconcile())) return sendUnsettled(reply)
-        return reply.send(await devices.list(query.search, query.page))
+      query: SearchQuery,
+      answer: 'A page of it',
+      json: DevicePage.meta({ id: 'AdminDevicePage' }),
+      async read({ query }) {
+        requireSettled(await devices.reconcile())
+        return await devices.list(query.search, query.page)
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/devices/:name',
+    deviceRecords.one({
       name: 'admin_get_device',
       summary: 'One device',
-      parameters: { path: DevicePath },
-      success: { status: 200, description: 'The device', json: Details },
-      refusals: ['DEVICE_UNKNOWN'],
-      async handle({ path }, reply) {
-        if (!(await devices.reconcile())) return sendUnsettled(reply)
-        const details = await devices.details(path.name)
-        return details === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(details)
+      answer: 'The device',
+      json: Details,
+      async read({ path }) {
+        requireSettled(await devices.reconcile())
+        return await devices.details(path.name)
       },
     }),
   ]
@@ -105,34 +105,24 @@ function changeOperation({ devices, findAccounts }: AdminDevicesOptions): AdminO
 
 function deviceEnds({ devices }: AdminDevicesOptions): AdminOperation[] {
   return [
-    operation({
-      method: 'DELETE',
-      path: '/devices/:name',
+    deviceRecords.removal({
       name: 'admin_remove_device',
       summary: 'Remove a device',
       description: 'It logs no more at once. Its readings stay until they are erased.',
-      parameters: { path: DevicePath },
-      success: { status: 204, description: 'It is removed' },
-      refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
-      async handle({ path, actor }, reply) {
+      answer: 'It is removed',
+      async run({ path, actor }) {
         const device = devices.get(path.name)
-        if (device === undefined) return sendRefusal(reply, 'DEVICE_UNKNOWN')
-        const removed = await devices.remove(device.number, actor)
-        return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+        return device === undefined ? { ok: false, code: 'DEVICE_UNKNOWN' } : await devices.remove(device.number, actor)
       },
     }),
-    operation({
-      method: 'POST',
-      path: '/devices/:name/rotate',
+    deviceRecords.action({
+      below: '/rotate',
       name: 'admin_rotate_password',
       summary: 'A new password',
-      parameters: { path: DevicePath, query: RotateQuery },
-      success: { status: 200, description: 'The password, this once', json: Rotated.meta({ id: 'RotatedPassword' }) },
-      refusals: ['DEVICE_UNKNOWN', 'OUTCOME_UNKNOWN'],
-      async handle({ path, query, actor }, reply) {
-        const rotated = await devices.rotate(path.name, query.now, actor)
-        return rotated.ok ? reply.send(rotated.value) : sendRefusal(reply, rotated.code)
-      },
+      query: RotateQuery,
+      answer: 'The password, this once',
+      json: Rotated.meta({ id: 'RotatedPassword' }),
+      run: ({ path, query, actor }) => devices.rotate(path.name, query.now, actor),
     }),
   ]
 }

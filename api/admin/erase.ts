@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { composed } from '../../auth/plain-text.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { EraseReport, MetricEraseReport } from '../../lifecycle/erasure/erase-records.ts'
-import { DevicePath, sendRefusal, sendUnsettled } from './devices.ts'
+import { DevicePath, deviceRecords, sendRefusal } from './devices.ts'
+import { requireSettled } from './failures.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
 
@@ -18,18 +19,15 @@ export function eraseOperations(jobs: EraseJobs): AdminOperation[] {
 
 function deviceOperations(jobs: EraseJobs): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/devices/:name/erase',
+    deviceRecords.one({
+      below: '/erase',
       name: 'admin_get_erase',
       summary: 'How an erase job goes',
-      parameters: { path: DevicePath },
-      success: { status: 200, description: 'Its report', json: Report },
-      refusals: ['DEVICE_UNKNOWN'],
-      async handle({ path }, reply) {
-        if (!(await jobs.reconcile())) return sendUnsettled(reply)
-        const found = await jobs.report(composed(path.name))
-        return found === undefined ? sendRefusal(reply, 'DEVICE_UNKNOWN') : reply.send(found)
+      answer: 'Its report',
+      json: Report,
+      async read({ path }) {
+        requireSettled(await jobs.reconcile())
+        return await jobs.report(composed(path.name))
       },
     }),
     operation({
@@ -64,7 +62,7 @@ function metricOperations(jobs: EraseJobs): AdminOperation[] {
       success: { status: 200, description: 'Its report', json: MetricReport },
       refusals: ['METRIC_UNKNOWN'],
       async handle({ path: { name, metric } }, reply) {
-        if (!(await jobs.reconcile())) return sendUnsettled(reply)
+        requireSettled(await jobs.reconcile())
         const found = await jobs.metricReport(composed(name), metric)
         return found === undefined ? sendProblem(reply, 'METRIC_UNKNOWN', noJob) : reply.send(found)
       },

@@ -15,6 +15,13 @@ const details: Partial<Record<ServerErrorCode, string>> = {
   MEDIA_TYPE_UNSUPPORTED: 'send application/json in UTF-8, not compressed',
 }
 
+class Unsettled extends Error {}
+
+/** A read does not tell what may be wrong. */
+export function requireSettled(isSettled: boolean): void {
+  if (!isSettled) throw new Unsettled()
+}
+
 export function answerErrors(scope: Scope, log: Log): void {
   scope.setNotFoundHandler((_request, reply) => sendProblem(reply, 'NOT_FOUND'))
   scope.setErrorHandler((error: FastifyError, _request, reply) => sendFailure(reply, error, log))
@@ -23,6 +30,10 @@ export function answerErrors(scope: Scope, log: Log): void {
 export function sendFailure(reply: FastifyReply, error: unknown, log: Log): FastifyReply {
   if (error instanceof OutcomeUnknown) return sendUnknownOutcome(reply)
   if (error instanceof LeaseExpired) return sendProblem(reply, 'DATABASE_AWAY', { detail: error.message })
+  if (error instanceof Unsettled) {
+    const detail = 'PostgreSQL does not answer; what came of the last change is not known yet'
+    return sendProblem(reply, 'DATABASE_AWAY', { detail })
+  }
   if (error instanceof ChangeInDoubt) {
     return sendProblem(reply, 'DATABASE_AWAY', { detail: 'it is not known yet what came of the last change' })
   }

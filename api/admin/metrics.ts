@@ -10,31 +10,29 @@ import { catalogue } from '../../metrics/catalogue.ts'
 import { MetricChange, NewMetric } from '../../metrics/metric.ts'
 import { metricsMax } from '../../metrics/metric-counts.ts'
 import { signOf, units } from '../../metrics/units.ts'
-import { sendUnsettled } from './devices.ts'
+import { requireSettled } from './failures.ts'
 import { MetricCatalogue } from './metric-answers.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type Issue, sendProblem } from './problem.ts'
-import { searchText } from './query-fields.ts'
+import { searchText, wholeNumber } from './query-fields.ts'
+import { recordOperations } from './record-operations.ts'
 
 const Details = MetricDetails.meta({ id: 'AdminMetric' })
-const path = z.object({ name: z.string().meta({ description: 'The name of a metric' }) })
 
-const notAKey = 'must be `next` of the page before'
 const ListQuery = z.strictObject({
   search: searchText,
-  after: z
-    .string()
-    .regex(/^\d{1,16}$/, notAKey)
-    .transform(Number)
-    .refine(Number.isSafeInteger, notAKey)
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'must be `next` of the page before')
     .optional()
-    .meta({
-      type: 'integer',
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      pattern: undefined,
-      description: '`next` of the page before',
-    }),
+    .meta({ description: '`next` of the page before' }),
+})
+
+const { list, one, addition, change, removal } = recordOperations({
+  prefix: '/api/admin',
+  list: '/metrics',
+  key: 'name',
+  id: z.string().meta({ description: 'The name of a metric' }),
+  unknown: 'METRIC_UNKNOWN',
+  refuse: sendRefusal,
 })
 
 export function metricOperations(metrics: Metrics): AdminOperation[] {
@@ -43,30 +41,26 @@ export function metricOperations(metrics: Metrics): AdminOperation[] {
 
 function reads(metrics: Metrics): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/metrics',
+    list({
       name: 'admin_list_metrics',
       summary: 'The registry of metrics, by position',
-      parameters: { query: ListQuery },
-      success: { status: 200, description: 'A page of it', json: MetricPage.meta({ id: 'AdminMetricPage' }) },
-      async handle({ query }, reply) {
-        if (!(await metrics.reconcile())) return sendUnsettled(reply)
-        return reply.send(metrics.list(query))
+      query: ListQuery,
+      answer: 'A page of it',
+      json: MetricPage.meta({ id: 'AdminMetricPage' }),
+      async read({ query }) {
+        requireSettled(await metrics.reconcile())
+        return metrics.list(query)
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/metrics/:name',
+    one({
       name: 'admin_get_metric',
       summary: 'One metric',
-      parameters: { path },
-      success: { status: 200, description: 'The metric', json: Details },
-      refusals: ['METRIC_UNKNOWN'],
-      async handle({ path: { name } }, reply) {
-        if (!(await metrics.reconcile())) return sendUnsettled(reply)
+      answer: 'The metric',
+      json: Details,
+      async read({ path: { name } }) {
+        requireSettled(await metrics.reconcile())
         const metric = metrics.get(name)
-        return metric === undefined ? sendProblem(reply, 'METRIC_UNKNOWN') : reply.send(metricDetails(metric))
+        return metric && metricDetails(metric)
       },
     }),
   ]
@@ -74,50 +68,35 @@ function reads(metrics: Metrics): AdminOperation[] {
 
 function changes(metrics: Metrics): AdminOperation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/metrics',
+    addition({
       name: 'admin_add_metric',
       summary: 'Add a metric',
       description: 'What is left out is as the catalogue has it, of a name that it knows.',
-      body: { json: NewMetric.meta({ id: 'AdminNewMetric' }) },
-      success: { status: 201, description: 'The metric', json: Details },
-      refusals: ['NAME_TAKEN', 'RANGE_EMPTY', 'REGISTRY_FULL', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
-      async handle({ body, actor }, reply) {
-        const added = await metrics.add(body, actor)
-        if (!added.ok) return sendRefusal(reply, added)
-        const { value } = added
-        return reply.code(201).header('location', `/api/admin/metrics/${value.name}`).send(metricDetails(value))
-      },
+      body: NewMetric.meta({ id: 'AdminNewMetric' }),
+      answer: 'The metric',
+      json: Details,
+      refusals: ['NAME_TAKEN', 'RANGE_EMPTY', 'REGISTRY_FULL', 'TOO_BUSY'],
+      run: ({ body, actor }) => metrics.add(body, actor),
+      shown: metricDetails,
     }),
-    operation({
-      method: 'PATCH',
-      path: '/metrics/:name',
+    change({
       name: 'admin_change_metric',
       summary: 'Change a metric',
       description: 'Stored values are not converted: from then on they mean the new unit, and are of the new kind.',
-      parameters: { path },
-      body: { json: MetricChange.meta({ id: 'AdminMetricChange' }) },
-      success: { status: 200, description: 'The changed metric', json: Details },
-      refusals: ['METRIC_UNKNOWN', 'METRIC_BUILT_IN', 'RANGE_EMPTY', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
-      async handle({ path: { name }, body, actor }, reply) {
-        const changed = await metrics.change(name, body, actor)
-        return changed.ok ? reply.send(metricDetails(changed.value)) : sendRefusal(reply, changed)
-      },
+      body: MetricChange.meta({ id: 'AdminMetricChange' }),
+      answer: 'The changed metric',
+      json: Details,
+      refusals: ['METRIC_BUILT_IN', 'RANGE_EMPTY', 'TOO_BUSY'],
+      run: ({ path: { name }, body, actor }) => metrics.change(name, body, actor),
+      shown: metricDetails,
     }),
-    operation({
-      method: 'DELETE',
-      path: '/metrics/:name',
+    removal({
       name: 'admin_remove_metric',
       summary: 'Remove a metric',
       description: 'Refused while a device has or lists it.',
-      parameters: { path },
-      success: { status: 204, description: 'It is removed' },
-      refusals: ['METRIC_UNKNOWN', 'METRIC_BUILT_IN', 'METRIC_IN_USE', 'TOO_BUSY', 'OUTCOME_UNKNOWN'],
-      async handle({ path: { name }, actor }, reply) {
-        const removed = await metrics.remove(name, actor)
-        return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed)
-      },
+      answer: 'It is removed',
+      refusals: ['METRIC_BUILT_IN', 'METRIC_IN_USE', 'TOO_BUSY'],
+      run: ({ path: { name }, actor }) => metrics.remove(name, actor),
     }),
   ]
 }

@@ -57,8 +57,11 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
 
 /** What a schema has found in a body or in an address. */
 export function sendInvalid(reply: FastifyReply, code: 'QUERY_INVALID' | 'BODY_INVALID', error: Invalid): FastifyReply {
-  const errors = error.issues.map(issue => ({ path: pathOf(issue.path), message: issue.message }))
-  return sendProblem(reply, code, { errors })
+  return sendProblem(reply, code, { errors: issuesOf(error) })
+}
+
+export function issuesOf({ issues }: Invalid): Issue[] {
+  return issues.map(({ path, message }) => ({ path: pathOf(path), message }))
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

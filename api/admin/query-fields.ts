@@ -3,20 +3,25 @@
 import { z } from 'zod'
 import { plainText } from '../../auth/plain-text.ts'
 
+/** A whole number in an address. */
+export function wholeNumber(minimum: 0 | 1, maximum: number, error: string) {
+  return z
+    .string()
+    .regex(minimum === 0 ? /^\d{1,16}$/ : /^[1-9]\d{0,15}$/, error)
+    .transform(Number)
+    .refine(number => number <= maximum, error)
+    .meta({ type: 'integer', minimum, maximum, pattern: undefined })
+}
+
 /** Pages count from 1. */
-export const pageNumber = z
-  .string()
-  .regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1')
-  .default('1')
-  .transform(Number)
-  .meta({
-    type: 'integer',
-    minimum: 1,
-    maximum: 999_999_999,
-    pattern: undefined,
-    default: 1,
-    description: 'Of 100 rows.',
-  })
+export const pageNumber = wholeNumber(1, 999_999_999, 'must be a whole number from 1')
+  .prefault('1')
+  .meta({ description: 'Of 100 rows.' })
+
+/** How many rows of a list. */
+export function rowCount(max: number) {
+  return wholeNumber(1, max, `must be a whole number from 1 to ${max}`)
+}
 
 export const searchText = plainText({ max: 256 })
   .default('')

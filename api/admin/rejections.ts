@@ -7,33 +7,18 @@ import { entriesMax } from '../../ingest/rejections/rejection-ring.ts'
 import type { Rejections } from '../../ingest/rejections/rejections.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { sendProblem } from './problem.ts'
+import { rowCount, wholeNumber } from './query-fields.ts'
 import { type Rejection, RejectionPage, rejectionWay } from './rejection-answers.ts'
 
 const rowsPerPage = 100
-/** As many digits as `after` takes. */
 const afterMax = 999_999_999_999_999
 const deviceLengthMax = 256
 
 const RejectionsQuery = z.strictObject({
-  after: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be the id of a rejection')
-    .transform(Number)
+  after: wholeNumber(0, afterMax, 'must be the id of a rejection')
     .optional()
-    .meta({
-      type: 'integer',
-      minimum: 0,
-      maximum: afterMax,
-      pattern: undefined,
-      description: '`next` of the page before',
-    }),
-  limit: z
-    .string()
-    .regex(/^[1-9]\d{0,3}$/, `must be a whole number from 1 to ${entriesMax}`)
-    .transform(Number)
-    .refine(limit => limit <= entriesMax, `must be a whole number from 1 to ${entriesMax}`)
-    .default(rowsPerPage)
-    .meta({ type: 'integer', minimum: 1, maximum: entriesMax, pattern: undefined, default: rowsPerPage }),
+    .meta({ description: '`next` of the page before' }),
+  limit: rowCount(entriesMax).default(rowsPerPage),
   device: z.string().max(deviceLengthMax).optional().meta({ description: 'Only of this device or station.' }),
   way: rejectionWay.optional(),
   node: z

@@ -19,8 +19,9 @@ import { StationEraseReport } from '../../lifecycle/erasure/erase-records.ts'
 import type { AdminErrorCode } from './errors.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { type FindAccounts, ownerIdsOf } from './owners.ts'
-import { sendProblem } from './problem.ts'
+import { type Occurrence, sendProblem } from './problem.ts'
 import { SearchQuery } from './query-fields.ts'
+import { recordOperations } from './record-operations.ts'
 
 export interface AdminStationsOptions {
   stations: Stations
@@ -29,7 +30,16 @@ export interface AdminStationsOptions {
 }
 
 const Details = StationDetails.meta({ id: 'AdminStation' })
-const path = z.object({ sn: z.string().meta({ description: 'The serial number of a station' }) })
+const sn = z.string().meta({ description: 'The serial number of a station' })
+const path = z.object({ sn })
+const { list, one, addition, removal } = recordOperations({
+  prefix: '/api/admin',
+  list: '/stations',
+  key: 'sn',
+  id: sn,
+  unknown: 'STATION_UNKNOWN',
+  refuse: sendRefusal,
+})
 
 export function stationOperations(options: AdminStationsOptions): AdminOperation[] {
   return [...stationReads(options), addOperation(options), changeOperation(options), removeOperation(options)]
@@ -37,65 +47,52 @@ export function stationOperations(options: AdminStationsOptions): AdminOperation
 
 function stationReads({ stations, eraseJobs }: AdminStationsOptions): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/stations',
+    list({
       name: 'admin_list_stations',
       summary: 'The air-quality stations',
-      parameters: { query: SearchQuery },
-      success: { status: 200, description: 'A page of them', json: StationPage.meta({ id: 'AdminStationPage' }) },
-      async handle({ query: { search, page } }, reply) {
+      query: SearchQuery,
+      answer: 'A page of them',
+      json: StationPage.meta({ id: 'AdminStationPage' }),
+      async read({ query: { search, page } }) {
         const { all } = await stations.registry()
-        return reply.send(stationPage(all, search, page, stations.lastDataMs))
+        return stationPage(all, search, page, stations.lastDataMs)
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/stations/:sn',
+    one({
       name: 'admin_get_station',
       summary: 'One station',
-      parameters: { path },
-      success: { status: 200, description: 'The station', json: Details },
-      refusals: ['STATION_UNKNOWN'],
-      async handle({ path: { sn } }, reply) {
+      answer: 'The station',
+      json: Details,
+      async read({ path: { sn } }) {
         const station = await stations.find(sn)
-        if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
-        return reply.send(stationDetails(station, stations.lastDataMs))
+        return station && stationDetails(station, stations.lastDataMs)
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/stations/:sn/erase',
+    one({
+      below: '/erase',
       name: 'admin_get_station_erase',
       summary: 'How that job goes',
-      parameters: { path },
-      success: { status: 200, description: 'Its report', json: StationEraseReport.meta({ id: 'StationEraseReport' }) },
-      refusals: ['STATION_UNKNOWN'],
-      async handle({ path: { sn } }, reply) {
-        const found = await eraseJobs.stationReport(sn)
-        return found === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : reply.send(found)
-      },
+      answer: 'Its report',
+      json: StationEraseReport.meta({ id: 'StationEraseReport' }),
+      read: ({ path: { sn } }) => eraseJobs.stationReport(sn),
     }),
   ]
 }
 
 function addOperation({ stations, findAccounts }: AdminStationsOptions): AdminOperation {
-  return operation({
-    method: 'POST',
-    path: '/stations',
+  return addition({
     name: 'admin_add_station',
     summary: 'Add a station',
-    body: { json: StationRequest.meta({ id: 'AdminNewStation' }) },
-    success: { status: 201, description: 'The station', json: Details },
-    refusals: ['SN_TAKEN', 'OWNER_UNKNOWN', 'REGISTRY_FULL', 'OUTCOME_UNKNOWN'],
-    async handle({ body, actor }, reply) {
+    body: StationRequest.meta({ id: 'AdminNewStation' }),
+    answer: 'The station',
+    json: Details,
+    refusals: ['SN_TAKEN', 'OWNER_UNKNOWN', 'REGISTRY_FULL'],
+    async run({ body, actor }) {
       const owners = await ownerIdsOf([body.owner], findAccounts)
-      if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
-      const added = await stations.add({ ...body, owner: owners.ids[0] ?? null }, actor)
-      if (!added.ok) return sendRefusal(reply, added.code)
-      const details = stationDetails(added.value, stations.lastDataMs)
-      return reply.code(201).header('location', `/api/admin/stations/${added.value.sn}`).send(details)
+      if (!owners.ok) return { ok: false, code: 'OWNER_UNKNOWN' }
+      return await stations.add({ ...body, owner: owners.ids[0] ?? null }, actor)
     },
+    shown: station => stationDetails(station, stations.lastDataMs),
   })
 }
 
@@ -117,30 +114,27 @@ function changeOperation({ stations, findAccounts }: AdminStationsOptions): Admi
       const station = await stations.find(sn)
       if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
       const owners = await ownerIdsOf(owner === undefined ? [] : [owner], findAccounts)
-      if (!owners.ok) return sendRefusal(reply, 'OWNER_UNKNOWN')
+      if (!owners.ok) return sendRefusal(reply, { ok: false, code: 'OWNER_UNKNOWN' })
       const change: StationChange = owner === undefined ? fields : { ...fields, owner: owners.ids[0] ?? null }
       const changed = await stations.change(station.id, change, actor)
-      if (!changed.ok) return sendRefusal(reply, changed.code)
+      if (!changed.ok) return sendRefusal(reply, changed)
       return reply.send(stationDetails(changed.value, stations.lastDataMs))
     },
   })
 }
 
 function removeOperation({ stations, eraseJobs }: AdminStationsOptions): AdminOperation {
-  return operation({
-    method: 'DELETE',
-    path: '/stations/:sn',
+  return removal({
     name: 'admin_remove_station',
     summary: 'Remove a station and its points',
-    parameters: { path },
-    success: { status: 204, description: 'It is removed; its points are being erased' },
-    refusals: ['STATION_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
-    async handle({ path: { sn }, principal, actor }, reply) {
-      if (!mayAdminister('remove', principal)) return sendProblem(reply, 'OPERATOR_ONLY', { detail: notOperator })
+    answer: 'It is removed; its points are being erased',
+    refusals: ['OPERATOR_ONLY'],
+    async run({ path: { sn }, principal, actor }) {
+      if (!mayAdminister('remove', principal)) return { ok: false, code: 'OPERATOR_ONLY' }
       const station = await stations.find(sn)
-      if (station === undefined) return sendProblem(reply, 'STATION_UNKNOWN')
-      const removed = await eraseJobs.removeStation(station, actor)
-      return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed.code)
+      return station === undefined
+        ? { ok: false, code: 'STATION_UNKNOWN' }
+        : await eraseJobs.removeStation(station, actor)
     },
   })
 }
@@ -153,14 +147,14 @@ export async function stationSeriesNames({ registry }: Pick<Stations, 'registry'
   )
 }
 
-const notOperator = 'only the operator and the local admin token remove stations'
-
-const issues: Partial<Record<AdminErrorCode, { path: string; message: string }>> = {
-  SN_TAKEN: { path: 'sn', message: 'is taken by another station' },
-  OWNER_UNKNOWN: { path: 'owner', message: 'is no account' },
+const occurrences: Partial<Record<AdminErrorCode, Occurrence>> = {
+  OPERATOR_ONLY: { detail: 'only the operator and the local admin token remove stations' },
+  SN_TAKEN: { errors: [{ path: 'sn', message: 'is taken by another station' }] },
+  OWNER_UNKNOWN: { errors: [{ path: 'owner', message: 'is no account' }] },
 }
 
-function sendRefusal(reply: FastifyReply, code: StationRefusal['code']): FastifyReply {
-  const issue = issues[code]
-  return sendProblem(reply, code, issue === undefined ? {} : { errors: [issue] })
+type Refusal = StationRefusal | { ok: false; code: 'OPERATOR_ONLY' }
+
+function sendRefusal(reply: FastifyReply, { code }: Refusal): FastifyReply {
+  return sendProblem(reply, code, occurrences[code])
 }

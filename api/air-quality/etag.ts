@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { matchesStrongly, matchesWeakly } from '../http/entity-tags.ts'
 import { sendError } from './errors.ts'
 
 /** Of GET and HEAD. */
@@ -13,17 +14,8 @@ export function sendResource(request: FastifyRequest, reply: FastifyReply, value
 export function sendJsonBytes(request: FastifyRequest, reply: FastifyReply, body: Buffer): FastifyReply {
   const etag = `"${hash('sha256', body, 'base64url')}"`
   const { 'if-match': expected, 'if-none-match': known } = request.headers
-  if (expected !== undefined && !isAmong(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')
+  if (expected !== undefined && !matchesStrongly(etag, expected)) return sendError(reply, 'ETAG_DIFFERENT')
   reply.header('etag', etag).header('cache-control', 'private, no-cache')
-  if (known !== undefined && isAmong(etag, known, 'W/')) return reply.code(304).send()
+  if (known !== undefined && matchesWeakly(etag, known)) return reply.code(304).send()
   return reply.header('content-type', 'application/json').send(body)
-}
-
-/** Our tags have no commas in them. A `prefix` may stand before a tag: If-None-Match compares weakly, If-Match does not. */
-function isAmong(etag: string, header: string, prefix = ''): boolean {
-  if (header.trim() === '*') return true
-  return header.split(',').some(part => {
-    const tag = part.trim()
-    return tag === etag || (prefix !== '' && tag === prefix + etag)
-  })
 }

@@ -8,9 +8,10 @@ import { severities } from '../../alerts/core/rule.ts'
 import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
 import { TagMatch, tagsMax } from '../../auth/devices/tag.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
-import { sendProblem } from '../admin/problem.ts'
 import { recordId } from '../admin/record-id.ts'
-import { bigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
+import { recordOperations } from '../admin/record-operations.ts'
+import { matchesWeakly } from '../http/entity-tags.ts'
+import { bigId, byBigId, deviceName, nextOf, ownerIn, pageLimit, sendRefusal } from './asked.ts'
 
 export interface AlertOptions {
   alerts: { alerts: AlertList }
@@ -109,36 +110,30 @@ function queryOf(query: z.infer<typeof AlertsQuery>, device: number | undefined)
 }
 
 function ofOne(alerts: AlertList): AdminOperation[] {
-  const path = z.object({ id: bigId })
+  const { one, action } = recordOperations({
+    ...byBigId,
+    prefix: '/api/alerts',
+    unknown: 'ALERT_UNKNOWN',
+    refuse: sendRefusal,
+  })
   return [
-    operation({
-      method: 'GET',
-      path: '/:id',
+    one({
       name: 'get_alert',
       summary: 'An alert with its history',
-      parameters: { path },
-      pathError: 'ALERT_UNKNOWN',
-      success: { status: 200, description: 'The alert', json: AlertDetails.meta({ id: 'AlertDetails' }) },
-      refusals: ['ALERT_UNKNOWN'],
-      async handle(asked, reply) {
-        const alert = await alerts.get(ownerIn(asked), asked.path.id)
-        return alert === undefined ? sendProblem(reply, 'ALERT_UNKNOWN') : reply.send(AlertDetails.parse(alert))
-      },
+      answer: 'The alert',
+      json: AlertDetails.meta({ id: 'AlertDetails' }),
+      read: async asked => AlertDetails.optional().parse(await alerts.get(ownerIn(asked), asked.path.id)),
     }),
-    operation({
-      method: 'POST',
-      path: '/:id/acknowledge',
+    action({
+      below: '/acknowledge',
       name: 'acknowledge_alert',
       summary: 'Say that somebody sees to it',
       description: 'Nothing is repeated from then on. One that is acknowledged already stays as it is.',
-      parameters: { path },
-      pathError: 'ALERT_UNKNOWN',
-      success: { status: 200, description: 'The alert', json: ShownAlert },
-      refusals: ['ALERT_UNKNOWN', 'ALERT_RESOLVED', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const acknowledged = await alerts.acknowledge(ownerIn(asked), asked.path.id, asked.actor)
-        return acknowledged.ok ? reply.send(shown(acknowledged.value)) : sendRefusal(reply, acknowledged)
-      },
+      answer: 'The alert',
+      json: ShownAlert,
+      refusals: ['ALERT_RESOLVED'],
+      run: asked => alerts.acknowledge(ownerIn(asked), asked.path.id, asked.actor),
+      shown,
     }),
   ]
 }
@@ -156,6 +151,6 @@ function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'private, no-cache')
   const known = request.headers['if-none-match']
-  if (known?.split(',').some(tag => tag.trim() === etag) === true) return reply.code(304).send()
+  if (known !== undefined && matchesWeakly(etag, known)) return reply.code(304).send()
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }

@@ -7,7 +7,8 @@ import type { AlertErrorCode, Owner } from '../../alerts/core/outcome.ts'
 import { composed } from '../../auth/plain-text.ts'
 import { bug } from '../../limits/bug.ts'
 import type { Asked } from '../admin/operation.ts'
-import { sendProblem } from '../admin/problem.ts'
+import { type Occurrence, sendProblem } from '../admin/problem.ts'
+import { rowCount } from '../admin/query-fields.ts'
 import { recordId } from '../admin/record-id.ts'
 import { ownerOf } from './guard-alerts.ts'
 
@@ -17,16 +18,7 @@ export function ownerIn({ principal }: Pick<Asked, 'principal'>): Owner {
   return owner
 }
 
-const rowsUsual = 100
-const rowsMax = 1000
-
-export const pageLimit = z
-  .string()
-  .regex(/^[1-9]\d{0,3}$/, `must be a whole number from 1 to ${rowsMax}`)
-  .default(String(rowsUsual))
-  .transform(Number)
-  .refine(limit => limit <= rowsMax, `must be a whole number from 1 to ${rowsMax}`)
-  .meta({ type: 'integer', minimum: 1, maximum: rowsMax, pattern: undefined, default: rowsUsual })
+export const pageLimit = rowCount(1000).prefault('100')
 
 /** Of lists by id. */
 export const listFields = {
@@ -44,12 +36,14 @@ export function nextOf<Id>(rows: readonly { id: Id }[], limit: number): Id | nul
 
 export const deviceName = z.string().min(1).max(512).overwrite(composed)
 
-export const idPath = z.object({ id: recordId })
-
 /** Of what there are more of than of records: as text, for it may be larger than a number that is exact. */
 export const bigId = z.string().regex(/^[1-9]\d{0,17}$/, 'must be an id')
 
-const details: Partial<Record<AlertErrorCode, string>> = {
+/** Where records are, and what names one. */
+export const byId = { list: '/', key: 'id', id: recordId } as const
+export const byBigId = { ...byId, id: bigId } as const
+
+const details: Partial<Record<AlertRefusal['code'], string>> = {
   NAME_TAKEN: 'another one of the same owner has this name',
   CHANNELS_UNKNOWN: 'a channel is not there, or is one of somebody else',
   TOO_MANY_RULES: `an owner has at most ${bounds.rulesPerOwner} rules`,
@@ -59,6 +53,11 @@ const details: Partial<Record<AlertErrorCode, string>> = {
   ALERT_RESOLVED: 'it has ended already',
 }
 
-export function sendRefusal(reply: FastifyReply, { code }: { code: AlertErrorCode }): FastifyReply {
-  return sendProblem(reply, code, { detail: details[code] })
+export interface AlertRefusal extends Occurrence {
+  readonly ok: false
+  readonly code: AlertErrorCode | 'BODY_INVALID' | 'OPERATOR_ONLY'
+}
+
+export function sendRefusal(reply: FastifyReply, { code, detail, errors }: AlertRefusal): FastifyReply {
+  return sendProblem(reply, code, { detail: detail ?? details[code], errors })
 }

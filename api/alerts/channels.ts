@@ -8,9 +8,10 @@ import { AttemptAnswer } from '../../alerts/core/delivery.ts'
 import type { AttemptResult } from '../../alerts/delivery/attempt.ts'
 import type { ChannelRefusal } from '../../alerts/delivery/channel-outcome.ts'
 import type { AlertChannels } from '../../alerts/store/channels.ts'
-import { type AdminOperation, operation } from '../admin/operation.ts'
+import type { AdminOperation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
-import { idPath, ListQuery, nextOf, ownerIn } from './asked.ts'
+import { recordOperations } from '../admin/record-operations.ts'
+import { byId, ListQuery, nextOf, ownerIn } from './asked.ts'
 
 export interface ChannelOptions {
   alerts: { channels: AlertChannels }
@@ -22,123 +23,94 @@ export const ChannelList = z
   .object({ channels: z.array(Details), next: z.int().nullable() })
   .meta({ id: 'AlertChannelList' })
 
-export function channelOperations(options: ChannelOptions): AdminOperation[] {
-  return [...reads(options), ...changes(options), ...secrets(options)]
+const { list, one, addition, change, action, removal } = recordOperations({
+  ...byId,
+  prefix: '/api/alert-channels',
+  unknown: 'CHANNEL_UNKNOWN',
+  refuse: sendChannelRefusal,
+})
+
+export function channelOperations({ alerts: { channels } }: ChannelOptions): AdminOperation[] {
+  return [...reads(channels), ...changes(channels), ...secrets(channels)]
 }
 
-function reads({ alerts: { channels } }: ChannelOptions): AdminOperation[] {
+function reads(channels: AlertChannels): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/',
+    list({
       name: 'list_alert_channels',
       summary: 'The channels, by id',
-      parameters: { query: ListQuery },
-      success: { status: 200, description: 'A page of them, without their secrets', json: ChannelList },
-      async handle(asked, reply) {
+      query: ListQuery,
+      answer: 'A page of them, without their secrets',
+      json: ChannelList,
+      async read(asked) {
         const found = await channels.list(ownerIn(asked), asked.query)
-        return reply.send({ channels: found, next: nextOf(found, asked.query.limit) })
+        return { channels: found, next: nextOf(found, asked.query.limit) }
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/:id',
+    one({
       name: 'get_alert_channel',
       summary: 'One channel',
-      parameters: { path: idPath },
-      pathError: 'CHANNEL_UNKNOWN',
-      success: { status: 200, description: 'The channel, without its secrets', json: Details },
-      refusals: ['CHANNEL_UNKNOWN'],
-      async handle(asked, reply) {
-        const found = await channels.get(ownerIn(asked), asked.path.id)
-        return found === undefined ? sendProblem(reply, 'CHANNEL_UNKNOWN') : reply.send(found)
-      },
+      answer: 'The channel, without its secrets',
+      json: Details,
+      read: asked => channels.get(ownerIn(asked), asked.path.id),
     }),
   ]
 }
 
-function changes({ alerts: { channels } }: ChannelOptions): AdminOperation[] {
+function changes(channels: AlertChannels): AdminOperation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/',
+    addition({
       name: 'add_alert_channel',
       summary: 'Add a channel',
-      body: { json: NewChannel.meta({ id: 'NewAlertChannel' }) },
-      success: { status: 201, description: 'The channel; of a webhook with its secret, this once', json: Issued },
-      refusals: ['NAME_TAKEN', 'TARGET_REFUSED', 'TOO_MANY_CHANNELS', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const added = await channels.add(ownerIn(asked), asked.body, asked.actor)
-        if (!added.ok) return sendChannelRefusal(reply, added)
-        return reply.code(201).header('location', `/api/alert-channels/${added.value.id}`).send(added.value)
-      },
+      body: NewChannel.meta({ id: 'NewAlertChannel' }),
+      answer: 'The channel; of a webhook with its secret, this once',
+      json: Issued,
+      refusals: ['NAME_TAKEN', 'TARGET_REFUSED', 'TOO_MANY_CHANNELS'],
+      run: asked => channels.add(ownerIn(asked), asked.body, asked.actor),
     }),
-    operation({
-      method: 'PATCH',
-      path: '/:id',
+    change({
       name: 'change_alert_channel',
       summary: 'Change a channel',
       description:
         'Of a new address, the password or token must be sent as well. One that is disabled loses what waits for it.',
-      parameters: { path: idPath },
-      pathError: 'CHANNEL_UNKNOWN',
-      body: { json: ChannelChange.meta({ id: 'AlertChannelChange' }) },
-      success: { status: 200, description: 'The changed channel', json: Details },
-      refusals: ['CHANNEL_UNKNOWN', 'NAME_TAKEN', 'TARGET_REFUSED', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const changed = await channels.change(ownerIn(asked), asked.path.id, asked.body, asked.actor)
-        return changed.ok ? reply.send(changed.value) : sendChannelRefusal(reply, changed)
-      },
+      body: ChannelChange.meta({ id: 'AlertChannelChange' }),
+      answer: 'The changed channel',
+      json: Details,
+      refusals: ['NAME_TAKEN', 'TARGET_REFUSED'],
+      run: asked => channels.change(ownerIn(asked), asked.path.id, asked.body, asked.actor),
     }),
-    operation({
-      method: 'DELETE',
-      path: '/:id',
+    removal({
       name: 'remove_alert_channel',
       summary: 'Remove a channel',
       description: 'It is taken off its rules, and what waits for it is not sent.',
-      parameters: { path: idPath },
-      pathError: 'CHANNEL_UNKNOWN',
-      success: { status: 204, description: 'It is removed' },
-      refusals: ['CHANNEL_UNKNOWN', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const removed = await channels.remove(ownerIn(asked), asked.path.id, asked.actor)
-        return removed.ok ? reply.code(204).send() : sendChannelRefusal(reply, removed)
-      },
+      answer: 'It is removed',
+      run: asked => channels.remove(ownerIn(asked), asked.path.id, asked.actor),
     }),
   ]
 }
 
-function secrets({ alerts: { channels } }: ChannelOptions): AdminOperation[] {
+function secrets(channels: AlertChannels): AdminOperation[] {
   return [
-    operation({
-      method: 'POST',
-      path: '/:id/rotate',
+    action({
+      below: '/rotate',
       name: 'rotate_alert_channel',
       summary: 'A new secret',
       description: 'Of a webhook. For 24 hours notifications are signed with the old secret as well.',
-      parameters: { path: idPath },
-      pathError: 'CHANNEL_UNKNOWN',
-      success: { status: 200, description: 'The channel with its secret, this once', json: Issued },
-      refusals: ['CHANNEL_UNKNOWN', 'CHANNEL_WITHOUT_SECRET', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const rotated = await channels.rotate(ownerIn(asked), asked.path.id, asked.actor)
-        return rotated.ok ? reply.send(rotated.value) : sendChannelRefusal(reply, rotated)
-      },
+      answer: 'The channel with its secret, this once',
+      json: Issued,
+      refusals: ['CHANNEL_WITHOUT_SECRET'],
+      run: asked => channels.rotate(ownerIn(asked), asked.path.id, asked.actor),
     }),
-    operation({
-      method: 'POST',
-      path: '/:id/test',
+    action({
+      below: '/test',
       name: 'test_alert_channel',
       summary: 'Send a test',
       description: 'One attempt, also by a channel that is disabled.',
-      parameters: { path: idPath },
-      pathError: 'CHANNEL_UNKNOWN',
-      success: { status: 200, description: 'What came of it', json: AttemptAnswer.meta({ id: 'AlertAttemptAnswer' }) },
-      refusals: ['CHANNEL_UNKNOWN', 'TOO_MANY_REQUESTS', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const tested = await channels.test(ownerIn(asked), asked.path.id)
-        return tested.ok ? reply.send(attemptAnswer(tested.value)) : sendChannelRefusal(reply, tested)
-      },
+      answer: 'What came of it',
+      json: AttemptAnswer.meta({ id: 'AlertAttemptAnswer' }),
+      refusals: ['TOO_MANY_REQUESTS'],
+      run: asked => channels.test(ownerIn(asked), asked.path.id),
+      shown: attemptAnswer,
     }),
   ]
 }

@@ -3,10 +3,10 @@
 import { z } from 'zod'
 import { AttemptAnswer, Delivery, DeliveryDetails, deliveryStates } from '../../alerts/core/delivery.ts'
 import type { AlertDeliveries } from '../../alerts/delivery/attempt-rows.ts'
-import { type AdminOperation, operation } from '../admin/operation.ts'
-import { sendProblem } from '../admin/problem.ts'
+import type { AdminOperation } from '../admin/operation.ts'
 import { recordId } from '../admin/record-id.ts'
-import { bigId, nextOf, ownerIn, pageLimit } from './asked.ts'
+import { recordOperations } from '../admin/record-operations.ts'
+import { bigId, byBigId, nextOf, ownerIn, pageLimit } from './asked.ts'
 import { attemptAnswer, sendChannelRefusal } from './channels.ts'
 
 export interface DeliveriesOptions {
@@ -27,54 +27,42 @@ const Query = z.strictObject({
   after: bigId.optional().meta({ description: '`next` of the page before' }),
 })
 
-const path = z.object({ id: bigId })
-
 export function deliveryOperations({ alerts: { deliveries } }: DeliveriesOptions): AdminOperation[] {
+  const { list, one, action } = recordOperations({
+    ...byBigId,
+    prefix: '/api/alert-deliveries',
+    unknown: 'DELIVERY_UNKNOWN',
+    refuse: sendChannelRefusal,
+  })
   return [
-    operation({
-      method: 'GET',
-      path: '/',
+    list({
       name: 'list_alert_deliveries',
       summary: 'The notifications, newest first',
-      parameters: { query: Query },
-      success: { status: 200, description: 'A page of them', json: DeliveryList },
-      async handle(asked, reply) {
+      query: Query,
+      answer: 'A page of them',
+      json: DeliveryList,
+      async read(asked) {
         const found = await deliveries.page(ownerIn(asked), asked.query)
-        return reply.send({ deliveries: found, next: nextOf(found, asked.query.limit) })
+        return { deliveries: found, next: nextOf(found, asked.query.limit) }
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/:id',
+    one({
       name: 'get_alert_delivery',
       summary: 'One notification, with its attempts',
-      parameters: { path },
-      pathError: 'DELIVERY_UNKNOWN',
-      success: {
-        status: 200,
-        description: 'The notification',
-        json: DeliveryDetails.meta({ id: 'AlertDeliveryDetails' }),
-      },
-      refusals: ['DELIVERY_UNKNOWN'],
-      async handle(asked, reply) {
-        const found = await deliveries.get(ownerIn(asked), asked.path.id)
-        return found === undefined ? sendProblem(reply, 'DELIVERY_UNKNOWN') : reply.send(found)
-      },
+      answer: 'The notification',
+      json: DeliveryDetails.meta({ id: 'AlertDeliveryDetails' }),
+      read: asked => deliveries.get(ownerIn(asked), asked.path.id),
     }),
-    operation({
-      method: 'POST',
-      path: '/:id/replay',
+    action({
+      below: '/replay',
       name: 'replay_alert_delivery',
       summary: 'Send a notification again',
       description: 'Now, once, with the same id, whatever came of it before.',
-      parameters: { path },
-      pathError: 'DELIVERY_UNKNOWN',
-      success: { status: 200, description: 'What came of it', json: AttemptAnswer.meta({ id: 'AlertReplayAnswer' }) },
-      refusals: ['DELIVERY_UNKNOWN', 'CHANNEL_DISABLED', 'TOO_MANY_REQUESTS', 'OUTCOME_UNKNOWN'],
-      async handle(asked, reply) {
-        const sent = await deliveries.replay(ownerIn(asked), asked.path.id, asked.actor)
-        return sent.ok ? reply.send(attemptAnswer(sent.value)) : sendChannelRefusal(reply, sent)
-      },
+      answer: 'What came of it',
+      json: AttemptAnswer.meta({ id: 'AlertReplayAnswer' }),
+      refusals: ['CHANNEL_DISABLED', 'TOO_MANY_REQUESTS'],
+      run: asked => deliveries.replay(ownerIn(asked), asked.path.id, asked.actor),
+      shown: attemptAnswer,
     }),
   ]
 }

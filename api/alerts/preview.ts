@@ -10,8 +10,8 @@ import { BodyInterrupted } from '../../query/pieces.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { Problem, sendProblem } from '../admin/problem.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
-import { ownerIn } from './asked.ts'
-import { refuseForeign } from './rule-check.ts'
+import { ownerIn, sendRefusal } from './asked.ts'
+import { foreign } from './rule-check.ts'
 import { NewRuleBody } from './rules.ts'
 
 export interface PreviewOperationOptions {
@@ -51,8 +51,8 @@ export function previewOperation({ alerts: { preview }, nowMs }: PreviewOperatio
     error: PreviewProblem,
     async handle(asked, reply) {
       const { body, principal } = asked
-      const refusal = refuseForeign(reply, [body.rule], principal)
-      if (refusal !== undefined) return refusal
+      const refusal = foreign([body.rule], principal)
+      if (refusal !== undefined) return sendRefusal(reply, refusal)
       const range = rangeOf(body, nowMs())
       if ('message' in range) return sendProblem(reply, 'BODY_INVALID', { errors: [range] })
       const client = disconnectSignalOf(reply)

@@ -1,20 +1,15 @@
 /** Which rules somebody may have. */
 
-import type { FastifyReply } from 'fastify'
 import type { NewRule } from '../../alerts/core/rule.ts'
 import type { Principal } from '../../auth/policy.ts'
-import { sendProblem } from '../admin/problem.ts'
+import type { AlertRefusal } from './asked.ts'
 
 type Checked = Pick<NewRule, 'condition'>
 
 /** Only the operator and whoever has the machine are told what the service says of itself. */
-export function refuseForeign(
-  reply: FastifyReply,
-  rules: readonly Checked[],
-  principal: Principal,
-): FastifyReply | undefined {
+export function foreign(rules: readonly Checked[], principal: Principal): AlertRefusal | undefined {
   const isOperator =
     principal.kind === 'admin-token' || ('account' in principal && principal.account.role === 'operator')
   if (isOperator || rules.every(({ condition }) => condition.kind !== 'service')) return undefined
-  return sendProblem(reply, 'OPERATOR_ONLY', { detail: 'rules of the kind service are the operator’s' })
+  return { ok: false, code: 'OPERATOR_ONLY', detail: 'rules of the kind service are the operator’s' }
 }

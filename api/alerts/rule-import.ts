@@ -7,7 +7,7 @@ import type { AlertRules } from '../../alerts/store/rules.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { sendProblem } from '../admin/problem.ts'
 import { ownerIn, sendRefusal } from './asked.ts'
-import { refuseForeign } from './rule-check.ts'
+import { foreign } from './rule-check.ts'
 import { type FiledChannel, RuleFile, ruleFileOf, rulesOf } from './rule-file.ts'
 
 export interface RuleImportOptions {
@@ -79,8 +79,8 @@ export function ruleFileOperations({ alerts }: RuleImportOptions): AdminOperatio
         const who = ownerIn(asked)
         const read = rulesOf(asked.body, await ownChannels(alerts.channels, who))
         if (!read.ok) return sendProblem(reply, 'BODY_INVALID', { errors: read.issues })
-        const refusal = refuseForeign(reply, read.rules, asked.principal)
-        if (refusal !== undefined) return refusal
+        const refusal = foreign(read.rules, asked.principal)
+        if (refusal !== undefined) return sendRefusal(reply, refusal)
         const imported = await alerts.rules.importAll(who, read.rules, asked.query.prune, asked.actor)
         return imported.ok ? reply.send(imported.value) : sendRefusal(reply, imported)
       },

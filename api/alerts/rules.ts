@@ -2,14 +2,16 @@
 
 import { z } from 'zod'
 import type { Alerts } from '../../alerts/alerts.ts'
+import { refused } from '../../alerts/core/outcome.ts'
 import { NewRule, type Rule, RuleChange } from '../../alerts/core/rule.ts'
 import type { AlertRules } from '../../alerts/store/rules.ts'
 import { createSelection, type SelectableDevice } from '../../auth/devices/selector.ts'
-import { type AdminOperation, operation } from '../admin/operation.ts'
-import { sendInvalid, sendProblem } from '../admin/problem.ts'
-import { deviceName, idPath, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
+import type { AdminOperation } from '../admin/operation.ts'
+import { issuesOf } from '../admin/problem.ts'
+import { recordOperations } from '../admin/record-operations.ts'
+import { byId, deviceName, listFields, nextOf, ownerIn, sendRefusal } from './asked.ts'
 import { mayRead } from './guard-alerts.ts'
-import { refuseForeign } from './rule-check.ts'
+import { foreign } from './rule-check.ts'
 
 export const RuleDetails = z
   .object({
@@ -57,42 +59,45 @@ function detailsOf(rule: Rule, { coverageOf }: RuleOptions['alerts']): RuleDetai
   return { ...rule, covered, covers_all: isWhole }
 }
 
+const { list, one, addition, change, removal } = recordOperations({
+  ...byId,
+  prefix: '/api/alert-rules',
+  unknown: 'RULE_UNKNOWN',
+  refuse: sendRefusal,
+})
+
 export function ruleOperations(options: RuleOptions): AdminOperation[] {
-  return [...reads(options), addition(options), change(options), removal(options)]
+  const shown = (rule: Rule) => detailsOf(rule, options.alerts)
+  return [...reads(options, shown), ...changes(options.alerts.rules, shown)]
 }
 
-function reads({ alerts, deviceOf }: RuleOptions): AdminOperation[] {
+function reads({ alerts: { rules }, deviceOf }: RuleOptions, shown: (rule: Rule) => RuleDetails): AdminOperation[] {
   return [
-    operation({
-      method: 'GET',
-      path: '/',
+    list({
       name: 'list_alert_rules',
       summary: 'The rules, by id',
-      parameters: { query: RulesQuery },
-      success: { status: 200, description: 'A page of them', json: RuleList },
-      async handle(asked, reply) {
+      query: RulesQuery,
+      answer: 'A page of them',
+      json: RuleList,
+      async read(asked) {
         const { limit, device: name } = asked.query
         const who = ownerIn(asked)
-        const list = (page: RulePage) => alerts.rules.list(who, page)
+        const read = (page: RulePage) => rules.list(who, page)
         const device = name === undefined ? undefined : deviceOf(name)
         // What somebody may not read is as one that is not there.
         const readable = device !== undefined && mayRead(asked.principal, device) ? device : undefined
-        const found = await (name === undefined ? list(asked.query) : rulesOf(readable, list, asked.query))
-        return reply.send({ rules: found.map(rule => detailsOf(rule, alerts)), next: nextOf(found, limit) })
+        const found = await (name === undefined ? read(asked.query) : rulesOf(readable, read, asked.query))
+        return { rules: found.map(shown), next: nextOf(found, limit) }
       },
     }),
-    operation({
-      method: 'GET',
-      path: '/:id',
+    one({
       name: 'get_alert_rule',
       summary: 'One rule',
-      parameters: { path: idPath },
-      pathError: 'RULE_UNKNOWN',
-      success: { status: 200, description: 'The rule', json: RuleDetails },
-      refusals: ['RULE_UNKNOWN'],
-      async handle(asked, reply) {
-        const rule = await alerts.rules.get(ownerIn(asked), asked.path.id)
-        return rule === undefined ? sendProblem(reply, 'RULE_UNKNOWN') : reply.send(detailsOf(rule, alerts))
+      answer: 'The rule',
+      json: RuleDetails,
+      async read(asked) {
+        const rule = await rules.get(ownerIn(asked), asked.path.id)
+        return rule && shown(rule)
       },
     }),
   ]
@@ -119,95 +124,59 @@ async function rulesOf(
   return found
 }
 
-function addition({ alerts }: RuleOptions): AdminOperation {
-  return operation({
-    method: 'POST',
-    path: '/',
-    name: 'add_alert_rule',
-    summary: 'Add a rule',
-    description: 'It is of the account that asks, or with the admin token of the service.',
-    body: { json: NewRuleBody },
-    success: { status: 201, description: 'The rule', json: RuleDetails },
-    refusals: [
-      'OPERATOR_ONLY',
-      'NAME_TAKEN',
-      'CHANNELS_UNKNOWN',
-      'TOO_MANY_RULES',
-      'TOO_MANY_PAIRS',
-      'OUTCOME_UNKNOWN',
-    ],
-    async handle(asked, reply) {
-      const { body, actor, principal } = asked
-      const refusal = refuseForeign(reply, [body], principal)
-      if (refusal !== undefined) return refusal
-      const added = await alerts.rules.add(ownerIn(asked), body, actor)
-      if (!added.ok) return sendRefusal(reply, added)
-      return reply
-        .code(201)
-        .header('location', `/api/alert-rules/${added.value.id}`)
-        .send(detailsOf(added.value, alerts))
-    },
-  })
-}
-
-function change({ alerts }: RuleOptions): AdminOperation {
-  return operation({
-    method: 'PATCH',
-    path: '/:id',
-    name: 'change_alert_rule',
-    summary: 'Change a rule',
-    description:
-      'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
-    parameters: { path: idPath },
-    pathError: 'RULE_UNKNOWN',
-    body: { json: RuleChangeBody },
-    success: { status: 200, description: 'The changed rule', json: RuleDetails },
-    refusals: [
-      'RULE_UNKNOWN',
-      'RULE_INVALID',
-      'OPERATOR_ONLY',
-      'NAME_TAKEN',
-      'CHANNELS_UNKNOWN',
-      'TOO_MANY_PAIRS',
-      'OUTCOME_UNKNOWN',
-    ],
-    async handle(asked, reply) {
-      const { body, path, actor, principal } = asked
-      const who = ownerIn(asked)
-      const present = await alerts.rules.get(who, path.id)
-      if (present === undefined) return sendProblem(reply, 'RULE_UNKNOWN')
-      const { id: _id, owner: _owner, version: _version, created_at: _created, ...fields } = present
-      // Some fields depend on others.
-      const whole = NewRule.safeParse({ ...fields, ...body })
-      if (!whole.success) return sendInvalid(reply, 'BODY_INVALID', whole.error)
-      const rule = whole.data
-      const refusal = refuseForeign(reply, [present, rule], principal)
-      if (refusal !== undefined) return refusal
-      const changed = await alerts.rules.change(who, path.id, body, actor)
-      return changed.ok ? reply.send(detailsOf(changed.value, alerts)) : sendRefusal(reply, changed)
-    },
-  })
-}
-
-function removal({ alerts: { rules } }: RuleOptions): AdminOperation {
-  return operation({
-    method: 'DELETE',
-    path: '/:id',
-    name: 'remove_alert_rule',
-    summary: 'Remove a rule',
-    description: 'What fires by it is resolved.',
-    parameters: { path: idPath },
-    pathError: 'RULE_UNKNOWN',
-    success: { status: 204, description: 'It is removed' },
-    refusals: ['RULE_UNKNOWN', 'OPERATOR_ONLY', 'OUTCOME_UNKNOWN'],
-    async handle(asked, reply) {
-      const { path, actor, principal } = asked
-      const who = ownerIn(asked)
-      const present = await rules.get(who, path.id)
-      const refusal = present && refuseForeign(reply, [present], principal)
-      if (refusal !== undefined) return refusal
-      const removed = await rules.remove(who, path.id, actor)
-      return removed.ok ? reply.code(204).send() : sendRefusal(reply, removed)
-    },
-  })
+function changes(rules: AlertRules, shown: (rule: Rule) => RuleDetails): AdminOperation[] {
+  return [
+    addition({
+      name: 'add_alert_rule',
+      summary: 'Add a rule',
+      description: 'It is of the account that asks, or with the admin token of the service.',
+      body: NewRuleBody,
+      answer: 'The rule',
+      json: RuleDetails,
+      refusals: ['OPERATOR_ONLY', 'NAME_TAKEN', 'CHANNELS_UNKNOWN', 'TOO_MANY_RULES', 'TOO_MANY_PAIRS'],
+      async run(asked) {
+        const { body, actor, principal } = asked
+        const refusal = foreign([body], principal)
+        return refusal ?? (await rules.add(ownerIn(asked), body, actor))
+      },
+      shown,
+    }),
+    change({
+      name: 'change_alert_rule',
+      summary: 'Change a rule',
+      description:
+        'What fires by it goes on until the next observation, or ends where its device is not covered any more.',
+      body: RuleChangeBody,
+      answer: 'The changed rule',
+      json: RuleDetails,
+      refusals: ['RULE_INVALID', 'OPERATOR_ONLY', 'NAME_TAKEN', 'CHANNELS_UNKNOWN', 'TOO_MANY_PAIRS'],
+      async run(asked) {
+        const { body, path, actor, principal } = asked
+        const who = ownerIn(asked)
+        const present = await rules.get(who, path.id)
+        if (present === undefined) return refused('RULE_UNKNOWN')
+        const { id: _id, owner: _owner, version: _version, created_at: _created, ...fields } = present
+        // Some fields depend on others.
+        const whole = NewRule.safeParse({ ...fields, ...body })
+        if (!whole.success) return { ok: false, code: 'BODY_INVALID', errors: issuesOf(whole.error) }
+        const rule = whole.data
+        const refusal = foreign([present, rule], principal)
+        return refusal ?? (await rules.change(who, path.id, body, actor))
+      },
+      shown,
+    }),
+    removal({
+      name: 'remove_alert_rule',
+      summary: 'Remove a rule',
+      description: 'What fires by it is resolved.',
+      answer: 'It is removed',
+      refusals: ['OPERATOR_ONLY'],
+      async run(asked) {
+        const { path, actor, principal } = asked
+        const who = ownerIn(asked)
+        const present = await rules.get(who, path.id)
+        return (present && foreign([present], principal)) ?? (await rules.remove(who, path.id, actor))
+      },
+    }),
+  ]
 }

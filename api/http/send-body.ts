@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { acceptedForms, type Coding, type Form } from './accept-encoding.ts'
+import { matchesWeakly } from './entity-tags.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 const plainOnly: readonly Form[] = ['identity']
@@ -35,7 +36,7 @@ export function sendBody<Body extends SendableBody>(
   const known = headers['if-none-match']
   if (known !== undefined) {
     const etag = body.etags[forms[0] ?? 'identity']
-    if (isAmong(etag, known)) return reply.code(304).header('etag', etag).send()
+    if (known === etag || matchesWeakly(etag, known)) return reply.code(304).header('etag', etag).send()
   }
   for (const form of forms) {
     const bytes = form === 'identity' ? body.bytes : encode(body, form)
@@ -52,15 +53,4 @@ function sendForm(reply: FastifyReply, body: SendableBody, form: Form, bytes: Bu
   reply.header('etag', body.etags[form])
   if (form !== 'identity') reply.header('content-encoding', form)
   return reply.send(bytes)
-}
-
-/** Compared weakly, as If-None-Match asks: some tags are weak, and a proxy that recompresses marks others so. */
-function isAmong(etag: string, header: string): boolean {
-  if (header === etag || header === '*') return true
-  const opaque = opaqueOf(etag)
-  return header.split(',').some(tag => opaqueOf(tag.trim()) === opaque)
-}
-
-function opaqueOf(tag: string): string {
-  return tag.replace(/^W\//, '')
 }
