@@ -1,8 +1,8 @@
 /** A notification in words: a title, a line for each alert, and what stands below them. */
 
+import { conditionText } from '../core/condition-text.ts'
 import type { Message } from '../core/message.ts'
-import { conditionText } from './condition-text.ts'
-import { valueText } from './value-text.ts'
+import { valueText, wordsIn } from './value-text.ts'
 
 export interface MessageText {
   title: string
@@ -29,11 +29,16 @@ export function textOf(message: Message, timeZone: string): MessageText {
   const { rule, devices_left_out: leftOut } = message
   return {
     title: titleOf(message),
-    condition: conditionText(rule.condition),
+    condition: ruleConditionText(message),
     lines: message.alerts.map(alert => ({ text: lineOf(alert, message, timeZone), url: alert.url })),
     more: leftOut > 0 ? `and ${leftOut} more` : undefined,
     note: rule.note,
   }
+}
+
+/** What the rule says, its limits in the unit of what its alerts have seen. */
+export function ruleConditionText({ rule, alerts }: Pick<Message, 'rule' | 'alerts'>): string {
+  return conditionText(rule.condition, wordsIn(alerts.find(({ unit }) => unit !== null)?.unit ?? null))
 }
 
 function titleOf({ type, rule, group, alerts, devices_left_out: leftOut }: Message): string {

@@ -1,7 +1,7 @@
 /** What an alert has seen, in a few words. */
 
 import type { Condition } from '../core/condition.ts'
-import { durationText } from './condition-text.ts'
+import { countText, durationText, type MetricWords } from '../core/condition-text.ts'
 
 interface SeenValue {
   /** As the condition counts it: of its metric, a share, seconds, days or a number of things. */
@@ -23,7 +23,7 @@ export function valueText({ value, metric, unit }: SeenValue, condition: Conditi
     case 'service':
       return factText(condition.fact, value)
     case 'battery':
-      return condition.days === undefined ? metricText(value, metric, unit) : `${countText(value, 'day')} left`
+      return condition.days === undefined ? metricText(value, metric, unit) : `${wholeText(value, 'day')} left`
     default:
       return metricText(value, metric, unit)
   }
@@ -34,19 +34,33 @@ function factText(fact: Extract<Condition, { kind: 'service' }>['fact'], value: 
     case 'questdb_away':
       return `for ${roundedDuration(value)}`
     case 'dead_letters':
-      return countText(value, 'reading')
+      return wholeText(value, 'reading')
     case 'disk_full':
-      return `${countText(value, 'day')} left`
+      return `${wholeText(value, 'day')} left`
     case 'journal_full':
       return percentText(value)
     case 'clock_stepped':
-      return `${countText(value, 'time')} in an hour`
+      return `${wholeText(value, 'time')} in an hour`
   }
 }
 
 function metricText(value: number, metric: string | null, unit: string | null): string {
-  const sign = unit === null || unit === '' ? '' : ` ${unit}`
-  return `${metric === null ? '' : `${metric.replaceAll('_', ' ')} `}${numberText(value)}${sign}`
+  return `${metric === null ? '' : `${nameOf(metric)} `}${measureText(value, unit)}`
+}
+
+/** Of a condition on a metric of this unit. */
+export function wordsIn(unit: string | null): MetricWords {
+  const measure = (value: number) => measureText(value, unit)
+  const name = (metric: string) => metric.slice(0, 1).toUpperCase() + nameOf(metric).slice(1)
+  return { name, nameWithin: nameOf, value: measure, difference: measure, share: percentText }
+}
+
+function nameOf(metric: string): string {
+  return metric.replaceAll('_', ' ')
+}
+
+function measureText(value: number, unit: string | null): string {
+  return unit === null || unit === '' ? numberText(value) : `${numberText(value)} ${unit}`
 }
 
 /** Readings are doubles: 0.1 + 0.2 is shown as 0.3. */
@@ -58,9 +72,8 @@ function percentText(share: number): string {
   return `${numberText(share * 100)} %`
 }
 
-function countText(count: number, name: string): string {
-  const rounded = Math.floor(count)
-  return `${rounded} ${name}${rounded === 1 ? '' : 's'}`
+function wholeText(count: number, name: string): string {
+  return countText(Math.floor(count), name)
 }
 
 /** In whole units of the largest that it reaches; of seconds only below a minute. */

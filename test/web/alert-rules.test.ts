@@ -36,9 +36,9 @@ t.test('a condition is told in the units that a person has chosen', async t => {
   says({ kind: 'silent', after_seconds: 7200 }, 'No reading for 2 hours')
   says({ kind: 'above', metric: 'temperature', value: 30 }, 'Temperature above 30.0 °C')
   says({ kind: 'below', metric: 'co2', value: 400 }, 'CO₂ below 400 ppm')
-  says(change, 'Temperature rises by more than 5.0 °C within 60 minutes')
-  says({ ...change, value: -5 }, 'Temperature falls by more than 5.0 °C within 60 minutes')
-  says({ ...change, absolute: true }, 'Temperature changes by more than 5.0 °C within 60 minutes')
+  says(change, 'Temperature rises by more than 5.0 °C within 1 hour')
+  says({ ...change, value: -5 }, 'Temperature falls by more than 5.0 °C within 1 hour')
+  says({ ...change, absolute: true }, 'Temperature changes by more than 5.0 °C within 1 hour')
   says({ kind: 'battery', metric: 'battery_percentage', value: 20 }, 'Battery charge below 20 %')
   says({ kind: 'battery', days: 14 }, 'The battery lasts less than 14 days')
   says({ kind: 'completeness', share: 0.9 }, 'Less than 90 % of the readings of an hour')
@@ -50,7 +50,7 @@ t.test('a condition is told in the units that a person has chosen', async t => {
   )
   preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
   says({ kind: 'above', metric: 'temperature', value: 30 }, 'Temperature above 86.0 °F')
-  says(change, 'Temperature rises by more than 9.0 °F within 60 minutes')
+  says(change, 'Temperature rises by more than 9.0 °F within 1 hour')
   for (const fact of serviceFacts) {
     const text = conditionText({ kind: 'service', fact }, quantities())
     t.notMatch(text, '_', text)

@@ -1,7 +1,7 @@
 /** Alerts for Alertmanager (API v2), sent again while they fire: one that is not sent again ends there by itself. */
 
 import type { Message } from '../../core/message.ts'
-import { conditionText } from '../condition-text.ts'
+import { ruleConditionText } from '../message-text.ts'
 import type { ChannelKind } from './kind.ts'
 
 const refreshMs = 300_000
@@ -18,14 +18,15 @@ export const alertmanager: ChannelKind<'alertmanager'> = {
     const basic = `${username ?? ''}:${password ?? ''}`
     const headers: Record<string, string> =
       username === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
-    const body = JSON.stringify(message.alerts.map(alert => alertOf(alert, message)))
+    const condition = ruleConditionText(message)
+    const body = JSON.stringify(message.alerts.map(alert => alertOf(alert, message, condition)))
     const target = `${url.endsWith('/') ? url.slice(0, -1) : url}/api/v2/alerts`
     return await tools.post({ url: target, headers, body, secrets: [url, password ?? ''] }, signal)
   },
 }
 
 /** By its labels Alertmanager knows an alert again, so they are the same from the first notification to the last. */
-function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: Message) {
+function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: Message, condition: string) {
   const { device, metric, value, location, resolved_at: resolvedAt } = alert
   const labels = {
     // First: a tag may have one of the other names.
@@ -38,7 +39,7 @@ function alertOf(alert: Message['alerts'][number], { rule, group, timestamp }: M
   }
   const annotations = {
     summary: device === null ? rule.name : `${rule.name}: ${device}`,
-    condition: conditionText(rule.condition),
+    condition,
     ...(rule.note === '' ? {} : { description: rule.note }),
     ...(location === '' ? {} : { location }),
     ...(value === null ? {} : { value: String(value) }),

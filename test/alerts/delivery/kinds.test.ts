@@ -100,7 +100,7 @@ test('a mail has text, HTML and a link by which one leaves, and its headers hold
   t.equal(
     mail?.text,
     `Firing: Freezer too warm, cellar-1
-Severity: critical. Rule: temperature above 8.
+Severity: critical. Rule: Temperature above 8 °C.
 
 - cellar-1 (Cellar): temperature 9.1 °C, firing since 2026-05-01 12:00
   https://barograph.example/device/cellar-1

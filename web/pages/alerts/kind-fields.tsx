@@ -1,6 +1,6 @@
 /** The fields of a condition that are of its kind alone. */
 
-import { factNames } from '../../text/condition-words.ts'
+import { factNames } from '../../../alerts/core/condition-text.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { DurationField, NumberField } from './number-field.tsx'
 import type { BatteryMetric, Direction, RuleForm } from './rule-form.ts'
