@@ -15,6 +15,8 @@ export interface AlertsServer {
   url: string
   /** Nobody else gets an answer about alerts. */
   isSignedIn: boolean
+  /** Otherwise it is an ordinary user. */
+  isOperator: boolean
   alerts: Alert[]
   rules: Rule[]
   channels: Channel[]
@@ -32,6 +34,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   const server: AlertsServer = {
     url: '',
     isSignedIn: true,
+    isOperator: true,
     alerts: [],
     rules: [],
     channels: [],
@@ -50,10 +53,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   app.addHook('preHandler', async ({ method, url, body }) => {
     if (method !== 'GET') server.sent.push([method, url, body])
   })
-  app.get('/auth/session', (_request, reply) => reply.send(server.isSignedIn ? { user: {} } : 'null'))
-  const preferences = { temperature_unit: null, pressure_unit: null, speed_unit: null, time_zone: null }
-  app.get('/v1/auth/me/preferences', () => preferences)
-  app.get('/v1/auth/me', () => ({ email: 'ada@example.com' }))
+  serveAccount(app, server)
   app.get('/api/fleet', () => fleet)
   app.get('/api/fleet/insights', () => ({ batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }))
   app.get('/api/readings/:device', (request: Asked) => readingsOf(request.query))
@@ -106,6 +106,16 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
     await app.close()
   })
   return server
+}
+
+function serveAccount(app: FastifyInstance, server: AlertsServer): void {
+  app.get('/auth/session', (_request, reply) => reply.send(server.isSignedIn ? { user: {} } : 'null'))
+  const preferences = { temperature_unit: null, pressure_unit: null, speed_unit: null, time_zone: null }
+  app.get('/v1/auth/me/preferences', () => preferences)
+  app.get('/v1/auth/me', () => ({ id: 1, email: 'ada@example.com' }))
+  app.get('/api/admin/accounts/1', (_request, reply) =>
+    server.isOperator ? { id: 1, role: 'operator' } : reply.code(403).send({ title: 'forbidden' }),
+  )
 }
 
 function serveDeliveries(app: FastifyInstance): void {

@@ -1,7 +1,7 @@
 /** The admin page without a browser: lists as CSV, ready programs, refusals and the status in words. */
 
 import t from 'tap'
-import { sendChange } from '../../web/pages/admin/admin-request.ts'
+import { sendChange } from '../../web/client/send-change.ts'
 import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
 import { curlLine, microPythonProgram, pythonProgram } from '../../web/pages/admin/ready-lines.ts'
 import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/service-history.ts'

@@ -11,8 +11,9 @@ const browser = await openBrowser()
 t.teardown(() => browser.close())
 
 const server = await openAlertsServer(t)
-const initial: Pick<AlertsServer, 'isSignedIn' | 'alerts' | 'rules' | 'channels' | 'preview'> = {
+const initial: Pick<AlertsServer, 'isSignedIn' | 'isOperator' | 'alerts' | 'rules' | 'channels' | 'preview'> = {
   isSignedIn: true,
+  isOperator: true,
   alerts: [],
   rules: [],
   channels: [],
@@ -198,6 +199,24 @@ t.test('the first rule is set up in three clicks, with a mail to oneself', async
         ['POST', '/api/alert-rules', { condition: { kind: 'silent' }, selector: { all: true }, channels: [5] }],
       ],
     )
+  })
+})
+
+t.test('rules of the service are offered to the operator alone, and shown to who has one', async t => {
+  const service = 'The service itself has a problem'
+  await inBrowser(t, browser, desk, async page => {
+    const offered = () => page.getByLabel('When').locator('option').allInnerTexts()
+    await page.goto(`${server.url}/alerts/rules/new`)
+    await becomes(t, async () => (await offered()).at(-1), service)
+    server.isOperator = false
+    const asked = page.waitForResponse(`${server.url}/api/admin/accounts/1`)
+    await page.reload()
+    await asked
+    await becomes(t, async () => (await offered()).at(-1), 'Many devices are silent at once')
+    server.rules = [{ ...rule, selector: null, condition: { kind: 'service', fact: 'dead_letters' } }]
+    await page.goto(`${server.url}/alerts/rules/1`)
+    await becomes(t, async () => (await offered()).at(-1), service)
+    await becomes(t, () => page.getByLabel('When').inputValue(), 'service')
   })
 })
 

@@ -2,14 +2,14 @@
 
 import { useState } from 'preact/hooks'
 import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/accounts/account-details.ts'
-import { AddForm, type FormField, type FormValues } from './add-form.tsx'
-import { ConfirmedButton } from './confirmed-button.tsx'
+import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { timeText } from '../../text/utc.ts'
 import { InviteForm } from './invitations-section.tsx'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
-import { SecretOnce } from './secret-once.tsx'
-import { timeText } from './utc.ts'
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },

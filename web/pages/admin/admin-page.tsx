@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact'
 import { addressOf } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { AccountsSection } from './accounts-section.tsx'
+import '../../parts/managed.css'
 import './admin.css'
 import { AuditSection } from './audit-section.tsx'
 import { DeadLettersSection } from './dead-letters-section.tsx'
@@ -34,7 +35,7 @@ export function AdminPage({ rest }: { rest: string }) {
   const section = sections.find(({ path }) => path === rest)
   useTitle(section === undefined ? 'Admin' : `${section.name} – Admin`)
   return (
-    <div class="admin">
+    <div class="managed">
       <nav class="sections" aria-label="Sections">
         {sections.map(({ path, name }) => (
           <a

@@ -1,9 +1,9 @@
 /** Who did what, newest first. */
 
 import type { AuditPage } from '../../../auth/audit-page.ts'
-import { ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { timeText } from './utc.ts'
+import { ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { timeText } from '../../text/utc.ts'
 
 export function AuditSection() {
   return (

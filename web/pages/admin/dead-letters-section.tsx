@@ -2,10 +2,10 @@
 
 import type { DeadLetter, DeadLetterPage } from '../../../api/admin/dead-letter-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
-import { timeText } from './utc.ts'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { timeText } from '../../text/utc.ts'
 
 export function DeadLettersSection() {
   const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'

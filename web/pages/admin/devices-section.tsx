@@ -5,15 +5,15 @@ import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devic
 import type { DevicePage } from '../../../auth/devices/device-page.ts'
 import { addressOf } from '../../client/address.ts'
 import { devicePath } from '../../client/routes.ts'
-import { AddForm, type FormField, type FormValues } from './add-form.tsx'
-import { ConfirmedButton } from './confirmed-button.tsx'
+import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { timeText } from '../../text/utc.ts'
 import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
-import { type Actions, ListSection } from './list-section.tsx'
 import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
-import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
-import { SecretOnce } from './secret-once.tsx'
-import { timeText } from './utc.ts'
 
 type Issued = IssuedPassword | Rotated
 type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }

@@ -2,12 +2,12 @@
 
 import { useState } from 'preact/hooks'
 import type { Invitation, InvitationPage, IssuedInvitation } from '../../../auth/accounts/invitation-details.ts'
-import { AddForm, type FormField, type FormValues } from './add-form.tsx'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
-import { SecretOnce } from './secret-once.tsx'
-import { timeText } from './utc.ts'
+import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { timeText } from '../../text/utc.ts'
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },

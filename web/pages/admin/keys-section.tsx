@@ -1,10 +1,10 @@
 /** The API keys of all people, and their revocation. */
 
 import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
-import { ConfirmedButton } from './confirmed-button.tsx'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { timeText } from './utc.ts'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { timeText } from '../../text/utc.ts'
 
 export function KeysSection() {
   return (

@@ -6,12 +6,12 @@ import type { MetricDetails, MetricPage } from '../../../auth/metrics/metric-pag
 import type { MetricKind } from '../../../metrics/metric.ts'
 import { addressOf } from '../../client/address.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record as Row } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
 import { countText } from '../../text/numbers.ts'
-import { AddForm, type FormField, type FormValues } from './add-form.tsx'
-import { ConfirmedButton } from './confirmed-button.tsx'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record as Row } from './record.tsx'
-import { RowButton } from './row-button.tsx'
 
 const kinds: Record<MetricKind, { name: string; sentence: string }> = {
   gauge: { name: 'Gauge', sentence: 'A value that goes up and down, such as CO₂: means and extremes.' },

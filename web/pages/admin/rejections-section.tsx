@@ -2,10 +2,10 @@
 
 import type { Rejection, RejectionPage } from '../../../api/admin/rejection-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
+import { ListSection } from '../../parts/list-section.tsx'
+import { Record as Row } from '../../parts/record.tsx'
 import { countText } from '../../text/numbers.ts'
-import { ListSection } from './list-section.tsx'
-import { Record as Row } from './record.tsx'
-import { timeText } from './utc.ts'
+import { timeText } from '../../text/utc.ts'
 
 const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
   put: { name: 'PUT', sentence: 'One reading a request, to /api/log. The answer holds the reason.' },

@@ -5,9 +5,9 @@ import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
+import { times } from '../../text/utc.ts'
 import { createZone } from '../../text/zone.ts'
 import { historyPanels, historyTable } from './service-history.ts'
-import { times } from './utc.ts'
 
 export interface ServiceChartsProps {
   readonly history: StatusHistory

@@ -6,7 +6,7 @@ import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
 import { inOneUnit } from '../../text/phrases.ts'
-import { times } from './utc.ts'
+import { times } from '../../text/utc.ts'
 
 /** Up to the time for which the service keeps them. */
 export const historyPresets: readonly Preset[] = ['1h', '24h', '7d', '30d']

@@ -1,16 +1,15 @@
 /** The stations of the air-quality network: add, private or public, removal. */
 
-import type { AccountDetails } from '../../../auth/accounts/account-details.ts'
 import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
 import { addressOf } from '../../client/address.ts'
 import { stationPath } from '../../client/routes.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { AddForm, type FormField } from './add-form.tsx'
-import { ConfirmedButton } from './confirmed-button.tsx'
-import { type Actions, ListSection } from './list-section.tsx'
-import { Record } from './record.tsx'
-import { RowButton } from './row-button.tsx'
-import { timeText } from './utc.ts'
+import { useIsOperator } from '../../client/use-operator.ts'
+import { AddForm, type FormField } from '../../parts/add-form.tsx'
+import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Record } from '../../parts/record.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { timeText } from '../../text/utc.ts'
 
 const fields: FormField[] = [
   { name: 'sn', label: 'Serial number', isRequired: true },
@@ -24,7 +23,7 @@ const fields: FormField[] = [
 ]
 
 export function StationsSection() {
-  const mayRemove = useMayRemove()
+  const mayRemove = useIsOperator()
   return (
     <ListSection
       path="/stations"
@@ -47,14 +46,6 @@ export function StationsSection() {
       )}
     </ListSection>
   )
-}
-
-/** As the admin API has it: of all who come in by a session, the operator removes stations. */
-function useMayRemove(): boolean {
-  const me = useResource<{ id: number }>(addressOf('/v1/auth/me'))
-  const path = me.kind === 'ready' ? addressOf(`/api/admin/accounts/${me.value.id}`) : undefined
-  const account = useResource<AccountDetails>(path)
-  return account.kind === 'ready' && account.value.role === 'operator'
 }
 
 interface RowProps {

@@ -7,11 +7,11 @@ import { lastValue, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
+import { times } from '../../text/utc.ts'
 import { historyPresets } from './service-history.ts'
 import { ServiceMetrics } from './service-metrics.tsx'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
 import { useServiceHistory } from './use-service-history.ts'
-import { times } from './utc.ts'
 
 const everyMs = 5_000
 

@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact'
 import { addressOf } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
 import { lazy } from '../../parts/lazy.tsx'
-import '../admin/admin.css'
+import '../../parts/managed.css'
 import './alerts.css'
 import { AlertsSection } from './alerts-section.tsx'
 import { ChannelsSection } from './channels-section.tsx'
@@ -31,7 +31,7 @@ export function AlertsPage({ rest }: { rest: string }) {
   const name = isEditor ? (id === 'new' ? 'New rule' : 'Rule') : (section?.name ?? 'Not found')
   useTitle(name === 'Alerts' || section === undefined ? 'Alerts' : `${name} – Alerts`)
   return (
-    <div class="admin alerts">
+    <div class="managed alerts">
       <nav class="sections" aria-label="Sections">
         {sections.map(one => (
           <a

@@ -1,7 +1,7 @@
 /** The fields of a channel, which its kind says. */
 
 import type { Channel } from '../../../alerts/core/channel.ts'
-import type { FormField, FormValues } from '../admin/add-form.tsx'
+import type { FormField, FormValues } from '../../parts/add-form.tsx'
 
 export type ChannelKind = Channel['kind']
 

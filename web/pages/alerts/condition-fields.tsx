@@ -1,5 +1,6 @@
 /** The fields of a rule that say when it fires; which ones, the kind of the condition says. */
 
+import { useIsOperator } from '../../client/use-operator.ts'
 import { conditionNames } from '../../text/condition-words.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { type ConditionFieldsProps, KindFields } from './kind-fields.tsx'
@@ -8,13 +9,14 @@ import type { ConditionKind, RuleForm } from './rule-form.ts'
 
 export function ConditionFields(props: ConditionFieldsProps) {
   const { form, onChange } = props
+  const isOperator = useIsOperator()
   const isOfHours = form.kind === 'completeness' || form.kind === 'suspect'
   return (
     <>
       <ChoiceField
         label="When"
         value={form.kind}
-        names={conditionNames}
+        names={offeredFor(form.kind, isOperator)}
         onChange={(kind: ConditionKind) => onChange({ kind, ...usualFor(kind, form.metric) })}
       />
       <KindFields {...props} />
@@ -32,6 +34,12 @@ export function ConditionFields(props: ConditionFieldsProps) {
       />
     </>
   )
+}
+
+/** The API refuses rules of the service to all but the operator; the kind of a rule that is there can be read. */
+function offeredFor(kind: ConditionKind, isOperator: boolean): Partial<Record<ConditionKind, string>> {
+  const isOffered = (name: string) => name === kind || name !== 'service' || isOperator
+  return Object.fromEntries(Object.entries(conditionNames).filter(([name]) => isOffered(name)))
 }
 
 /** What a kind begins with; the share in percent. */

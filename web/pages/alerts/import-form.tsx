@@ -1,7 +1,7 @@
 /** Rules and channels of a file: the same file twice changes nothing. */
 
 import { useRef } from 'preact/hooks'
-import type { Actions } from '../admin/list-section.tsx'
+import type { Actions } from '../../parts/list-section.tsx'
 
 interface Imported {
   added: number

@@ -3,8 +3,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PreviewAnswer } from '../../../alerts/core/preview-answer.ts'
 import { addressOf } from '../../client/address.ts'
+import { sendChange } from '../../client/send-change.ts'
 import { useRested } from '../../client/use-rested.ts'
-import { sendChange } from '../admin/admin-request.ts'
 
 /** From the last key to the question. */
 const restMs = 400

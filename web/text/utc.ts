@@ -1,6 +1,6 @@
-/** Times of the admin page: in UTC, as the audit and the logs have them. */
+/** Times in UTC, as the audit and the logs have them. */
 
-import { createTimes } from '../../text/times.ts'
+import { createTimes } from './times.ts'
 
 export const times = createTimes('UTC')
 

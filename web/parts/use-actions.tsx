@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { addressOf } from '../../client/address.ts'
-import { Banner } from '../../parts/banner.tsx'
-import { sendChange } from './admin-request.ts'
+import { addressOf } from '../client/address.ts'
+import { sendChange } from '../client/send-change.ts'
+import { Banner } from './banner.tsx'
 
 type Method = 'POST' | 'PATCH' | 'DELETE'
 type Done<T> = string | ((answer: T) => string)

@@ -2,13 +2,13 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
-import { useRefreshed } from '../../client/use-resource.ts'
-import { FailureBanner } from '../../parts/failure-banner.tsx'
-import { Skeleton } from '../../parts/skeleton.tsx'
-import { countText } from '../../text/numbers.ts'
+import { addressOf, setArguments, urlArguments } from '../client/address.ts'
+import { useRefreshed } from '../client/use-resource.ts'
+import { countText } from '../text/numbers.ts'
+import { times } from '../text/utc.ts'
+import { FailureBanner } from './failure-banner.tsx'
+import { Skeleton } from './skeleton.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
-import { times } from './utc.ts'
 
 export type { Actions }
 

@@ -1,4 +1,4 @@
-/** One change by the admin API, and in words why it was not made. */
+/** One change by an API that answers problem documents, and in words why it was not made. */
 
 export type Sent<T> = { ok: true; value: T } | { ok: false; sentence: string }
 
