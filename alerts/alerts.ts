@@ -18,6 +18,7 @@ import type { BatteryDays } from './engine/battery-days.ts'
 import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/reading-intake.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
+import { type ErasedDevices, forgetErased } from './outbox/erased-devices.ts'
 import { createOutbox } from './outbox/outbox.ts'
 import { type AlertSilences, createAlertSilences } from './outbox/silence-rows.ts'
 import { createAlertSweep } from './outbox/sweep.ts'
@@ -81,6 +82,8 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
   /** Calls the listener after each commit with the alerts that it has changed, those of other processes too. */
   onAlert(listener: (alerts: readonly AlertRow[]) => void): void
   meter: AlertMeter
+  /** No notification names them any more. Rejects as PostgreSQL does when it is away. */
+  forgetErased(devices: ErasedDevices): Promise<void>
   /** What was taken is evaluated and committed, and what is being sent has ended. */
   close(): Promise<void>
 }
@@ -159,6 +162,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
     preview: withOwner(preview, options.learnOwner),
     coverageOf: host.coverageOf,
     onAlert: told.onAlert,
+    forgetErased: devices => forgetErased(pool, devices),
     meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
     async close() {
       await preview.close()

@@ -60,7 +60,8 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
-  const { devices, metrics, stations, ingest, pointsIngest, store, shards, retention, names, live, nodes } = parts
+  const { devices, metrics, stations, ingest, pointsIngest, store, shards, retention, names, live, alerts, nodes } =
+    parts
   return createEraseJobs({
     devices,
     metrics,
@@ -71,6 +72,8 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
+    forgetDevices: ({ numbers, name, requestedAt }) =>
+      alerts.forgetErased({ numbers, name, untilMs: requestedAt.getTime() }),
     feed: nodes.feed,
     leads: nodes.leads,
     log,

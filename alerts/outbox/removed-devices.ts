@@ -1,4 +1,4 @@
-/** Names of devices that alerts are told of, those that were removed meanwhile included. */
+/** Names of devices that alerts are told of, those included that were removed meanwhile, unless to be erased. */
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { AlertDevice } from '../core/devices.ts'
@@ -16,7 +16,8 @@ export async function devicesNamed(
     .map(({ device }) => device)
     .filter(device => device !== noDevice && deviceOf(device) === undefined)
   if (removed.length === 0) return deviceOf
-  const text = 'SELECT number, name, location_short FROM devices WHERE number = ANY($1::int[])'
+  const text = `SELECT number, name, location_short FROM devices WHERE number = ANY($1::int[])
+    AND NOT EXISTS (SELECT FROM erase_jobs WHERE rows_of = 'readings' AND devices.number = ANY(numbers))`
   const { rows } = await transaction.query<Named & { number: number }>(text, [removed])
   const names = new Map(rows.map(row => [row.number, row]))
   return number => deviceOf(number) ?? names.get(number)

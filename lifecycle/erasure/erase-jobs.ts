@@ -59,6 +59,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   /** In the order of their numbers; without them all is in the QuestDB of the store. */
   shards?: readonly (QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
     Pick<ErasedShard, 'ingest'>)[]
+  /** Whoever has told others of a device takes it out of what is kept of that. */
+  forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'requestedAt'>) => Promise<void>
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean
@@ -181,7 +183,7 @@ async function runWaiting(
 /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
 async function runJob(
   job: EraseJob,
-  { devices, metrics, stations, store }: EraseJobsOptions,
+  { devices, metrics, stations, store, forgetDevices }: EraseJobsOptions,
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
@@ -191,7 +193,9 @@ async function runJob(
     else if (job.rowsOf === 'measurements' && !(await metrics.reconcile())) {
       throw new Error('it is not known yet whether the metric is taken away')
     } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
-    return { rows: await steps.erase(job) }
+    const rows = await steps.erase(job)
+    if (job.rowsOf === 'readings') await forgetDevices?.(job)
+    return { rows }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }
     const reason = error instanceof Error ? error.message : String(error)

@@ -43,6 +43,9 @@ export interface EraseJob {
   /** Which one this is: at each start of the job it rises. */
   run: number
   rowsOf: ErasedRows
+  /** Of the device or the station. */
+  name: string
+  requestedAt: Date
   /** Of the devices, of the series of the metric, or of the series of the station, none of which exists any more. */
   numbers: number[]
   /** Of the devices. */
@@ -220,7 +223,7 @@ export async function readSeries(
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', runs = runs + 1, started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
+    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", name, requested_at AS "requestedAt", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }

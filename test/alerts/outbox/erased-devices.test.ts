@@ -1,0 +1,92 @@
+/** What is left of an erased device in notifications, against a real PostgreSQL. */
+
+import t from 'tap'
+import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
+import { createAlertStore, effects } from '../../support/alert-store.ts'
+import { nowhere, startDatabases } from '../../support/databases.ts'
+
+const { store } = await startDatabases(t, nowhere)
+const pool = store.postgres
+const { opened, fired } = effects
+
+t.test('notifications name an erased device no more, nor what it had measured, and others as before', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  const at = alerts.nowMs()
+  await alerts.apply(...[1, 2].map(device => alerts.transition(rule, device, opened(at), fired(at))))
+  alerts.pass(30)
+  const [before] = await alerts.flush()
+  await pool.query(
+    `INSERT INTO alert_attempts (notification_id, at, duration_ms, answer) SELECT id, created_at, 1, 'd1, thanks' FROM alert_notifications`,
+  )
+  await forgetErased(pool, { numbers: [1], name: 'd1', untilMs: alerts.nowMs() })
+  const { rows } = await pool.query('SELECT message, answer FROM alert_notifications JOIN alert_attempts ON true')
+  const [{ message, answer }] = rows
+  t.notMatch(JSON.stringify(rows), /d1\b|room 1/)
+  t.equal(answer, '')
+  const [told, other] = [1, 2].map(number => before?.message.alerts.find(({ device }) => device === `d${number}`))
+  t.strictSame(message, {
+    ...before?.message,
+    alerts: before?.message.alerts.map(alert =>
+      alert === told ? { ...told, device: null, location: '', value: null, url: before.message.url } : other,
+    ),
+  })
+})
+
+t.test('by its name where its alerts are gone, unless another device had that later', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  const tell = async () => {
+    const at = alerts.nowMs()
+    await alerts.apply(alerts.transition(rule, 1, opened(at), fired(at)))
+    alerts.pass(300)
+    await alerts.flush()
+    await pool.query('DELETE FROM alerts')
+  }
+  await tell()
+  const untilMs = alerts.nowMs()
+  alerts.pass(1)
+  await tell()
+  await forgetErased(pool, { numbers: [1], name: 'd1', untilMs })
+  const { rows } = await pool.query(
+    `SELECT message->'alerts'->0->>'device' AS device FROM alert_notifications ORDER BY id`,
+  )
+  t.strictSame(rows, [{ device: null }, { device: 'd1' }])
+})
+
+t.test('it goes through more notifications than one step takes', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  await pool.query(
+    `INSERT INTO alert_notifications (webhook_id, channel_id, rule_id, kind, severity, message, created_at, due_at)
+     SELECT 'msg_' || n, $1, $2, 'firing', 'info', '{"url":"/alerts","alerts":[{"id":"0","device":"porch"}]}', now(), now()
+     FROM generate_series(1, 4500) AS n`,
+    [channel, rule],
+  )
+  await forgetErased(pool, { numbers: [1], name: 'porch', untilMs: Date.now() + 60_000 })
+  const { rows } = await pool.query(`SELECT count(*)::int FROM alert_notifications WHERE message::text LIKE '%porch%'`)
+  t.strictSame(rows, [{ count: 0 }])
+})
+
+t.test('the end of an alert of a device that is to be erased does not name it', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  const at = alerts.nowMs()
+  await pool.query(
+    `INSERT INTO devices (number, name, slug, location_short, created_at, removed_at, credential_current, auth_seq)
+     OVERRIDING SYSTEM VALUE
+     SELECT number, 'd' || number, 'd' || number, 'room', now(), now(), decode(repeat('00', 32), 'hex'), number
+     FROM generate_series(1, 2) AS number`,
+  )
+  await alerts.apply(...[1, 2].map(device => alerts.transition(rule, device, opened(at), fired(at))))
+  alerts.removeDevice(1)
+  alerts.removeDevice(2)
+  await pool.query(`INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', 'd1', '{1}', '{s1}')`)
+  alerts.pass(30)
+  const [notified] = await alerts.flush()
+  t.strictSame(new Set(notified?.message.alerts.map(({ device }) => device)), new Set([null, 'd2']))
+})
