@@ -15,7 +15,8 @@ export interface PreviewOptions extends PlanOptions {
 }
 
 export interface PreviewLimits {
-  /** At a time. */
+  /** At a time, of each person and of all. */
+  readonly previewsEachMax: number
   readonly previewsMax: number
   readonly readingsMax: number
   readonly timeMsMax: number
@@ -33,28 +34,46 @@ export interface Preview {
   close(): Promise<void>
 }
 
-const limitsUsual: PreviewLimits = { previewsMax: 2, readingsMax: 20_000_000, timeMsMax: 30_000 }
+const limitsUsual: PreviewLimits = { previewsEachMax: 2, previewsMax: 6, readingsMax: 20_000_000, timeMsMax: 30_000 }
 const dayMs = 86_400_000
 
 export function createPreview(options: PreviewOptions): Preview {
   const limits = { ...limitsUsual, ...options.limits }
   const thread = createPreviewThread()
+  /** By account; null for the service. */
+  const running = new Map<number | null, number>()
   let previews = 0
+
+  /** False where there is no room for one more of this person. */
+  function begin(account: number | null): boolean {
+    const own = running.get(account) ?? 0
+    if (previews >= limits.previewsMax || own >= limits.previewsEachMax) return false
+    running.set(account, own + 1)
+    previews++
+    return true
+  }
+
+  function end(account: number | null): void {
+    const own = (running.get(account) ?? 1) - 1
+    if (own === 0) running.delete(account)
+    else running.set(account, own)
+    previews--
+  }
 
   async function run(given: AskedPreview, signal: AbortSignal): Promise<PreviewOutcome> {
     // Of what is still to come, nothing is known to be silent.
     const asked = { ...given, toMs: Math.max(given.fromMs, Math.min(given.toMs, options.nowMs())) }
     if (!isPreviewed(asked.rule.condition)) return { ok: true, value: unsupported(asked, options.timeZone) }
-    if (previews >= limits.previewsMax) return { ok: false, code: 'PREVIEW_BUSY' }
+    const { account } = asked.owner
     const plan = planPreview(options, asked)
-    previews++
+    if (!begin(account)) return { ok: false, code: 'PREVIEW_BUSY' }
     const session = thread.begin(plan.job)
     try {
       const days = await readAll(plan, session, signal)
       if (days !== undefined) return { ok: false, code: 'PREVIEW_TOO_LARGE', days }
       return { ok: true, value: answerOf(await session.end(), plan) }
     } finally {
-      previews--
+      end(account)
       session.leave()
     }
   }

@@ -166,7 +166,7 @@ t.test('too many readings, and too long a time, are refused with the days that f
   t.match(await long.run({ condition: { kind: 'battery', days: 14 } }), { ok: true })
 })
 
-t.test('two run at a time; one that nobody waits for makes room', async t => {
+t.test('one person has two at a time, and all together six; one that nobody waits for makes room', async t => {
   const leaving = new AbortController()
   const held = Promise.withResolvers<void>()
   async function* read(_: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings> {
@@ -179,14 +179,19 @@ t.test('two run at a time; one that nobody waits for makes room', async t => {
     }
   }
   const { run } = openPreview(t, { read })
+  const of = (account: number) => ({ all: true as const, account })
+  const busy = { ok: false, code: 'PREVIEW_BUSY' } as const
   const [left, stayed] = [run(warm, ofAll, leaving.signal), run(warm)]
-  t.strictSame(await run(warm), { ok: false, code: 'PREVIEW_BUSY' })
+  t.strictSame(await run(warm), busy)
+  const others = [run(warm, of(7)), run(warm, of(7)), run(warm, of(8))]
+  t.strictSame(await run(warm, of(7)), busy)
+  others.push(run(warm, of(9)))
+  t.strictSame(await run(warm, of(10)), busy, 'of all')
   leaving.abort()
   await t.rejects(left)
-  const third = run(warm)
+  const next = run(warm, of(10))
   held.resolve()
-  t.match(await stayed, { ok: true, value: { total: 1 } })
-  t.match(await third, { ok: true, value: { total: 1 } })
+  for (const each of [stayed, next, ...others]) t.match(await each, { ok: true })
 })
 
 t.test('what reading throws, it throws, and goes on with the next', async t => {
