@@ -4,7 +4,6 @@ import type { AlertDevice, AlertDevices } from '../alerts/core/devices.ts'
 import { type MetricSettings, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Account } from '../auth/accounts/account.ts'
 import type { Accounts } from '../auth/accounts/accounts.ts'
-import type { Device } from '../auth/devices/device.ts'
 import { createScopeCheck } from '../auth/devices/device-scope.ts'
 import type { Devices } from '../auth/devices/devices.ts'
 import type { Metrics } from '../auth/metrics/metrics.ts'
@@ -24,14 +23,9 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
   const checks = new Map<number, (device: AlertDevice) => boolean>()
   return {
     devices: {
-      *all() {
-        for (const device of devices.all()) yield alertDeviceOf(device)
-      },
-      byNumber(number) {
-        const device = devices.byNumber(number)
-        return device && alertDeviceOf(device)
-      },
-      onChange: listener => devices.onChange((device, isRemoved) => listener(alertDeviceOf(device), isRemoved)),
+      all: devices.all,
+      byNumber: devices.byNumber,
+      onChange: devices.onChange,
       mayRead(owner, device) {
         if (owner === null) return true
         return checks.get(owner)?.(device) ?? device.owner === owner
@@ -70,9 +64,4 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
 function scopeOf(account: Account | undefined): ReadScope {
   if (account === undefined || !account.isActive) return 'EMAIL_UNVERIFIED'
   return readScopeOf({ kind: 'key', account, keyId: 0, scopes: [], createDevices: false })
-}
-
-export function alertDeviceOf(device: Device): AlertDevice {
-  const { number, symbol, name, tags, owner, log_switch, location_short } = device
-  return { number, symbol, name, tags, owner, log_switch, location_short }
 }

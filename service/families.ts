@@ -20,7 +20,6 @@ import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
-import { alertDeviceOf } from './alert-devices.ts'
 import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
@@ -158,11 +157,7 @@ function createAlerts({ config, log, parts }: FamilyInputs): RouteFamily[] {
   const { alerts, accounts, devices, clockMs } = parts
   const { findPrincipal, origins } = accounts
   const numberOf = (name: string) => devices.get(name)?.number
-  const deviceOf = (name: string) => {
-    const device = devices.get(name)
-    return device && alertDeviceOf(device)
-  }
-  const options = { findPrincipal, origins, log, alerts, numberOf, deviceOf }
+  const options = { findPrincipal, origins, log, alerts, numberOf, deviceOf: devices.get }
   return [
     ...alertsFamilies({ ...options, timeZone: config.TIME_ZONE, nowMs: clockMs }),
     unsubscribeFamily({ unsubscribing: alerts.unsubscribing, log }),
