@@ -3,9 +3,10 @@
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { bounds, type Waits } from '../core/bounds.ts'
 import type { AlertDevice } from '../core/devices.ts'
+import { backoffEndMs } from '../core/group-backoff.ts'
 import type { OffsetMs } from '../core/silence.ts'
 import { type ComposeOptions, composeMessage } from './compose.ts'
-import { type DueGroup, lockDueGroup, saveGroup } from './due-groups.ts'
+import { type DueGroup, lockDueGroup, postponeGroup, saveGroup } from './due-groups.ts'
 import { readHold } from './hold.ts'
 import {
   forgetDebts,
@@ -18,7 +19,7 @@ import {
   type Told,
 } from './member-rows.ts'
 import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
-import { insertNotification, type NotificationKind } from './notification-rows.ts'
+import { insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
 import { devicesNamed } from './removed-devices.ts'
 import { type SortedMembers, sortMembers } from './sort-members.ts'
 import { ToldList } from './told-list.ts'
@@ -62,6 +63,11 @@ export async function flushGroup(
     return { channel: undefined }
   }
   const { wantsAll = false, refreshMs } = options.kindOf(group.channel.kind) ?? {}
+  const waitsMs = refreshMs === undefined ? await backoffOf(transaction, group, options) : Number.NEGATIVE_INFINITY
+  if (nowMs < waitsMs) {
+    await postponeGroup(transaction, id, waitsMs)
+    return { channel: undefined }
+  }
   const hold = await readHold(transaction, { rule: group.rule, nowMs, reviewMs, offsetMs, deviceOf })
   const state: GroupState = {
     nowMs,
@@ -89,6 +95,17 @@ export async function flushGroup(
   if (isSent) state.lastSentMs = nowMs
   await saveGroup(transaction, id, { lastSentMs: state.lastSentMs, dueMs: nextDueMs(state, rules) })
   return { channel: isSent ? group.channel.id : undefined }
+}
+
+/** Until when a group that tells something new all the time waits. */
+async function backoffOf(
+  transaction: Transaction,
+  { channel, rule, value, lastSentMs }: DueGroup,
+  { nowMs, waits }: FlushOptions,
+): Promise<number> {
+  if (Number.isNaN(lastSentMs)) return Number.NEGATIVE_INFINITY
+  const newsMs = await readNewsMs(transaction, { channel: channel.id, rule: rule.id, value }, nowMs)
+  return backoffEndMs(newsMs, waits.groupIntervalMs)
 }
 
 async function note(transaction: Transaction, told: Told, sorted: SortedMembers): Promise<void> {

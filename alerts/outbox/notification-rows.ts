@@ -35,6 +35,27 @@ export async function insertNotification(
   )
 }
 
+/** Of all groups of its channel; what is older counts no more. */
+const latestMax = 500
+
+/** When a group has told something new, the oldest first; of times before now. */
+export async function readNewsMs(
+  transaction: Transaction,
+  { channel, rule, value }: { channel: number; rule: number; value: string },
+  nowMs: number,
+): Promise<number[]> {
+  const { rows } = await transaction.query<{ at: number }>(
+    `SELECT extract(epoch FROM created_at)::float8 * 1000 AS at FROM (
+       SELECT rule_id, kind, message, created_at FROM alert_notifications WHERE channel_id = $1 ORDER BY id DESC LIMIT ${latestMax}
+     ) AS latest
+     WHERE rule_id = $2 AND kind IN ('firing', 'flapping', 'resolved') AND created_at <= to_timestamp($4::float8 / 1000)
+       AND coalesce(message->'group'->>'value', '') = $3
+     ORDER BY created_at`,
+    [channel, rule, value, nowMs],
+  )
+  return rows.map(({ at }) => at)
+}
+
 /** What fired is not told any more, but where it is being sent; ends are. */
 export async function cancelOfRule(transaction: Transaction, rule: number, nowMs: number): Promise<void> {
   await transaction.query(
