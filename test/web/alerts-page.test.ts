@@ -178,8 +178,10 @@ t.test('the fleet marks the rows on which something fires', async t => {
 t.test('the first rule is set up in three clicks, with a mail to oneself', async t => {
   await inBrowser(t, browser, phone, async page => {
     await page.goto(server.url)
+    const hint = page.getByRole('link', { name: 'Tell me when a device goes silent' })
+    await hint.waitFor()
     await inspect(t, page, 'fleet with a hint')
-    await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
+    await hint.click()
     await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
     await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
     await inspect(t, page, 'a new rule, phone')
