@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Mutex } from '../../limits/mutex.ts'
 import type { Log } from '../../store/log.ts'
+import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { FeedBroken, type FeedReader } from './feed-reader.ts'
 import { trimFeed } from './feed-rows.ts'
@@ -13,7 +14,7 @@ import type { OwnState } from './own-state.ts'
 import { differentSettings, SettingsDiffer } from './settings-differ.ts'
 
 export interface Renewal {
-  /** Resolves with the first lease. */
+  /** Resolves with the first lease. Where PostgreSQL is away it is tried again for a while. */
   start(): Promise<void>
   /** Something was committed. */
   wake(): void
@@ -39,6 +40,9 @@ const hourMs = 3_600_000
 /** How long a node may be away and still go on by the feed. */
 const feedKeptMs = 24 * hourMs
 const trimEveryMs = hourMs
+/** As long as PostgreSQL takes to start again after a crash, or a busy machine to answer. */
+const firstMsMax = 30_000
+const firstRetryMs = 250
 
 export function createRenewal(options: RenewalOptions): Renewal {
   const { node, own, lease, leaseMs, reader, connection, mutex, log, onFatal } = options
@@ -87,6 +91,20 @@ export function createRenewal(options: RenewalOptions): Renewal {
     await mutex.run(() => connection.use(trim))
   }
 
+  /** Rejects with the last error; at once where it is not that PostgreSQL is away. */
+  async function firstRound(): Promise<void> {
+    const endMs = performance.now() + firstMsMax
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await round()
+      } catch (error) {
+        if (!isUnavailable(error) || performance.now() > endMs) throw error
+        if (attempt === 1) log.warn({ err: error }, 'this node has no lease yet, retrying')
+        await sleep(firstRetryMs, undefined, { signal: closing.signal })
+      }
+    }
+  }
+
   /** False when this node cannot go on. */
   async function tryRound(): Promise<boolean> {
     try {
@@ -116,7 +134,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
 
   return {
     async start() {
-      await round()
+      await firstRound()
       running = run()
     },
     wake: () => awake.resolve(),

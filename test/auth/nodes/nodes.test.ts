@@ -104,6 +104,35 @@ t.test('a node that has no lease lets nobody in, until it has one again', async 
   t.equal(node.nodes.fault(), undefined)
 })
 
+t.test('a node whose connection breaks while it joins goes on with another one', async t => {
+  // Of each, the first time.
+  const moments = ['pg_advisory_xact_lock($1', 'INSERT INTO nodes', 'COMMIT']
+  async function connectPostgres() {
+    const client = await store.connectPostgres()
+    const query = client.query.bind(client) as (given: { text: string }) => Promise<{ rows: { pid: number }[] }>
+    return Object.assign(client, {
+      async query(given: { text: string }) {
+        const at = moments.findIndex(text => given.text.includes(text))
+        if (at < 0) return await query(given)
+        moments.splice(at, 1)
+        const [own] = (await query({ text: 'SELECT pg_backend_pid() AS pid' })).rows
+        await pool.query('SELECT pg_terminate_backend($1, 5000)', [own?.pid])
+        return await query(given)
+      },
+    } as object)
+  }
+  const node = await openNode(t, { postgres: pool, connectPostgres })
+  t.strictSame(moments, [])
+  t.equal(node.devices.isCurrent(), true)
+  t.strictSame(node.fatal, [])
+})
+
+t.test('a node that PostgreSQL refuses something for good does not go on to join', async t => {
+  await pool.query('ALTER TABLE nodes RENAME TO other_nodes')
+  t.teardown(() => pool.query('ALTER TABLE other_nodes RENAME TO nodes'))
+  await t.rejects(open(t), /relation "nodes" does not exist/)
+})
+
 t.test('a transaction that hangs before its commit does not take the leases of others', async t => {
   const node = await open(t, 4_000)
   const hanging = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
