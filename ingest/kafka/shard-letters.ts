@@ -15,7 +15,10 @@ export interface ShardLetters {
   remove(topic: string, ids: readonly number[]): Promise<number>
   /** Those of these topics together. Their ids are numbers that no two letters have, in the order in which they came. */
   ofTopics(topics: readonly string[]): LetterStore
-  /** Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. */
+  /**
+   * Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. Rejects at the end where
+   * some are damaged.
+   */
   erase(topic: string, erased: ReadonlySet<number>): Promise<void>
 }
 
@@ -75,22 +78,31 @@ export function createShardLetters({ query, transact, tableOf }: ShardLettersOpt
       },
     }),
     async erase(topic, erased) {
+      const damaged: unknown[] = []
       let after: number | undefined = -1
       while (after !== undefined) {
-        const from: number = after
-        after = await transact(transaction => eraseNext(transaction, tableOf(topic), topic, from, erased))
+        const next: EraseNext = { table: tableOf(topic), topic, after, erased, damaged }
+        after = await transact(transaction => eraseNext(transaction, next))
       }
+      if (damaged.length > 0) throw damaged[0]
     },
   }
+}
+
+interface EraseNext {
+  table: TableDescription
+  topic: string
+  /** An id. */
+  after: number
+  erased: ReadonlySet<number>
+  /** Gets what is said of those that are, which hold up none behind them. */
+  damaged: unknown[]
 }
 
 /** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
 async function eraseNext(
   transaction: Transaction,
-  table: TableDescription,
-  topic: string,
-  after: number,
-  erased: ReadonlySet<number>,
+  { table, topic, after, erased, damaged }: EraseNext,
 ): Promise<number | undefined> {
   const { rows } = await transaction.query<LetterRow>(
     `${selectSql} WHERE topic = $1 AND id > $2 AND (series = ANY($3::bigint[]) OR further IS NOT NULL)
@@ -100,7 +112,7 @@ async function eraseNext(
   const gone: number[] = []
   const changed: DeadLetter[] = []
   for (const letter of rows.map(letterOf)) {
-    const left = withoutErased(table, letter, erased)
+    const left = leftOf(table, letter, erased, damaged)
     if (left === 'nothing') gone.push(letter.id)
     else if (left !== 'unchanged') changed.push(left)
   }
@@ -109,6 +121,15 @@ async function eraseNext(
   }
   if (changed.length > 0) await transaction.query(rewriteSql, [topic, textOf(changed)])
   return rows.length < lettersPerStatement ? undefined : rows.at(-1)?.id
+}
+
+function leftOf(table: TableDescription, letter: DeadLetter, erased: ReadonlySet<number>, damaged: unknown[]) {
+  try {
+    return withoutErased(table, letter, erased)
+  } catch (error) {
+    damaged.push(error)
+    return 'unchanged'
+  }
 }
 
 /** Adds those that are not there, without what tombstones erase. The caller has locked the topic. */

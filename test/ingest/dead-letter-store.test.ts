@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { DeadLetterStore } from '../../ingest/forwarder/dead-letter-store.ts'
-import { letterNames, listDeadLetters, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { letterNames, listDeadLetters, nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { FileRetry } from '../../ingest/forwarder/file-retry.ts'
 import { IssueLog } from '../../ingest/forwarder/issue-log.ts'
 import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
@@ -125,6 +125,40 @@ t.test('a damaged letter is told, and the erase waits for it', async t => {
   rmSync(join(folder, name))
   t.equal(await erasing, true)
   t.equal(issues.fileIssue, undefined)
+})
+
+t.test('a damaged letter holds up none behind it', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  for (const id of [2, 3, 4, 5]) write(disk, id, id === 4 ? 5 : 6, [11, 12])
+  const [first = '', second = '', , last = ''] = [2, 3, 4, 5].map(nameOf)
+  for (const name of [first, last]) writeFileSync(join(folder, name), '{"id":2,')
+  let syncs = 0
+  const { store, issues } = storeOn({
+    ...disk,
+    syncDirectory() {
+      syncs++
+      disk.syncDirectory()
+    },
+  })
+  const erasing = store.erase(erased)
+  await waitFor('it is told', () => issues.fileIssue !== undefined)
+  const left = async () => (await listDeadLetters(folder, 2, 1)).map(({ id, further }) => [id, further?.length])
+  t.strictSame(await left(), [[3, 1]])
+  t.strictSame(new Set(letterNames(disk)), new Set([first, second, last]))
+  t.equal(syncs, 1, 'durably')
+  rmSync(join(folder, first))
+  write(disk, 5, 6, [11, 12])
+  t.equal(await erasing, true)
+  t.equal(issues.fileIssue, undefined)
+  t.strictSame(
+    (await listDeadLetters(folder, -1, 10)).map(({ id, further }) => [id, further?.length]),
+    [
+      [3, 1],
+      [5, 1],
+    ],
+    'one that was repaired too',
+  )
 })
 
 t.test('wherever the power is cut, what was erased is gone when the erase has ended', async t => {

@@ -169,13 +169,20 @@ t.test('no letter escapes an erase that runs beside a commit', async t => {
   t.strictSame(await state.letters.list(topic, -1, 99), [])
 })
 
-t.test('a letter whose record is damaged keeps the erase from ending', async t => {
+t.test('a letter whose record is damaged keeps the erase from ending, and holds up none behind it', async t => {
   const { topic, state } = await openTopic()
-  await state.commit(topic, 1, [letter(0, 6, [11])])
-  await postgres.query("UPDATE shard_dead_letters SET record = '\\x00' WHERE topic = $1", [topic])
+  // More than are looked at together.
+  const behind = Array.from({ length: 250 }, (_, at) => letter(1 + at, 6, [11]))
+  await state.commit(topic, 300, [letter(0, 6, [11]), ...behind])
+  await postgres.query("UPDATE shard_dead_letters SET record = '\\x00' WHERE topic = $1 AND id = 0", [topic])
   await t.rejects(state.letters.erase(topic, new Set([erasedFurther(11)])), {
     message: /^dead letter 0 holds no record/,
   })
+  const left = (await state.letters.list(topic, -1, 999)).filter(({ further }) => further !== undefined)
+  t.strictSame(
+    left.map(({ id }) => id),
+    [0],
+  )
   await state.letters.erase(topic, new Set([6]))
   t.strictSame(await state.letters.list(topic, -1, 9), [])
 })
