@@ -43,18 +43,12 @@ interface JournalFiles {
   release(): void
 }
 
-/** Where records stand in a journal that other processes read too. */
-interface SharedCursor {
-  /** 16 hexadecimal digits, the same at all of them and never of another journal. */
-  readonly id: string
-  /** Listeners were told all records before this position, `place` of StoredRecords, that they are ever told. */
-  nextPosition(): number
-}
-
-/** Of a journal that other processes read and write as well. */
+/** What other processes read and write as well: a journal, or one of each shard. */
 export interface SharedJournal {
-  /** Undefined where there is no one order of all records. */
-  readonly cursor: SharedCursor | undefined
+  /** Of each journal, the same in all processes and never that of another journal. */
+  readonly journalIds: readonly string[]
+  /** Listeners were told all records of each journal before these positions, `place` of StoredRecords, that they are ever told. */
+  nextPositions(): readonly number[]
   /** For how long others may have stored records that listeners were not told; 0 while that is a moment. */
   untoldSeconds(): number
   /** Why they cannot be told at present. */

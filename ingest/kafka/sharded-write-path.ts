@@ -76,7 +76,7 @@ export async function createShardedWritePath<Series extends { readonly number: n
     reserveStampsUs: first.reserveStampsUs,
     acceptStamped,
     onStored(listener, onMissed) {
-      for (const path of paths) path.onStored(listener, onMissed)
+      for (const [at, path] of paths.entries()) path.onStored(records => listener(records, at), onMissed)
     },
     revision: series => paths.reduce((sum, path) => sum + path.revision(series), 0),
     // Transactions are those of one table, and each shard has its own: here all rows count as sent since.
@@ -115,12 +115,12 @@ function togetherOf(outcomes: readonly Outcome[]): Outcome {
   return outcomes.some(outcome => outcome === 'stored' || outcome === 'unknown') ? 'unknown' : refusal
 }
 
-/** No position is the same at all processes: each is told the records of one shard between those of the others as they come. */
 function sharedOf(paths: readonly Pick<WritePath<never, never>, 'shared'>[]): SharedJournal | undefined {
   const journals = paths.flatMap(({ shared }) => shared ?? [])
   if (journals.length < paths.length) return undefined
   return {
-    cursor: undefined,
+    journalIds: journals.flatMap(journal => journal.journalIds),
+    nextPositions: () => journals.flatMap(journal => journal.nextPositions()),
     untoldSeconds: () => Math.max(...journals.map(journal => journal.untoldSeconds())),
     issue: () => firstOf(journals, journal => journal.issue()),
     async untilTold(signal) {

@@ -3,7 +3,6 @@
  * takes them to QuestDB is a forwarder, in this process or in another one: the two share Kafka, PostgreSQL and QuestDB alone.
  */
 
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDeadLetters } from '../dead-letters.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
@@ -109,7 +108,8 @@ export async function openTopicWritePath<Series, Values extends Timed>(
 
 function sharedJournal(topicId: string, feed: TopicFeed): SharedJournal {
   return {
-    cursor: { id: createHash('sha256').update(topicId).digest('hex').slice(0, 16), nextPosition: feed.nextId },
+    journalIds: [topicId],
+    nextPositions: () => [feed.nextId()],
     untoldSeconds: feed.lagSeconds,
     issue: () => feed.status().issue,
     untilTold: feed.untilTold,

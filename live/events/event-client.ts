@@ -1,5 +1,7 @@
 /** A client of the events: what it has asked for, and how far it is. */
 
+import type { Positions } from './event-cursor.ts'
+import type { Told } from './resumption.ts'
 import type { OwnedAlert, StateChange } from './state-log.ts'
 
 /** Where events go. `write` is false while the client takes no more; `drained` is called when it does again. */
@@ -32,8 +34,10 @@ export class EventClient {
   /** The next reading and the next change of a state that it has not been told. */
   next: number
   nextState: number
-  /** It goes on at this position, which has not come yet; undefined for one that has a place. */
-  awaited: { readonly position: number; readonly sinceMs: number } | undefined
+  /** What it has been told elsewhere of what it comes to; undefined where that is nothing. */
+  told: Told | undefined
+  /** It goes on at these positions, which have not come yet; undefined for one that has a place. */
+  awaited: { readonly positions: Positions; readonly sinceMs: number } | undefined
   /** Undefined while it takes what it gets. */
   blockedSinceMs: number | undefined
   /** It took nothing for a while, so it need not get each reading. */
@@ -50,6 +54,11 @@ export class EventClient {
   /** Whether it may be told something. */
   get isReady(): boolean {
     return this.blockedSinceMs === undefined && this.awaited === undefined
+  }
+
+  /** Whether it is told what comes from this number on, all of it. */
+  isAt(number: number): boolean {
+    return this.next === number && this.told === undefined
   }
 
   get isForAll(): boolean {

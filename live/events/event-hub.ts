@@ -6,7 +6,8 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { bug } from '../../limits/bug.ts'
-import { createWatchers, EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
+import { EventClient, type EventSink, type OwnerOf, type Subscription } from './event-client.ts'
+import { type EventCursors, laterOf, type Positions } from './event-cursor.ts'
 import type { EventMeter } from './event-meter.ts'
 import {
   alertEvent,
@@ -15,21 +16,21 @@ import {
   type EventText,
   eventText,
   type MetricOf,
-  readCursor,
   resetEvent,
   stateEvent,
   type ToldAlert,
 } from './event-text.ts'
 import { ReadingRing, type StoredReadings } from './reading-ring.ts'
-import { createReadingTexts, lastOfEachDevice, type ReadingTexts } from './reading-texts.ts'
-import { type EventPlace, Resumption } from './resumption.ts'
+import { type EventPlace, Resumption, type Told } from './resumption.ts'
 import { type StateChange, StateLog } from './state-log.ts'
+import { readingsPerTick, type TickTextsOptions, textOfStep, textsOfTick } from './tick-texts.ts'
+import { Ticks } from './ticks.ts'
 
 export interface HubOptions {
-  /** Of this run of the service, for cursors; of the journal, where other nodes tell the same events. */
-  run: string
-  /** Where other nodes do: every reading before this position was told here that ever is. */
-  nextPosition?: (() => number) | undefined
+  /** Of this run of the service; of the journals, where other nodes tell the same events. */
+  cursors: EventCursors
+  /** Where other nodes do: every reading before these positions was told here that ever is. */
+  nextPositions?: (() => Positions) | undefined
   /** False while changes of states are not told. */
   areStatesTold?: () => boolean
   windowMs: number
@@ -46,11 +47,6 @@ export interface HubOptions {
   slowMsMax?: number
 }
 
-/** Readings that one tick tells a client one by one; of more, the last one of each device. */
-const readingsPerTick = 2_000
-/** Readings that a client gets at a time that has to catch up, and how many are looked at for it. */
-const readingsPerStep = 250
-const lookedAtPerStep = 20_000
 const clientsPerTurn = 100
 /** For what another node has told already: this one may read later. */
 const awaitedMsMax = 10_000
@@ -58,25 +54,27 @@ const awaitedMsMax = 10_000
 export class EventHub {
   readonly #options: HubOptions & Required<Pick<HubOptions, 'tickMs' | 'slowMsMax'>>
   readonly #ring: ReadingRing
+  readonly #texts: TickTextsOptions
   readonly #states = new StateLog()
   readonly #resumption: Resumption
   readonly #clients = new Set<EventClient>()
+  readonly #ticks: Ticks
   readonly #beats: NodeJS.Timeout
   /** Everything before is told to those that have stayed with us. */
   #distributed = 0
   /** When the last client left; nothing is kept for longer than the window after that, where none comes from other nodes. */
   #leftMs = Number.NEGATIVE_INFINITY
-  #isScheduled = false
-  #isRunning = false
-  #runsAgain = false
   #isClosed = false
 
   constructor(options: HubOptions) {
     this.#options = { tickMs: 100, slowMsMax: 30_000, ...options }
-    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPosition, areStatesTold = () => true } = options
-    this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPosition })
-    const isShared = nextPosition !== undefined
+    const { windowBytes: bytesMax, windowMs: ageMsMax, nowMs, nextPositions, areStatesTold = () => true } = options
+    this.#ring = new ReadingRing({ bytesMax, ageMsMax, nowMs, nextPositions })
+    this.#texts = { ...options, ring: this.#ring, metricOf: options.metricOf ?? (() => undefined) }
+    const isShared = nextPositions !== undefined
     this.#resumption = new Resumption({ ring: this.#ring, states: this.#states, isShared, areStatesTold })
+    const { tickMs } = this.#options
+    this.#ticks = new Ticks({ tickMs, work: () => this.#tick(), failed: error => this.#failed(error) })
     this.#beats = setInterval(() => this.#beat(), options.beatMs ?? 15_000).unref()
   }
 
@@ -88,22 +86,23 @@ export class EventHub {
     return this.#isClosed
   }
 
-  store(readings: StoredReadings): void {
-    const { nowMs, windowMs, nextPosition } = this.#options
+  /** `journal`: that they are of, where there are several. */
+  store(readings: StoredReadings, journal?: number): void {
+    const { nowMs, windowMs, nextPositions } = this.#options
     this.#resumption.noteStates()
     // Nobody listens, and nobody will come back for them.
-    const isUnwanted = this.size === 0 && nextPosition === undefined && nowMs() - this.#leftMs > windowMs
+    const isUnwanted = this.size === 0 && nextPositions === undefined && nowMs() - this.#leftMs > windowMs
     if (isUnwanted) this.#ring.skip(readings.count)
-    else this.#ring.append(readings)
+    else this.#ring.append(readings, journal)
     if (this.size === 0) this.#distributed = this.#ring.head
-    else this.#wake()
+    else this.#ticks.wake()
   }
 
   /** Readings were stored that this was not told: every client reads anew. */
   missed(): void {
     this.#ring.skip(1)
     if (this.size === 0) this.#distributed = this.#ring.head
-    else this.#wake()
+    else this.#ticks.wake()
   }
 
   stateChanged(device: number, state: string): void {
@@ -118,35 +117,41 @@ export class EventHub {
 
   #change(change: Pick<StateChange, 'device' | 'alert' | 'text'>): void {
     this.#states.add({ atReading: this.#ring.head, atMs: this.#options.nowMs(), ...change })
-    if (this.size > 0) this.#wake()
+    if (this.size > 0) this.#ticks.wake()
   }
 
   /** Returns what ends it. */
   subscribe(sink: EventSink, subscription: Subscription, lastEventId?: string): () => void {
-    const { run, ownerOf, nowMs } = this.#options
-    const position = lastEventId === undefined ? undefined : readCursor(lastEventId, run)
+    const { cursors, ownerOf, nowMs } = this.#options
+    const positions = lastEventId === undefined ? undefined : cursors.read(lastEventId)
     const present: EventPlace = { next: this.#ring.head, nextState: this.#states.head }
     const client = new EventClient(sink, subscription, ownerOf, present.next, present.nextState)
     this.#clients.add(client)
     this.#options.meter.clients(this.size)
     sink.onDrained(() => this.#drained(client))
-    const place = position === undefined ? undefined : this.#resumption.placeAt(position)
+    const place = positions && this.#resumption.placeAt(positions)
     if (place === 'ahead') {
-      client.awaited = { position: position as number, sinceMs: nowMs() }
+      client.awaited = { positions: positions as Positions, sinceMs: nowMs() }
       this.#send(client, eventText(beatWithoutCursor, 0))
     } else if (place === undefined && lastEventId !== undefined) {
-      this.#send(client, eventText(resetEvent(run, this.#ring.position(present.next)), 1))
+      this.#send(client, eventText(resetEvent(this.#cursorAt(present.next)), 1))
     } else this.#place(client, place ?? present)
-    this.#wake()
+    this.#ticks.wake()
     return () => this.#end(client)
   }
 
   /** Where it goes on, and a cursor for that. */
-  #place(client: EventClient, { next, nextState }: EventPlace): void {
+  #place(client: EventClient, { next, nextState, told }: EventPlace): void {
     client.awaited = undefined
     client.next = next
     client.nextState = nextState
-    this.#send(client, eventText(beat(this.#options.run, this.#ring.position(next)), 0))
+    client.told = told
+    this.#send(client, eventText(beat(this.#cursorAt(next, told)), 0))
+  }
+
+  /** Of a client that has been told all readings before this number, and perhaps some behind it. */
+  #cursorAt(number: number, told?: Told): string {
+    return this.#options.cursors.text(laterOf(this.#ring.positions(number), told?.positions))
   }
 
   /** Gives clients their places that have come. */
@@ -154,8 +159,8 @@ export class EventHub {
     const { nowMs } = this.#options
     for (const client of this.#clients) {
       if (client.awaited === undefined) continue
-      const { position, sinceMs } = client.awaited
-      const place = this.#resumption.placeAt(position)
+      const { positions, sinceMs } = client.awaited
+      const place = this.#resumption.placeAt(positions)
       if (place !== 'ahead' && place !== undefined) this.#place(client, place)
       else if (place === undefined || nowMs() - sinceMs > awaitedMsMax) this.#reset(client)
     }
@@ -164,34 +169,22 @@ export class EventHub {
   /** Ends all at once. */
   close(): void {
     this.#isClosed = true
+    this.#ticks.close()
     clearInterval(this.#beats)
     for (const client of this.#clients) this.#end(client)
   }
 
-  #wake(delayMs = this.#options.tickMs): void {
-    if (this.#isScheduled || this.#isClosed) return
-    this.#isScheduled = true
-    setTimeout(() => {
-      this.#isScheduled = false
-      if (this.#isRunning) this.#runsAgain = true
-      else void this.#run()
-    }, delayMs).unref()
+  /** How soon there is more to be told. */
+  async #tick(): Promise<number | undefined> {
+    await this.#distribute()
+    if (await this.#catchUp()) return 0
+    return this.#distributed < this.#ring.head ? this.#options.tickMs : undefined
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true
-    this.#runsAgain = false
-    try {
-      await this.#distribute()
-      if (await this.#catchUp()) this.#wake(0)
-      else if (this.#runsAgain || this.#distributed < this.#ring.head) this.#wake()
-    } catch (error) {
-      // A bug of ours: those that are connected would miss readings.
-      this.#options.failed(error)
-      for (const client of this.#clients) this.#end(client)
-    } finally {
-      this.#isRunning = false
-    }
+  /** A bug of ours: those that are connected would miss readings. */
+  #failed(error: unknown): void {
+    this.#options.failed(error)
+    for (const client of this.#clients) this.#end(client)
   }
 
   /** What has come since the last tick, to all that are at its beginning. */
@@ -199,8 +192,8 @@ export class EventHub {
     this.#placeAwaiting()
     const from = Math.max(this.#distributed, this.#ring.tail)
     const to = this.#ring.head
-    const ready = [...this.#clients].filter(client => client.next === from && client.isReady)
-    const texts = await this.#textsFor(ready, from, to)
+    const ready = [...this.#clients].filter(client => client.isAt(from) && client.isReady)
+    const texts = await textsOfTick(this.#texts, ready, from, to)
     let sent = 0
     for (const client of ready) {
       // What was overwritten meanwhile cannot be told any more: it is behind, and will be reset.
@@ -216,39 +209,6 @@ export class EventHub {
     }
   }
 
-  #texts(): ReadingTexts {
-    const { run, nameOf, metricOf = () => undefined } = this.#options
-    return createReadingTexts(run, this.#ring, nameOf, metricOf)
-  }
-
-  /** One look at each reading for all clients that have asked for some devices. */
-  async #textsFor(
-    ready: readonly EventClient[],
-    from: number,
-    to: number,
-  ): Promise<(client: EventClient) => EventText | undefined> {
-    const texts = this.#texts()
-    const watchersOf = createWatchers(ready, this.#options.ownerOf)
-    const all: number[] = []
-    const lists = new Map<EventClient, number[]>()
-    for (let number = from; number < to; number++) {
-      all.push(number)
-      for (const client of watchersOf(this.#ring.device(number))) {
-        const list = lists.get(client)
-        if (list === undefined) lists.set(client, [number])
-        else list.push(number)
-      }
-    }
-    const forAll = ready.some(client => client.isForAll) ? await texts.textOf(this.#thinned(all)) : undefined
-    const own = new Map<EventClient, EventText>()
-    for (const [client, list] of lists) own.set(client, await texts.textOf(this.#thinned(list)))
-    return client => (client.isForAll ? forAll : own.get(client))
-  }
-
-  #thinned(numbers: readonly number[], max = readingsPerTick): readonly number[] {
-    return numbers.length > max ? lastOfEachDevice(this.#ring, numbers) : numbers
-  }
-
   /** A step for each client that is behind; whether one still is. */
   async #catchUp(): Promise<boolean> {
     const isBehind = (client: EventClient) => client.next < this.#distributed && client.isReady
@@ -261,29 +221,22 @@ export class EventHub {
   }
 
   async #step(client: EventClient): Promise<void> {
-    const { isSlow } = client
-    const end = isSlow ? this.#distributed : Math.min(this.#distributed, client.next + lookedAtPerStep)
-    const numbersMax = isSlow ? Number.POSITIVE_INFINITY : readingsPerStep
-    const numbers: number[] = []
-    let next = client.next
-    for (; next < end && numbers.length < numbersMax; next++) {
-      if (client.wantsReading(this.#ring.device(next))) numbers.push(next)
-    }
-    const texts = this.#texts()
-    const text = await texts.textOf(isSlow ? this.#thinned(numbers, readingsPerStep) : numbers)
+    const { next, text } = await textOfStep(this.#texts, client, this.#distributed)
     if (client.next < this.#ring.tail) return
     if (next < client.next) throw bug(`a client goes back from ${client.next} to ${next}`)
     client.isSlow = false
     client.next = next
+    if (client.told !== undefined && next >= client.told.until) client.told = undefined
     this.#send(client, text)
     this.#sendStates(client)
   }
 
   #reset(client: EventClient): void {
     client.awaited = undefined
+    client.told = undefined
     client.next = this.#distributed
     client.nextState = this.#states.head
-    this.#send(client, eventText(resetEvent(this.#options.run, this.#ring.position(this.#distributed)), 1))
+    this.#send(client, eventText(resetEvent(this.#cursorAt(this.#distributed)), 1))
   }
 
   /** Behind the readings that came before them. */
@@ -309,7 +262,7 @@ export class EventHub {
   #drained(client: EventClient): void {
     client.blockedSinceMs = undefined
     client.isSlow = this.#distributed - client.next > readingsPerTick
-    this.#wake(0)
+    this.#ticks.wake(0)
   }
 
   #end(client: EventClient): void {
@@ -325,13 +278,13 @@ export class EventHub {
   }
 
   #beat(): void {
-    const { run, nowMs, slowMsMax } = this.#options
+    const { nowMs, slowMsMax } = this.#options
     const cutMs = nowMs() - slowMsMax
     this.#placeAwaiting()
-    const text = eventText(beat(run, this.#ring.position(this.#distributed)), 0)
+    const text = eventText(beat(this.#cursorAt(this.#distributed)), 0)
     for (const client of this.#clients) {
       if (client.blockedSinceMs !== undefined && client.blockedSinceMs <= cutMs) this.#drop(client)
-      else if (client.isReady && client.next === this.#distributed) this.#send(client, text)
+      else if (client.isReady && client.isAt(this.#distributed)) this.#send(client, text)
     }
   }
 }

@@ -1,17 +1,11 @@
-/** Events as text, and the cursors that they carry. */
+/** Events as text. */
 
 import { metrics } from '../../store/tables.ts'
 import type { AlertEvent } from './event-shape.ts'
 import type { ReadingRing } from './reading-ring.ts'
 import type { OwnedAlert } from './state-log.ts'
 
-/** Positions count anew after a restart, so a cursor names the run that it is of, or what all nodes read: 16 hexadecimal digits. */
-const cursorPattern = /^([0-9a-f]{16})-(\d{1,16})$/
 const keys = metrics.map(metric => `"${metric}":`)
-
-function cursorOf(run: string, position: number): string {
-  return `${run}-${position}`
-}
 
 /** The name of the metric of a series of a device. */
 export type MetricOf = (device: number, series: number) => string | undefined
@@ -34,15 +28,9 @@ export function eventText(text: string, count: number): EventText {
   return { bytes: Buffer.from(text), count }
 }
 
-/** The position that a client goes on at whose last event had this cursor; undefined for none of this run. */
-export function readCursor(text: string, run: string): number | undefined {
-  const [, ofRun, position] = cursorPattern.exec(text) ?? []
-  return ofRun === run ? Number(position) : undefined
-}
-
-/** A cursor names the position behind the reading, so that the place behind the last one has one too. */
+/** `cursor`: behind the reading, so that the place behind the last one has one too. */
 export function readingEvent(
-  run: string,
+  cursor: string,
   ring: ReadingRing,
   number: number,
   device: string,
@@ -58,7 +46,7 @@ export function readingEvent(
     if (metric !== undefined) values += `${values === '' ? '' : ','}"${metric}":${value}`
   })
   const data = `{"device":${JSON.stringify(device)},"ts":${Math.floor(ring.timeUs(number) / 1000)},"values":{${values}}}`
-  return `id: ${cursorOf(run, ring.position(number) + 1)}\nevent: reading\ndata: ${data}\n\n`
+  return `id: ${cursor}\nevent: reading\ndata: ${data}\n\n`
 }
 
 export function stateEvent(device: string, state: string): string {
@@ -70,14 +58,14 @@ export function alertEvent(data: AlertEvent['data']): string {
 }
 
 /** The client has missed something and reads anew. */
-export function resetEvent(run: string, position: number): string {
-  return `id: ${cursorOf(run, position)}\nevent: reset\ndata: {}\n\n`
+export function resetEvent(cursor: string): string {
+  return `id: ${cursor}\nevent: reset\ndata: {}\n\n`
 }
 
 /** Where the client will go on is not known yet. */
 export const beatWithoutCursor = ':\n\n'
 
 /** No event, but a cursor for a client whose devices say little; and a comment, which some proxies wait for. */
-export function beat(run: string, position: number): string {
-  return `:\nid: ${cursorOf(run, position)}\n\n`
+export function beat(cursor: string): string {
+  return `:\nid: ${cursor}\n\n`
 }

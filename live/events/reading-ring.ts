@@ -6,14 +6,16 @@
 import { bug } from '../../limits/bug.ts'
 import { metrics } from '../../store/tables.ts'
 import type { StoredFurther } from '../stored-further.ts'
+import type { Positions } from './event-cursor.ts'
 import { FurtherRing, furtherRowBytes } from './further-ring.ts'
+import { positionBytes, RingPositions } from './ring-positions.ts'
 
 export interface RingOptions {
   bytesMax: number
   ageMsMax: number
   nowMs: () => number
-  /** Every reading before this position has been appended that ever is. */
-  nextPosition?: (() => number) | undefined
+  /** Every reading before these positions has been appended that ever is. Without it a number is a position. */
+  nextPositions?: (() => Positions) | undefined
 }
 
 /** What is read of the readings of a group; see ingest/journal/stored-records.ts. */
@@ -28,47 +30,42 @@ export interface StoredReadings extends StoredFurther {
 }
 
 const rowBytes = 4 + 2 * 8 + metrics.length * 8
-const positionBytes = 8
 
 interface Columns {
   readonly devices: Uint32Array
   readonly timesUs: Float64Array
   readonly storedMs: Float64Array
-  /** Without rows where numbers are positions. */
-  readonly positions: Float64Array
   readonly values: readonly Float64Array[]
 }
 
-function columnsOf(rowsMax: number, hasPositions: boolean): Columns {
+function columnsOf(rowsMax: number): Columns {
   return {
     devices: new Uint32Array(rowsMax),
     timesUs: new Float64Array(rowsMax),
     storedMs: new Float64Array(rowsMax),
-    positions: new Float64Array(hasPositions ? rowsMax : 0),
     values: metrics.map(() => new Float64Array(rowsMax)),
   }
 }
 
 export class ReadingRing {
   readonly #options: RingOptions
-  readonly #hasPositions: boolean
   readonly #rowBytes: number
   #rowsMax: number
   /** Made for the first listener. */
   #columns: Columns | undefined
   /** Made for the first reading that has values without a column, of the same memory. */
   #further: FurtherRing | undefined
+  /** Undefined where numbers are positions. */
+  #positions: RingPositions | undefined
   #head = 0
   #tail = 0
-  /** Readings from this number on were appended without a gap, the first of them at or behind this position. */
-  #begin: { number: number; position: number }
 
   constructor(options: RingOptions) {
     this.#options = options
-    this.#hasPositions = options.nextPosition !== undefined
-    this.#rowBytes = rowBytes + (this.#hasPositions ? positionBytes : 0)
-    this.#rowsMax = Math.max(1, Math.floor(options.bytesMax / this.#rowBytes))
-    this.#begin = { number: 0, position: options.nextPosition?.() ?? 0 }
+    const { bytesMax, nextPositions } = options
+    this.#rowBytes = rowBytes + (nextPositions === undefined ? 0 : positionBytes)
+    this.#rowsMax = Math.max(1, Math.floor(bytesMax / this.#rowBytes))
+    this.#positions = nextPositions && new RingPositions(this.#rowsMax, nextPositions)
   }
 
   /** The number of the next reading. */
@@ -81,20 +78,21 @@ export class ReadingRing {
     return this.#tail
   }
 
-  append(readings: StoredReadings): void {
-    this.#columns ??= columnsOf(this.#rowsMax, this.#hasPositions)
+  /** `journal`: that they are of, where there are several. */
+  append(readings: StoredReadings, journal = 0): void {
+    this.#columns ??= columnsOf(this.#rowsMax)
     let position = readings.place?.position ?? Number.NaN
     const nowMs = this.#options.nowMs()
     const end = this.#head + readings.count
     while (readings.next()) {
       if (readings.furtherCount > 0 && this.#further === undefined) this.#makeRoomForFurther()
-      const { devices, timesUs, storedMs, positions, values } = this.#columns
+      const { devices, timesUs, storedMs, values } = this.#columns
       this.#further?.append(this.#head, readings)
+      this.#positions?.append(this.#head, journal, position++)
       const row = this.#head++ % this.#rowsMax
       devices[row] = readings.series
       timesUs[row] = readings.timeUs
       storedMs[row] = nowMs
-      if (this.#hasPositions) positions[row] = position++
       for (let column = 0; column < values.length; column++) {
         ;(values[column] as Float64Array)[row] = readings.value(column)
       }
@@ -107,19 +105,19 @@ export class ReadingRing {
   /** Fewer readings from now on; those that have room stay. */
   #makeRoomForFurther(): void {
     const rowsBefore = this.#rowsMax
-    const before = this.#columns ?? columnsOf(rowsBefore, this.#hasPositions)
+    const before = this.#columns ?? columnsOf(rowsBefore)
     this.#rowsMax = Math.max(1, Math.floor(this.#options.bytesMax / (this.#rowBytes + furtherRowBytes)))
-    const after = columnsOf(this.#rowsMax, this.#hasPositions)
+    const after = columnsOf(this.#rowsMax)
     this.#tail = Math.max(this.#tail, this.#head - Math.min(rowsBefore, this.#rowsMax))
     for (let number = this.#tail; number < this.#head; number++) {
       const [from, to] = [number % rowsBefore, number % this.#rowsMax]
       after.devices[to] = before.devices[from] as number
       after.timesUs[to] = before.timesUs[from] as number
       after.storedMs[to] = before.storedMs[from] as number
-      if (this.#hasPositions) after.positions[to] = before.positions[from] as number
       for (const [column, values] of after.values.entries()) values[to] = before.values[column]?.[from] as number
     }
     this.#columns = after
+    this.#positions = this.#positions?.resized(this.#rowsMax, this.#tail, this.#head)
     this.#further = new FurtherRing(this.#rowsMax, this.#head)
   }
 
@@ -127,33 +125,27 @@ export class ReadingRing {
   skip(count: number): void {
     this.#head += count
     this.#tail = this.#head
-    this.#begin = { number: this.#head, position: this.#options.nextPosition?.() ?? this.#head }
+    this.#positions?.beginAt(this.#head)
   }
 
-  /** Readings before the one with this number stand before this position, it and the others do not. */
-  position(number: number): number {
-    if (!this.#hasPositions) return number
-    const kept = Math.max(number, this.#tail)
-    if (kept === this.#head) return this.#options.nextPosition?.() as number
-    return this.#columns?.positions[kept % this.#rowsMax] as number
+  /** Readings before the one with this number stand before these positions, it and the others do not. */
+  positions(number: number): Positions {
+    return this.#positions?.at(Math.max(number, this.#tail), this.#head) ?? [number]
   }
 
   /**
-   * The number of the first reading at or behind this position; undefined when one at or behind it is not kept, `ahead` when there may be
-   * some before it that were not appended yet.
+   * The number of the first reading at or behind these positions; undefined when one of them is not kept, `ahead` when there may be
+   * some before the positions that were not appended yet.
    */
-  find(position: number): number | 'ahead' | undefined {
-    if (!this.#hasPositions) return position > this.#head ? undefined : position
-    const isWhole = this.#tail === this.#begin.number
-    if (position < (isWhole ? this.#begin.position : this.position(this.#tail))) return undefined
-    if (position > this.position(this.#head)) return 'ahead'
-    let [low, high] = [this.#tail, this.#head]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if (this.position(middle) < position) low = middle + 1
-      else high = middle
-    }
-    return low
+  find(positions: Positions): number | 'ahead' | undefined {
+    if (this.#positions !== undefined) return this.#positions.find(positions, this.#tail, this.#head)
+    const [number = 0] = positions
+    return number > this.#head ? undefined : number
+  }
+
+  /** Whether the reading with this number, which is kept, stands before these positions. */
+  isBefore(number: number, positions: Positions): boolean {
+    return this.#positions?.isBefore(number, positions) ?? number < (positions[0] as number)
   }
 
   /** Whether every reading from this number on is there, and young enough. */

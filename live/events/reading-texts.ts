@@ -1,8 +1,18 @@
 /** Readings of the ring as events, each written once for all clients of a tick. */
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { type EventCursors, laterOf, type Positions } from './event-cursor.ts'
 import { type EventText, type MetricOf, readingEvent } from './event-text.ts'
 import type { ReadingRing } from './reading-ring.ts'
+
+export interface ReadingTextsOptions {
+  readonly cursors: EventCursors
+  readonly ring: ReadingRing
+  readonly nameOf: (device: number) => string | undefined
+  readonly metricOf: MetricOf
+  /** All readings before these positions have been told, whatever the ring has before. */
+  readonly told?: Positions | undefined
+}
 
 export interface ReadingTexts {
   /** The events of readings, by their numbers; those of a device that is not there any more are left out. */
@@ -12,18 +22,14 @@ export interface ReadingTexts {
 /** Readings that are written within a turn. */
 const textsPerTurn = 500
 
-export function createReadingTexts(
-  run: string,
-  ring: ReadingRing,
-  nameOf: (device: number) => string | undefined,
-  metricOf: MetricOf,
-): ReadingTexts {
+export function createReadingTexts({ cursors, ring, nameOf, metricOf, told }: ReadingTextsOptions): ReadingTexts {
   const texts = new Map<number, string>()
 
   function written(number: number): string {
     // It may be overwritten while others are written.
     const device = number < ring.tail ? undefined : nameOf(ring.device(number))
-    return device === undefined ? '' : readingEvent(run, ring, number, device, metricOf)
+    if (device === undefined) return ''
+    return readingEvent(cursors.text(laterOf(ring.positions(number + 1), told)), ring, number, device, metricOf)
   }
 
   return {

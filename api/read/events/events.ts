@@ -1,6 +1,6 @@
 /** `GET /api/events`: server-sent events of stored readings, of devices that change their state, and of alerts. */
 
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Devices } from '../../../auth/devices/devices.ts'
@@ -8,6 +8,7 @@ import type { Metrics } from '../../../auth/metrics/metrics.ts'
 import type { Ingest } from '../../../ingest/ingest.ts'
 import type { ProcessCount } from '../../../limits/shared-rate.ts'
 import type { EventSink, Subscription } from '../../../live/events/event-client.ts'
+import { EventCursors } from '../../../live/events/event-cursor.ts'
 import { EventHub } from '../../../live/events/event-hub.ts'
 import type { EventMeter } from '../../../live/events/event-meter.ts'
 import { ServiceEvent } from '../../../live/events/event-shape.ts'
@@ -65,15 +66,16 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   const slots = createStreamSlots({ slotsMax: clientsMax, slotsOfOneMax: clientsOfOneMax, processes, nowMs })
   const hub = new EventHub({
     ...options,
-    run: ingest.shared?.cursor?.id ?? randomBytes(8).toString('hex'),
-    nextPosition: ingest.shared?.cursor?.nextPosition,
+    // Positions in the journal of this process alone are those of this run.
+    cursors: new EventCursors(ingest.shared?.journalIds ?? [randomUUID()]),
+    nextPositions: ingest.shared?.nextPositions,
     nameOf: number => devices.byNumber(number)?.name,
     ownerOf: number => devices.byNumber(number)?.owner ?? undefined,
     metricOf: (number, series) => metrics.metricOf(number, series)?.name,
     failed: error => log.error({ err: error }, 'events could not be told, clients disconnected'),
   })
   ingest.onStored(
-    readings => hub.store(readings),
+    (readings, journal) => hub.store(readings, journal),
     () => hub.missed(),
   )
   onState?.((device, state) => hub.stateChanged(device, state))

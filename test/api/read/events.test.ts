@@ -11,6 +11,7 @@ import { registerGroup } from '../../../api/http/register-operations.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { type EventsOptions, eventsGroup } from '../../../api/read/events/events.ts'
 import type { Subscription } from '../../../live/events/event-client.ts'
+import { EventCursors } from '../../../live/events/event-cursor.ts'
 import { EventHub, type HubOptions } from '../../../live/events/event-hub.ts'
 import type { ToldAlert } from '../../../live/events/event-text.ts'
 import type { StoredReadings } from '../../../live/events/reading-ring.ts'
@@ -22,7 +23,9 @@ import { published } from '../../support/published.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const run = '0123456789abcdef'
+const cursors = new EventCursors(['a run'])
+/** What its cursors begin with. */
+const [run] = cursors.text([0]).split('-')
 const meterNames = ['barograph_event_clients', 'barograph_events_sent_total', 'barograph_event_clients_dropped_total']
 const names = ['porch', 'attic', 'Küche "1"']
 
@@ -76,7 +79,7 @@ function open(t: Test, options: Partial<HubOptions> = {}) {
   const clock = { ms: 0 }
   const registry = new Registry()
   const hub = new EventHub({
-    run,
+    cursors,
     windowMs: 300_000,
     windowBytes: 1024 ** 2,
     nameOf: (number: number) => names[number],

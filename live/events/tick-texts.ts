@@ -1,0 +1,66 @@
+/** What clients are told of the readings in the ring: of a tick, each text once for all of them, and in the steps of one that is behind. */
+
+import { createWatchers, type EventClient, type OwnerOf } from './event-client.ts'
+import type { EventText } from './event-text.ts'
+import type { ReadingRing } from './reading-ring.ts'
+import { createReadingTexts, lastOfEachDevice, type ReadingTextsOptions } from './reading-texts.ts'
+
+export interface TickTextsOptions extends Omit<ReadingTextsOptions, 'told'> {
+  readonly ownerOf: OwnerOf
+}
+
+/** Readings that one tick tells a client one by one; of more, the last one of each device. */
+export const readingsPerTick = 2_000
+/** Readings that a client gets at a time that has to catch up, and how many are looked at for it. */
+const readingsPerStep = 250
+const lookedAtPerStep = 20_000
+
+/** The readings from one number to another, for these clients. One look at each reading for all of them. */
+export async function textsOfTick(
+  options: TickTextsOptions,
+  clients: readonly EventClient[],
+  from: number,
+  to: number,
+): Promise<(client: EventClient) => EventText | undefined> {
+  const { ring, ownerOf } = options
+  const texts = createReadingTexts(options)
+  const watchersOf = createWatchers(clients, ownerOf)
+  const all: number[] = []
+  const lists = new Map<EventClient, number[]>()
+  for (let number = from; number < to; number++) {
+    all.push(number)
+    for (const client of watchersOf(ring.device(number))) {
+      const list = lists.get(client)
+      if (list === undefined) lists.set(client, [number])
+      else list.push(number)
+    }
+  }
+  const forAll = clients.some(client => client.isForAll) ? await texts.textOf(thinned(ring, all)) : undefined
+  const own = new Map<EventClient, EventText>()
+  for (const [client, list] of lists) own.set(client, await texts.textOf(thinned(ring, list)))
+  return client => (client.isForAll ? forAll : own.get(client))
+}
+
+/** The next readings for a client that is behind `end`, without those that it has been told, and where it goes on then. */
+export async function textOfStep(
+  options: TickTextsOptions,
+  client: EventClient,
+  end: number,
+): Promise<{ next: number; text: EventText }> {
+  const { ring } = options
+  const { isSlow, told } = client
+  const stepEnd = isSlow ? end : Math.min(end, client.next + lookedAtPerStep)
+  const numbersMax = isSlow ? Number.POSITIVE_INFINITY : readingsPerStep
+  const numbers: number[] = []
+  let { next } = client
+  for (; next < stepEnd && numbers.length < numbersMax; next++) {
+    if (told !== undefined && ring.isBefore(next, told.positions)) continue
+    if (client.wantsReading(ring.device(next))) numbers.push(next)
+  }
+  const texts = createReadingTexts({ ...options, told: told?.positions })
+  return { next, text: await texts.textOf(isSlow ? thinned(ring, numbers, readingsPerStep) : numbers) }
+}
+
+function thinned(ring: ReadingRing, numbers: readonly number[], max = readingsPerTick): readonly number[] {
+  return numbers.length > max ? lastOfEachDevice(ring, numbers) : numbers
+}

@@ -1,0 +1,136 @@
+/** Events as nodes tell them that read the same topics, each at its own pace; what the topics have is made up. */
+
+import { Registry } from 'prom-client'
+import type { Test } from 'tap'
+import { EventCursors, type Positions } from '../../live/events/event-cursor.ts'
+import { EventHub, type HubOptions } from '../../live/events/event-hub.ts'
+import type { StoredReadings } from '../../live/events/reading-ring.ts'
+import { createEventMeter } from '../../service/event-metrics.ts'
+
+/** Ids of records of one group are closer to each other. */
+export const perGroup = 1000
+/** Values of one topic are closer to each other. */
+export const perTopic = 1_000_000
+export const eventNames = ['porch', 'attic', 'cellar']
+export const topicIds = ['one', 'two', 'three'] as const
+
+/** Its values count all readings of the topic. */
+export interface MadeGroup {
+  readonly offset: number
+  readonly from: number
+  readonly count: number
+}
+
+/** Groups of so many readings. */
+export function madeTopic(counts: readonly number[], firstValue = 0): MadeGroup[] {
+  let from = firstValue
+  return counts.map((count, offset) => {
+    const group = { offset, from, count }
+    from += count
+    return group
+  })
+}
+
+export function cursorAt(...positions: Positions): string {
+  return new EventCursors(topicIds.slice(0, positions.length)).text(positions)
+}
+
+function storedOf({ offset, from, count }: MadeGroup, first: number, length: number): StoredReadings {
+  let at = first - 1
+  return {
+    count: length,
+    place: { position: offset * perGroup + first },
+    next: () => ++at < Math.min(count, first + length),
+    get series() {
+      return (from + at) % eventNames.length
+    },
+    get timeUs() {
+      return 1_780_000_000_000_000 + (from + at) * 1000
+    },
+    value: column => (column === 0 ? from + at : Number.NaN),
+    furtherCount: offset === 39 ? 1 : 0,
+    furtherSeries: () => 0,
+    furtherValue: () => 0,
+  }
+}
+
+export type EventNode = ReturnType<typeof openEventNode>
+
+/** A node that has read so many groups of each topic. */
+export function openEventNode(
+  t: Test,
+  topics: readonly (readonly MadeGroup[])[],
+  options: Partial<HubOptions> & { from?: readonly number[] } = {},
+) {
+  const { from = topics.map(() => 0), ...given } = options
+  const clock = { ms: 0 }
+  const read = [...from]
+  const next = from.map(offset => offset * perGroup)
+  const hub = new EventHub({
+    cursors: new EventCursors(topicIds.slice(0, topics.length)),
+    nextPositions: () => [...next],
+    windowMs: 300_000,
+    windowBytes: 1024 ** 2,
+    nameOf: number => eventNames[number],
+    ownerOf: () => undefined,
+    tickMs: 1,
+    nowMs: () => clock.ms,
+    meter: createEventMeter(new Registry()),
+    failed: error => t.fail(String(error)),
+    ...given,
+  })
+  t.teardown(() => hub.close())
+
+  /** The next group of a topic, in pieces, as a feed tells them. */
+  function read1({ piece = perGroup, topic = 0 } = {}): void {
+    const offset = read[topic] as number
+    const group = topics[topic]?.[offset]
+    if (group === undefined) return
+    for (let at = 0; at < group.count; at += piece) {
+      const length = Math.min(piece, group.count - at)
+      next[topic] = offset * perGroup + at + length
+      hub.store(storedOf(group, at, length), topic)
+    }
+    read[topic] = offset + 1
+    next[topic] = (offset + 1) * perGroup
+  }
+
+  return {
+    hub,
+    clock,
+    read1,
+    readTo(offset: number, topic = 0) {
+      while ((read[topic] as number) < offset) read1({ topic })
+    },
+    /** Groups up to this offset are gone. */
+    missTo(offset: number, topic = 0) {
+      read[topic] = offset
+      next[topic] = offset * perGroup
+      hub.missed()
+    },
+    hasReadAll: () => topics.every((topic, at) => read[at] === topic.length),
+  }
+}
+
+export function connectTo({ hub }: EventNode, last?: string, devices?: readonly number[]) {
+  let text = ''
+  const sink = {
+    write: (bytes: Buffer) => {
+      text += bytes.toString()
+      return true
+    },
+    onDrained: () => undefined,
+    destroy: () => undefined,
+  }
+  const leave = hub.subscribe(sink, { devices: devices && new Set(devices), owner: undefined, statesOnly: false }, last)
+  return {
+    leave,
+    text: () => text,
+    values: () => [...text.matchAll(/"temperature":(\d+)/g)].map(([, value]) => Number(value)),
+    states: () => [...text.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state),
+    resets: () => text.split('event: reset').length - 1,
+    lastId: () => [...text.matchAll(/^id: (.+)$/gm)].at(-1)?.[1],
+  }
+}
+
+export const numbers = (to: number, from = 0) => Array.from({ length: to - from }, (_, index) => from + index)
