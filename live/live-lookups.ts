@@ -1,32 +1,27 @@
 /**
  * Devices that are looked up in QuestDB by themselves: those whose interval is to be estimated, and those to which late
- * readings came. A set of numbers that is worked off some at a time, with as much rest as work in between.
+ * readings came. They are worked off some at a time, with as much rest as work in between; those of one shard do not wait for those of
+ * another one, which may be away.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bug } from '../limits/bug.ts'
 import { deviceRow, furtherRow, lastRow } from '../query/answers/fleet-rows.ts'
 import type { AskFleetRows } from '../query/fleet-rows-query.ts'
+import { DueLookups, type DueLookupsOptions } from './due-lookups.ts'
 import { valueAgeUsMax } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
 import { mergeDevice, mergeFurther } from './live-rows.ts'
 
-export interface LiveLookupsOptions {
+export interface LiveLookupsOptions extends Omit<DueLookupsOptions, 'isDue'> {
   readonly fleet: LiveFleet
   readonly ask: AskFleetRows
   readonly nowMs: () => number
   readonly aheadMs: number
   readonly metricsOf: LiveMetricsOf
-  readonly ordinals: () => Ordinals
-  /** Before a round; readings are visible to queries a second after their acknowledgement. */
+  /** Between two looks at what is due; readings are visible to queries a second after their acknowledgement. */
   readonly pauseMs?: number
-}
-
-/** Readings, counted from the beginning of the journal: those that were taken, and those that QuestDB has applied. */
-export interface Ordinals {
-  readonly taken: number
-  readonly applied: number
 }
 
 export interface LiveLookups {
@@ -47,25 +42,15 @@ const timesMax = { least: 300, most: 5000, ofFleet: 30_000_000 }
 
 export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
   const { fleet, ask, nowMs, aheadMs, pauseMs = 2000 } = options
-  const wanted = new Set<number>()
-  /** With the ordinal that has to be applied, for late readings reach QuestDB behind newer ones. */
-  const waiting = new Map<number, number>()
-
-  /** Those that may be looked at now; the others go on waiting. */
-  function takeDue(): number[] {
-    const { taken, applied } = options.ordinals()
-    for (const number of wanted) waiting.set(number, taken)
-    wanted.clear()
-    const seconds = nowMs() / 1000
-    const due: number[] = []
-    for (const [number, ordinal] of waiting) {
+  const due = new DueLookups({
+    ...options,
+    isDue(number) {
       const slot = fleet.slotOf(number)
-      const isDue = slot >= 0 && ordinal <= applied && (fleet.columns().notBefore[slot] as number) <= seconds
-      if (isDue) due.push(number)
-      if (isDue || slot < 0) waiting.delete(number)
-    }
-    return due
-  }
+      return slot < 0 ? undefined : (fleet.columns().notBefore[slot] as number) <= nowMs() / 1000
+    },
+  })
+  /** By the shards of the devices that are looked up. */
+  const running = new Map<string, Promise<void>>()
 
   async function lookUp(numbers: readonly number[], signal: AbortSignal): Promise<boolean> {
     const nowUs = nowMs() * 1000
@@ -98,30 +83,46 @@ export function createLiveLookups(options: LiveLookupsOptions): LiveLookups {
     const last = lastUs[slot] as number
     // Also without any in QuestDB.
     const isBehind = last !== Number.NEGATIVE_INFINITY && !((row[lastRow.timeUs] as number) >= last)
-    if (isBehind) wanted.add(numbers[slot] as number)
+    if (isBehind) due.want(numbers[slot] as number)
     const usual = fleet.slotsEnd() <= smallMax ? againSeconds.small : againSeconds.large
     notBefore[slot] = nowMs() / 1000 + (isBehind ? againSeconds.behind : usual)
   }
 
-  async function round(signal: AbortSignal): Promise<void> {
-    const due = takeDue()
-    for (let from = 0; from < due.length; from += devicesPerPiece) {
+  async function lookUpAll(numbers: readonly number[], signal: AbortSignal): Promise<void> {
+    for (let from = 0; from < numbers.length; from += devicesPerPiece) {
       const startMs = performance.now()
-      const isDone = await lookUp(due.slice(from, from + devicesPerPiece), signal)
+      const isDone = await lookUp(numbers.slice(from, from + devicesPerPiece), signal)
       if (!isDone) {
-        for (const number of due.slice(from)) wanted.add(number)
+        for (const number of numbers.slice(from)) due.want(number)
         return
       }
       await sleep(performance.now() - startMs, undefined, { signal, ref: false })
     }
   }
 
+  async function runAll(signal: AbortSignal): Promise<void> {
+    let failed: { readonly error: unknown } | undefined
+    while (!signal.aborted) {
+      await sleep(pauseMs, undefined, { signal, ref: false })
+      if (failed !== undefined) throw failed.error
+      for (const [shards, numbers] of due.take(name => running.has(name))) {
+        const own = lookUpAll(numbers, signal)
+          .catch((error: unknown) => {
+            failed = { error }
+          })
+          .finally(() => running.delete(shards))
+        running.set(shards, own)
+      }
+    }
+  }
+
   return {
-    want: number => void wanted.add(number),
+    want: number => due.want(number),
     async run(signal) {
-      while (!signal.aborted) {
-        await sleep(pauseMs, undefined, { signal, ref: false })
-        if (wanted.size + waiting.size > 0) await round(signal)
+      try {
+        await runAll(signal)
+      } finally {
+        await Promise.all(running.values())
       }
     },
   }

@@ -4,6 +4,7 @@ import type { AskFleetRows } from '../query/fleet-rows-query.ts'
 import type { HourSources } from '../query/questdb/hourly-sql.ts'
 import type { MetricDescription } from '../query/shapes/kinds.ts'
 import type { Log } from '../store/log.ts'
+import type { Ordinals } from './due-lookups.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
 import type { LatestOfDevice } from './fleet-shape.ts'
 import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
@@ -11,7 +12,7 @@ import { type ListedDevice, ListedOrder } from './listed-order.ts'
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'
-import { createLiveLookups, type Ordinals } from './live-lookups.ts'
+import { createLiveLookups } from './live-lookups.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 import type { FleetOrder } from './name-order.ts'
@@ -27,7 +28,10 @@ export interface LiveOptions {
   readonly aheadMs: number
   /** QuestDB may lack readings that nothing was told of: those of a journal that was there before. */
   readonly isCatchingUp: () => boolean
-  readonly ordinals: () => Ordinals
+  /** Of each shard, the first one first. */
+  readonly ordinals: () => readonly Ordinals[]
+  /** The shards that have readings of a device, by its number; without it shard 1. */
+  readonly shardsOf?: (deviceNumber: number) => readonly number[]
   /** Without it no device has any but the built-in metrics. */
   readonly metricsOf?: LiveMetricsOf
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
@@ -103,13 +107,13 @@ export function createLive(options: LiveOptions): Live {
     retryMs = 2000,
     lookUpEveryMs = 2000,
   } = options
-  const { metricsOf = () => [] } = options
+  const { metricsOf = () => [], shardsOf = () => [1] } = options
   const closing = new AbortController()
   const { signal } = closing
   const failed = (error: unknown) => log.error({ err: error }, 'a listener to states of devices failed')
   const fleet: LiveFleet = new LiveFleet({ nowMs, heardMs, wants: number => lookups.want(number), failed })
   const shared = { fleet, ask, hourSources, nowMs, aheadMs, metricsOf }
-  const lookups = createLiveLookups({ ...shared, ordinals, pauseMs: lookUpEveryMs })
+  const lookups = createLiveLookups({ ...shared, ordinals, shardsOf, pauseMs: lookUpEveryMs })
   const load = () => loadFleet({ ...shared, want: lookups.want }, signal)
   const loading = createLiveLoading({ load, retryMs, signal, log })
   const ended = (error: unknown) => {

@@ -20,7 +20,7 @@ import { createPool } from './pool.ts'
 import { allFromReadings, type HourSources } from './questdb/hourly-sql.ts'
 import { createRunQuery } from './run-query.ts'
 import { createAnsweringShards } from './shards/answering-shards.ts'
-import { createReadsPlan } from './shards/device-reads.ts'
+import { createReadsPlan, shardsOf } from './shards/device-reads.ts'
 import type { AnalysisQueries, LightQueries } from './task.ts'
 
 export interface QueryOptions {
@@ -58,6 +58,8 @@ export interface Query extends Analyses {
   fleetRows: AskFleetRows
   /** What holds for all shards. */
   hourSources: () => HourSources
+  /** Those that have readings of this device. */
+  shardsOf: (deviceNumber: number) => readonly number[]
   /** The compressed body; undefined when too many compressions are in progress. */
   coded(body: Body, coding: Coding): Buffer | Promise<Buffer> | undefined
   /** Number of queued queries by pool. */
@@ -77,8 +79,9 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
   const answering = createAnsweringShards(shards.length, options.questdbAnswers ?? (() => true))
   const runQuery = createRunQuery({ pool: light, logAvailability, localTimes, answering })
   const runAnalysis = createRunQuery({ pool: analysis, logAvailability, localTimes, answering })
+  const { placement = () => oneShard } = options
   const plan = createReadsPlan({
-    placement: options.placement ?? (() => oneShard),
+    placement,
     hourSources: options.hourSources ?? (() => allFromReadings),
   })
   const fleetText = createFleetText()
@@ -104,6 +107,7 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     insightsOf: insights.of,
     ...analyses,
     hourSources: plan.commonHourSources,
+    shardsOf: number => shardsOf(placement(), [{ number }], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
     fleetRows: createFleetRows({ pool: light, plan, logAvailability, answering }),
     coded: cache.coded,
     cacheStatus: cache.status,

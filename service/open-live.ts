@@ -13,11 +13,11 @@ import { createLiveMetrics } from './live-metrics.ts'
 import type { ServiceShard } from './shards.ts'
 
 interface LiveParts {
-  shards: readonly Pick<ServiceShard, 'questdb'>[]
+  shards: readonly (Pick<ServiceShard, 'questdb'> & { ingest: Pick<Ingest, 'status'> })[]
   ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
   devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
   metrics: Metrics
-  query: Pick<Query, 'fleetRows' | 'hourSources'>
+  query: Pick<Query, 'fleetRows' | 'hourSources' | 'shardsOf'>
   clockMs: Clock
 }
 
@@ -30,10 +30,11 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   /** What was taken up to here has to be applied before QuestDB has all readings that the listener was not told. */
   let isApplied = appliedMark(ingest)
   const isUnapplied = () => !isApplied()
-  const ordinals = () => {
-    const { journal, forwarder } = ingest.status()
-    return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
-  }
+  const ordinals = () =>
+    shards.map(shard => {
+      const { journal, forwarder } = shard.ingest.status()
+      return { taken: journal.ordinal, applied: forwarder.appliedOrdinal }
+    })
   const live = createLive({
     ask: toldFleetRows(query.fleetRows, shared),
     hourSources: query.hourSources,
@@ -41,6 +42,7 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
     heardMs: shared && (() => clockMs() - shared.untoldSeconds() * 1000),
     isCatchingUp: () => isUnapplied() || (shared?.untoldSeconds() ?? 0) > 0,
     ordinals,
+    shardsOf: query.shardsOf,
     metricsOf: createLiveMetrics(metrics, devices),
     log,
     aheadMs: config.TIMESTAMP_AHEAD_SECONDS * 1000,

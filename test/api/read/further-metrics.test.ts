@@ -47,7 +47,7 @@ const live = createLive({
   nowMs: Date.now,
   aheadMs: 300_000,
   isCatchingUp: () => false,
-  ordinals: () => ({ taken: 0, applied: 0 }),
+  ordinals: () => [{ taken: 0, applied: 0 }],
   metricsOf: createLiveMetrics(metrics, devices),
   log: silentLog,
 })
