@@ -58,8 +58,11 @@ export interface SharedJournal {
 }
 
 export interface WritePath<Series, Values extends Timed> {
-  /** Takes one row; its promise resolves when it is on disk, or says why nothing was stored. */
-  accept(series: Series, values: Values): Promise<Outcome>
+  /**
+   * Takes one row; its promise resolves when it is on disk, or says why nothing was stored. `reservedUs`: a stamp that was reserved, for a row without a
+   * time of its own; again with the same one, the row replaces itself.
+   */
+  accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome>
   /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
   append(records: Uint8Array): Promise<Outcome>
   /** The shards that whole records are of; undefined where there is one. */
@@ -71,8 +74,6 @@ export interface WritePath<Series, Values extends Timed> {
   stampUs(): number | undefined
   /** Stamps that are on the disk: no other record gets one of them, also after a restart. */
   reserveStampsUs(count: number): Promise<number[] | Exclude<Outcome, 'stored'>>
-  /** Takes one row with a stamp that was reserved; again with the same one, it replaces itself. */
-  acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome>
   /**
    * Calls the listener with all records that become durable, by whichever way they came, in the order of the journal; what
    * was in the journal at the start is not reported, but for a shared journal: of that the first listener is told all that QuestDB
@@ -148,14 +149,11 @@ export function openWritePath<Series, Values extends Timed>(
   }
 
   return {
-    accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
+    accept: (series, values, reservedUs) => acceptInto(journal, series, values, reservedUs),
     append,
     stampUs: () => journal.stampUs(),
     raiseStamps: medium.stamper.raise,
     reserveStampsUs: count => journal.reserveStampsUs(count),
-    acceptStamped: (series, values, stampUs) => {
-      return new Promise(resolve => journal.append(series, values, resolve, stampUs))
-    },
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
     oldestSentSince: forwarder.oldestSentSince,
@@ -179,6 +177,15 @@ export function openWritePath<Series, Values extends Timed>(
       return closing
     },
   }
+}
+
+export function acceptInto<Series, Values extends Timed>(
+  journal: Pick<Journal<Series, Values>, 'append'>,
+  series: Series,
+  values: Values,
+  reservedUs: number | undefined,
+): Promise<Outcome> {
+  return new Promise(resolve => journal.append(series, values, resolve, reservedUs))
 }
 
 /** Resolves when all is stored, or with the first refusal. */

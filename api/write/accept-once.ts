@@ -11,7 +11,7 @@ import { type IntakeOptions, invalidReading, type KeyedReading, refusalOfWrite }
 import { claimRefusals } from './key-errors.ts'
 
 export interface AcceptOnceOptions {
-  ingest: Pick<Ingest, 'accept' | 'acceptStamped'>
+  ingest: Pick<Ingest, 'accept'>
   claims: Pick<Claims, 'claim' | 'once'>
   earliestMs?: TimeLimits['earliestMs']
 }
@@ -30,9 +30,7 @@ export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptio
       if (found !== device) return refusalOfWrite('DEVICE_SUSPENDED', writer, device.name)
       const fromMs = earliestMs?.() ?? Number.NEGATIVE_INFINITY
       if ((reading.timestampMs ?? fromMs) < fromMs) return invalidReading({ timestamp: expiredReason(fromMs) })
-      return stampUs === undefined
-        ? await ingest.accept(device, reading)
-        : await ingest.acceptStamped(device, reading, stampUs)
+      return await ingest.accept(device, reading, stampUs)
     })
   }
 }

@@ -37,20 +37,12 @@ export async function createShardedWritePath<Series extends { readonly number: n
 
   const pathAt = (shard: number) => (refusal() === undefined ? paths[shard - 1] : undefined)
 
-  async function acceptStamped(series: Series, values: Values, stampUs: number): Promise<Outcome> {
+  async function accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome> {
     const { timestampMs } = values
-    const path = pathAt(shardAt(series.number, timestampMs === undefined ? stampUs : timestampMs * 1000))
-    return path === undefined ? 'full' : await path.acceptStamped(series, values, stampUs)
-  }
-
-  async function accept(series: Series, values: Values): Promise<Outcome> {
-    const { timestampMs } = values
-    if (timestampMs === undefined) {
-      const stampUs = first?.stampUs()
-      return stampUs === undefined ? 'full' : await acceptStamped(series, values, stampUs)
-    }
-    const path = pathAt(shardAt(series.number, timestampMs * 1000))
-    return path === undefined ? 'full' : await path.accept(series, values)
+    const stampUs = timestampMs === undefined ? (reservedUs ?? first?.stampUs()) : undefined
+    const timeUs = timestampMs === undefined ? stampUs : timestampMs * 1000
+    const path = timeUs === undefined ? undefined : pathAt(shardAt(series.number, timeUs))
+    return path === undefined ? 'full' : await path.accept(series, values, stampUs)
   }
 
   async function appendPiece(piece: Uint8Array): Promise<Outcome> {
@@ -74,7 +66,6 @@ export async function createShardedWritePath<Series extends { readonly number: n
     shardsOf: records => shardsOf(records, shardAt),
     stampUs: first.stampUs,
     reserveStampsUs: first.reserveStampsUs,
-    acceptStamped,
     onStored(listener, onMissed) {
       for (const [at, path] of paths.entries()) path.onStored(records => listener(records, at), onMissed)
     },

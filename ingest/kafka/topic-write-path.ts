@@ -8,7 +8,7 @@ import { createDeadLetters } from '../dead-letters.ts'
 import { statusBefore } from '../forwarder/forwarder-status.ts'
 import { Journal } from '../journal/journal.ts'
 import { liveWindowUs, type Timed } from '../journal/record.ts'
-import { appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
+import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
 import type { Kafka } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
 import type { ShardState } from './shard-state.ts'
@@ -66,13 +66,10 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   }
 
   return {
-    accept: (series, values) => new Promise(resolve => journal.append(series, values, resolve)),
+    accept: (series, values, reservedUs) => acceptInto(journal, series, values, reservedUs),
     append,
     stampUs: () => journal.stampUs(),
     reserveStampsUs: count => journal.reserveStampsUs(count),
-    acceptStamped: (series, values, stampUs) => {
-      return new Promise(resolve => journal.append(series, values, resolve, stampUs))
-    },
     // The journal knows of what this process appends alone.
     onStored: feed.onStored,
     revision: feed.revision,

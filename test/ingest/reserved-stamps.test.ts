@@ -24,7 +24,7 @@ test('a reading with a reserved stamp is stored before the bulk data that waits'
   const bulk = sizes.map(size => records(device(2), Array<number>(size).fill(1), stampUs + 1))
   await Promise.all([
     ...bulk.map(piece => ingest.append(piece).then(outcome => order.push(`bulk ${outcome}`))),
-    ingest.acceptStamped(device(1), reading(7), stampUs).then(outcome => order.push(`single ${outcome}`)),
+    ingest.accept(device(1), reading(7), stampUs).then(outcome => order.push(`single ${outcome}`)),
   ])
   t.equal(order.length, bulk.length + 1)
   t.ok(order.includes('single stored') && order.at(-1) === 'bulk stored', 'it does not wait for those before it')

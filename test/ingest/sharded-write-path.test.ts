@@ -17,12 +17,8 @@ function madePath() {
   const made = { outcome: 'stored' as Outcome }
   let stampUs = 1_000_001
   const path: Partial<Path> = {
-    accept: async ({ number }, { timestampMs }) => {
-      taken.push(['accept', number, (timestampMs ?? 0) * 1000])
-      return made.outcome
-    },
-    acceptStamped: async ({ number }, _values, stampUs) => {
-      taken.push(['stamped', number, stampUs])
+    accept: async ({ number }, { timestampMs = 0 }, stampUs) => {
+      taken.push(stampUs === undefined ? ['accept', number, timestampMs * 1000] : ['stamped', number, stampUs])
       return made.outcome
     },
     append: async records => {
@@ -69,7 +65,7 @@ test('a reading without a time gets it before the shard is chosen, one with a ti
   for (const device of [first, second]) t.equal(await path.accept(device, reading()), 'stored')
   t.equal(await path.accept(second, reading(999)), 'stored')
   t.equal(await path.accept(second, reading(1000)), 'stored')
-  t.equal(await path.acceptStamped(second, reading(), 999_999), 'stored')
+  t.equal(await path.accept(second, reading(), 999_999), 'stored')
   t.strictSame(shards[0].taken, [
     ['stamped', 1, 1_000_001],
     ['accept', 2, 999_000],

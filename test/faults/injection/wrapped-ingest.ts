@@ -11,8 +11,9 @@ export function openIngest(options: ingest.IngestOptions): ingest.Ingest {
   const opened = real.openIngest(options)
   return {
     ...opened,
-    async accept(device, reading) {
-      const outcome = await opened.accept(device, reading)
+    async accept(device, reading, reservedUs) {
+      if (reservedUs !== undefined) pass('key-claimed', 'readings')
+      const outcome = await opened.accept(device, reading, reservedUs)
       setImmediate(() => pass('after-ack', 'readings'))
       return outcome
     },
@@ -20,12 +21,6 @@ export function openIngest(options: ingest.IngestOptions): ingest.Ingest {
       const stampsUs = await opened.reserveStampsUs(count)
       pass('stamp-reserved', 'readings')
       return stampsUs
-    },
-    async acceptStamped(...given) {
-      pass('key-claimed', 'readings')
-      const outcome = await opened.acceptStamped(...given)
-      setImmediate(() => pass('after-ack', 'readings'))
-      return outcome
     },
     erase: deadly(opened.erase, 'readings'),
   }

@@ -307,12 +307,8 @@ t.test('what changes while a key is claimed counts: the device, its credential, 
   let fromMs = 0
   const accepted: unknown[] = []
   const ingest = {
-    async accept(_device: object, { timestampMs }: Reading) {
-      accepted.push(timestampMs)
-      return 'stored' as const
-    },
-    async acceptStamped(_device: object, _reading: Reading, timeUs: number) {
-      accepted.push(timeUs)
+    async accept(_device: object, { timestampMs }: Reading, reservedUs?: number) {
+      accepted.push(reservedUs ?? timestampMs)
       return 'stored' as const
     },
   }
