@@ -38,6 +38,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     questdbPg: config.QUESTDB_PG,
     leavesHourlyView: true,
     databaseUrl: config.DATABASE_URL,
+    migratesAlone: true,
     cacheDirectory: config.cacheDirectory,
     environment: config.environment,
     signal,

@@ -31,6 +31,8 @@ export interface StoreOptions {
    * away. A reader that does not need the lock, such as a test, leaves it out.
    */
   lock?: { mode: LockMode; onLost: (error: StartError) => void } | undefined
+  /** For a process without a lock, beside which services and nodes run: it applies migrations only while none of them does. */
+  migratesAlone?: boolean | undefined
   /** Another process sees to the hourly view of an external QuestDB. */
   leavesHourlyView?: boolean | undefined
   /** Aborts a start in progress. */

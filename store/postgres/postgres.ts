@@ -40,6 +40,7 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
     lock = await lockFor(client, options, config)
     const version = await migrateSchema(client, options)
     if (options.lock?.mode === 'shared') await lock?.share()
+    if (options.lock === undefined) await lock?.close()
     const pool = openPool(config, log)
     const monitor = monitorPostgres(pool)
     log.info({ version }, 'PostgreSQL is up')
@@ -71,24 +72,25 @@ export async function openPostgres(options: StoreOptions, signal: AbortSignal): 
  */
 async function lockFor(
   client: pg.Client,
-  { lock, migrationsFolder: folder = migrationsFolder, log }: StoreOptions,
+  { lock, migratesAlone = false, migrationsFolder: folder = migrationsFolder, log }: StoreOptions,
   config: pg.ClientConfig,
 ): Promise<DatabaseLock | undefined> {
-  if (lock === undefined) return undefined
+  if (lock === undefined && !migratesAlone) return undefined
   const take = (mode: LockMode) =>
     lockDatabase({
       makeClient: name => makeClient({ ...config, application_name: name }),
       mode,
-      onLost: lock.onLost,
+      onLost: lock?.onLost ?? (() => undefined),
       log,
     })
-  if (lock.mode === 'exclusive' || (await pendingMigrations(client, folder)).length === 0) return await take(lock.mode)
+  const takeUsual = async () => (lock === undefined ? undefined : await take(lock.mode))
+  if (lock?.mode === 'exclusive' || (await pendingMigrations(client, folder)).length === 0) return await takeUsual()
   try {
     return await take('exclusive')
   } catch (error) {
     // Another node that starts may have changed it meanwhile.
     const pending = await pendingMigrations(client, folder)
-    if (pending.length === 0) return await take('shared')
+    if (pending.length === 0) return await takeUsual()
     if (!(error instanceof StartError)) throw error
     throw new StartError(`The schema of PostgreSQL is to be migrated (${pending.join(', ')}). ${error.message}`)
   }

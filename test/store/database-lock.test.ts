@@ -138,11 +138,12 @@ test('a node migrates alone, and not beside others', async t => {
   const { url } = await startTcpPostgres(t)
   const folder = join(temporaryFolder(t), 'migrations')
   cpSync(migrationsFolder, folder, { recursive: true })
-  const open = async () => {
+  const asNode = { lock: { mode: 'shared', onLost: fails } } as const
+  const asForwarder = { migratesAlone: true } as const
+  const open = async (as: typeof asNode | typeof asForwarder = asNode) => {
     const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
     t.teardown(() => directory.close())
-    const lock = { mode: 'shared', onLost: fails } as const
-    const options = { ...storeOptions(directory), ...nowhere, databaseUrl: url, migrationsFolder: folder, lock }
+    const options = { ...storeOptions(directory), ...nowhere, databaseUrl: url, migrationsFolder: folder, ...as }
     const opened = await openStore(options)
     t.teardown(() => opened.close())
     return opened
@@ -151,14 +152,17 @@ test('a node migrates alone, and not beside others', async t => {
   const [one, other] = await Promise.all([open(), open()])
   t.equal((await one.postgres.query('SELECT FROM schema_migrations')).rowCount, migrationNames(folder).length)
   writeFileSync(join(folder, '999-more.sql'), 'CREATE TABLE more (id integer)')
-  await t.rejects(open(), {
-    name: 'StartError',
-    message:
-      /^The schema of PostgreSQL is to be migrated \(999-more\.sql\)\. 2 nodes of Barograph .* stop all nodes first/,
-  })
+  for (const as of [asNode, asForwarder]) {
+    await t.rejects(open(as), {
+      name: 'StartError',
+      message:
+        /^The schema of PostgreSQL is to be migrated \(999-more\.sql\)\. 2 nodes of Barograph .* stop all nodes first/,
+    })
+  }
   await one.close()
   await other.close()
   const next = await open()
   t.equal((await next.postgres.query('SELECT FROM more')).rowCount, 0)
   t.ok(await open(), 'another one beside it')
+  t.ok(await open(asForwarder), 'and one without a lock')
 })
