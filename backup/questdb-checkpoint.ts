@@ -39,6 +39,19 @@ export async function createCheckpoint(
   throw new BackupError('The tables in QuestDB kept changing, perhaps by an erase job: try again when it has ended.')
 }
 
+/** One that is held is somebody's, who would lose it with ours. */
+export async function assertNoCheckpoint(exec: Exec): Promise<void> {
+  if ((await readStart(exec)) === '') return
+  throw new BackupError('QuestDB holds a checkpoint: wait until that backup has ended, or CHECKPOINT RELEASE it.')
+}
+
+/** The same while rows come: what is applied before is in it, and perhaps more. */
+export async function createOpenCheckpoint(exec: Exec): Promise<Pick<Checkpoint, 'assertHeld'>> {
+  await exec('CHECKPOINT CREATE')
+  const startedAt = await readStart(exec)
+  return { assertHeld: () => assertHeld(exec, startedAt) }
+}
+
 async function readDays(sums: ReadonlyMap<string, OpenDaySums>): Promise<Record<string, DaySums[]>> {
   const days: Record<string, DaySums[]> = {}
   for (const [table, { read }] of sums) days[table] = await read()

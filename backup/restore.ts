@@ -3,13 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { beginRestore, type DataDirectory } from '../store/data-directory.ts'
-import { endNodeEpoch } from '../store/postgres/node-epoch.ts'
-import { makeClient } from '../store/postgres/postgres-connect.ts'
 import { stopPostgresLeftBehind } from '../store/postgres/postgres-server.ts'
 import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
-import { QuestdbError } from '../store/questdb/client/questdb-error.ts'
 import { questdbRoot, stopQuestdbLeftBehind } from '../store/questdb/questdb-server.ts'
 import { StartError } from '../store/start-error.ts'
 import { openStore, type Store } from '../store/store.ts'
@@ -18,10 +14,9 @@ import { BackupError } from './backup-error.ts'
 import { checkBackup, checkContent } from './check-backup.ts'
 import { Copy } from './copy.ts'
 import { type Exec, listSummedTables, openDaySums, untilApplied } from './day-sums.ts'
-import { eraseAgain } from './erased.ts'
 import type { Manifest } from './manifest.ts'
 import type { ManifestHead } from './manifest-lines.ts'
-import { copyTablesIn, setSequences } from './postgres-tables.ts'
+import { assertEmptyDatabase, fillPostgres, refusalOf } from './restore-postgres.ts'
 
 export interface RestoreOptions {
   /** Of the backup. */
@@ -55,6 +50,9 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
   onStep('checking the backup')
   const manifest = checkBackup(folder, version, () => undefined)
+  if (manifest.head.topics !== undefined) {
+    throw new BackupError('The backup is of shards, which Kafka has the journals of: see barograph shards restore.')
+  }
   await assertEmptyDatabase(options.store.databaseUrl)
   const { directory, clear, finish, abandon } = beginRestore(options.dataDirectory)
   try {
@@ -80,30 +78,6 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     files: files.length,
     bytes: files.reduce((total, { bytes }) => total + bytes, 0),
     rows,
-  }
-}
-
-/** What the backup or the machine is to blame for, in a sentence; a fault of this program stays as it is. */
-function refusalOf(error: unknown): unknown {
-  const isOfDatabase = error instanceof pg.DatabaseError || error instanceof QuestdbError
-  const isOfSystem = error instanceof Error && 'syscall' in error
-  return isOfDatabase || isOfSystem ? new BackupError(`The backup cannot be restored (${error.message}).`) : error
-}
-
-/** An external one: what is in it is somebody's. */
-async function assertEmptyDatabase(databaseUrl: string | undefined): Promise<void> {
-  if (databaseUrl === undefined) return
-  const client = makeClient({ connectionString: databaseUrl })
-  try {
-    await client.connect()
-    const { rows } = await client.query('SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1')
-    if (rows.length === 0) return
-    throw new BackupError('The database at DATABASE_URL has tables: empty it, or give another one.')
-  } catch (error) {
-    if (error instanceof BackupError) throw error
-    throw new BackupError(`The database at DATABASE_URL cannot be used (${(error as Error).message}).`)
-  } finally {
-    await client.end().catch(() => undefined)
   }
 }
 
@@ -137,27 +111,12 @@ async function fillAndCheck(
   const store = await openStore({ ...options, directory, lastMigration, lock })
   try {
     onStep('PostgreSQL')
-    await fillPostgres(store, folder, head.postgres)
+    await fillPostgres(store.connectPostgres, folder, head.postgres)
     onStep('QuestDB')
     await store.questdb.ready
     await checkQuestdb(store, head.questdb)
   } finally {
     await store.close()
-  }
-}
-
-async function fillPostgres(store: Store, folder: string, postgres: ManifestHead['postgres']): Promise<void> {
-  const client = await store.connectPostgres()
-  try {
-    await client.query('BEGIN')
-    await copyTablesIn(client, folder, postgres.tables)
-    await setSequences(client, postgres.sequences)
-    await eraseAgain(client, postgres.eraseAgain)
-    await client.query('COMMIT')
-    await endNodeEpoch(client)
-    await client.query('ANALYZE')
-  } finally {
-    await client.end().catch(() => undefined)
   }
 }
 

@@ -7,12 +7,12 @@ import { BackupError } from './backup-error.ts'
 import { manifestName } from './manifest.ts'
 import { partNames } from './manifest-lines.ts'
 
-/** Makes it, or takes an empty one; its real path. */
-export function prepareTarget(path: string, dataDirectory: string): string {
+/** Makes it, or takes an empty one; its real path. Not within the data directory, where there is one. */
+export function prepareTarget(path: string, dataDirectory: string | undefined): string {
   if (!isAbsolute(path)) throw new BackupError(`${path} is not an absolute path.`)
   try {
     const target = join(realpathSync(dirname(path)), basename(path))
-    const below = relative(realpathSync(dataDirectory), target)
+    const below = dataDirectory === undefined ? '..' : relative(realpathSync(dataDirectory), target)
     if (!below.startsWith('..')) throw new BackupError(`${path} is in the data directory: give another folder.`)
     makeEmpty(target)
     return target

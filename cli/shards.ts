@@ -1,18 +1,15 @@
-/** `barograph shards`: adds a shard, and shows them. It asks PostgreSQL, Kafka and QuestDB themselves, by the settings. */
+/**
+ * `barograph shards`: adds a shard, shows them, and makes and restores backups of them. It asks PostgreSQL, Kafka and QuestDB
+ * themselves, by the settings.
+ */
 
 import type { Command } from 'commander'
-import { readPlacement } from '../ingest/kafka/placement-rows.ts'
-import { readShardHolders } from '../ingest/kafka/shard-holder.ts'
-import { topicsOf } from '../ingest/kafka/topic-names.ts'
-import { bucketsOf, shardCountOf } from '../placement/added-shard.ts'
-import type { Placement } from '../placement/placement.ts'
-import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { addShard, dayText } from './add-shard.ts'
+import { backUpAllShards, restoreAllShards } from './backup-shards.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
-import { withKafka } from './kafka.ts'
-import { printJson, printTable, printText } from './output.ts'
-import { withPostgres } from './with-postgres.ts'
+import { bytesText, printJson, printTable, printText } from './output.ts'
+import { listShards, shardsTable } from './shards-list.ts'
 
 const addHelp = `
 QUESTDB_SHARDS names the QuestDB of the new shard behind those of the others. Readings of every so many devices go to it from
@@ -24,12 +21,27 @@ Example:
 
 const dayPattern = /^\d{4}-\d\d-\d\d$/
 
+const backupHelp = `
+The service runs. For each shard the command of --copy is run, by sh, while its QuestDB keeps the files of a checkpoint: SHARD is its
+number, and FOLDER is a folder of the backup. It copies db and .checkpoint of QuestDB's root there, or makes a snapshot of them elsewhere.
+
+Example:
+  barograph shards backup /backups/monday --copy \\
+    'rsync -a questdb-$SHARD:/var/lib/questdb/db questdb-$SHARD:/var/lib/questdb/.checkpoint "$FOLDER/"'`
+
+const restoreHelp = `
+The database at DATABASE_URL has to be empty, and no process may run. Put db and .checkpoint of each shard into the root of its QuestDB,
+with an empty file _restore beside them, before that is started. What the topics have of later times is sent again.
+
+Example:
+  barograph shards restore /backups/monday`
+
 interface Json {
   json?: boolean
 }
 
 export function defineShards(command: Command, context: CommandContext): void {
-  const { streams, readSettings } = context
+  const { streams } = context
   command
     .command('add')
     .description('add the next shard: its topics, and the day from which on it has a share of the devices')
@@ -46,97 +58,45 @@ export function defineShards(command: Command, context: CommandContext): void {
       }
     })
   command
+    .command('backup')
+    .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, the QuestDB of each shard')
+    .argument('<folder>', 'new or empty folder')
+    .requiredOption('--copy <command>', 'copies the QuestDB of one shard')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', backupHelp)
+    .action(async (folder: string, { copy, json }: Json & { copy: string }) => {
+      const done = await backUpAllShards(context, folder, copy)
+      if (json === true) printJson(streams, done)
+      else
+        printText(
+          streams.stdout,
+          `backed up to ${folder}: ${done.shards} shards, ${done.files} files, ${bytesText(done.bytes)}\n`,
+        )
+    })
+  command
+    .command('restore')
+    .description('check a backup of shards and restore PostgreSQL and the offsets of the topics from it')
+    .argument('<folder>', 'folder of the backup')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', restoreHelp)
+    .action(async (folder: string, { json }: Json) => {
+      const restored = await restoreAllShards(context, folder)
+      if (json === true) printJson(streams, restored)
+      else {
+        const lines = restored.topics.map(({ name, offset }) => `topic ${name}: sent again from offset ${offset} on\n`)
+        printText(streams.stdout, `restored the backup of ${restored.createdAt}\n${lines.join('')}`)
+      }
+    })
+  command
     .command('list')
     .description('show the shards with their QuestDBs, their shares of the devices and who forwards them')
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExample:\n  barograph shards list')
     .action(async ({ json }: Json) => {
-      const config = readSettings()
-      const [placement, holders] = await withPostgres(config, async client => {
-        return [await readPlacement(client), await readShardHolders(client)] as const
-      })
-      const lags = await lagsOf(context, shardCountOf(placement))
-      const { QUESTDB_HTTP: http, QUESTDB_PG: pg, QUESTDB_SHARDS = [] } = config
-      const addresses = [{ http, pg }, ...QUESTDB_SHARDS].map(addressText)
-      const shown = shardsOf(placement, Date.now() * 1000).map(shard => ({
-        ...shard,
-        questdb: addresses[shard.shard - 1] ?? null,
-        forwarder: holders.get(`s${shard.shard}`) ?? null,
-        lag_groups: lags[shard.shard - 1] ?? null,
-      }))
+      const shown = await listShards(context)
       if (json === true) printJson(streams, shown)
-      else printTable(streams, [header, ...shown.map(rowOf)])
+      else printTable(streams, shardsTable(shown))
     })
-}
-
-interface ShownShard {
-  shard: number
-  /** Of 4096. */
-  buckets: number
-  /** The next epoch, and what it has then. */
-  next: { from: string; buckets: number } | null
-}
-
-function shardsOf(placement: Placement, nowUs: number): ShownShard[] {
-  const count = shardCountOf(placement)
-  const now = placement.findLast(({ fromUs }) => fromUs <= nowUs)
-  const next = placement.find(({ fromUs }) => fromUs > nowUs)
-  const [before, after] = [now, next].map(epoch => epoch && bucketsOf(epoch.shards, count))
-  return Array.from({ length: count }, (_, at) => ({
-    shard: at + 1,
-    buckets: before?.[at] ?? 0,
-    next: next === undefined ? null : { from: dayText(next.fromUs), buckets: after?.[at] ?? 0 },
-  }))
-}
-
-/** Groups of readings that wait for QuestDB. */
-async function lagsOf(context: CommandContext, count: number): Promise<(number | null)[]> {
-  const committed = await withPostgres(context.readSettings(), async client => {
-    const { rows } = await client.query<{ topic: string; committed: number | null }>(
-      'SELECT topic, committed_offset::float8 AS committed FROM shard_topics',
-    )
-    return new Map(rows.map(row => [row.topic, row.committed]))
-  })
-  return await withKafka(context, async (kafka, { topicPrefix }) => {
-    const lags: (number | null)[] = []
-    for (let shard = 1; shard <= count; shard++) {
-      const { readings } = topicsOf(topicPrefix, shard)
-      const partition = await kafka.partition(readings)
-      const { start, end } = await partition.offsets().finally(() => partition.close())
-      lags.push(Math.max(0, end - Math.max(start, committed.get(readings) ?? start)))
-    }
-    return lags
-  })
-}
-
-function addressText({ http, pg }: { http: string | undefined; pg: string | undefined }): string {
-  const { host, port } = parseQuestdbAddress(http, pg).http
-  return `${host}:${port}`
-}
-
-const header = ['shard', 'QuestDB', 'buckets', 'next', 'groups that wait', 'forwarder']
-
-function rowOf({
-  shard,
-  questdb,
-  buckets,
-  next,
-  lag_groups,
-  forwarder,
-}: ShownShard & {
-  questdb: string | null
-  forwarder: string | null
-  lag_groups: number | null
-}): string[] {
-  const then = next === null ? '-' : `${next.buckets} from ${next.from}`
-  return [
-    String(shard),
-    questdb ?? 'not in QUESTDB_SHARDS',
-    String(buckets),
-    then,
-    String(lag_groups ?? '-'),
-    forwarder ?? '-',
-  ]
 }
 
 function dayUs(text: string): number {

@@ -5,12 +5,17 @@ import type { Config } from '../settings/config.ts'
 import { connectFailure, makeClient } from '../store/postgres/postgres-connect.ts'
 import { CommandError } from './command-error.ts'
 
+const queryTimeoutMs = 30_000
+
+/** Ends statements after 30 seconds, unless it is to wait for what takes long. */
 export async function withPostgres<Result>(
   { DATABASE_URL }: Pick<Config, 'DATABASE_URL'>,
   use: (client: pg.Client) => Promise<Result>,
+  { takesLong = false } = {},
 ): Promise<Result> {
   if (DATABASE_URL === undefined) throw new CommandError('DATABASE_URL is not set, and several shards need it')
-  const client = makeClient({ connectionString: DATABASE_URL, query_timeout: 30_000 })
+  const limit = takesLong ? {} : { query_timeout: queryTimeoutMs }
+  const client = makeClient({ connectionString: DATABASE_URL, ...limit })
   try {
     await client.connect()
   } catch (error) {

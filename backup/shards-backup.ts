@@ -1,0 +1,153 @@
+/**
+ * Makes a backup of several shards while they run. The order of the parts is what makes them fit (docs/backup.md):
+ *
+ * 1. Everything that was acknowledged before is in QuestDB, and the committed offsets of the topics are noted.
+ * 2. Each QuestDB makes a checkpoint: it has all records before these offsets, and perhaps later ones.
+ * 3. The files of the checkpoints are copied, by a command of the operator's, since they are on other machines.
+ * 4. PostgreSQL is copied, so it has every device and station that the rows are of.
+ *
+ * After a restore what comes behind the offsets is sent again from the topics, as after a kill of a forwarder.
+ */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Log } from '../store/log.ts'
+import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
+import { BackupError } from './backup-error.ts'
+import { digestFile } from './copied-file.ts'
+import { Copy, type FileEntry } from './copy.ts'
+import { listDone, listDoneSince } from './erased.ts'
+import { writeManifest } from './manifest.ts'
+import { formatVersion, type ManifestHead } from './manifest-lines.ts'
+import { beginSnapshot, copyTablesOut, listMigrations, listSequences } from './postgres-tables.ts'
+import { assertNoCheckpoint, createOpenCheckpoint, releaseCheckpoint } from './questdb-checkpoint.ts'
+import { clearTarget, prepareTarget } from './target.ts'
+
+export interface ShardsBackupOptions {
+  /** Of the backup; new or empty. */
+  folder: string
+  postgres: pg.Client
+  /** Where each topic ended when the backup began. */
+  ends: ReadonlyMap<string, number>
+  /** Of shard 1, of shard 2 and so on. */
+  questdbs: readonly QuestdbHttp[]
+  /** Copies the files of the QuestDB of a shard, while its checkpoint is held, into the folder or elsewhere. */
+  copyQuestdb(shard: number, folder: string): Promise<void>
+  /** A folder with secrets that the restored service needs. */
+  secrets: string | undefined
+  /** Of this program. */
+  version: string
+  signal: AbortSignal
+  onStep: (step: string) => void
+  log: Log
+}
+
+type Offsets = NonNullable<ManifestHead['topics']>
+
+const execTimeoutMs = 120_000
+const pauseMs = 500
+
+/** Resolves to the number of files and bytes in the folder. Rejects with a BackupError for what an operator can mend; then nothing is left. */
+export async function backUpShards(options: ShardsBackupOptions): Promise<{ files: number; bytes: number }> {
+  const { postgres, signal, onStep } = options
+  const target = prepareTarget(options.folder, undefined)
+  try {
+    onStep('waiting until QuestDB has what was acknowledged')
+    const topics = await untilCommitted(options)
+    const doneBefore = await listDone(postgres)
+    const questdbVersion = await copyQuestdbs(options, target)
+    onStep('PostgreSQL')
+    await postgres.query(beginSnapshot)
+    const eraseAgain = await listDoneSince(postgres, doneBefore)
+    const { tables, files } = await copyTablesOut(postgres, target, signal)
+    const { rows } = await postgres.query<{ server_version: string }>('SHOW server_version')
+    const [migrations, sequences] = [await listMigrations(postgres), await listSequences(postgres)]
+    await postgres.query('COMMIT')
+    files.push(...copySecrets(options.secrets, target), ...(await digestQuestdbs(target, signal)))
+    const head: ManifestHead = {
+      format: formatVersion,
+      version: options.version,
+      createdAt: new Date().toISOString(),
+      questdb: { version: questdbVersion, days: {} },
+      postgres: { version: rows[0]?.server_version ?? '', migrations, tables, sequences, eraseAgain },
+      topics,
+    }
+    writeManifest(target, { head, files })
+    return { files: files.length, bytes: files.reduce((total, { bytes }) => total + bytes, 0) }
+  } catch (error) {
+    clearTarget(target)
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+/** The offsets from which on a QuestDB may lack records. */
+async function untilCommitted({ postgres, ends, signal }: ShardsBackupOptions): Promise<Offsets> {
+  for (;;) {
+    signal.throwIfAborted()
+    const { rows } = await postgres.query<{ name: string; offset: number | null }>(
+      // Where one is asked for, what comes behind a rewind is sent again.
+      'SELECT topic AS name, LEAST(committed_offset, rewind_to)::float8 AS offset FROM shard_topics WHERE topic = ANY($1)',
+      [[...ends.keys()]],
+    )
+    const offsets = new Map(rows.map(({ name, offset }) => [name, offset ?? 0]))
+    const topics = [...ends.keys()].map(name => ({ name, offset: offsets.get(name) ?? 0 }))
+    if (topics.every(({ name, offset }) => offset >= (ends.get(name) ?? 0))) return topics
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Resolves to the version of the first one. */
+async function copyQuestdbs(options: ShardsBackupOptions, target: string): Promise<string> {
+  const clients = options.questdbs.map(address => createQuestdbClient(address))
+  const execs = clients.map(client => (sql: string) => client.exec(sql, execTimeoutMs))
+  const pause = () => sleep(pauseMs)
+  const held: typeof execs = []
+  try {
+    const checkpoints: Awaited<ReturnType<typeof createOpenCheckpoint>>[] = []
+    for (const [at, exec] of execs.entries()) {
+      options.signal.throwIfAborted()
+      options.onStep(`checkpoint of shard ${at + 1}`)
+      await assertNoCheckpoint(exec)
+      held.push(exec)
+      checkpoints.push(await createOpenCheckpoint(exec))
+    }
+    for (const [at, checkpoint] of checkpoints.entries()) {
+      options.signal.throwIfAborted()
+      options.onStep(`QuestDB of shard ${at + 1}`)
+      await options.copyQuestdb(at + 1, join(target, 'questdb', `s${at + 1}`))
+      await checkpoint.assertHeld()
+    }
+    const build = String((await execs[0]?.('SELECT build'))?.[0]?.[0] ?? '')
+    return (/QuestDB (\S+?),/.exec(build)?.[1] ?? build).slice(0, 100)
+  } finally {
+    await Promise.all(held.map(exec => releaseCheckpoint(exec, options.log, pause)))
+    for (const client of clients) client.close()
+  }
+}
+
+function copySecrets(from: string | undefined, target: string): readonly FileEntry[] {
+  if (from === undefined) return []
+  const copy = new Copy(target, () => undefined)
+  copy.run({ kind: 'tree', from, path: 'secrets' })
+  copy.sync()
+  return copy.entries
+}
+
+/** Of what the command has put into the folder. */
+async function digestQuestdbs(target: string, signal: AbortSignal): Promise<FileEntry[]> {
+  const files: FileEntry[] = []
+  const listed = readdirSync(target, { recursive: true, withFileTypes: true })
+  for (const entry of listed) {
+    const path = join(entry.parentPath, entry.name).slice(target.length + 1)
+    if (!path.startsWith('questdb/') || entry.isDirectory()) continue
+    if (!entry.isFile()) throw new BackupError(`${join(target, path)} is neither a file nor a folder.`)
+    files.push({ path, ...digestFile(join(target, path), () => undefined) })
+    await nextTurn()
+    signal.throwIfAborted()
+  }
+  return files
+}
