@@ -1,5 +1,6 @@
 /** Adds a shard: looks at its QuestDB, makes its topics, and then commits the epoch in which it has readings. */
 
+import type pg from 'pg'
 import { addEpoch, epochsMax, readPlacement } from '../ingest/kafka/placement-rows.ts'
 import { prepareTopic } from '../ingest/kafka/prepare-topics.ts'
 import { topicsOf } from '../ingest/kafka/topic-names.ts'
@@ -8,12 +9,11 @@ import { epochAheadMs, nextEpochUs } from '../placement/next-epoch.ts'
 import type { Epoch, Placement } from '../placement/placement.ts'
 import type { Config } from '../settings/config.ts'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
-import { createQuestdbClient } from '../store/questdb/client/questdb-client.ts'
-import { readingsTable } from '../store/tables.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { tryQuestdb } from './doctor-databases.ts'
 import { refuseWeak, withKafka } from './kafka.ts'
+import { assertNoReadings, beforeStart, hasReadings } from './shard-from-start.ts'
 import { withPostgres } from './with-postgres.ts'
 
 interface AddedShard {
@@ -25,20 +25,29 @@ interface AddedShard {
 }
 
 const dayUs = 86_400_000_000
-const askTimeoutMs = 10_000
 
-/** `fromUs`: the start of a UTC day. */
-export async function addShard(context: CommandContext, fromUs: number | undefined): Promise<AddedShard> {
-  const config = context.readSettings()
-  return await withPostgres(config, async client => {
-    const shard = shardCountOf(await readPlacement(client)) + 1
-    await checkQuestdb(config, shard)
-    const topics = await makeTopics(context, shard)
-    await client.query('BEGIN')
-    const epoch = await addEpoch(client, placement => nextEpoch(placement, { config, shard, fromUs }))
-    await client.query('COMMIT')
-    return { shard, from: dayText(epoch.fromUs), buckets: bucketsOf(epoch.shards, shard)[shard - 1] ?? 0, topics }
+/** `from`: the start of a UTC day in microseconds, or `start` for a service that has no readings yet and does not run. */
+export async function addShard(context: CommandContext, from: number | 'start' | undefined): Promise<AddedShard> {
+  return await withPostgres(context.readSettings(), async client => {
+    const work = () => add(context, client, from)
+    return from === 'start' ? await beforeStart(context, client, work) : await work()
   })
+}
+
+async function add(
+  context: CommandContext,
+  client: pg.Client,
+  from: number | 'start' | undefined,
+): Promise<AddedShard> {
+  const config = context.readSettings()
+  const shard = shardCountOf(await readPlacement(client)) + 1
+  await checkQuestdb(config, shard)
+  if (from === 'start') await assertNoReadings(context, shard - 1)
+  const topics = await makeTopics(context, shard)
+  await client.query('BEGIN')
+  const epoch = await addEpoch(client, placement => nextEpoch(placement, { config, shard, from }))
+  await client.query('COMMIT')
+  return { shard, from: dayText(epoch.fromUs), buckets: bucketsOf(epoch.shards, shard)[shard - 1] ?? 0, topics }
 }
 
 async function checkQuestdb({ QUESTDB_SHARDS = [] }: Config, shard: number): Promise<void> {
@@ -48,15 +57,7 @@ async function checkQuestdb({ QUESTDB_SHARDS = [] }: Config, shard: number): Pro
   }
   const { ok, finding } = await tryQuestdb(setting.http, setting.pg, 'QUESTDB_SHARDS')
   if (!ok) throw new CommandError(`shard ${shard}: ${finding}`)
-  const client = createQuestdbClient(parseQuestdbAddress(setting.http, setting.pg).http)
-  try {
-    const isThere = `SELECT count() FROM tables() WHERE table_name = '${readingsTable}'`
-    if (Number((await client.exec(isThere, askTimeoutMs))[0]?.[0]) === 0) return
-    const [row] = await client.exec(`SELECT count() FROM ${readingsTable}`, askTimeoutMs)
-    if (Number(row?.[0]) === 0) return
-  } finally {
-    client.close()
-  }
+  if (!(await hasReadings(parseQuestdbAddress(setting.http, setting.pg)))) return
   throw new CommandError(`shard ${shard}: its QuestDB has readings, and those of a new shard would be among them`)
 }
 
@@ -73,23 +74,32 @@ async function makeTopics(context: CommandContext, shard: number): Promise<strin
 interface Wanted {
   config: Config
   shard: number
-  fromUs: number | undefined
+  from: number | 'start' | undefined
 }
 
-function nextEpoch(placement: Placement, { config, shard, fromUs }: Wanted): Epoch {
+/** No reading may have an earlier time (ingest/reading.ts). */
+const earliestUs = Date.UTC(2000, 0, 1) * 1000
+
+function nextEpoch(placement: Placement, { config, shard, from }: Wanted): Epoch {
   const last = placement.at(-1)
   if (last === undefined || shardCountOf(placement) !== shard - 1) {
     throw new CommandError(`shard ${shard} was added meanwhile`)
   }
   if (placement.length > epochsMax) throw new CommandError(`there are ${epochsMax} epochs, which is the most`)
+  const shards = withAddedShard(last.shards, shard - 1)
+  if (from === 'start') {
+    const fromUs = Math.max(dayUs, last.fromUs + dayUs)
+    if (fromUs <= earliestUs) return { fromUs, shards }
+    throw new CommandError('there is an epoch that begins later: use --from with a day to come')
+  }
   const aheadMs = epochAheadMs + 1000 * (config.TIMESTAMP_AHEAD_SECONDS + config.NODE_LEASE_SECONDS)
   const firstUs = Math.max(nextEpochUs(Date.now() * 1000, aheadMs * 1000), last.fromUs + dayUs)
-  if (fromUs !== undefined && fromUs < firstUs) {
+  if (from !== undefined && from < firstUs) {
     throw new CommandError(
-      `${dayText(fromUs)} is too early: all processes have to know of it; the first day is ${dayText(firstUs)}`,
+      `${dayText(from)} is too early: all processes have to know of it; the first day is ${dayText(firstUs)}`,
     )
   }
-  return { fromUs: fromUs ?? firstUs, shards: withAddedShard(last.shards, shard - 1) }
+  return { fromUs: from ?? firstUs, shards }
 }
 
 /** Of a moment, UTC. */

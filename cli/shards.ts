@@ -16,8 +16,9 @@ QUESTDB_SHARDS names the QuestDB of the new shard behind those of the others. Re
 the start of that day on, and what was stored before stays where it is. Until then start each process again, one by one, with the
 same QUESTDB_SHARDS.
 
-Example:
-  barograph shards add --from 2026-12-01`
+Examples:
+  barograph shards add --from 2026-12-01
+  barograph shards add --from-start`
 
 const dayPattern = /^\d{4}-\d\d-\d\d$/
 
@@ -46,10 +47,16 @@ export function defineShards(command: Command, context: CommandContext): void {
     .command('add')
     .description('add the next shard: its topics, and the day from which on it has a share of the devices')
     .option('--from <day>', 'UTC day, as 2026-12-01 (default: the first one that is possible)')
+    .option(
+      '--from-start',
+      'for a service that has no readings yet and does not run: the shard has its share of all times',
+    )
     .option('--json', 'print as JSON')
     .addHelpText('after', addHelp)
-    .action(async ({ from, json }: Json & { from?: string }) => {
-      const added = await addShard(context, from === undefined ? undefined : dayUs(from))
+    .action(async ({ from, fromStart, json }: Json & { from?: string; fromStart?: boolean }) => {
+      if (from !== undefined && fromStart === true) throw new CommandError('give --from or --from-start', exitUsage)
+      const day = from === undefined ? undefined : dayUs(from)
+      const added = await addShard(context, fromStart === true ? 'start' : day)
       if (json === true) printJson(streams, added)
       else {
         const { shard, from, buckets, topics } = added
