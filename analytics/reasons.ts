@@ -19,6 +19,12 @@ export const reasonTexts = {
 export type ReasonText = (typeof reasonTexts)[keyof typeof reasonTexts]
 
 /** Codes, of pairs of series in `correlations` and `compare_data`. */
-export const pairReasons = ['no_data', 'insufficient_data', 'constant', 'lag_not_significant'] as const
+export const pairReasons = [
+  'no_data',
+  'insufficient_data',
+  'constant',
+  'too_few_independent',
+  'lag_not_significant',
+] as const
 
 export type PairReason = (typeof pairReasons)[number]

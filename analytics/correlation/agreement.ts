@@ -2,23 +2,36 @@
  * How well two instruments agree, cell by cell: Bland and Altman's bias with limits of agreement (1986), errors,
  * correlation, the orthogonal line of b on a, and by how much b follows a. Everything is taken from the stretch from the
  * first to the last cell that both could have measured: what one of them saw before the other existed says nothing of the two.
+ *
+ * Two of one thing need no test: where their differences have 2 % or less of the variance of both, they go together, however
+ * few of the cells count as independent. That is a coefficient of additivity 2·s_ab/(s_a² + s_b²) of 0.98 (Zegers and ten
+ * Berge, Psychometrika 50 (1985) 17).
  */
 
 import { orNull } from '../or-null.ts'
 import type { PairReason } from '../reasons.ts'
 import { momentsOf } from '../summary/moments.ts'
-import { seriesTransform } from './block-spectra.ts'
-import { correlation, correlationSeries } from './correlation.ts'
-import { significantLag } from './lag.ts'
-import { type Line, orthogonalLine } from './orthogonal-line.ts'
+import type { GridFrame } from '../time/grid.ts'
+import type { LocalTime } from '../time/local-time.ts'
+import { createBeyondDay, effectiveCountBeyondDay } from './beyond-day.ts'
+import { type SeriesTransform, seriesTransform } from './block-spectra.ts'
+import { centredProducts } from './centred-products.ts'
+import { type Correlation, correlation, correlationSeries } from './correlation.ts'
+import { alignedLag, type Lag, significantLag } from './lag.ts'
+import { orthogonalLine } from './orthogonal-line.ts'
 
 const lagMaxMs = 24 * 3_600_000
+const additivityMin = 0.98
+const level = 0.05
 /** As the limits are published; a normal distribution has 95 % between them. */
 const limitSpreads = 1.96
 
+/** Whether a rising a goes with a rising b. */
+export type AgreementVerdict = 'together' | 'no_link'
+
 /**
  * Null stands for what does not exist. `reason` says why there is no correlation, and then nothing that builds on it; or why
- * there is no lag.
+ * there is no verdict, or no lag.
  */
 export interface Agreement {
   /** Cells in which both have a value. */
@@ -38,17 +51,27 @@ export interface Agreement {
   /** Positive when b follows a. */
   readonly lag_seconds: number | null
   readonly lag_r: number | null
+  readonly verdict: AgreementVerdict | null
   readonly reason: PairReason | null
 }
 
-/** Cells of `stepMs` in order, as many of both; NaN where missing. */
-export function agreementOf(aCells: Float64Array, bCells: Float64Array, stepMs: number): Agreement {
+/** Cells in order, as many of both; NaN where missing. `local`: the clock by which they have a day. */
+export function agreementOf(
+  aCells: Float64Array,
+  bCells: Float64Array,
+  { startMs, stepMs }: Pick<GridFrame, 'startMs' | 'stepMs'>,
+  local: Pick<LocalTime, 'offsetMs'>,
+): Agreement {
   const [from, to] = commonStretch(aCells, bCells)
   const a = aCells.subarray(from, to)
   const b = bCells.subarray(from, to)
-  const { n, pearson, nEffective, pValue, spearman, reason } = correlation(correlationSeries(a), correlationSeries(b))
+  const frame = { startMs: startMs + from * stepMs, stepMs, cells: a.length }
+  const correlated = correlation(correlationSeries(a), correlationSeries(b))
+  const { n, pearson, nEffective, pValue, spearman } = correlated
   const { bias, sd_diff, ...errors } = differencesOf(a, b)
-  const relation = reason === null ? relationOf(a, b, stepMs, nEffective) : noRelation
+  const areAlike = pearson !== null && additivity(a, b) >= additivityMin
+  const verdict = areAlike ? 'together' : verdictOf(correlated)
+  const lag = pearson === null ? null : areAlike ? lagOfAlike(a, b, frame) : verdict && lagOf(a, b, { n, frame, local })
   const hasLimits = bias !== null && sd_diff !== null
   return {
     n,
@@ -60,9 +83,29 @@ export function agreementOf(aCells: Float64Array, bCells: Float64Array, stepMs: 
     p_value: pValue,
     spearman,
     limits_of_agreement: hasLimits ? [bias - limitSpreads * sd_diff, bias + limitSpreads * sd_diff] : null,
-    ...relation,
-    reason: n === 0 ? 'no_data' : (reason ?? (relation.lag_seconds === null ? 'lag_not_significant' : null)),
+    ...(pearson === null ? noLine : (orthogonalLine(a, b) ?? noLine)),
+    lag_seconds: lag && (lag.lag * stepMs) / 1000,
+    lag_r: lag && lag.r,
+    verdict,
+    reason: reasonOf(correlated, verdict, lag),
   }
+}
+
+function verdictOf({ pearson, pValue }: Correlation): AgreementVerdict | null {
+  if (pearson === null || pValue === null) return null
+  return pearson > 0 && pValue <= level ? 'together' : 'no_link'
+}
+
+function reasonOf({ n, reason }: Correlation, verdict: AgreementVerdict | null, lag: Lag | null): PairReason | null {
+  if (n === 0) return 'no_data'
+  if (verdict === null) return reason
+  return lag === null ? 'lag_not_significant' : null
+}
+
+/** 1 of series that differ by no more than a constant. */
+function additivity(a: Float64Array, b: Float64Array): number {
+  const { xx, yy, xy } = centredProducts(a, b)
+  return (2 * xy) / (xx + yy)
 }
 
 /** [from, to) from the later first value to the earlier last one; not ascending when the two never met. */
@@ -85,16 +128,32 @@ function differencesOf(a: Float64Array, b: Float64Array): Pick<Agreement, 'bias'
   }
 }
 
-type Relation = Pick<Agreement, 'slope' | 'intercept' | 'lag_seconds' | 'lag_r'>
+const noLine = { slope: null, intercept: null }
 
-const noRelation: Relation = { slope: null, intercept: null, lag_seconds: null, lag_r: null }
+function lagOfAlike(a: Float64Array, b: Float64Array, { stepMs }: GridFrame): Lag | null {
+  const transforms = transformsOf(a, b, stepMs)
+  return transforms && alignedLag(...transforms)
+}
 
-function relationOf(a: Float64Array, b: Float64Array, stepMs: number, nEffective: number | null): Relation {
-  const { slope, intercept }: Line | typeof noRelation = orthogonalLine(a, b) ?? noRelation
+interface Compared {
+  /** Cells that both have. */
+  readonly n: number
+  readonly frame: GridFrame
+  readonly local: Pick<LocalTime, 'offsetMs'>
+}
+
+function lagOf(a: Float64Array, b: Float64Array, { n, frame, local }: Compared): Lag | null {
+  const { days, rest } = createBeyondDay(frame, local)
+  const [aRest, bRest] = [rest(a), rest(b)]
+  if (aRest === undefined || bRest === undefined) return null
+  const transforms = transformsOf(aRest, bRest, frame.stepMs)
+  return transforms && significantLag(...transforms, effectiveCountBeyondDay(n, aRest, bRest, days), [a, b])
+}
+
+/** Null where one of the two does not vary. */
+function transformsOf(a: Float64Array, b: Float64Array, stepMs: number): [SeriesTransform, SeriesTransform] | null {
   const lagMax = Math.floor(lagMaxMs / stepMs)
-  const aTransform = seriesTransform(a, lagMax)
-  const bTransform = seriesTransform(b, lagMax, [aTransform])
-  if (aTransform === undefined || bTransform === undefined) return { ...noRelation, slope, intercept }
-  const found = significantLag(aTransform, bTransform, nEffective)
-  return { slope, intercept, lag_seconds: found && (found.lag * stepMs) / 1000, lag_r: found?.r ?? null }
+  const ofA = seriesTransform(a, lagMax)
+  const ofB = seriesTransform(b, lagMax, [ofA])
+  return ofA === undefined || ofB === undefined ? null : [ofA, ofB]
 }

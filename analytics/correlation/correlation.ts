@@ -1,32 +1,36 @@
 /**
  * Pearson's and Spearman's correlation of two series of cells, with p-values for series that have memory.
  *
- * Effective count (Bretherton et al. 1999): n_eff = n·(1 − a_x·a_y)/(1 + a_x·a_y), clipped to 2 … n, with the lag-1
- * autocorrelation a of each series on its own cells. t = r·√((n_eff − 2)/(1 − r²)) has n_eff − 2 degrees of freedom;
- * the 95 % interval is tanh(atanh r ± 1.959963984540054/√(n_eff − 3)) (Fisher). With n_eff = n that is
- * `scipy.stats.pearsonr`.
+ * With n_eff pairs that count as independent, t = r·√((n_eff − 2)/(1 − r²)) has n_eff − 2 degrees of freedom; the 95 %
+ * interval is tanh(atanh r ± 1.959963984540054/√(n_eff − 3)) (Fisher). With n_eff = n that is `scipy.stats.pearsonr`.
+ * Below five of them there is neither: of so few nothing can be told from chance.
  */
 
 import { hourOfDayRemoved } from '../decomposition/deseasonalise.ts'
-import { isConstant, momentsOf } from '../summary/moments.ts'
-import { lagOneAutocorrelation } from './autocorrelation.ts'
+import { isConstant, isRounding, momentsOf } from '../summary/moments.ts'
 import { centredProducts } from './centred-products.ts'
+import { effectiveCount, type Memory, memoryOf } from './effective-count.ts'
 import { midRanks } from './ranks.ts'
 import { normalQuantile975, studentTwoSidedP } from './student.ts'
 
 /** Fewer pairs than this make no correlation. */
 const pairsMin = 10
+/** Fewer independent ones make no verdict. */
+const independentMin = 5
 
 export interface CorrelationSeries {
   /** Cells in order, NaN where missing. */
   readonly values: Float64Array
-  /** Lag-1 autocorrelation of all its cells, NaN without one. */
-  readonly memory: number
+  /** Of all its cells, NaN without one. */
+  readonly memory: Memory
   /** Mid-ranks of the observed values in order: right for every pair in which none of them is left out. */
   readonly ranks: Float64Array
 }
 
-/** What does not exist is null; `reason` says why there is no correlation at all. */
+/**
+ * What does not exist is null; `reason` says why there is no correlation at all, or, with `too_few_independent`, why there
+ * are no p-values and no interval of the one that there is.
+ */
 export interface Correlation {
   readonly n: number
   readonly nEffective: number | null
@@ -37,15 +41,11 @@ export interface Correlation {
   readonly spearmanPValue: number | null
   /** Pearson's after each series' mean of the local hour of day was taken away; null with fewer than 33 hours. */
   readonly deseasonalised: number | null
-  readonly reason: 'insufficient_data' | 'constant' | null
+  readonly reason: 'insufficient_data' | 'constant' | 'too_few_independent' | null
 }
 
 export function correlationSeries(values: Float64Array): CorrelationSeries {
-  return {
-    values,
-    memory: lagOneAutocorrelation(values),
-    ranks: midRanks(values.filter(value => !Number.isNaN(value))),
-  }
+  return { values, memory: memoryOf(values), ranks: midRanks(values.filter(value => !Number.isNaN(value))) }
 }
 
 /**
@@ -65,6 +65,7 @@ export function correlation(
   if (isConstant(xMoments) || isConstant(yMoments)) return none(n, 'constant')
   const pearson = pearsonCorrelation(pairs.x, pairs.y)
   const nEffective = effectiveCount(n, x.memory, y.memory)
+  const told = isEnough(nEffective) ? nEffective : null
   const spearman = pearsonCorrelation(
     n === x.ranks.length ? x.ranks : midRanks(pairs.x),
     n === y.ranks.length ? y.ranks : midRanks(pairs.y),
@@ -73,12 +74,12 @@ export function correlation(
     n,
     nEffective,
     pearson,
-    pValue: correlationP(pearson, nEffective),
-    ci95: correlationInterval(pearson, nEffective),
+    pValue: correlationP(pearson, told),
+    ci95: correlationInterval(pearson, told),
     spearman,
-    spearmanPValue: correlationP(spearman, nEffective),
+    spearmanPValue: correlationP(spearman, told),
     deseasonalised: deseasonalisedCorrelation(pairs),
-    reason: null,
+    reason: told === null ? 'too_few_independent' : null,
   }
 }
 
@@ -95,13 +96,9 @@ export function pairedCorrelation(x: Float64Array, y: Float64Array): { r: number
   return { r, pairs }
 }
 
-/** n_eff of `n` pairs of series with these lag-1 autocorrelations; null when one of them is not known. */
-export function effectiveCount(n: number, xMemory: number, yMemory: number): number | null {
-  const product = xMemory * yMemory
-  if (Number.isNaN(product)) return null
-  // With a product of −1 or less, which only rounding could give, every pair counts.
-  if (product <= -1) return n
-  return Math.min(n, Math.max(2, (n * (1 - product)) / (1 + product)))
+/** Whether so many independent pairs make a verdict; not when their number is not known. */
+export function isEnough(nEffective: number | null): nEffective is number {
+  return nEffective !== null && nEffective >= independentMin
 }
 
 /** Two-sided p of a correlation; null without it or with n_eff of 2 or less. */
@@ -151,11 +148,6 @@ function deseasonalisedCorrelation({ x, y, localHours }: Pairs): number | null {
   const xRest = hourOfDayRemoved(x, localHours)
   const yRest = hourOfDayRemoved(y, localHours)
   return isRounding(xRest, x) || isRounding(yRest, y) ? null : pearsonCorrelation(xRest, yRest)
-}
-
-function isRounding(rest: Float64Array, values: Float64Array): boolean {
-  const { min, max } = momentsOf(values)
-  return !(momentsOf(rest).std > 1e-12 * Math.max(Math.abs(min), Math.abs(max)))
 }
 
 function none(n: number, reason: 'insufficient_data' | 'constant'): Correlation {

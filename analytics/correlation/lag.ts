@@ -1,9 +1,12 @@
 /**
  * By how much one series follows another, when that is more than chance.
  *
+ * The lag is sought without the mean course of the day: two series that have nothing in common but a day would follow each
+ * other by as much as their highest hours are apart.
+ *
  * The tapered cross-correlation ranks the lags: untapered, the few pairs of a long lag would win too often. The
- * correlation that is reported is Pearson's over the pairs of that lag, with their own means and spreads, so that it
- * never leaves −1 … 1.
+ * correlation that is reported is Pearson's of the values as they are over the pairs of that lag, with their own means and
+ * spreads, so that it never leaves −1 … 1.
  *
  * A lag is significant when its p is at most 0.05 divided by the number of lags: the first step of Holm's test (1979),
  * which looks at the largest of them. p is that of Student's t with the effective count of Bretherton et al. (1999), in
@@ -24,8 +27,19 @@ export interface Lag {
   readonly r: number
 }
 
-/** `nEffective`: that of the two series at lag 0. Null when no lag is significant. */
-export function significantLag(x: SeriesTransform, y: SeriesTransform, nEffective: number | null): Lag | null {
+/** Two series on one grid. */
+type Pair = readonly [Float64Array, Float64Array]
+
+/**
+ * `x` and `y`: of what the lag is sought in; `nEffective`: of these at lag 0. `reported`: the cells as they are. Null when no
+ * lag is significant.
+ */
+export function significantLag(
+  x: SeriesTransform,
+  y: SeriesTransform,
+  nEffective: number | null,
+  reported: Pair = [x.values, y.values],
+): Lag | null {
   const crossed = crossCorrelation(x, y)
   const best = largestCrossCorrelation(crossed)
   if (best === null || nEffective === null) return null
@@ -34,7 +48,18 @@ export function significantLag(x: SeriesTransform, y: SeriesTransform, nEffectiv
   const lags = crossed.r.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
   const share = Math.min(1, pairs / (crossed.pairs[crossed.lagMax] as number))
   const p = correlationP(r, nEffective * share)
-  return r !== null && p !== null && p * lags <= level ? { lag, r } : null
+  if (p === null || p * lags > level) return null
+  const told = correlationAt(...reported, lag).r
+  return told === null ? null : { lag, r: told }
+}
+
+/** The lag of the largest positive correlation of two series that are known to go together; null where none is positive. */
+export function alignedLag(x: SeriesTransform, y: SeriesTransform): Lag | null {
+  const crossed = crossCorrelation(x, y)
+  const best = largestCrossCorrelation({ ...crossed, r: crossed.r.map(value => Math.max(0, value)) })
+  if (best === null || best.r === 0) return null
+  const { r } = correlationAt(x.values, y.values, best.lag)
+  return r === null ? null : { lag: best.lag, r }
 }
 
 /** Of the observed x_t and y_{t + lag}. */

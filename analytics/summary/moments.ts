@@ -73,6 +73,12 @@ export function isConstant({ min, max, std }: Moments): boolean {
   return min === max || std <= 1e-12 * Math.max(Math.abs(min), Math.abs(max))
 }
 
+/** Whether what was left of these values is no more than the rounding of the subtraction. */
+export function isRounding(rest: Float64Array, values: Float64Array): boolean {
+  const { min, max } = momentsOf(values)
+  return !(momentsOf(rest).std > 1e-12 * Math.max(Math.abs(min), Math.abs(max)))
+}
+
 export interface ObservedSpread {
   readonly mean: number
   /** Population standard deviation of the observed values; 0 when they are all equal. */

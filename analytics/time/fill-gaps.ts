@@ -15,7 +15,7 @@ import { hourOfDayMeans } from '../decomposition/deseasonalise.ts'
 export function fillGaps(cells: Float64Array, hours: Uint8Array): Float64Array {
   const profile = closeRound(hourOfDayMeans(cells, hours))
   const filled = cells.map((value, cell) => value - (profile[hours[cell] as number] as number))
-  interpolate(filled)
+  bridgeGaps(filled)
   for (let cell = 0; cell < cells.length; cell++) {
     const value = cells[cell] as number
     // An observed cell is given back as it was, without what subtracting and adding would cost it.
@@ -24,7 +24,8 @@ export function fillGaps(cells: Float64Array, hours: Uint8Array): Float64Array {
   return filled
 }
 
-function interpolate(values: Float64Array): void {
+/** Fills what is missing in place: on a straight line between its neighbours, beyond the ends with the nearest value. */
+export function bridgeGaps(values: Float64Array): void {
   let last = -1
   for (let index = 0; index < values.length; index++) {
     const value = values[index] as number
@@ -42,11 +43,14 @@ function fillBetween(values: Float64Array, from: number, to: number): void {
   for (let index = from + 1; index < to; index++) values[index] = start + slope * (index - from)
 }
 
-/** Interpolates three days of the profile in a row, so that the gap over midnight closes, and keeps the middle one. */
-function closeRound(profile: Float64Array): Float64Array {
+/**
+ * Interpolates three days of a profile in a row, so that the gap over midnight closes, and keeps the middle one. Throws a
+ * RangeError when nothing was observed.
+ */
+export function closeRound(profile: Float64Array): Float64Array {
   if (profile.every(Number.isNaN)) throw new RangeError('no cell was observed')
   const days = new Float64Array(3 * profile.length)
   for (let day = 0; day < 3; day++) days.set(profile, day * profile.length)
-  interpolate(days)
+  bridgeGaps(days)
   return days.slice(profile.length, 2 * profile.length)
 }

@@ -93,17 +93,18 @@ export function buildCompare(input: CompareInput): string {
   })
 }
 
-function metricText({ a, b, local, withTimes }: CompareInput, metric: AirMetric, hours: Float64Array): string {
+function metricText({ a, b, startMs, local, withTimes }: CompareInput, metric: AirMetric, hours: Float64Array): string {
   const style: PointStyle = { local, withTimes }
   const aMeans = meansOf(a.hourly, metric, hours)
   const bMeans = meansOf(b.hourly, metric, hours)
+  const agreement = agreementOf(aMeans, bMeans, { startMs, stepMs: hourMs }, local)
   const differences = aMeans.map((mean, hour) => mean - (bMeans[hour] as number))
   return objectText({
     unit: JSON.stringify(units[metric]),
     a: pointsText(style, hours, aMeans),
     b: pointsText(style, hours, bMeans),
     diff: pointsText(style, hours, differences),
-    stats: JSON.stringify(agreementOf(aMeans, bMeans, hourMs) satisfies Comparison[AirMetric]['stats']),
+    stats: JSON.stringify(agreement satisfies Comparison[AirMetric]['stats']),
   } satisfies Texts<Comparison[AirMetric]>)
 }
 

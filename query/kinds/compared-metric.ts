@@ -38,12 +38,13 @@ export function comparedText(a: ComparedSamples, b: ComparedSamples, window: Buc
   const [ofA, ofB] = [hourValues(a, starts, style.local), hourValues(b, starts, style.local)]
   const isDirection = kind === 'direction'
   const diff = isDirection ? directionDifferences(ofA, ofB) : ofA.map((value, hour) => value - (ofB[hour] as number))
+  const agreement = () => agreementOf(ofA, ofB, { startMs: window.startMs, stepMs: hourMs }, style.local)
   return objectText({
     ...head,
     a: pointsText(style, starts, ofA),
     b: pointsText(style, starts, ofB),
     diff: pointsText(style, starts, diff),
-    stats: JSON.stringify(isDirection ? directionAgreement(diff) : agreementOf(ofA, ofB, hourMs)),
+    stats: JSON.stringify(isDirection ? directionAgreement(diff) : agreement()),
   })
 }
 

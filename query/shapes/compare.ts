@@ -22,6 +22,8 @@ const Agreement = z.strictObject({
   intercept: z.number().nullable(),
   lag_seconds: z.number().nullable(),
   lag_r: Coefficient.nullable(),
+  /** Null where too few hours count as independent. */
+  verdict: z.enum(['together', 'no_link']).nullable(),
   reason: z.enum(pairReasons).nullable(),
 })
 

@@ -19,7 +19,8 @@ const Pair = z.strictObject({
   ci95: z.tuple([Coefficient, Coefficient]).readonly().nullable(),
   spearman: Coefficient.nullable(),
   spearman_p_value: Share.nullable(),
-  significant: z.boolean(),
+  /** Null where too few hours count as independent. */
+  significant: z.boolean().nullable(),
   r_deseasonalised: Coefficient.nullable(),
   lag_seconds: z.number().nullable(),
   lag_r: Coefficient.nullable(),

@@ -1,30 +1,30 @@
 /** How the metrics and the dew point go together, by the hour, and how far one is behind the other. */
 
+import { createBeyondDay, effectiveCountBeyondDay } from '../../analytics/correlation/beyond-day.ts'
 import { type Correlation, correlation, correlationSeries } from '../../analytics/correlation/correlation.ts'
 import { holmSignificant } from '../../analytics/correlation/holm.ts'
-import { significantLag } from '../../analytics/correlation/lag.ts'
+import { type Lag, significantLag } from '../../analytics/correlation/lag.ts'
+import { detachBuffers } from '../../limits/detach-buffers.ts'
 import type { Stats } from '../shapes/stats.ts'
-import type { Transforms } from './transforms.ts'
-import { quantityColumns, type StatsWindow } from './window.ts'
+import { type Transforms, transformsBeyondDay } from './transforms.ts'
+import { quantityColumns, type StatsColumn, type StatsWindow } from './window.ts'
 
 /** Without a reading there are no pairs. */
 export function correlationsPart(window: StatsWindow, transforms: Transforms): Stats['correlations'] {
   const { timesMs, hourly, fine, localHours } = window
   const n = occupiedCells(timesMs, hourly.frame.stepMs)
   if (n === 0) return { grid_seconds: null, n, pairs: [] }
-  const pairsOfSeries = pairsIn(
-    quantityColumns(window).map(({ name, hours }) => ({ name, hours: correlationSeries(hours) })),
-  )
+  const lags = createLags(window, transforms)
+  const series = quantityColumns(window).map(column => ({ column, hours: correlationSeries(column.hours) }))
+  const pairsOfSeries = pairsIn(series)
   const all = pairsOfSeries.map(([a, b]) => correlation(a.hours, b.hours, localHours))
   const significant = holmSignificant(all.map(({ pValue }) => pValue))
-  const pairs = pairsOfSeries.map(([{ name: a }, { name: b }], place): Stats['correlations']['pairs'][number] => {
+  const pairs = pairsOfSeries.map(([a, b], place): Stats['correlations']['pairs'][number] => {
     const one = all[place] as Correlation
-    const [x, y] = [transforms.get(a), transforms.get(b)]
-    const isKnown = one.reason === null && x !== undefined && y !== undefined
-    const found = isKnown ? significantLag(x, y, one.nEffective) : null
+    const found = one.reason === null ? lags.between(a.column, b.column, one.n) : null
     return {
-      a,
-      b,
+      a: a.column.name,
+      b: b.column.name,
       n: one.n,
       n_eff: one.nEffective,
       pearson: one.pearson,
@@ -32,14 +32,36 @@ export function correlationsPart(window: StatsWindow, transforms: Transforms): S
       ci95: one.ci95,
       spearman: one.spearman,
       spearman_p_value: one.spearmanPValue,
-      significant: significant[place] as boolean,
+      significant: one.reason === 'too_few_independent' ? null : (significant[place] as boolean),
       r_deseasonalised: one.deseasonalised,
       lag_seconds: found && (found.lag * fine.frame.stepMs) / 1000,
       lag_r: found?.r ?? null,
       reason: one.reason ?? (found === null ? 'lag_not_significant' : null),
     }
   })
+  lags.release()
   return { grid_seconds: hourly.frame.stepMs / 1000, n, pairs }
+}
+
+/** Lags are sought on the fine grid; how much counts as independent is told by the hour. */
+function createLags(window: StatsWindow, transforms: Transforms) {
+  const { fine, hourly, local } = window
+  const beyondDay = createBeyondDay(hourly.frame, local)
+  const hours = new Map(quantityColumns(window).map(({ name, hours }) => [name, beyondDay.rest(hours)]))
+  const rests = transformsBeyondDay(window, createBeyondDay(fine.frame, local), transforms)
+
+  return {
+    /** `n`: the hours that both have. */
+    between(a: StatsColumn, b: StatsColumn, n: number): Lag | null {
+      const [x, y] = [rests.get(a.name), rests.get(b.name)]
+      const [ofA, ofB] = [hours.get(a.name), hours.get(b.name)]
+      if (x === undefined || y === undefined || ofA === undefined || ofB === undefined) return null
+      const independent = effectiveCountBeyondDay(n, ofA, ofB, beyondDay.days)
+      return significantLag(x, y, independent, [a.cells, b.cells])
+    },
+    /** The masks are those of the whole series, which stay. */
+    release: () => detachBuffers([...rests.values()].flatMap(rest => (rest ? [rest.spectra] : []))),
+  }
 }
 
 /** Each with each once, in their order. */

@@ -1,15 +1,26 @@
 /** Each quantity's series on the fine grid, transformed once for all that asks how it goes with others and with itself. */
 
+import type { BeyondDay } from '../../analytics/correlation/beyond-day.ts'
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { dayMs, quantityColumns, type StatsWindow } from './window.ts'
 
 /** By name; undefined where nothing was observed or nothing varies. */
 export type Transforms = ReadonlyMap<string, SeriesTransform | undefined>
 
+/** Those of the series less their mean course of the day, in which lags are sought. */
+export function transformsBeyondDay(window: StatsWindow, { rest }: BeyondDay, whole: Transforms): Transforms {
+  const lagMax = lagMaxOf(window)
+  const made = quantityColumns(window).map(({ name, cells }) => {
+    const left = rest(cells)
+    // The same cells are missing, whose transform takes as long.
+    return [name, left && seriesTransform(left, lagMax, [whole.get(name)])] as const
+  })
+  return new Map(made)
+}
+
 /** For lags of up to a day between two of them. */
 export function transformsOf(window: StatsWindow): Transforms {
-  const { fine } = window
-  const lagMax = Math.max(0, Math.min(Math.floor(dayMs / fine.frame.stepMs), fine.frame.cells - 1))
+  const lagMax = lagMaxOf(window)
   const made: (SeriesTransform | undefined)[] = []
   const transforms = quantityColumns(window).map(({ name, cells, cellMoments }) => {
     const transform = seriesTransform(cells, lagMax, made, cellMoments)
@@ -17,4 +28,8 @@ export function transformsOf(window: StatsWindow): Transforms {
     return [name, transform] as const
   })
   return new Map(transforms)
+}
+
+function lagMaxOf({ fine: { frame } }: StatsWindow): number {
+  return Math.max(0, Math.min(Math.floor(dayMs / frame.stepMs), frame.cells - 1))
 }

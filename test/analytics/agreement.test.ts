@@ -5,11 +5,13 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { type Agreement, agreementOf } from '../../analytics/correlation/agreement.ts'
 import { orthogonalLine } from '../../analytics/correlation/orthogonal-line.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, withLoss } from './series.ts'
 
-const hourMs = 3_600_000
 const nan = Number.NaN
+const frame = { startMs: 0, stepMs: 3_600_000 }
+const utc = createLocalTime('UTC')
 
 interface Case extends Agreement {
   name: string
@@ -35,19 +37,21 @@ const tolerances = {
 const figures = Object.keys(tolerances) as (keyof typeof tolerances)[]
 
 function hourly(a: ArrayLike<number>, b: ArrayLike<number>): Agreement {
-  return agreementOf(Float64Array.from(a), Float64Array.from(b), hourMs)
+  return agreementOf(Float64Array.from(a), Float64Array.from(b), frame, utc)
 }
 
 test('every figure is the references’', async t => {
   for (const { name, a, b, ...expected } of readFixture<Case[]>('agreement')) {
-    const found = agreementOf(floats(a), floats(b), hourMs)
+    const found = agreementOf(floats(a), floats(b), frame, utc)
     t.strictSame(Object.keys(found), [...Object.keys(expected), 'reason'], name)
     const wrong = figures.filter(figure => !(deviation(found[figure], expected[figure]) <= tolerances[figure]))
     t.strictSame(wrong, [], name)
+    t.equal(found.verdict, expected.verdict, name)
     for (const [side, limit] of (expected.limits_of_agreement ?? []).entries()) {
       t.ok(deviation(found.limits_of_agreement?.[side] ?? null, limit) < 1e-10, `${name}: ${limit}`)
     }
-    t.equal(found.reason, expected.lag_seconds === null ? 'lag_not_significant' : null, name)
+    const lack = expected.verdict === null ? 'too_few_independent' : 'lag_not_significant'
+    t.equal(found.reason, expected.lag_seconds === null ? lack : null, name)
   }
 })
 
@@ -67,6 +71,7 @@ test('a series agrees with itself entirely', async t => {
     slope: 1,
     intercept: 0,
     lag_seconds: 0,
+    verdict: 'together',
     reason: null,
   })
   t.ok(Math.abs((lag_r ?? nan) - 1) < 1e-12 && n_eff !== null && n_eff > 2)
@@ -79,7 +84,7 @@ test('a series agrees with itself entirely', async t => {
 
 test('what does not exist is null, and the reason says why', async t => {
   const relation = { pearson: null, n_eff: null, p_value: null, spearman: null }
-  const after = { slope: null, intercept: null, lag_seconds: null, lag_r: null }
+  const after = { slope: null, intercept: null, lag_seconds: null, lag_r: null, verdict: null }
   const nothing = { n: 0, bias: null, sd_diff: null, mae: null, rmse: null, ...relation, limits_of_agreement: null }
   const noData = { ...nothing, ...after, reason: 'no_data' }
   t.strictSame(hourly([], []), noData)

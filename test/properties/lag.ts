@@ -1,7 +1,7 @@
 /** Whether one series follows another. */
 
 import { autoregressive, uniform } from '../analytics/series.ts'
-import { ask, every, hourMs, seriesOf } from '../query/stats/stats-of.ts'
+import { ask, dayMs, every, hourMs, minuteMs, seriesOf } from '../query/stats/stats-of.ts'
 import type { Property } from './property.ts'
 
 const hours = 720
@@ -27,7 +27,47 @@ function falseLags(phi: number): Property {
   }
 }
 
+const grids = [
+  { stepMs: hourMs, shortRuns: 20 },
+  { stepMs: 5 * minuteMs, shortRuns: 5 },
+]
+
+/** Two series of 30 days that have nothing in common but a day, of twice the deviation of the noise that they are in. */
+function lagOfDays(phi: number, stepMs: number, shiftHours: number, seed: number): number | null {
+  const cells = (hours * hourMs) / stepMs
+  const amplitude = 2 / Math.sqrt(1 - phi * phi)
+  const [x, y] = [autoregressive(cells, phi, 2 * seed), autoregressive(cells, phi, 7919 * seed + 1)]
+  const day = (cell: number, shift: number) =>
+    amplitude * Math.sin((2 * Math.PI * (cell * stepMs - shift * hourMs)) / dayMs)
+  const series = seriesOf(every(stepMs, startMs, cells), {
+    temperature: (_, cell) => (x[cell] as number) + day(cell, 0),
+    humidity: (_, cell) => (y[cell] as number) + day(cell, shiftHours),
+  })
+  return ask({ series }).correlations.pairs[0].lag_seconds
+}
+
 export const lagProperties: readonly Property[] = [
+  ...grids.flatMap(({ stepMs, shortRuns }) =>
+    [0, 0.7, 0.9].flatMap(phi =>
+      [0, 3].map(shift => ({
+        name: `a lag between AR(1) ${phi} series every ${stepMs / 1000} s that share a day, ${shift} h apart`,
+        atMost: 0.05,
+        shortRuns,
+        run: (seed: number) => lagOfDays(phi, stepMs, shift, seed) !== null,
+      })),
+    ),
+  ),
+  {
+    name: 'a lag of 3 h found, of AR(1) 0.9 series of which one is the other later, with a day in both',
+    atLeast: 0.95,
+    run: seed => {
+      const source = autoregressive(hours + 3, 0.9, seed)
+      const day = (hour: number) => 4 * Math.sin((2 * Math.PI * hour) / 24)
+      const first = source.slice(3).map((value, hour) => value + day(hour))
+      const second = source.slice(0, hours).map((value, hour) => value + day(hour))
+      return pairOf(first, second).lag_seconds === 3 * 3600
+    },
+  },
   ...[0.5, 0.7, 0.9, 0.95].map(falseLags),
   {
     name: 'a lag of 3 h found, of a series that follows another with half of its variance as noise',

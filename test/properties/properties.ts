@@ -1,6 +1,8 @@
 /** All properties, by subject. */
 
+import { agreementProperties } from './agreement.ts'
 import { autocorrelationProperties } from './autocorrelation.ts'
+import { correlationProperties } from './correlation.ts'
 import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
 import type { Property } from './property.ts'
@@ -11,6 +13,8 @@ import { trendProperties } from './trend.ts'
 
 export const properties: readonly Property[] = [
   ...reportingProperties,
+  ...correlationProperties,
+  ...agreementProperties,
   ...lagProperties,
   ...autocorrelationProperties,
   ...labelProperties,

@@ -39,6 +39,7 @@ const stats: Agreement = {
   intercept: null,
   lag_seconds: null,
   lag_r: null,
+  verdict: null,
   reason: 'constant',
 }
 const point = (hour: number, v: number) => ({ t: hour * hourMs, v, d: '2026-01-01 00:00' })

@@ -204,6 +204,8 @@ t.test('what goes together', async t => {
   t.match(pairSentence({ ...pair, lag_seconds: -3600 }, builtInQuantities), /temperature follows humidity by 1 hour/)
   t.match(pairSentence({ ...pair, significant: false }, builtInQuantities), /no more than chance/)
   const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
+  const untold = pairSentence({ ...pair, significant: null }, builtInQuantities)
+  t.equal(untold, 'Temperature and humidity: no clear link (too few independent hours).')
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
 })
 
@@ -249,6 +251,7 @@ t.test('how two devices agree', async t => {
     lag_seconds: 3600,
     lag_r: 0.98,
     reason: null,
+    verdict: 'together',
   }
   const compared = { quantity: temperature, a: 'roof', b: 'porch' }
   const told = (changes: Partial<Agreement>) => plain(agreementSentences(compared, { ...stats, ...changes }))
@@ -259,8 +262,11 @@ t.test('how two devices agree', async t => {
   )
   t.match(told({ bias: -0.04 }), /^roof and porch read the same on average/)
   t.match(told({ bias: -0.5, lag_seconds: -7200 }), /0.5 °C less than porch.*roof follows porch by 2 hours/)
-  t.match(told({ pearson: -0.8 }), /move against each other, closely/)
-  t.match(told({ p_value: 0.3 }), /no more than chance/)
+  t.match(told({ pearson: -0.8, verdict: 'no_link' }), /move against each other, closely/)
+  t.match(told({ p_value: 0.3, verdict: 'no_link' }), /No clear link \(correlation 0\.97\)/)
+  const few = { p_value: null, verdict: null, reason: 'too_few_independent' } as const
+  t.match(told(few), /No clear link \(too few independent hours, correlation 0\.97\)/)
+  t.match(told({ ...few, verdict: 'together', reason: null }), /rise and fall together very closely/)
   t.match(told({ pearson: null, reason: 'constant' }), /One of the two does not vary/)
   t.equal(told({ bias: null }), 'There is no hour in which both have a value.')
 })

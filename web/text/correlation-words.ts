@@ -12,6 +12,7 @@ const sentenceOfReason: Record<string, string> = {
   no_data: 'There is no hour in which both have a value.',
   insufficient_data: 'There are fewer than ten hours in which both have a value.',
   constant: 'One of the two does not vary.',
+  too_few_independent: 'No clear link (too few independent hours).',
 }
 
 /** Why there is no correlation. */

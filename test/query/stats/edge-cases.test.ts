@@ -177,9 +177,10 @@ test('nine readings: no correlation, no autocorrelation, no season; ten hours co
   t.match(ten.correlations.pairs[0], {
     n: 10,
     pearson: -1,
-    p_value: 0,
+    p_value: null,
+    significant: null,
     lag_seconds: null,
-    reason: 'lag_not_significant',
+    reason: 'too_few_independent',
   })
 })
 

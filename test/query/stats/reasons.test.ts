@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { test } from 'tap'
 import { agreementOf } from '../../../analytics/correlation/agreement.ts'
 import { pairReasons, reasonTexts } from '../../../analytics/reasons.ts'
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { autoregressive } from '../../analytics/series.ts'
 import { ask, every, hourMs, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const one = autoregressive(720, 0.9, 1)
 const other = autoregressive(720, 0.9, 2)
+const walk = autoregressive(720, 1, 3)
+const otherWalk = autoregressive(720, 1, 4)
 
 type Values = (timeMs: number, place: number) => number
 
@@ -29,7 +32,9 @@ const answers = [
   answerTo(720, (_, place) => (place % 9 < 5 ? (one[place] as number) : Number.NaN)),
   answerTo(480, (_, place) => place * place),
   answerTo(720, (_, place) => (place % 50 === 0 ? 21 : 20)),
-  agreementOf(new Float64Array(0), new Float64Array(0), hourMs),
+  answerTo(24, column(walk), column(otherWalk)),
+  answerTo(720, column(walk)),
+  agreementOf(new Float64Array(0), new Float64Array(0), { startMs, stepMs: hourMs }, createLocalTime('UTC')),
 ]
 
 function* reasonsIn(value: unknown): Generator<unknown> {

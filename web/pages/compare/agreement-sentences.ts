@@ -41,12 +41,16 @@ function isNothing(difference: number, quantity: Quantity): boolean {
   return Number(shownDifference(Math.abs(difference), quantity).toFixed(quantity.decimals)) === 0
 }
 
-function togetherSentences({ a, b }: Compared, { pearson, p_value, lag_seconds, reason }: Agreement): string[] {
+function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
+  const { pearson, p_value, verdict, lag_seconds, reason } = stats
   if (pearson === null) return [pairReasonSentence(reason)]
   const r = `correlation ${decimalText(pearson, 2)}`
-  if (p_value === null || p_value > 0.05) return [`They go together no more than chance would have it (${r}).`]
-  const how =
-    pearson < 0 ? `move against each other, ${closeness(pearson)}` : `rise and fall together ${closeness(pearson)}`
+  if (verdict === null) return [`No clear link (too few independent hours, ${r}).`]
+  const areOpposite = pearson < 0 && p_value !== null && p_value <= 0.05
+  if (verdict === 'no_link' && !areOpposite) return [`No clear link (${r}).`]
+  const how = areOpposite
+    ? `move against each other, ${closeness(pearson)}`
+    : `rise and fall together ${closeness(pearson)}`
   return [`The two ${how} (${r}).`, ...lagSentences(a, b, lag_seconds)]
 }
 

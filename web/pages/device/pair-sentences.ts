@@ -19,6 +19,7 @@ export function pairSentence(
   if (pearson === null) return ''
   const [nameOfA, withinOfA] = [quantities.of(a).name, nameWithin(quantities.of(a))]
   const nameOfB = nameWithin(quantities.of(b))
+  if (significant === null) return `${nameOfA} and ${nameOfB}: no clear link (too few independent hours).`
   if (!significant) return `${nameOfA} and ${nameOfB} go together no more than chance would have it.`
   const way = pearson > 0 ? 'rises' : 'falls'
   const sentence = `As ${withinOfA} rises, ${nameOfB} ${way}${closenessText(pearson)}`

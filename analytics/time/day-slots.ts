@@ -1,0 +1,69 @@
+/** A series without its mean course of the local day: what is left is what two series share beyond having a day. */
+
+import { closeRound } from './fill-gaps.ts'
+import { type GridFrame, gridStepsSeconds } from './grid.ts'
+import type { LocalTime } from './local-time.ts'
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+/** So many values make the mean of a slot. */
+const valuesOfSlotMin = 5
+
+/**
+ * The width of a slot of the day: the grid's step, or a longer one where a step has too few values; an hour at most. Slots wider
+ * than a cell leave a little of the day in all series alike.
+ */
+export function daySlotMs({ stepMs }: Pick<GridFrame, 'stepMs'>, observed: number): number {
+  const widths = gridStepsSeconds.map(seconds => seconds * 1000)
+  return widths.find(slotMs => slotMs >= stepMs && (observed * slotMs) / dayMs >= valuesOfSlotMin) ?? hourMs
+}
+
+/** Where the middle of each cell is in the local day, in slots: a whole number is the start of one. */
+export function daySlots(
+  { startMs, stepMs, cells }: GridFrame,
+  local: Pick<LocalTime, 'offsetMs'>,
+  slotMs: number,
+): Float64Array {
+  const positions = new Float64Array(cells)
+  for (let cell = 0; cell < cells; cell++) {
+    const middleMs = startMs + (cell + 0.5) * stepMs
+    const localMs = (middleMs + local.offsetMs(middleMs)) % dayMs
+    positions[cell] = (localMs < 0 ? localMs + dayMs : localMs) / slotMs
+  }
+  return positions
+}
+
+/**
+ * The values less the mean of their time of day, linear between the middles of two slots: with plain steps, what is left of a
+ * steep morning would be a saw tooth that all series have. `positions`: of `daySlots`, `slots`: how many a day has. NaN stays NaN.
+ */
+export function dayRemoved(values: Float64Array, positions: Float64Array, slots: number): Float64Array {
+  const rest = values.slice()
+  const profile = slotMeans(values, positions, slots)
+  if (profile === undefined) return rest
+  for (let cell = 0; cell < rest.length; cell++) {
+    const middle = (positions[cell] as number) - 0.5
+    const before = Math.floor(middle)
+    const share = middle - before
+    const mean = (1 - share) * (profile[(before + slots) % slots] as number)
+    rest[cell] = (rest[cell] as number) - mean - share * (profile[(before + 1) % slots] as number)
+  }
+  return rest
+}
+
+/** Undefined without any value; a slot without one lies between its neighbours. */
+function slotMeans(values: Float64Array, positions: Float64Array, slots: number): Float64Array | undefined {
+  const sums = new Float64Array(slots)
+  const counts = new Float64Array(slots)
+  // Distances from one of the values: pressures would lose digits in plain sums.
+  const origin = values.find(value => !Number.isNaN(value))
+  if (origin === undefined) return
+  for (let cell = 0; cell < values.length; cell++) {
+    const value = values[cell] as number
+    if (Number.isNaN(value)) continue
+    const slot = Math.floor(positions[cell] as number)
+    sums[slot] = (sums[slot] as number) + (value - origin)
+    counts[slot] = (counts[slot] as number) + 1
+  }
+  return closeRound(sums.map((sum, slot) => origin + sum / (counts[slot] as number)))
+}

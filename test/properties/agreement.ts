@@ -1,0 +1,87 @@
+/** Whether two instruments measure the same. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Agreement, agreementOf } from '../../analytics/correlation/agreement.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { autoregressive, uniform } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const frame = { startMs: Date.UTC(2025, 5, 1), stepMs: 3_600_000 }
+const local = createLocalTime('UTC')
+
+function compared(a: Float64Array, b: Float64Array): Agreement {
+  return agreementOf(a, b, frame, local)
+}
+
+/** A year of hours of a real barometer, less its steps of 1 hPa: means of five hours. */
+const pressures = movingMeans(
+  readFileSync(join(import.meta.dirname, '../../demo/data/greensboro-hours.csv'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map(line => Number(line.split(',')[4])),
+)
+
+function movingMeans(values: readonly number[]): Float64Array {
+  return Float64Array.from({ length: values.length - 4 }, (_, hour) => meanOf(values.slice(hour, hour + 5)))
+}
+
+/**
+ * Hourly means of a barometer that is read every minute, and of another one that has half of its readings. Between the
+ * hours the pressure goes straight, with 0.02 hPa of noise.
+ */
+function barometers(hours: Float64Array, next: () => number): { all: Float64Array; half: Float64Array } {
+  const all = new Float64Array(hours.length)
+  const half = new Float64Array(hours.length)
+  for (const [hour, value] of hours.entries()) {
+    const change = (hours[hour + 1] ?? value) - value
+    const readings = Array.from({ length: 60 }, (_, minute) => {
+      return value + (change * minute) / 60 + 0.02 * (next() + next() - 1)
+    })
+    const kept = readings.filter(() => next() < 0.5)
+    all[hour] = meanOf(readings)
+    half[hour] = meanOf(kept)
+  }
+  return { all, half }
+}
+
+function meanOf(readings: readonly number[]): number {
+  return readings.reduce((sum, reading) => sum + reading, 0) / readings.length
+}
+
+const spans = [
+  { name: 'a day', hours: 24 },
+  { name: '3 days', hours: 72 },
+  { name: 'a week', hours: 168 },
+  { name: '30 days', hours: 720 },
+]
+
+function noiseName(phi: number): string {
+  return phi === 1 ? 'random walks' : `AR(1) ${phi} series`
+}
+
+export const agreementProperties: readonly Property[] = [
+  ...spans.map(({ name, hours }) => ({
+    name: `a barometer with half of its own readings goes together with it without a lag, over ${name}`,
+    atLeast: 1,
+    run: (seed: number) => {
+      const next = uniform(seed)
+      const from = Math.floor(next() * (pressures.length - hours))
+      const whole = pressures.subarray(from, from + hours)
+      const { all, half } = barometers(whole, next)
+      const { verdict, lag_seconds, lag_r } = compared(all, half)
+      return verdict === 'together' && lag_seconds === 0 && (lag_r ?? 0) > 0.999
+    },
+  })),
+  ...[24, 168, 720].flatMap(hours =>
+    [0.5, 0.9, 0.95, 0.99, 1].map(phi => ({
+      name: `independent ${noiseName(phi)} of ${hours} hours go together`,
+      atMost: 0.05,
+      run: (seed: number) => {
+        const [a, b] = [autoregressive(hours, phi, 2 * seed), autoregressive(hours, phi, 7919 * seed + 1)]
+        return compared(a, b).verdict === 'together'
+      },
+    })),
+  ),
+]

@@ -1,0 +1,61 @@
+/** Made worlds that several properties are measured in: weather, holes in the day, and devices that report as they like. */
+
+import { autoregressive, uniform } from '../analytics/series.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** AR(1) with a standard deviation of 1 from its first value on. */
+function stationary(length: number, phi: number, seed: number): Float64Array {
+  // What it starts from is forgotten.
+  const warmUp = Math.ceil(5 / (1 - phi))
+  const scale = Math.sqrt(1 - phi * phi)
+  return autoregressive(length + warmUp, phi, seed)
+    .subarray(warmUp)
+    .map(value => scale * value)
+}
+
+/** Hours of weather: days hang together, and weeks more (AR(1) 0.9 and 1.5 times AR(1) 0.995). */
+export function redWeather(hours: number, seed: number): Float64Array {
+  const slow = stationary(hours, 0.995, 104_729 * seed + 1)
+  return stationary(hours, 0.9, seed).map((value, hour) => value + 1.5 * (slow[hour] as number))
+}
+
+/** Hours without those from `fromHour` on of each day, `hours` of them. */
+export function dailyHoles(values: Float64Array, fromHour: number, hours: number): Float64Array {
+  return values.map((value, hour) => ((hour - fromHour + 24) % 24 < hours ? Number.NaN : value))
+}
+
+/** Ascending times of [startMs, endMs), each so long after the one before as `nextMs` says. */
+function timesFrom(startMs: number, endMs: number, nextMs: (timeMs: number) => number): Float64Array {
+  const times: number[] = []
+  for (let timeMs = startMs; timeMs < endMs; timeMs += nextMs(timeMs)) times.push(timeMs)
+  return Float64Array.from(times)
+}
+
+/** A Poisson process whose rate is that of the hour of the day. */
+function poissonTimes(startMs: number, days: number, seed: number, perHour: (hour: number) => number): Float64Array {
+  const next = uniform(seed)
+  const rateMax = Math.max(...Array.from({ length: 24 }, (_, hour) => perHour(hour)))
+  const all = timesFrom(startMs, startMs + days * dayMs, () => (-Math.log(1 - next()) * hourMs) / rateMax)
+  return all.filter(timeMs => next() * rateMax < perHour(Math.floor((timeMs % dayMs) / hourMs)))
+}
+
+/** Every two hours, 5 % of it early or late, five readings ten seconds apart. */
+export function burstTimes(startMs: number, days: number, seed: number): Float64Array {
+  const next = uniform(seed)
+  const starts = Array.from({ length: days * 12 }, (_, place) => startMs + (2 * place + 0.1 * next()) * hourMs)
+  return Float64Array.from(starts.flatMap(timeMs => [0, 1, 2, 3, 4].map(reading => timeMs + reading * 10_000)))
+}
+
+/** 60 readings an hour from 8 to 18 o'clock (UTC), one an hour at night. */
+export function busyDayTimes(startMs: number, days: number, seed: number): Float64Array {
+  return poissonTimes(startMs, days, seed, hour => (hour >= 8 && hour < 18 ? 60 : 1))
+}
+
+/** Intervals with a median of half an hour whose logarithms have this standard deviation. */
+export function lognormalTimes(startMs: number, days: number, seed: number, sigma: number): Float64Array {
+  const next = uniform(seed)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+  return timesFrom(startMs, startMs + days * dayMs, () => 0.5 * hourMs * Math.exp(sigma * normal()))
+}
