@@ -8,9 +8,14 @@
  */
 
 import type { Autocorrelation } from './autocorrelation.ts'
-import { normalQuantile975 } from './student.ts'
+import { normalQuantile975, normalUpperPoint } from './student.ts'
 
 const hourSeconds = 3600
+/** The chance that noise has a peak. */
+const level = 0.05
+/** How far from a multiple of a cycle's period its repeat may be, in periods, and how many multiples count. */
+const nearShare = 0.1
+const multiplesMax = 7
 
 export interface Bands {
   /** Half-widths by lag in cells, NaN where r is. */
@@ -51,22 +56,50 @@ export function decorrelationLag(r: Float64Array): number | null {
   return null
 }
 
+export interface Peak {
+  /** In cells. */
+  readonly lag: number
+  readonly r: number
+}
+
 /**
  * The highest local maximum above the Bartlett band after r has first fallen into it; the first of equal ones, null if
  * there is none. From there on r is no longer the series' own memory. To wait for its first zero is to miss the day of a
  * series whose level wanders: r then stays positive for days. A lag without r beside it, or the end of the lags, makes no
  * maximum.
+ *
+ * `band`: half-widths at 95 %. As hundreds of lags are looked at, the maximum has to be above the band of 0.05 divided by
+ * their number (Bonferroni).
  */
-export function autocorrelationPeak(r: Float64Array, band: Float64Array): { lag: number; r: number } | null {
+export function autocorrelationPeak(r: Float64Array, band: Float64Array): Peak | null {
   let start = 0
   while (start < r.length && !((r[start] as number) <= (band[start] as number))) start++
-  let best: { lag: number; r: number } | null = null
+  let lags = 0
+  for (let lag = start; lag < r.length; lag++) if (!Number.isNaN(r[lag] as number)) lags++
+  const widening = normalUpperPoint(level / (2 * Math.max(1, lags))) / normalQuantile975
+  let best: Peak | null = null
   for (let lag = start + 1; lag < r.length - 1; lag++) {
     const value = r[lag] as number
     const isMaximum = value > (r[lag - 1] as number) && value >= (r[lag + 1] as number)
-    if (isMaximum && value > (band[lag] as number) && value > (best?.r ?? 0)) best = { lag, r: value }
+    if (isMaximum && value > widening * (band[lag] as number) && value > (best?.r ?? 0)) best = { lag, r: value }
   }
   return best
+}
+
+/**
+ * The peak as the repeat of a known cycle, where it is within a tenth of a period of one to seven of its periods: noise moves
+ * the maximum, and the cycle's period is known better. `periods`: those of significant cycles in cells. Of several that fit
+ * the one that fits in the fewest times.
+ */
+export function peakOfCycle(peak: Peak, r: Float64Array, periods: readonly number[]): Peak {
+  const multiples = periods.map(period => ({ period, times: Math.round(peak.lag / period) }))
+  const fitting = multiples
+    .filter(({ times }) => times >= 1 && times <= multiplesMax)
+    .filter(({ period, times }) => Math.abs(peak.lag - times * period) <= nearShare * period)
+    .sort((a, b) => a.times - b.times)
+  const period = fitting[0]?.period
+  const value = period === undefined ? Number.NaN : (r[Math.round(period)] ?? Number.NaN)
+  return period === undefined || Number.isNaN(value) ? peak : { lag: period, r: value }
 }
 
 /** The largest lag in cells that is looked at: a week or a third of the series, whichever is less. */

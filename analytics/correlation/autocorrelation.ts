@@ -4,7 +4,8 @@
  * With mask m, deviations d = m·(x − mean of the observed), N cells and pair counts n_k = Σ m_t·m_{t+k}:
  *   r_k = [(Σ d_t·d_{t+k}) / n_k] / [(Σ d²) / n_0] · (N − k)/N
  * which on complete data is the usual biased estimator (Box & Jenkins; the default of R and statsmodels), and with gaps
- * `acf(adjusted=True, missing="conservative")` of statsmodels times (1 − k/N): Parzen's estimator with the usual taper.
+ * `acf(adjusted=True, missing="conservative")` of statsmodels times (1 − k/N): Parzen's estimator with the usual taper. With
+ * gaps the pairs of a lag may vary more than the series as a whole: what would be beyond ±1 is ±1.
  */
 
 import { momentsOf, spreadOf } from '../summary/moments.ts'
@@ -42,9 +43,14 @@ export function autocorrelation(
   const variance = (r[0] as number) / observed
   for (let lag = 0; lag <= lagMax; lag++) {
     const count = pairs[lag] as number
-    r[lag] = count < pairsMin ? Number.NaN : (((r[lag] as number) / count / variance) * (cells - lag)) / cells
+    const mean = (r[lag] as number) / count / variance
+    r[lag] = count < pairsMin ? Number.NaN : withinOne((mean * (cells - lag)) / cells)
   }
   return { cells, observed, r, pairs }
+}
+
+function withinOne(r: number): number {
+  return Math.max(-1, Math.min(1, r))
 }
 
 /** Without gaps they are known. */
@@ -68,5 +74,5 @@ export function lagOneAutocorrelation(values: Float64Array): number {
     pairs++
   }
   if (observed === 0 || pairs === 0 || deviation === 0) return Number.NaN
-  return ((sum / pairs / (deviation * deviation)) * (values.length - 1)) / values.length
+  return withinOne(((sum / pairs / (deviation * deviation)) * (values.length - 1)) / values.length)
 }

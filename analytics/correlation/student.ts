@@ -1,6 +1,6 @@
 /** Student's t and the normal distribution, as far as tests and intervals need them. */
 
-import { regularisedBeta } from '../special-functions.ts'
+import { erfc, regularisedBeta } from '../special-functions.ts'
 
 /** The 97.5 % point of the normal distribution: 95 % of it lie within ± this. */
 export const normalQuantile975 = 1.959963984540054
@@ -26,6 +26,20 @@ export function studentQuantile975(degreesOfFreedom: number): number {
   while (isBeyond(high)) high *= 2
   for (let middle = (low + high) / 2; middle > low && middle < high; middle = (low + high) / 2) {
     if (isBeyond(middle)) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/** No double is further out. */
+const normalMax = 40
+
+/** The point above which a normal variable lies with this probability. `scipy.stats.norm.isf`. */
+export function normalUpperPoint(probability: number): number {
+  let low = -normalMax
+  let high = normalMax
+  for (let middle = 0; middle > low && middle < high; middle = (low + high) / 2) {
+    if (erfc(middle / Math.SQRT2) / 2 > probability) low = middle
     else high = middle
   }
   return high

@@ -4,6 +4,9 @@ const tolerance = 0.01
 /** Longer cycles claim no overtones: every day is a fraction of every week. */
 const fundamentalHoursMax = 30
 
+/** Half the width of a peak, in 1/T: a cycle that is nearer to another frequency than this is not told from it. */
+export const distanceMax = 0.5
+
 interface Cycle {
   readonly periodHours: number
   readonly power: number
@@ -25,4 +28,10 @@ export function harmonicsOf(cycles: readonly Cycle[]): (number | null)[] {
     }
     return best?.periodHours ?? null
   })
+}
+
+/** How often a day holds a cycle that fits in so many times in so many days, when that is a whole number as near as the span can tell; else null. */
+export function harmonicOfDay(cycles: number, days: number): number | null {
+  const perDay = Math.round(cycles / days)
+  return perDay >= 1 && Math.abs(cycles - perDay * days) <= distanceMax ? perDay : null
 }

@@ -42,13 +42,12 @@ export const Autocorrelation = z
     max_lag_hours: z.number().nullable(),
     /** One entry a lag, in this list and the next four. */
     lags_hours: z.array(z.number()).nullable(),
-    /** Not always within −1 … 1: the lags of a series with gaps have pairs of their own. */
-    acf: z.array(z.number().nullable()).nullable(),
+    acf: z.array(Coefficient.nullable()).nullable(),
     band95: z.array(z.number().nullable()).nullable(),
     band95_white: z.array(z.number().nullable()).nullable(),
     n_pairs: z.array(Count.nullable()).nullable(),
     decorrelation_hours: z.number().nullable(),
-    peak: z.strictObject({ lag_hours: z.number(), r: z.number() }).nullable(),
+    peak: z.strictObject({ lag_hours: z.number(), r: Coefficient }).nullable(),
   })
   .meta({ id: 'Autocorrelation' })
 export type Autocorrelation = z.infer<typeof Autocorrelation>

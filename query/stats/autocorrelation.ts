@@ -6,28 +6,57 @@ import {
   autocorrelationLagMax,
   autocorrelationPeak,
   decorrelationLag,
+  peakOfCycle,
   shownLags,
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import type { SeriesTransform } from '../../analytics/correlation/block-spectra.ts'
 import { orNull } from '../../analytics/or-null.ts'
 import { reasonTexts } from '../../analytics/reasons.ts'
+import { harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import type { Moments } from '../../analytics/summary/moments.ts'
 import type { Transforms } from './transforms.ts'
 import { verdictOf } from './verdict.ts'
-import { byMetric, type StatsWindow } from './window.ts'
+import { byMetric, dayMs, type StatsWindow } from './window.ts'
 
 /** As the reason says. */
 const cellsMin = 30
 const secondsPerHour = 3600
 
-export function autocorrelationPart(window: StatsWindow, transforms: Transforms) {
-  const stepSeconds = window.fine.frame.stepMs / 1000
-  return byMetric(window, ({ name, cells, cellMoments }) =>
-    partOf(cells, cellMoments, stepSeconds, transforms.get(name)),
-  )
+/** A metric's cycles, as `seasonality` has them. */
+interface Cycles {
+  readonly peaks: readonly { readonly period_hours: number; readonly cycles: number; readonly significant: boolean }[]
 }
 
-function partOf(cells: Float64Array, moments: Moments, stepSeconds: number, transform: SeriesTransform | undefined) {
+export function autocorrelationPart(
+  window: StatsWindow,
+  transforms: Transforms,
+  seasonality: Readonly<Record<string, Cycles>>,
+) {
+  const { stepMs, cells } = window.fine.frame
+  const days = (cells * stepMs) / dayMs
+  return byMetric(window, ({ name, cells, cellMoments }) => {
+    const periods = periodsOf(seasonality[name]?.peaks ?? [], days)
+    return partOf(cells, cellMoments, stepMs / 1000, transforms.get(name), periods)
+  })
+}
+
+/** Of the significant ones, in hours. What cannot be told from a day or its fraction is one. */
+function periodsOf(peaks: Cycles['peaks'], days: number): number[] {
+  return peaks
+    .filter(({ significant }) => significant)
+    .map(({ period_hours, cycles }) => {
+      const perDay = harmonicOfDay(cycles, days)
+      return perDay === null ? period_hours : 24 / perDay
+    })
+}
+
+function partOf(
+  cells: Float64Array,
+  moments: Moments,
+  stepSeconds: number,
+  transform: SeriesTransform | undefined,
+  periodsHours: readonly number[],
+) {
   const n = cells.length
   const n_observed = moments.count
   const verdict = verdictOf(moments, n_observed < cellsMin ? reasonTexts.fewCells : null)
@@ -40,7 +69,9 @@ function partOf(cells: Float64Array, moments: Moments, stepSeconds: number, tran
   const hours = (lag: number) => (lag * stepSeconds) / secondsPerHour
   const shown = (values: Float64Array) => lags.map(lag => orNull(values[lag] as number))
   const decorrelation = decorrelationLag(result.r)
-  const peak = autocorrelationPeak(result.r, bartlett)
+  const highest = autocorrelationPeak(result.r, bartlett)
+  const periods = periodsHours.map(period => (period * secondsPerHour) / stepSeconds)
+  const peak = highest && peakOfCycle(highest, result.r, periods)
   return {
     ...counts,
     max_lag_hours: hours(lagMax),

@@ -7,6 +7,7 @@ import { type TrendInput, trendOf } from '../../analytics/decomposition/trend.ts
 import { hampelClean } from '../../analytics/quality/hampel.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
 import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
+import { distanceMax, harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
@@ -18,8 +19,6 @@ const hourMs = 3_600_000
 /** Both as the reasons say. */
 const spanDaysMin = 3
 const coverageMin = 0.5
-/** Half the width of a peak, in 1/T: a cycle that is nearer to another frequency than this is not told from it. */
-const distanceMax = 0.5
 
 interface Search {
   readonly cells: number
@@ -96,7 +95,7 @@ function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Arra
   const days = (cells * stepMs) / dayMs
   const significant = peaks.filter(peak => peak.significant)
   const weekIsPeak = significant.some(({ cycles }) => Math.abs(cycles - days / 7) <= distanceMax)
-  const dayIsPeak = significant.some(({ cycles }) => isHarmonicOfDay(cycles, days))
+  const dayIsPeak = significant.some(({ cycles }) => harmonicOfDay(cycles, days) !== null)
   const strength = strengthOf(cleanHours, localHours, weekIsPeak, quantum)
   const slopePerDay = slopePerCell * (dayMs / stepMs)
   const trendInput = { hourly: cleanHours, localHours, slopePerDay, hasDay: dayIsPeak }
@@ -129,10 +128,4 @@ function trendPart(input: TrendInput) {
       mann_kendall: mannKendall && { tau: mannKendall.tau, z: mannKendall.z, p_value: mannKendall.pValue },
     },
   }
-}
-
-/** Whether it comes once a day or a whole number of times, as near as the span can tell. */
-function isHarmonicOfDay(cycles: number, days: number): boolean {
-  const perDay = Math.round(cycles / days)
-  return perDay >= 1 && Math.abs(cycles - perDay * days) <= distanceMax
 }

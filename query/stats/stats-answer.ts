@@ -112,17 +112,18 @@ function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWind
 }
 
 function tailOf({ device, further }: StatsInput, window: StatsWindow): StatsTail {
-  const transforms = transformsOf(window)
-  const correlations = correlationsPart(window, transforms)
-  const autocorrelation = autocorrelationPart(window, transforms)
-  releaseTransforms([...transforms.values()])
   const metrics = further.map(({ metric }) => metric)
   const quality = qualityPart(window, device, metrics)
   const quanta: Readonly<Record<string, { readonly quantum: number | null }>> = quality
+  const seasonality = seasonalityPart(window, name => quanta[name]?.quantum ?? null)
+  const transforms = transformsOf(window)
+  const correlations = correlationsPart(window, transforms)
+  const autocorrelation = autocorrelationPart(window, transforms, seasonality)
+  releaseTransforms([...transforms.values()])
   return {
     correlations,
     autocorrelation,
-    seasonality: seasonalityPart(window, name => quanta[name]?.quantum ?? null),
+    seasonality,
     aggregates: { ...aggregatesPart(window), ...kindsPart(window, further) },
     derived: derivedPart(window, device.altitude_m),
     quality,
