@@ -7,19 +7,27 @@
  * are those of the whole detrended series at that frequency, so that anyone can compute them again.
  *
  * Where the strongest peak of all does not stand out, as in red noise, it is listed beside them as not significant.
+ *
+ * Values that are missing at the same time every day are 0 in the spectrum, and turn whatever is slow into a day. Where there
+ * are such holes, a peak also has to stand out of the spectrum of the series with straight lines in place of its gaps: that is
+ * what is most likely there of a random walk, so that slow parts leave nothing at a day. The other cycles stay in it: several at
+ * a day and its fractions are known by their sum outside of the holes, and each alone may be anything.
  */
 
 import { detrend } from '../decomposition/detrend.ts'
 import { Background } from './background.ts'
+import { ratiosWithoutGaps } from './bridged-spectrum.ts'
 import { type Candidate, createCycleFinder } from './cycle-finder.ts'
 import { falseAlarmProbability, observedTimes } from './false-alarm.ts'
 import { transformSize } from './fft-plans.ts'
 import { refineJointly } from './joint-cycles.ts'
 import { createSeriesRoom, observedSeries, withoutSinusoid } from './lomb-scargle.ts'
-import { cyclesMin, isNear, significantRatio, standingOut, strongBins } from './peak-bins.ts'
+import { cyclesMin, isNear, standingOut, strongBins } from './peak-bins.ts'
 import { createPeriodogram, hannWindow } from './periodogram.ts'
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
+import { hasRecurringHole } from './recurring-holes.ts'
 import { gridSampling } from './sampling.ts'
+import { isSignificant } from './significance.ts'
 
 /** The highest frequency of a grid, in cycles a cell. */
 export const nyquist = 0.5
@@ -30,7 +38,6 @@ const ratioMax = 1e6
  * Share of the variance below which a later peak is no cycle but what rounding and gaps have left of the earlier ones.
  */
 const shareMin = 1e-6
-
 export interface SeasonalPeak {
   /** Cycles a cell. */
   readonly frequency: number
@@ -39,10 +46,10 @@ export interface SeasonalPeak {
   /** z of the detrended series at this frequency, the share of its variance explained. */
   readonly power: number
   readonly amplitude: number
-  /** P over background in the spectrum in which the peak was found, at most 1e6. */
+  /** P over background in the spectrum in which the peak was found, or without its holes where that is less; at most 1e6. */
   readonly snr: number
   readonly falseAlarm: number
-  /** It stands out, and moves the sensor by at least half of its smallest step either way. */
+  /** See `isSignificant`. */
   readonly significant: boolean
 }
 
@@ -59,8 +66,11 @@ interface SeasonalPeaks {
  */
 export type PeakSearch = (values: Float64Array, quantum?: number) => SeasonalPeaks
 
-/** Makes the search for series of one length, whose tables and buffers all of them share. */
-export function createPeakSearch(cells: number): PeakSearch {
+/**
+ * Makes the search for series of one length, whose tables and buffers all of them share. `cellsPerDay`: a multiple of 24;
+ * without it the series know no day.
+ */
+export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearch {
   const window = hannWindow(cells)
   const periodogram = createPeriodogram(window)
   const background = new Background(transformSize(2 * cells), cells)
@@ -68,6 +78,7 @@ export function createPeakSearch(cells: number): PeakSearch {
   const sampling = gridSampling(cells, room)
   const findCycle = createCycleFinder(background, window, room)
   const left = new Float64Array(cells)
+  const days = cellsPerDay === undefined ? undefined : cells / cellsPerDay
 
   function findCandidates(values: Float64Array): {
     candidates: Candidate[]
@@ -103,19 +114,32 @@ export function createPeakSearch(cells: number): PeakSearch {
   return (values, quantum = 0) => {
     const { candidates, strongest, picture } = findCandidates(values)
     const times = observedTimes(values)
+    const hasHoles = cellsPerDay !== undefined && hasRecurringHole(values, cellsPerDay)
     const peaksAt = (found: readonly Candidate[]) => {
       const frequencies = found.map(({ frequency }) => frequency)
       const refined = refineJointly(values, frequencies, sampling)
       const fit = sampling.fitter(values)
-      return found.flatMap(({ snr }, place): SeasonalPeak[] => {
+      const peaks = found.flatMap(({ snr }, place): SeasonalPeak[] => {
         const frequency = refined[place]
         if (frequency === undefined || frequency * cells < cyclesMin) return []
         const { power, cosine, sine } = fit(frequency)
         const amplitude = Math.hypot(cosine, sine)
         const falseAlarm = falseAlarmProbability(power, times, nyquist)
-        const significant = snr >= significantRatio && amplitude >= quantum / 2
-        const ratio = Math.min(snr, ratioMax)
-        return [{ frequency, cycles: frequency * cells, power, amplitude, snr: ratio, falseAlarm, significant }]
+        const peak = {
+          frequency,
+          cycles: frequency * cells,
+          power,
+          amplitude,
+          snr: Math.min(snr, ratioMax),
+          falseAlarm,
+        }
+        return [{ ...peak, significant: isSignificant(peak, { quantum, days }) }]
+      })
+      if (!hasHoles || !peaks.some(({ significant }) => significant)) return peaks
+      const ratioAt = ratiosWithoutGaps(values, { periodogram, background, room: left })
+      return peaks.map(peak => {
+        const snr = Math.min(peak.snr, ratioAt(peak.frequency))
+        return { ...peak, snr, significant: isSignificant({ ...peak, snr }, { quantum, days }) }
       })
     }
     const peaks = peaksAt(candidates).sort((a, b) => b.power - a.power)

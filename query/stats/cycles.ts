@@ -6,10 +6,10 @@ import { presentOf } from '../../analytics/present.ts'
 import { falseAlarmProbability, momentsOfTimes } from '../../analytics/spectrum/false-alarm.ts'
 import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
 import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
-import { significantRatio } from '../../analytics/spectrum/peak-bins.ts'
 import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
 import { type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { nyquist, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { isSignificant } from '../../analytics/spectrum/significance.ts'
 import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
@@ -35,7 +35,9 @@ export function cyclesPart(
     return partsOf(peaks, { sampling, values: residual, first: 0, last: residual.length - 1 }, window)
   }
   const readings = readingsOf(window, values)
-  return partsOf(measuredAgain(peaks, readings, quantum), readings.measured, window)
+  const { first, last } = readings.measured
+  const days = ((last - first) * window.fine.frame.stepMs) / dayMs
+  return partsOf(measuredAgain(peaks, readings, { quantum, days }), readings.measured, window)
 }
 
 /**
@@ -53,10 +55,9 @@ function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Ar
 /** Period, power and amplitude by the readings; where their power has no maximum near the grid's, there is no cycle. */
 function measuredAgain(
   peaks: readonly SeasonalPeak[],
-  { times, measured }: { readonly times: Float64Array; readonly measured: Measured },
-  quantum: number,
+  { times, measured: { sampling, values } }: { readonly times: Float64Array; readonly measured: Measured },
+  { quantum, days }: { readonly quantum: number; readonly days: number },
 ): SeasonalPeak[] {
-  const { sampling, values } = measured
   const observed = momentsOfTimes(times)
   const fit = sampling.fitter(values)
   const frequencies = refineJointly(
@@ -71,10 +72,8 @@ function measuredAgain(
       const { power, cosine, sine } = fit(frequency)
       const amplitude = Math.hypot(cosine, sine)
       const falseAlarm = falseAlarmProbability(power, observed, nyquist)
-      const significant = peak.snr >= significantRatio && amplitude >= quantum / 2
-      return [
-        { ...peak, frequency, cycles: frequency / sampling.resolution, power, amplitude, falseAlarm, significant },
-      ]
+      const measured = { ...peak, frequency, cycles: frequency / sampling.resolution, power, amplitude, falseAlarm }
+      return [{ ...measured, significant: isSignificant(measured, { quantum, days }) }]
     })
     .sort((a, b) => b.power - a.power)
 }

@@ -23,21 +23,23 @@ const coverageMin = 0.5
 interface Search {
   readonly cells: number
   /** Room for the cells of the metric whose turn it is. */
+  readonly stepMs: number
   readonly clean: Float64Array
   readonly sampling: Sampling
   readonly peaksOf: PeakSearch
 }
 
-/** For all metrics and, as its tables depend on the number of cells alone, mostly for the next device as well. */
+/** For all metrics and, as its tables depend on the grid alone, mostly for the next device as well. */
 let lastSearch: Search | undefined
 
-function searchOf(cells: number): Search {
-  if (lastSearch?.cells !== cells) {
+function searchOf({ cells, stepMs }: GridFrame): Search {
+  if (lastSearch?.cells !== cells || lastSearch.stepMs !== stepMs) {
     lastSearch = {
       cells,
       clean: new Float64Array(cells),
+      stepMs,
       sampling: gridSampling(cells),
-      peaksOf: createPeakSearch(cells),
+      peaksOf: createPeakSearch(cells, dayMs / stepMs),
     }
   }
   return lastSearch
@@ -85,7 +87,7 @@ function lackOf(observed: number, { cells, stepMs }: GridFrame): ReasonText | nu
 function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Array, quantum: number) {
   const { fine, hourly, localHours } = window
   const { stepMs, cells } = fine.frame
-  const search = searchOf(cells)
+  const search = searchOf(fine.frame)
   const clean = hampelClean(column.cells, search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
   const { slopePerCell, residual } = detrend(clean, clean)

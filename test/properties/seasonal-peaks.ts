@@ -2,8 +2,9 @@
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { createPeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
-import { autoregressive, withLoss } from '../analytics/series.ts'
+import { autoregressive, uniform, withLoss } from '../analytics/series.ts'
 import type { Property } from './property.ts'
+import { dailyHoles } from './worlds.ts'
 
 const kinds = [
   { noise: 'white noise', phi: 0 },
@@ -11,13 +12,58 @@ const kinds = [
   { noise: 'a random walk', phi: 1 },
 ]
 
-export const seasonalPeakProperties: readonly Property[] = kinds.flatMap(({ noise, phi }) =>
-  [0, 0.4].map(loss => ({
-    name: `a significant cycle in 30 days of ${noise}${loss === 0 ? '' : ' with 40 % of the hours lost'}`,
-    atMost: 0.05,
-    run: (seed: number) => {
-      const values = withLoss(autoregressive(720, phi, 7919 * seed), loss, seed)
-      return createPeakSearch(720)(detrend(values).residual).peaks.some(({ significant }) => significant)
+function hasCycle(values: Float64Array, periodHours?: number, quantum = 0): boolean {
+  const { peaks } = createPeakSearch(values.length, 24)(detrend(values).residual, quantum)
+  return peaks.some(({ significant, frequency }) => {
+    return significant && (periodHours === undefined || Math.abs(1 / frequency - periodHours) < 0.5)
+  })
+}
+
+const holeMemories = [0.9, 0.98, 0.995, 1]
+
+function noiseName(phi: number): string {
+  return phi === 1 ? 'a random walk' : `AR(1) ${phi}`
+}
+
+/** Ten steps of the sensor from the least to the largest value. */
+function inTenSteps(curve: (share: number) => number, seed: number): Float64Array {
+  const next = uniform(seed)
+  const [shift, stretch] = [next(), 0.8 + 0.4 * next()]
+  return Float64Array.from({ length: 720 }, (_, hour) => Math.round(10 * stretch * curve(hour / 720) + shift))
+}
+
+export const seasonalPeakProperties: readonly Property[] = [
+  ...kinds.flatMap(({ noise, phi }) =>
+    [0, 0.4].map(loss => ({
+      name: `a significant cycle in 30 days of ${noise}${loss === 0 ? '' : ' with 40 % of the hours lost'}`,
+      atMost: 0.05,
+      run: (seed: number) => hasCycle(withLoss(autoregressive(720, phi, 7919 * seed), loss, seed)),
+    })),
+  ),
+  ...holeMemories.flatMap(phi =>
+    [1, 2, 4, 8].map(hours => ({
+      name: `a significant cycle in 30 days of ${noiseName(phi)} without ${hours} h of every night`,
+      atMost: 0.05,
+      run: (seed: number) => hasCycle(dailyHoles(autoregressive(720, phi, 7919 * seed), 22, hours)),
+    })),
+  ),
+  {
+    name: 'a daily cycle of twice the deviation of its AR(1) 0.9 found, without 8 h of every night',
+    atLeast: 0.9,
+    run: seed => {
+      const amplitude = 2 / Math.sqrt(1 - 0.9 ** 2)
+      const values = autoregressive(720, 0.9, 7919 * seed).map(
+        (value, hour) => value + amplitude * Math.sin((2 * Math.PI * (hour - seed)) / 24),
+      )
+      return hasCycle(dailyHoles(values, 22, 8), 24)
     },
+  },
+  ...[
+    { name: 'a parabola', curve: (share: number) => share * share },
+    { name: 'two thirds of a sine', curve: (share: number) => Math.sin((4 * Math.PI * share) / 3) / 2 },
+  ].map(({ name, curve }) => ({
+    name: `a significant cycle in 30 days of ${name} shown in ten steps of the sensor`,
+    atMost: 0.05,
+    run: (seed: number) => hasCycle(inTenSteps(curve, seed), undefined, 1),
   })),
-)
+]
