@@ -13,6 +13,7 @@ export const reasonTexts = {
   sparseHours: 'values in less than 60 % of the hours',
   fewDays: 'values on fewer than 10 days, or the same on all of them',
   longMemory: 'the values hang together too long to tell a trend',
+  testsDisagree: 'the tests do not agree',
   nearlyConstant: 'the values vary by less than half a step of the sensor',
 } as const
 

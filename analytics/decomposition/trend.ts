@@ -1,12 +1,14 @@
 /**
- * Whether a series rises or falls: claimed where the slope's interval leaves 0 out and the test of Mann and Kendall agrees.
- * That test takes means of days, in which the daily cycle and most of the memory are gone, and at least ten of them. No
- * trend is claimed below three cycles of a season: a shorter one is not found, as a peak has to fit in four times.
+ * Whether a series rises or falls: claimed where the slope's interval leaves 0 out and two tests agree, that of Mann and Kendall
+ * and one against a level that only wanders. The tests take means of days, in which the daily cycle and most of the memory are
+ * gone, and at least ten of them. No trend is claimed below three cycles of a season: a shorter one is not found, as a peak has
+ * to fit in four times.
  */
 
 import { type ReasonText, reasonTexts } from '../reasons.ts'
 import { hourOfDayRemoved } from './deseasonalise.ts'
 import { detrend } from './detrend.ts'
+import { type Drift, driftTest } from './drift.ts'
 import { type MannKendall, mannKendall } from './mann-kendall.ts'
 import { slopeInterval } from './slope-interval.ts'
 
@@ -21,6 +23,8 @@ export interface Trend {
   readonly nEffective: number | null
   readonly theilSenPerDay: number | null
   readonly mannKendall: Omit<MannKendall, 'slope'> | null
+  readonly drift: Drift | null
+  /** `none` where nothing is significant; null where some is, but not all. */
   readonly direction: 'rising' | 'falling' | 'none' | null
   /** Why there is no direction. */
   readonly reason: ReasonText | null
@@ -41,27 +45,35 @@ export function trendOf({ hourly, localHours, slopePerDay, hasDay }: TrendInput)
   const halfWidthPerDay = interval === null ? null : interval.halfWidth * hoursPerDay
   const days = dayMeans(hourly)
   const test = mannKendall(days.numbers, days.means)
-  const lack = lackOf(halfWidthPerDay !== null, test)
+  const drift = driftTest(days.means)
   const figures = {
     halfWidthPerDay,
     nEffective: interval?.nEffective ?? null,
     theilSenPerDay: test?.slope ?? null,
     mannKendall: test && { tau: test.tau, z: test.z, pValue: test.pValue },
+    drift,
   }
-  if (lack !== null || halfWidthPerDay === null || test === null) return { ...figures, direction: null, reason: lack }
-  const isSignificant = Math.abs(slopePerDay) > halfWidthPerDay && (test.pValue ?? 1) <= level
-  const agree = isSignificant && Math.sign(slopePerDay) === Math.sign(test.tau)
-  if (!agree) return { ...figures, direction: 'none', reason: null }
-  return { ...figures, direction: slopePerDay > 0 ? 'rising' : 'falling', reason: null }
+  if (test === null || drift === null) return { ...figures, direction: null, reason: reasonTexts.fewDays }
+  if (halfWidthPerDay === null || test.pValue === null)
+    return { ...figures, direction: null, reason: reasonTexts.longMemory }
+  const signs = [
+    Math.abs(slopePerDay) > halfWidthPerDay ? Math.sign(slopePerDay) : 0,
+    test.pValue <= level ? Math.sign(test.tau) : 0,
+    drift.pValue <= level ? Math.sign(drift.t) : 0,
+  ]
+  return { ...figures, ...directionOf(signs) }
 }
 
-function lackOf(hasInterval: boolean, test: MannKendall | null): ReasonText | null {
-  if (test === null) return reasonTexts.fewDays
-  return hasInterval && test.pValue !== null ? null : reasonTexts.longMemory
+/** 1, −1, or 0 where nothing is significant, of each of the tests. */
+function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reason'> {
+  const [first] = signs
+  if (signs.some(sign => sign !== first)) return { direction: null, reason: reasonTexts.testsDisagree }
+  if (first === 0) return { direction: 'none', reason: null }
+  return { direction: first === 1 ? 'rising' : 'falling', reason: null }
 }
 
 /** Of each 24 hours, the last of which ends with the series, that have at least 18 values; with their numbers. */
-function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {
+export function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {
   const numbers: number[] = []
   const means: number[] = []
   const first = hourly.length % hoursPerDay

@@ -35,6 +35,7 @@ const Trend = z.strictObject({
   mann_kendall: z
     .strictObject({ tau: z.number().min(-1).max(1), z: z.number().nullable(), p_value: Share.nullable() })
     .nullable(),
+  drift: z.strictObject({ t: z.number().nullable(), df: z.number().positive(), p_value: Share }).nullable(),
 })
 
 const Periodogram = z.strictObject({

@@ -4,10 +4,11 @@ import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
 import { strengthLabel, strengthOf } from '../../analytics/decomposition/strength.ts'
 import { type TrendInput, trendOf } from '../../analytics/decomposition/trend.ts'
+import { orNull } from '../../analytics/or-null.ts'
 import { hampelClean } from '../../analytics/quality/hampel.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
-import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
 import { distanceMax, harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
+import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
@@ -22,8 +23,8 @@ const coverageMin = 0.5
 
 interface Search {
   readonly cells: number
-  /** Room for the cells of the metric whose turn it is. */
   readonly stepMs: number
+  /** Room for the cells of the metric whose turn it is. */
   readonly clean: Float64Array
   readonly sampling: Sampling
   readonly peaksOf: PeakSearch
@@ -36,8 +37,8 @@ function searchOf({ cells, stepMs }: GridFrame): Search {
   if (lastSearch?.cells !== cells || lastSearch.stepMs !== stepMs) {
     lastSearch = {
       cells,
-      clean: new Float64Array(cells),
       stepMs,
+      clean: new Float64Array(cells),
       sampling: gridSampling(cells),
       peaksOf: createPeakSearch(cells, dayMs / stepMs),
     }
@@ -115,7 +116,7 @@ function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Arra
 }
 
 function trendPart(input: TrendInput) {
-  const { halfWidthPerDay, nEffective, theilSenPerDay, mannKendall, direction, reason } = trendOf(input)
+  const { halfWidthPerDay, nEffective, theilSenPerDay, mannKendall, drift, direction, reason } = trendOf(input)
   const { slopePerDay } = input
   const interval: [number, number] | null =
     halfWidthPerDay === null ? null : [slopePerDay - halfWidthPerDay, slopePerDay + halfWidthPerDay]
@@ -128,6 +129,7 @@ function trendPart(input: TrendInput) {
       n_eff: nEffective,
       theil_sen_per_day: theilSenPerDay,
       mann_kendall: mannKendall && { tau: mannKendall.tau, z: mannKendall.z, p_value: mannKendall.pValue },
+      drift: drift && { t: orNull(drift.t), df: drift.df, p_value: drift.pValue },
     },
   }
 }

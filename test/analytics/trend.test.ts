@@ -4,6 +4,7 @@ import { medianAbsoluteDeviation } from 'simple-statistics'
 import { test } from 'tap'
 import { studentQuantile975 } from '../../analytics/correlation/student.ts'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { driftTest } from '../../analytics/decomposition/drift.ts'
 import { mannKendall } from '../../analytics/decomposition/mann-kendall.ts'
 import { slopeInterval } from '../../analytics/decomposition/slope-interval.ts'
 import { trendOf } from '../../analytics/decomposition/trend.ts'
@@ -21,12 +22,13 @@ interface Fixture {
     z: number | null
     p: number | null
   }[]
+  drifts: { name: string; values: number[]; t: number; df: number; p: number }[]
   intervals: { name: string; values: (number | null)[]; nEffective: number; halfWidth: number }[]
   quantiles: { df: number; t: number }[]
   deviations: { values: number[]; mad: number }[]
 }
 
-const { tests, intervals, quantiles, deviations } = readFixture<Fixture>('trend')
+const { tests, drifts, intervals, quantiles, deviations } = readFixture<Fixture>('trend')
 
 test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', async t => {
   for (const { name, days, values, slope, tau, z, p } of tests) {
@@ -36,6 +38,17 @@ test('Theil–Sen is scipy’s, the test with its variance pymannkendall’s', a
     t.ok(deviation(got.tau, tau) < 1e-12 && deviation(got.z, z) < 1e-9, `${name}: ${got.tau}, ${got.z}`)
     t.ok(deviation(got.pValue, p) < 1e-8, `${name}: p ${got.pValue}`)
   }
+})
+
+test('the drift is statsmodels’ mean difference with errors of Newey and West', async t => {
+  for (const { name, values, t: expected, df, p } of drifts) {
+    const got = found(driftTest(floats(values)))
+    t.ok(deviation(got.t, expected) < 1e-9 && deviation(got.df, df) < 1e-12, `${name}: ${got.t}`)
+    t.ok(deviation(got.pValue, p) < 1e-8, `${name}: p ${got.pValue}`)
+  }
+  const line = Float64Array.from({ length: 30 }, (_, day) => 2 * day)
+  t.match(driftTest(line), { t: Number.POSITIVE_INFINITY, pValue: 0 }, 'an exact line')
+  t.strictSame([driftTest(line.subarray(0, 9)), driftTest(new Float64Array(30))], [null, null])
 })
 
 test('the interval is that of the covariance matrix written out in numpy', async t => {
@@ -80,6 +93,14 @@ test('a trend is claimed when both agree, and of ten days or more', async t => {
   )
   t.match(of(1, 200), { direction: null, reason: reasonTexts.fewDays })
   t.ok(Math.abs(found(of(1).theilSenPerDay) - 1) < 0.1)
+})
+
+test('a slow swing that ends where it began is no trend, and tests that disagree say so', async t => {
+  const walk = autoregressive(720, 1, 8)
+  const localHours = Uint8Array.from(walk, (_, hour) => hour % 24)
+  const slopePerDay = 24 * detrend(walk).slopePerCell
+  const { direction, reason } = trendOf({ hourly: walk, localHours, slopePerDay, hasDay: false })
+  t.strictSame([direction, reason], [null, reasonTexts.testsDisagree])
 })
 
 test('a daily season is no noise of the slope', async t => {

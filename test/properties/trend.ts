@@ -1,16 +1,21 @@
 /** What is said of a slope when the noise has memory. */
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
-import { type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
+import { dayMeans, type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
 import { autoregressive } from '../analytics/series.ts'
 import type { Property } from './property.ts'
+import { redWeather } from './worlds.ts'
 
 const hours = 720
 /** A run is cheap, and a share within 0.02 takes many. */
 const seriesOfRun = 5
 
 function trendOfNoise(phi: number, seed: number): { slopePerDay: number; trend: Trend } {
-  const hourly = autoregressive(hours, phi, seed)
+  return trendIn(autoregressive(hours, phi, seed))
+}
+
+function trendIn(hourly: Float64Array): { slopePerDay: number; trend: Trend } {
   const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
   const slopePerDay = 24 * detrend(hourly).slopePerCell
   return { slopePerDay, trend: trendOf({ hourly, localHours, slopePerDay, hasDay: false }) }
@@ -22,6 +27,10 @@ function shareOf(phi: number, seed: number, holds: (found: ReturnType<typeof tre
     if (holds(trendOfNoise(phi, 7919 * (seriesOfRun * seed + one)))) count++
   }
   return count / seriesOfRun
+}
+
+function isClaimed({ trend }: { readonly trend: Trend }): boolean {
+  return trend.direction === 'rising' || trend.direction === 'falling'
 }
 
 const memories = [0.5, 0.7, 0.8, 0.9, 0.95]
@@ -37,7 +46,25 @@ export const trendProperties: readonly Property[] = [
   ...memories.map(phi => ({
     name: `a trend claimed on AR(1) ${phi} of 30 days`,
     atMost: 0.05,
-    run: (seed: number) =>
-      shareOf(phi, seed, ({ trend }) => trend.direction === 'rising' || trend.direction === 'falling'),
+    run: (seed: number) => shareOf(phi, seed, isClaimed),
   })),
+  {
+    name: 'a trend claimed on a random walk of 30 days',
+    atMost: 0.1,
+    run: seed => shareOf(1, seed, isClaimed),
+  },
+  {
+    name: 'a trend claimed on 30 days of weather, AR(1) 0.9 and 1.5 times AR(1) 0.995',
+    atMost: 0.1,
+    run: seed => isClaimed(trendIn(redWeather(hours, 7919 * seed))),
+  },
+  {
+    name: 'a trend claimed where 30 days rise by ten times the deviation of their means, on AR(1) 0.9',
+    atLeast: 0.9,
+    run: seed => {
+      const noise = autoregressive(hours, 0.9, 7919 * seed)
+      const deviation = momentsOf(dayMeans(noise).means).std
+      return trendIn(noise.map((value, hour) => value + (10 * deviation * hour) / hours)).trend.direction === 'rising'
+    },
+  },
 ]

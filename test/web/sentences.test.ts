@@ -82,6 +82,7 @@ const trendOf = (direction: 'rising' | 'falling' | 'none') => ({
   n_eff: null,
   theil_sen_per_day: null,
   mann_kendall: null,
+  drift: null,
 })
 const cycles: Seasonality = {
   status: 'ok',
@@ -203,9 +204,9 @@ t.test('what goes together', async t => {
   )
   t.match(pairSentence({ ...pair, lag_seconds: -3600 }, builtInQuantities), /temperature follows humidity by 1 hour/)
   t.match(pairSentence({ ...pair, significant: false }, builtInQuantities), /no more than chance/)
-  const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
   const untold = pairSentence({ ...pair, significant: null }, builtInQuantities)
   t.equal(untold, 'Temperature and humidity: no clear link (too few independent hours).')
+  const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
 })
 
@@ -250,8 +251,8 @@ t.test('how two devices agree', async t => {
     intercept: 0,
     lag_seconds: 3600,
     lag_r: 0.98,
-    reason: null,
     verdict: 'together',
+    reason: null,
   }
   const compared = { quantity: temperature, a: 'roof', b: 'porch' }
   const told = (changes: Partial<Agreement>) => plain(agreementSentences(compared, { ...stats, ...changes }))

@@ -19,6 +19,7 @@ const sentenceOfReason: Record<string, string> = {
   'values on fewer than 10 days, or the same on all of them': 'A trend takes ten days of values; there are fewer.',
   'the values hang together too long to tell a trend':
     'The values change too slowly to tell a trend from a slow swing.',
+  'the tests do not agree': 'Some tests show a trend and others do not.',
   'the values vary by less than half a step of the sensor': 'The values vary by less than the sensor can tell.',
 }
 
