@@ -14,6 +14,9 @@ export const reasonTexts = {
   fewDays: 'values on fewer than 10 days, or the same on all of them',
   longMemory: 'the values hang together too long to tell a trend',
   testsDisagree: 'the tests do not agree',
+  fewLevels: 'values on fewer than 20 days',
+  fewSameHours: 'values at this hour on fewer than 10 days',
+  shortHistory: 'less than 14 days',
   nearlyConstant: 'the values vary by less than half a step of the sensor',
 } as const
 

@@ -11,7 +11,7 @@ import { allFromReadings } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
 import type { NeededShards } from './shards/answering-shards.ts'
 import { type DevicePlan, type ReadsPlan, stationShard } from './shards/device-reads.ts'
-import type { AnalysisQueries, ComparedFurther, LightQueries } from './task.ts'
+import type { AnalysisQueries, ComparedFurther, HoursQuery, InPlaces, LightQueries } from './task.ts'
 import type { UsRange } from './task-context.ts'
 
 type Served = Answer | Promise<Answer>
@@ -25,9 +25,15 @@ export interface Analyses {
   /** Everything that can be said of a device; its age is of the second of the request. */
   stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Served
   /** The last so many local days, today included. */
-  daily(device: AnalysedDevice, how: DailyHow, client: AbortSignal): Served
+  daily(device: AnalysedDevice, how: DaysHow, client: AbortSignal): Served
   /** Today, and four days like it. */
-  past(device: AnalysedDevice, how: PastHow, client: AbortSignal): Served
+  past(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  /** When the level of each gauge has changed for good. */
+  changes(device: AnalysedDevice, how: DaysHow, client: AbortSignal): Served
+  /** Whether what each gauge shows is usual for the hour. */
+  normal(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  /** The next 48 hours of each gauge. */
+  forecast(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
   stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
@@ -38,8 +44,6 @@ interface FurtherHow {
   /** Metrics beside those that the answer always has. */
   readonly further: readonly FurtherMetric[]
 }
-
-type PastHow = FurtherHow
 
 interface CompareHow {
   /** Metrics beside those that the answer always has. */
@@ -60,7 +64,7 @@ interface StatsHow extends FurtherHow {
   readonly stepSeconds: number | undefined
 }
 
-interface DailyHow extends FurtherHow {
+interface DaysHow extends FurtherHow {
   readonly days: number
 }
 
@@ -95,28 +99,12 @@ const usualMaxAgeSeconds = 5
 const lightDaysMax = 31
 
 export function createAnalyses(options: AnalysesOptions): Analyses {
-  const { runQuery, runAnalysis, serve, now, revision, pointsRevision, plan, limits } = options
+  const { runQuery, runAnalysis, now, plan, limits } = options
   /** Readings may be that far ahead of our clock. */
   const newestUs = () => (now() + limits.aheadMs) * 1000
 
-  const planOf = ({ number, station }: AnalysedDevice) => (station === undefined ? plan.ofDevice(number) : stationPlan)
-
-  function analyse({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served {
-    const untilNow = Math.floor(now() / untilMs)
-    const revisions = devices.flatMap(({ number, station }) => {
-      return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
-    })
-    return serve({
-      // With all that the registry says, so that what was changed there shows at once.
-      key: JSON.stringify([name, how, devices]),
-      version: `${revisions.join()}@${untilNow}`,
-      freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
-      staleMs: limits.staleMs,
-      maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
-      build: (askedAtMs, signal) => build(Math.floor(askedAtMs / minuteMs) * minuteMs, signal),
-      client,
-    })
-  }
+  const planOf = createPlanOf(plan)
+  const analyse = createAnalyse(options)
 
   return {
     compare(one, other, how, client) {
@@ -169,6 +157,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       }
       return analyse({ name: 'past', devices: [device], how, build, client })
     },
+    ...hourAnalyses(options, analyse, planOf),
     stationLatest(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
@@ -183,6 +172,57 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
     },
   }
 }
+
+type Analyse = (analysis: Analysis) => Served
+type PlanOf = (device: AnalysedDevice) => DevicePlan
+
+function createPlanOf(plan: ReadsPlan): PlanOf {
+  return ({ number, station }) => (station === undefined ? plan.ofDevice(number) : stationPlan)
+}
+
+function createAnalyse({ serve, now, revision, pointsRevision, limits }: AnalysesOptions): Analyse {
+  return ({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served => {
+    const untilNow = Math.floor(now() / untilMs)
+    const revisions = devices.flatMap(({ number, station }) => {
+      return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
+    })
+    return serve({
+      // With all that the registry says, so that what was changed there shows at once.
+      key: JSON.stringify([name, how, devices]),
+      version: `${revisions.join()}@${untilNow}`,
+      freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
+      staleMs: limits.staleMs,
+      maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
+      build: (askedAtMs, signal) => build(Math.floor(askedAtMs / minuteMs) * minuteMs, signal),
+      client,
+    })
+  }
+}
+
+/** Of whole hours, which the readings of the running one change little. */
+function hourAnalyses(
+  { runQuery, runAnalysis }: AnalysesOptions,
+  analyse: Analyse,
+  planOf: PlanOf,
+): Pick<Analyses, 'changes' | 'normal' | 'forecast'> {
+  function byHour<How extends FurtherHow>(name: keyof Analyses, run: AskHours<How>) {
+    return (one: AnalysedDevice, how: How, client: AbortSignal) => {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, ...reads } = planOf(device)
+        return run({ device, ...how, nowMs, ...reads }, needed, signal)
+      }
+      return analyse({ name, devices: [device], how, untilMs: hourMs, build, client })
+    }
+  }
+  return {
+    changes: byHour<DaysHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
+    normal: byHour<FurtherHow>('normal', (...asked) => runQuery('normal', ...asked)),
+    forecast: byHour<FurtherHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
+  }
+}
+
+type AskHours<How> = (query: HoursQuery & How & InPlaces, needed: NeededShards, signal: AbortSignal) => Promise<Built>
 
 /** Points are kept for ever. */
 const stationPlan: DevicePlan = {

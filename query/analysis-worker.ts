@@ -8,8 +8,11 @@ import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
+import { answerChanges } from './hours/changes-answer.ts'
+import { answerForecast } from './hours/forecast-answer.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
+import { createTextTask } from './text-task.ts'
 
 lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
@@ -17,6 +20,7 @@ const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
 const { shardsFor } = contexts
 const readFleet = createFleetReader()
+const textTask = createTextTask(contexts, bodyBytesMax)
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
   return runTask(task, async signal => {
@@ -24,12 +28,9 @@ export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult>
   })
 }
 
-export function daily(task: Task<AnalysisQueries['daily']>): Promise<TaskResult> {
-  return runTask(task, async signal => {
-    const context = await contexts.of(task.device, task.places, shardsFor(task), signal)
-    return encodeText(await answerDaily(task, context), bodyBytesMax)
-  })
-}
+export const daily = textTask(answerDaily)
+export const changes = textTask(answerChanges)
+export const forecast = textTask(answerForecast)
 
 export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
   return runTask(task, async signal => {

@@ -2,7 +2,6 @@
 
 import { workerData } from 'piscina'
 import type { Place } from '../placement/placement.ts'
-import type { AnalysedDevice } from './analysed-device.ts'
 import { answerCompare } from './answers/compare-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { buildDay } from './answers/day-answer.ts'
@@ -14,18 +13,20 @@ import { answerPast } from './answers/past-task.ts'
 import { encodeBody, encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
 import { createFleetReader } from './fleet.ts'
+import { answerNormal } from './hours/normal-answer.ts'
 import { runTask } from './run-task.ts'
 import { stationShard } from './shards/device-reads.ts'
 import { answerStationLatest } from './stations/latest-task.ts'
 import { answerStationUnits } from './stations/units-task.ts'
-import type { InPlaces, LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
-import type { TaskContext } from './task-context.ts'
+import type { LightQueries, Task, TaskResult, WorkerSettings } from './task.ts'
+import { createTextTask } from './text-task.ts'
 
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
 const { local, shardsFor } = contexts
 const readFleet = createFleetReader()
+const textTask = createTextTask(contexts, bodyBytesMax)
 
 export function latest(task: Task<LightQueries['latest']>): Promise<TaskResult> {
   return runTask(task, async signal => {
@@ -67,6 +68,7 @@ export function compare(task: Task<LightQueries['compare']>): Promise<TaskResult
 export const detail = textTask(answerDetail)
 export const daily = textTask(answerDaily)
 export const past = textTask(answerPast)
+export const normal = textTask(answerNormal)
 export const stationLatest = textTask(answerStationLatest)
 
 export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<TaskResult> {
@@ -76,15 +78,4 @@ export function stationUnits(task: Task<LightQueries['stationUnits']>): Promise<
       bodyBytesMax,
     )
   })
-}
-
-function textTask<Request extends { device: AnalysedDevice }>(
-  answer: (query: Request, context: TaskContext) => Promise<string>,
-) {
-  return (task: Task<Request & InPlaces>): Promise<TaskResult> => {
-    return runTask(task, async signal => {
-      const context = await contexts.of(task.device, task.places, shardsFor(task), signal)
-      return encodeText(await answer(task, context), bodyBytesMax)
-    })
-  }
 }

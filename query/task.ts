@@ -122,6 +122,18 @@ export interface PastQuery {
   readonly nowMs: number
 }
 
+/** Of gauges, by the hour. */
+export interface HoursQuery {
+  readonly device: AnalysedDevice
+  readonly further: readonly FurtherMetric[]
+  readonly hourSources: HourSources
+  readonly nowMs: number
+}
+
+export interface ChangesQuery extends HoursQuery {
+  readonly days: number
+}
+
 export interface StationLatestQuery {
   readonly device: AnalysedDevice
   readonly further: readonly FurtherMetric[]
@@ -210,6 +222,7 @@ export interface LightQueries extends PlacedFleetQueries {
   readonly detail: DetailQuery & InPlaces
   readonly daily: DailyQuery & InPlaces
   readonly past: PastQuery & InPlaces
+  readonly normal: HoursQuery & InPlaces
   readonly stationLatest: StationLatestQuery & InPlaces
   readonly stationUnits: StationUnitsQuery
 }
@@ -218,6 +231,8 @@ export interface LightQueries extends PlacedFleetQueries {
 export interface AnalysisQueries {
   readonly stats: StatsQuery & InPlaces
   readonly daily: DailyQuery & InPlaces
+  readonly changes: ChangesQuery & InPlaces
+  readonly forecast: HoursQuery & InPlaces
   readonly insights: InsightsQuery
 }
 

@@ -7,15 +7,24 @@ import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { FurtherMetric } from '../../query/further-metric.ts'
 import type { Query } from '../../query/query.ts'
+import { LevelChanges } from '../../query/shapes/changes.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { Forecast } from '../../query/shapes/forecast.ts'
+import { NormalValues } from '../../query/shapes/normal.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { checkPart } from '../http/operation.ts'
 import type { ReadOperation } from '../http/status-operations.ts'
-import { DailyParameters, DetailParameters, PastParameters, StatsParameters } from './analysis-parameters.ts'
+import {
+  ChangesParameters,
+  DailyParameters,
+  DetailParameters,
+  MetricsParameters,
+  StatsParameters,
+} from './analysis-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
@@ -31,7 +40,7 @@ export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
   absent(about: About, names: readonly string[] | undefined): string | undefined
 }
 
-/** With what the four analyses of one need. */
+/** With what the analyses of one need. */
 export interface AnalysedOne<About> extends Analysed<About> {
   /** Of an analysis by its name, such as `detail_data`. */
   pathOf(analysis: string): string
@@ -86,9 +95,12 @@ export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'
   }
 }
 
-export type AnalysesQuery = Pick<Query, 'detail' | 'stats' | 'daily' | 'past' | 'coded'>
+export type AnalysesQuery = Pick<
+  Query,
+  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'coded'
+>
 
-/** The four analyses that are about one device, or one station. */
+/** The analyses that are about one device, or one station. */
 export function analysesOfOne<About>(
   access: ReadAccess,
   query: AnalysesQuery,
@@ -135,10 +147,38 @@ export function analysesOfOne<About>(
       path: pathOf('past_window_data'),
       name: nameOf('past_days'),
       summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
-      query: PastParameters,
+      query: MetricsParameters,
       answer: PastDays.meta({ id: 'PastDays' }),
       ask: (about, { metrics: names }, client) =>
         query.past(device(about), { further: further(about, airMetrics, names) }, client),
+    }),
+    analysis({
+      path: pathOf('changes'),
+      name: nameOf('level_changes'),
+      summary: 'When the level of each gauge has changed for good',
+      description: 'Local days up to yesterday. The definition is at /docs/statistics.',
+      query: ChangesParameters,
+      answer: LevelChanges.meta({ id: 'LevelChanges' }),
+      ask: (about, { days, metrics: names }, client) =>
+        query.changes(device(about), { days, further: further(about, columns, names) }, client),
+    }),
+    analysis({
+      path: pathOf('normal'),
+      name: nameOf('normal_values'),
+      summary: 'Whether what each gauge shows is usual for the hour of day',
+      query: MetricsParameters,
+      answer: NormalValues.meta({ id: 'NormalValues' }),
+      ask: (about, { metrics: names }, client) =>
+        query.normal(device(about), { further: further(about, columns, names) }, client),
+    }),
+    analysis({
+      path: pathOf('forecast'),
+      name: nameOf('forecast'),
+      summary: 'The next 48 hours of each gauge, with intervals of 80 and 95 %',
+      query: MetricsParameters,
+      answer: Forecast.meta({ id: 'Forecast' }),
+      ask: (about, { metrics: names }, client) =>
+        query.forecast(device(about), { further: further(about, columns, names) }, client),
     }),
   ]
 }

@@ -1,6 +1,7 @@
 /** What the analyses may be asked: the query string of each, in words that say what is allowed when it is wrong. */
 
 import { z } from 'zod'
+import { changeDaysMin } from '../../analytics/changes/change-points.ts'
 import { gridStepsSeconds } from '../../analytics/time/grid.ts'
 import { comparePreset, comparePresets } from '../../query/answers/compare-answer.ts'
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
@@ -46,7 +47,13 @@ export const DetailParameters = z.object({
   metrics: MetricNames,
 })
 
-export const PastParameters = z.object({ metrics: MetricNames })
+export const ChangesParameters = z.object({
+  days: wholeNumber('days', changeDaysMin, daysMax).default(100),
+  metrics: MetricNames,
+})
+
+/** Of analyses that have nothing else to ask for. */
+export const MetricsParameters = z.object({ metrics: MetricNames })
 
 export const StatsParameters = z.object({
   days: wholeNumber('days', 1, daysMax).default(30),

@@ -2,9 +2,12 @@
 
 import { agreementProperties } from './agreement.ts'
 import { autocorrelationProperties } from './autocorrelation.ts'
+import { changeProperties } from './changes.ts'
 import { correlationProperties } from './correlation.ts'
+import { forecastProperties } from './forecast.ts'
 import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
+import { normalProperties } from './normal.ts'
 import type { Property } from './property.ts'
 import { qualityProperties } from './quality.ts'
 import { reportingProperties } from './reporting.ts'
@@ -21,4 +24,7 @@ export const properties: readonly Property[] = [
   ...seasonalPeakProperties,
   ...trendProperties,
   ...qualityProperties,
+  ...changeProperties,
+  ...normalProperties,
+  ...forecastProperties,
 ]

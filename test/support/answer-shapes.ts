@@ -3,11 +3,14 @@
 import type { z } from 'zod'
 import { PublicDevice } from '../../api/read/device-shape.ts'
 import { Fleet } from '../../live/fleet-shape.ts'
+import { LevelChanges } from '../../query/shapes/changes.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { Forecast } from '../../query/shapes/forecast.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
+import { NormalValues } from '../../query/shapes/normal.ts'
 import { PastDays } from '../../query/shapes/past.ts'
 import { Stats } from '../../query/shapes/stats.ts'
 
@@ -22,6 +25,9 @@ export const shapeOfRead = {
   stats_data: Stats,
   daily_summary: DailySummary,
   past_window_data: PastDays,
+  changes: LevelChanges,
+  normal: NormalValues,
+  forecast: Forecast,
 }
 
 /** The answer itself, as it came. */

@@ -295,6 +295,20 @@ t.test('compare_data: what both have, by the hour, each kind by its own figures'
   t.match(named, { co2: { b: [], stats: { n: 0 } }, battery_voltage: { kind: 'gauge', a: [] } })
 })
 
+t.test('changes, normal, forecast: of the gauges', async t => {
+  const changes = await json(t, '/changes/Mast')
+  t.strictSame(Object.keys(changes.metrics), ['co2', 'wind_speed'])
+  t.match(changes.co2, { status: 'insufficient_data', reason: 'values on fewer than 20 days', changes: [] })
+  t.match(changes.humidity, { status: 'no_data', reason: 'no value in the window' })
+  const normal = await json(t, '/normal/Mast?metrics=co2')
+  t.match(normal.co2, { value: 400, at: '2026-03-10 12:00', reason: 'values at this hour on fewer than 10 days' })
+  const forecast = await json(t, '/forecast/Mast?metrics=co2,door')
+  t.match(forecast.co2, { status: 'insufficient_data', reason: 'less than 14 days', hours: [] })
+  t.equal(forecast.door, undefined, 'a state is no gauge')
+  t.equal((await ask('/forecast/Nobody')).status, 404)
+  await refuses(t, '/changes/Mast?days=19', 400, /^days must be a whole number from 20 to 366$/)
+})
+
 t.test('metrics= says which others there are, of those that the device has', async t => {
   const { today, metrics } = await json(t, '/past_window_data/Mast?metrics=co2,temperature,battery_voltage')
   t.strictSame(Object.keys(metrics), ['co2', 'battery_voltage'])
@@ -311,6 +325,9 @@ t.test('wrong names are refused', async t => {
     '/past_window_data/Mast',
     '/daily_summary/Mast',
     '/stats_data/Mast',
+    '/changes/Mast',
+    '/normal/Mast',
+    '/forecast/Mast',
     '/compare_data/?a=Mast&b=Twin',
   ]) {
     const search = path.includes('?') ? '&' : '?'

@@ -6,7 +6,11 @@ import { test } from 'tap'
 import { agreementOf } from '../../../analytics/correlation/agreement.ts'
 import { pairReasons, reasonTexts } from '../../../analytics/reasons.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import { answerChanges } from '../../../query/hours/changes-answer.ts'
+import { answerForecast } from '../../../query/hours/forecast-answer.ts'
+import { answerNormal } from '../../../query/hours/normal-answer.ts'
 import { autoregressive } from '../../analytics/series.ts'
+import { contextOf, hoursQuery } from '../hours/hours-of.ts'
 import { ask, every, hourMs, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -23,7 +27,13 @@ function answerTo(hours: number, temperature: Values, humidity: Values = tempera
 
 const column = (values: Float64Array) => (_: number, place: number) => values[place] as number
 
+const nowMs = startMs + 30 * 24 * hourMs
+const newHours = contextOf({ temperature: made => (made < nowMs - 100 * hourMs ? Number.NaN : (one[0] as number)) })
+
 const answers = [
+  JSON.parse(await answerChanges({ ...hoursQuery, days: 100, nowMs }, newHours)),
+  JSON.parse(await answerNormal({ ...hoursQuery, nowMs }, newHours)),
+  JSON.parse(await answerForecast({ ...hoursQuery, nowMs }, newHours)),
   answerTo(0, () => 1),
   answerTo(5, column(one)),
   answerTo(720, () => 1),

@@ -1,0 +1,143 @@
+/**
+ * Where a series of daily levels changes for good: the split at which the cumulative sum of the deviations is largest
+ * (CUSUM), tested with the long-run variance of what is left behind the split, as AR(1) has it:
+ *   max|S_k| / (σ·√n),  σ² = s²·(1 + a)/(1 − a),
+ * against 1.63, the 1 % point of the largest distance of a Brownian bridge (Kolmogorov's distribution). The residuals of
+ * the split, not of the mean, so that a step does not pass for memory (Juhl and Xiao 2009). Then each half again: binary
+ * segmentation (Vostrikova 1981), after which each split is placed and tested once more between its neighbours (Bai 1997).
+ * A level that comes back after some days is memory, not a change.
+ */
+
+import { correctedMemory } from '../correlation/effective-count.ts'
+import type { DailyLevels } from './daily-levels.ts'
+
+/** A split is of the days before it and from it on. */
+export interface ChangePoint {
+  /** The first day of the new level, a place as in `DailyLevels`. */
+  readonly day: number
+  /** Means of the levels up to the neighbouring changes. */
+  readonly before: number
+  readonly after: number
+  readonly daysBefore: number
+  readonly daysAfter: number
+  /** Of the test, above the critical value. */
+  readonly statistic: number
+}
+
+const criticalValue = 1.63
+/** A level lasts so long at least. */
+const segmentDaysMin = 5
+/** With fewer, the long-run variance is not known. */
+const splitDaysMin = 20
+const changesMax = 5
+
+/** Fewer days than this have no test. */
+export const changeDaysMin = splitDaysMin
+
+/** Ascending by day; the five of the largest statistic where there are more. */
+export function changePoints({ days, means }: DailyLevels): ChangePoint[] {
+  const splits = refined({ days, means }, splitsOf({ days, means }, 0, days.length))
+  const kept = splits
+    .toSorted((one, other) => other.statistic - one.statistic)
+    .slice(0, changesMax)
+    .toSorted((one, other) => one.at - other.at)
+  return kept.map(({ at, statistic }, place) => {
+    const from = kept[place - 1]?.at ?? 0
+    const to = kept[place + 1]?.at ?? days.length
+    return {
+      day: days[at] as number,
+      before: meanOf(means, from, at),
+      after: meanOf(means, at, to),
+      daysBefore: at - from,
+      daysAfter: to - at,
+      statistic,
+    }
+  })
+}
+
+const refinementsMax = 5
+
+/** One that its neighbours have made, by standing a little off, is gone when they stand right. */
+function refined(levels: DailyLevels, splits: readonly Split[]): Split[] {
+  let before = [...splits]
+  for (let round = 0; round < refinementsMax; round++) {
+    const after = [...before]
+    for (let place = 0; place < after.length; ) {
+      const from = after[place - 1]?.at ?? 0
+      const to = after[place + 1]?.at ?? levels.days.length
+      const split = largestSplit(levels, from, to)
+      if (split === undefined || split.statistic < criticalValue) after.splice(place, 1)
+      else after[place++] = split
+    }
+    if (after.length === before.length && after.every(({ at }, place) => at === before[place]?.at)) return after
+    before = after
+  }
+  return before
+}
+
+interface Split {
+  /** The first place of the new level. */
+  readonly at: number
+  readonly statistic: number
+}
+
+function splitsOf(levels: DailyLevels, from: number, to: number): Split[] {
+  if (to - from < splitDaysMin) return []
+  const split = largestSplit(levels, from, to)
+  if (split === undefined || split.statistic < criticalValue) return []
+  return [...splitsOf(levels, from, split.at), split, ...splitsOf(levels, split.at, to)]
+}
+
+function largestSplit(levels: DailyLevels, from: number, to: number): Split | undefined {
+  const { means } = levels
+  const mean = meanOf(means, from, to)
+  let sum = 0
+  let largest = 0
+  let at = -1
+  for (let place = from; place < to - segmentDaysMin; place++) {
+    sum += (means[place] as number) - mean
+    const isFar = place + 1 - from >= segmentDaysMin
+    if (isFar && Math.abs(sum) > largest) {
+      largest = Math.abs(sum)
+      at = place + 1
+    }
+  }
+  if (at < 0) return undefined
+  const deviation = longRunDeviation(levels, from, at, to)
+  return deviation > 0 ? { at, statistic: largest / (deviation * Math.sqrt(to - from)) } : undefined
+}
+
+/**
+ * Of the residuals about the means of both sides, and a hundredth of the shift at least: a step without noise is one. 0 when
+ * both sides are equal but for rounding.
+ */
+function longRunDeviation({ days, means }: DailyLevels, from: number, at: number, to: number): number {
+  const [before, after] = [meanOf(means, from, at), meanOf(means, at, to)]
+  const residual = (place: number) => (means[place] as number) - (place < at ? before : after)
+  let squares = 0
+  let products = 0
+  let pairs = 0
+  for (let place = from; place < to; place++) {
+    squares += residual(place) ** 2
+    // Of days next to each other.
+    if (place === from || days[place] !== (days[place - 1] as number) + 1) continue
+    products += residual(place - 1) * residual(place)
+    pairs++
+  }
+  const count = to - from
+  const variance = squares / count
+  const shift = Math.abs(after - before)
+  if (!(shift > 1e-12 * Math.max(Math.abs(before), Math.abs(after)))) return 0
+  const memory = pairs === 0 || variance === 0 ? 0 : correctedMemory(products / pairs / variance, count)
+  const bounded = Math.min(memoryMax, Math.max(0, memory))
+  return Math.max(shift / 100, Math.sqrt((variance * (1 + bounded)) / (1 - bounded)))
+}
+
+/** Beyond it a level wanders, and nothing tells a step from that. */
+const memoryMax = 0.97
+
+function meanOf(values: Float64Array, from: number, to: number): number {
+  let sum = 0
+  for (let place = from; place < to; place++) sum += values[place] as number
+  return sum / (to - from)
+}

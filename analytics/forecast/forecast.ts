@@ -1,0 +1,103 @@
+/** The next 48 hours of a series of hours, with how far they may be off. */
+
+import { fillGaps } from '../time/fill-gaps.ts'
+import { backTest, meanAbsolute, type OriginErrors } from './back-test.ts'
+import { intervalAt, type Spread, spreadOfErrors } from './intervals.ts'
+import { meanOfModels } from './models.ts'
+
+export interface ForecastInput {
+  /** Means of hours, NaN where missing; the origin is behind the last one. */
+  readonly hourly: Float64Array
+  /** Local hours 0 … 23 of these and of the 48 ahead. */
+  readonly localHours: Uint8Array
+  /** Of values that cannot be beyond, such as 0 and 100 %. */
+  readonly range?: readonly [number, number]
+}
+
+export interface Forecast {
+  /** By hour ahead. */
+  readonly median: Float64Array
+  readonly low80: Float64Array
+  readonly high80: Float64Array
+  readonly low95: Float64Array
+  readonly high95: Float64Array
+  readonly backTest: BackTest
+}
+
+/** Of up to 40 days. */
+export interface BackTest {
+  readonly origins: number
+  /** The mean absolute error over that of the seasonal naive forecast within the series (Hyndman and Koehler 2006). */
+  readonly mase: number | null
+  /** The same over that of the seasonal naive forecast at the same origins. */
+  readonly maseRatio: number | null
+  /** Shares of what came that were within the intervals, those made of the other half of the origins. */
+  readonly coverage80: number | null
+  readonly coverage95: number | null
+}
+
+export const forecastHoursMin = 14 * 24
+export const forecastShareMin = 0.6
+
+/** Null with less than 14 days, or values in less than 60 % of the hours. */
+export function forecast({ hourly, localHours, range }: ForecastInput): Forecast | null {
+  const first = hourly.findIndex(value => !Number.isNaN(value))
+  if (first < 0 || hourly.length - first < forecastHoursMin) return null
+  const observed = hourly.subarray(first)
+  const hours = localHours.subarray(first)
+  if (countOf(observed) < forecastShareMin * observed.length) return null
+  const history = { values: fillGaps(observed, hours), localHours: hours }
+  const tests = backTest(history, observed)
+  const median = meanOfModels(history)
+  const spread = spreadOfErrors(tests.map(({ errors }) => errors))
+  const bounded = (value: number) => (range === undefined ? value : Math.min(range[1], Math.max(range[0], value)))
+  const side = (share: number, end: 0 | 1) => {
+    return median.map((value, hour) => bounded(value + intervalAt(spread, hour, share)[end]))
+  }
+  return {
+    median: median.map(bounded),
+    low80: side(0.8, 0),
+    high80: side(0.8, 1),
+    low95: side(0.95, 0),
+    high95: side(0.95, 1),
+    backTest: judged(tests, observed),
+  }
+}
+
+function countOf(values: Float64Array): number {
+  return values.reduce((count, value) => (Number.isNaN(value) ? count : count + 1), 0)
+}
+
+function judged(tests: readonly OriginErrors[], observed: Float64Array): BackTest {
+  const own = meanAbsolute(tests.map(({ errors }) => errors))
+  const dayBefore = observed.subarray(24).map((value, hour) => value - (observed[hour] as number))
+  // Errors that are rounding have no ratio.
+  const least = 1e-9 * observed.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0)
+  const ratio = (naive: number) => (naive > least ? own / naive : null)
+  return {
+    origins: tests.length,
+    mase: ratio(meanAbsolute([dayBefore])),
+    maseRatio: ratio(meanAbsolute(tests.map(({ naive }) => naive))),
+    coverage80: coverage(tests, 0.8),
+    coverage95: coverage(tests, 0.95),
+  }
+}
+
+/** Newer and older half of the origins in turn, so that no interval is held against the errors that it is made of. */
+function coverage(tests: readonly OriginErrors[], share: number): number | null {
+  const middle = Math.floor(tests.length / 2)
+  const halves = [tests.slice(0, middle), tests.slice(middle)] as const
+  const held = halves.flatMap((half, place) => {
+    const spread = spreadOfErrors((halves[1 - place] ?? []).map(({ errors }) => errors))
+    return half.flatMap(({ errors }) => heldBy(spread, errors, share))
+  })
+  return held.length === 0 ? null : held.filter(Boolean).length / held.length
+}
+
+/** Of each error that there is, whether the interval would have held it. */
+function heldBy(spread: Spread, errors: Float64Array, share: number): boolean[] {
+  return Array.from(errors).flatMap((error, hour) => {
+    const [low, high] = intervalAt(spread, hour, share)
+    return Number.isNaN(error) ? [] : error >= low && error <= high
+  })
+}

@@ -1,0 +1,15 @@
+/** What a forecast is made of. */
+
+export interface History {
+  /** Hours up to the origin, complete. */
+  readonly values: Float64Array
+  /** Local hours 0 … 23 of these and of the hours ahead. */
+  readonly localHours: Uint8Array
+}
+
+/** Hours ahead. */
+export const horizonHours = 48
+
+export function hoursAhead({ values, localHours }: History): Uint8Array {
+  return localHours.subarray(values.length, values.length + horizonHours)
+}

@@ -1,0 +1,65 @@
+/** `forecast`: the next 48 hours of each gauge. */
+
+import { type Forecast, type ForecastInput, forecast, forecastHoursMin } from '../../analytics/forecast/forecast.ts'
+import { horizonHours } from '../../analytics/forecast/history.ts'
+import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
+import { momentsOf } from '../../analytics/summary/moments.ts'
+import { units } from '../answers/units.ts'
+import { verdictOf } from '../stats/verdict.ts'
+import type { HoursQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
+import { gaugesText, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
+
+/** Older values say little of tomorrow. */
+const historyHours = 56 * 24
+
+/** From the running hour on, of which too little is known yet. */
+export async function answerForecast(query: HoursQuery, context: TaskContext): Promise<string> {
+  const { local } = context
+  const originMs = Math.floor(query.nowMs / hourMs) * hourMs
+  const grid = { startMs: originMs - historyHours * hourMs, hours: historyHours }
+  const hours = await readGaugeHours(query, grid, context)
+  const localHours = localHoursOf(grid, local, horizonHours)
+  const starts = startsOf({ startMs: originMs, hours: horizonHours })
+  const unitOf = (name: string) => {
+    return hours.further.find(one => one.name === name)?.unit ?? (units as Readonly<Record<string, string>>)[name]
+  }
+  return gaugesText({ ...query, local }, hours, (hourly, name) => {
+    const input = { hourly, localHours, ...rangeOf(unitOf(name)) }
+    const found = forecast(input)
+    const verdict = verdictOf(momentsOf(hourly), found === null ? lackOf(input) : null)
+    if (verdict.status !== 'ok' || found === null) return { ...verdict, hours: [], back_test: null }
+    const textOf = (timeMs: number) => local.text(timeMs * 1000)
+    return { ...verdict, hours: hoursOf(found, starts, textOf), back_test: backTestOf(found) }
+  })
+}
+
+/** A share stays one; what else may be below 0 is not known. */
+function rangeOf(unit: string | undefined): Pick<ForecastInput, 'range'> {
+  return unit === '%' ? { range: [0, 100] } : {}
+}
+
+function lackOf({ hourly }: Pick<ForecastInput, 'hourly'>): ReasonText {
+  const first = hourly.findIndex(value => !Number.isNaN(value))
+  return hourly.length - first < forecastHoursMin ? reasonTexts.shortHistory : reasonTexts.sparseHours
+}
+
+function hoursOf(
+  { median, low80, high80, low95, high95 }: Forecast,
+  starts: Float64Array,
+  textOf: (ms: number) => string,
+) {
+  return Array.from(starts, (startMs, hour) => ({
+    t: startMs,
+    median: median[hour],
+    low80: low80[hour],
+    high80: high80[hour],
+    low95: low95[hour],
+    high95: high95[hour],
+    d: textOf(startMs),
+  }))
+}
+
+function backTestOf({ backTest: { origins, mase, maseRatio, coverage80, coverage95 } }: Forecast) {
+  return { origins, mase, mase_ratio: maseRatio, coverage80, coverage95 }
+}

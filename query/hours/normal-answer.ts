@@ -1,0 +1,64 @@
+/** `normal`: whether what each gauge shows now is usual for the hour. */
+
+import { type Normal, normalFor } from '../../analytics/normal/normal.ts'
+import { reasonTexts } from '../../analytics/reasons.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import type { HoursQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
+import { gaugesText, type HoursGrid, hourMs, localHoursOf, readGaugeHours, startsOf } from './gauge-hours.ts'
+
+const dayMs = 24 * hourMs
+const historyHours = 3 * 366 * 24
+
+export async function answerNormal(query: HoursQuery, context: TaskContext): Promise<string> {
+  const { local } = context
+  const endMs = (Math.floor(query.nowMs / hourMs) + 1) * hourMs
+  const grid = { startMs: Math.max(0, endMs - historyHours * hourMs), hours: historyHours }
+  const hours = await readGaugeHours(query, grid, context)
+  const times = timesOf(grid, local)
+  return gaugesText({ ...query, local }, hours, hourly => partOf(hourly, grid, times, local))
+}
+
+interface Times {
+  readonly localHours: Uint8Array
+  readonly localDays: Int32Array
+  readonly yearDays: Uint16Array
+}
+
+function timesOf(grid: HoursGrid, local: LocalTime): Times {
+  const starts = startsOf(grid)
+  const localDays = Int32Array.from(starts, timeMs => Math.floor((timeMs + local.offsetMs(timeMs)) / dayMs))
+  return { localHours: localHoursOf(grid, local), localDays, yearDays: Uint16Array.from(localDays, yearDayOf) }
+}
+
+/** 0 … 365 of a day's number since 1970. */
+function yearDayOf(day: number): number {
+  const year = new Date(day * dayMs).getUTCFullYear()
+  return day - Date.UTC(year, 0, 1) / dayMs
+}
+
+function partOf(hourly: Float64Array, grid: HoursGrid, times: Times, local: LocalTime) {
+  const cell = hourly.findLastIndex(value => !Number.isNaN(value))
+  if (cell < 0) return { status: 'no_data', reason: reasonTexts.noValue, value: null, at: null, ...figures(null) }
+  const value = hourly[cell] as number
+  const at = {
+    localHour: times.localHours[cell] as number,
+    localDay: times.localDays[cell] as number,
+    yearDay: times.yearDays[cell] as number,
+  }
+  const normal = normalFor({ hourly, ...times, at, value })
+  const verdict =
+    normal === null ? { status: 'insufficient_data', reason: reasonTexts.fewSameHours } : { status: 'ok', reason: null }
+  return { ...verdict, value, at: local.text((grid.startMs + cell * hourMs) * 1000), ...figures(normal) }
+}
+
+function figures(normal: Normal | null) {
+  return {
+    percentile: normal?.percentile ?? null,
+    low: normal?.low ?? null,
+    median: normal?.median ?? null,
+    high: normal?.high ?? null,
+    days: normal?.days ?? 0,
+    basis: normal?.basis ?? null,
+  }
+}

@@ -1,0 +1,27 @@
+/** What `changes/<device>` answers. */
+
+import { z } from 'zod'
+import { furtherMetrics } from './kinds.ts'
+import { answerContext, byMetricAndFurther, Count } from './parts.ts'
+import { verdict } from './verdict.ts'
+
+const Change = z
+  .strictObject({
+    /** The first local day of the new level. */
+    date: z.iso.date(),
+    before: z.number(),
+    after: z.number(),
+    shift: z.number(),
+    statistic: z.number().positive(),
+    days_before: Count.positive(),
+    days_after: Count.positive(),
+  })
+  .meta({ id: 'LevelChange' })
+
+const Changes = z.strictObject({ ...verdict, changes: z.array(Change) }).meta({ id: 'MetricLevelChanges' })
+
+export const LevelChanges = byMetricAndFurther(Changes, Changes).extend({
+  device: z.string(),
+  ...answerContext,
+  ...furtherMetrics,
+})

@@ -1,0 +1,38 @@
+/** What `forecast/<device>` answers. */
+
+import { z } from 'zod'
+import { furtherMetrics } from './kinds.ts'
+import { answerContext, byMetricAndFurther, Count, LocalMinute, pointTime, Share } from './parts.ts'
+import { verdict } from './verdict.ts'
+
+const ForecastHour = z
+  .strictObject({
+    ...pointTime,
+    median: z.number(),
+    low80: z.number(),
+    high80: z.number(),
+    low95: z.number(),
+    high95: z.number(),
+    d: LocalMinute,
+  })
+  .meta({ id: 'ForecastHour' })
+
+const BackTest = z
+  .strictObject({
+    origins: Count,
+    mase: z.number().nonnegative().nullable(),
+    mase_ratio: z.number().nonnegative().nullable(),
+    coverage80: Share.nullable(),
+    coverage95: Share.nullable(),
+  })
+  .meta({ id: 'ForecastBackTest' })
+
+const MetricForecast = z
+  .strictObject({ ...verdict, hours: z.array(ForecastHour), back_test: BackTest.nullable() })
+  .meta({ id: 'MetricForecast' })
+
+export const Forecast = byMetricAndFurther(MetricForecast, MetricForecast).extend({
+  device: z.string(),
+  ...answerContext,
+  ...furtherMetrics,
+})

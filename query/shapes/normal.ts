@@ -1,0 +1,27 @@
+/** What `normal/<device>` answers. */
+
+import { z } from 'zod'
+import { furtherMetrics } from './kinds.ts'
+import { answerContext, byMetricAndFurther, Count, LocalMinute } from './parts.ts'
+import { verdict } from './verdict.ts'
+
+const Normal = z
+  .strictObject({
+    ...verdict,
+    /** The mean of the newest hour that has a value, and when that hour began. */
+    value: z.number().nullable(),
+    at: LocalMinute.nullable(),
+    percentile: z.number().min(0).max(100).nullable(),
+    low: z.number().nullable(),
+    median: z.number().nullable(),
+    high: z.number().nullable(),
+    days: Count,
+    basis: z.enum(['hour', 'hour_and_season']).nullable(),
+  })
+  .meta({ id: 'MetricNormal' })
+
+export const NormalValues = byMetricAndFurther(Normal, Normal).extend({
+  device: z.string(),
+  ...answerContext,
+  ...furtherMetrics,
+})

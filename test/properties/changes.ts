@@ -1,0 +1,59 @@
+/** How often a series without a change of level is said to have one, and how often a step is found. */
+
+import { type ChangePoint, changePoints } from '../../analytics/changes/change-points.ts'
+import { dailyLevels } from '../../analytics/changes/daily-levels.ts'
+import { autoregressive, uniform } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const days = 100
+const hours = 24 * days
+const localHours = Uint8Array.from({ length: hours }, (_, hour) => hour % 24)
+/** A series that has begun long before. */
+const warmUp = 1000
+/** A run is cheap, and a share within 0.02 takes many. */
+const seriesOfRun = 5
+
+function noise(phi: number, seed: number): Float64Array {
+  return autoregressive(warmUp + hours, phi, seed).slice(warmUp)
+}
+
+function changesOf(hourly: Float64Array): ChangePoint[] {
+  return changePoints(dailyLevels(hourly, localHours))
+}
+
+function shareOf(seed: number, holds: (seed: number) => boolean): number {
+  let count = 0
+  for (let one = 0; one < seriesOfRun; one++) if (holds(7919 * (seriesOfRun * seed + one))) count++
+  return count / seriesOfRun
+}
+
+export const changeProperties: readonly Property[] = [
+  ...[0, 0.5, 0.9, 0.95, 0.98].map(phi => ({
+    name: `a change of level in 100 days of AR(1) ${phi}`,
+    atMost: 0.02,
+    run: (seed: number) => shareOf(seed, one => changesOf(noise(phi, one)).length > 0),
+  })),
+  {
+    name: 'a change of level in 100 days of AR(1) 0.9 with a day and a third of the hours missing',
+    atMost: 0.02,
+    run: seed =>
+      shareOf(seed, one => {
+        const next = uniform(one)
+        const series = noise(0.9, one).map((value, hour) => {
+          return next() < 1 / 3 ? Number.NaN : value + 5 * Math.sin((2 * Math.PI * hour) / 24)
+        })
+        return changesOf(series).length > 0
+      }),
+  },
+  {
+    name: 'a step of 1.5 standard deviations found within three days, in 100 days of AR(1) 0.9',
+    atLeast: 0.9,
+    run: seed =>
+      shareOf(seed, one => {
+        const step = 1.5 / Math.sqrt(1 - 0.9 ** 2)
+        const at = 30 + Math.floor(40 * uniform(one)())
+        const series = noise(0.9, one).map((value, hour) => value + (hour >= 24 * at ? step : 0))
+        return changesOf(series).some(({ day }) => Math.abs(day - at) <= 3)
+      }),
+  },
+]

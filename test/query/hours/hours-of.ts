@@ -1,0 +1,92 @@
+/** Asks an analysis by the hour of made hours, as its worker does. */
+
+import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import type { FurtherMetric } from '../../../query/further-metric.ts'
+import { allFromReadings } from '../../../query/questdb/hourly-sql.ts'
+import type { HoursQuery } from '../../../query/task.ts'
+import type { TaskContext } from '../../../query/task-context.ts'
+import { metrics } from '../../../store/tables.ts'
+
+const hourMs = 3_600_000
+
+/** A value by the start of an hour, NaN where there is none. */
+export type ValueAt = (startMs: number) => number
+
+export interface MadeHours {
+  readonly temperature?: ValueAt
+  readonly humidity?: ValueAt
+  readonly co2?: ValueAt
+  readonly timeZone?: string
+}
+
+const co2: FurtherMetric = {
+  name: 'co2',
+  title: 'CO₂',
+  kind: 'gauge',
+  unit: 'ppm',
+  decimals: 0,
+  series: 7,
+  column: undefined,
+  quality: null,
+  speed: undefined,
+}
+const door: FurtherMetric = { ...co2, name: 'door', title: 'Door', kind: 'state', unit: null, series: 8 }
+
+const device = {
+  number: 1,
+  symbol: 'roof-1',
+  name: 'roof',
+  location_short: 'Roof',
+  log_switch: true,
+  altitude_m: null,
+  expected_interval_seconds: null,
+  quality_limits: null,
+}
+
+export const hoursQuery: Omit<HoursQuery, 'nowMs'> = { device, further: [co2, door], hourSources: allFromReadings }
+
+export function contextOf({ timeZone = 'UTC', ...made }: MadeHours): TaskContext {
+  const of = (at: ValueAt | undefined) => (fromUs: number, toUs: number) => {
+    const startsMs: number[] = []
+    for (let startMs = fromUs / 1000; startMs < toUs / 1000; startMs += hourMs) {
+      if (at !== undefined && !Number.isNaN(at(startMs))) startsMs.push(startMs)
+    }
+    const mean = Float64Array.from(startsMs, startMs => at?.(startMs) ?? Number.NaN)
+    const one = mean.map(() => 1)
+    return { startsMs: Float64Array.from(startsMs), count: one, mean, std: one, min: mean, max: mean }
+  }
+  const unused = () => Promise.reject(new Error('not asked for'))
+  return {
+    local: createLocalTime(timeZone),
+    rowsMax: 1e6,
+    signal: new AbortController().signal,
+    inUnits: async further => further,
+    source: {
+      series: unused,
+      newestUs: unused,
+      newestExpiredHourUs: unused,
+      newestTimes: unused,
+      async hourly({ fromUs, toUs }) {
+        const startsMs = Float64Array.from({ length: (toUs - fromUs) / 1000 / hourMs }, (_, hour) => {
+          return fromUs / 1000 + hour * hourMs
+        })
+        const columns = metrics.map(name => {
+          const at = name === 'temperature' ? made.temperature : name === 'humidity' ? made.humidity : undefined
+          const mean = startsMs.map(startMs => at?.(startMs) ?? Number.NaN)
+          return [name, { count: mean, mean, std: mean, min: mean, max: mean }] as const
+        })
+        return { startsMs, metrics: Object.fromEntries(columns) as never }
+      },
+    },
+    measurements: {
+      samples: unused,
+      keptHours: unused,
+      newest: unused,
+      oldest: unused,
+      async hours({ fromUs, toUs, series }) {
+        if (series.length !== 1) throw new Error('other kinds are asked for, too')
+        return made.co2 === undefined ? new Map() : new Map([[7, of(made.co2)(fromUs, toUs)]])
+      },
+    },
+  }
+}
