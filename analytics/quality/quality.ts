@@ -11,6 +11,7 @@ import type { GapThresholds } from '../reliability/cadence.ts'
 import { gapMarks } from '../reliability/gap-marks.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
+import { flatBit, rangeBit, rateBit, spikeBit } from './quality-marks.ts'
 import { flatMinMs, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1
@@ -32,13 +33,10 @@ interface QualityCounts {
 export interface Quality {
   /** One a reading. */
   readonly flags: Uint8Array
+  /** The same by test, see `quality-marks.ts`; 0 where nothing is wrong and where the value is missing. */
+  readonly marks: Uint8Array
   readonly counts: QualityCounts
 }
-
-const rangeBit = 1
-const spikeBit = 2
-const rateBit = 4
-const flatBit = 8
 
 const hourMs = 3_600_000
 
@@ -61,7 +59,7 @@ export function checkQuality(
   const { marks, known } = markedReadings(timesMs, values, limits, gaps)
   const quantum = known.quantum === 0 ? null : known.quantum
   const flat_hours = known.flat === null || known.flatMs === null ? null : known.flatMs / hourMs
-  return { flags: flagsOf(values, marks), counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
+  return { ...byReading(values, marks), counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
 }
 
 /** One a reading. */
@@ -85,14 +83,12 @@ export function judgeReadings(
   const still = isUnknown
     ? flatLines(present.timesMs, present.values, known.flat - rounding, known.flatBelow, isGapBefore, flatMinMs)
     : undefined
-  const [isFlat, isStill] = [new Uint8Array(values.length), new Uint8Array(values.length)]
+  const { flags, marks: ofReadings } = byReading(values, marks)
+  const isStill = new Uint8Array(values.length)
   for (let index = 0, place = 0; index < values.length; index++) {
-    if (Number.isNaN(values[index] as number)) continue
-    if ((marks[place] as number) & flatBit) isFlat[index] = 1
-    if (still?.[place] === 1) isStill[index] = 1
-    place++
+    if (!Number.isNaN(values[index] as number)) isStill[index] = still?.[place++] ?? 0
   }
-  return { flags: flagsOf(values, marks), isFlat, isStill }
+  return { flags, isFlat: ofReadings.map(mark => (mark & flatBit ? 1 : 0)), isStill }
 }
 
 interface MarkedReadings {
@@ -115,12 +111,17 @@ function markedReadings(
   return { present, isGapBefore, known, marks: marksOf(present, known, isGapBefore) }
 }
 
-function flagsOf(values: Float64Array, marks: Uint8Array): Uint8Array {
+/** `found`: of the readings that are there. */
+function byReading(values: Float64Array, found: Uint8Array): Pick<Quality, 'flags' | 'marks'> {
   const flags = new Uint8Array(values.length).fill(flagMissing)
+  const marks = new Uint8Array(values.length)
   for (let index = 0, place = 0; index < values.length; index++) {
-    if (!Number.isNaN(values[index] as number)) flags[index] = marks[place++] === 0 ? flagGood : flagSuspect
+    if (Number.isNaN(values[index] as number)) continue
+    const mark = found[place++] as number
+    flags[index] = mark === 0 ? flagGood : flagSuspect
+    marks[index] = mark
   }
-  return flags
+  return { flags, marks }
 }
 
 /** One bit a test that finds the reading suspect. */

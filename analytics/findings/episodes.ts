@@ -1,0 +1,96 @@
+/** Episodes: stretches of successive readings in which one test of quality, or one of several, finds something. */
+
+import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
+
+export interface MarkedSamples {
+  /** Ascending. */
+  readonly timesMs: Float64Array
+  /** NaN is missing. */
+  readonly values: Float64Array
+  /** One a value, see `quality-marks.ts`. */
+  readonly marks: Uint8Array
+}
+
+export interface Episode {
+  /** Of the first and the last marked value. */
+  readonly startMs: number
+  readonly endMs: number
+  /** Whether no value after it is good. */
+  readonly isLast: boolean
+  /** Marked values. */
+  readonly count: number
+  readonly first: number
+  readonly min: number
+  readonly max: number
+}
+
+interface Open {
+  startMs: number
+  endMs: number
+  count: number
+  first: number
+  min: number
+  max: number
+}
+
+/**
+ * Of the values with one of `bits`, oldest first. A good value or a gap ends an episode, unless the next marked one comes
+ * within `joinMs`.
+ */
+export function episodesOf(
+  { timesMs, values, marks }: MarkedSamples,
+  bits: number,
+  gaps: GapThresholds,
+  joinMs = 0,
+): Episode[] {
+  const builder = new EpisodeBuilder(joinMs)
+  const cursor = new StretchCursor(gaps)
+  let beforeMs = Number.NaN
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value)) continue
+    const timeMs = timesMs[index] as number
+    const isMarked = ((marks[index] as number) & bits) !== 0
+    if (!isMarked || timeMs - beforeMs > (cursor.at(beforeMs)?.gapMs ?? 0)) builder.interrupt()
+    if (isMarked) builder.add(timeMs, value)
+    beforeMs = timeMs
+  }
+  return builder.end()
+}
+
+class EpisodeBuilder {
+  readonly #joinMs: number
+  readonly #closed: Episode[] = []
+  #open: Open | undefined
+  #isInterrupted = false
+
+  constructor(joinMs: number) {
+    this.#joinMs = joinMs
+  }
+
+  /** By a good value, or a gap. */
+  interrupt(): void {
+    this.#isInterrupted = true
+  }
+
+  add(timeMs: number, value: number): void {
+    if (this.#isInterrupted && this.#open !== undefined && timeMs - this.#open.endMs > this.#joinMs) this.#close(false)
+    this.#isInterrupted = false
+    this.#open ??= { startMs: timeMs, endMs: timeMs, count: 0, first: value, min: value, max: value }
+    const open = this.#open
+    open.endMs = timeMs
+    open.count++
+    open.min = Math.min(open.min, value)
+    open.max = Math.max(open.max, value)
+  }
+
+  end(): Episode[] {
+    this.#close(!this.#isInterrupted)
+    return this.#closed
+  }
+
+  #close(isLast: boolean): void {
+    if (this.#open !== undefined) this.#closed.push({ ...this.#open, isLast })
+    this.#open = undefined
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * A finding as a sentence. The service writes it in stored units and in its zone, a page in those of its reader: what they
+ * differ in is handed in.
+ */
+
+interface FindingData {
+  readonly code: string
+  readonly metric: string | null
+  readonly sinceMs: number
+  readonly untilMs: number | null
+  readonly value: number | null
+  readonly expected: readonly [number | null, number | null] | null
+  readonly count: number | null
+  readonly pattern: { readonly from: string; readonly to: string; readonly days: number } | null
+  readonly reason: string | null
+}
+
+export interface FindingWords {
+  /** Of a metric, as a sentence begins with it, and within one. */
+  name(metric: string): string
+  nameWithin(metric: string): string
+  /** A value with its unit. */
+  measure(value: number, metric: string): string
+  /** What is between two values, with its unit. */
+  difference(value: number, metric: string): string
+  /** `23 Nov 2026, 12:04`, and without the time. */
+  moment(timeMs: number): string
+  date(timeMs: number): string
+  /** `6 hours` */
+  duration(seconds: number): string
+  /** `1 reading`, `2 readings` */
+  count(count: number, noun: string): string
+}
+
+/** Beyond it the upper end of an interval of days says no more than that it is far away. */
+const daysTold = 365
+
+/** Without a full stop. It tells no age, which would grow. */
+export function findingText(finding: FindingData, words: FindingWords): string {
+  const since = words.moment(finding.sinceMs)
+  const name = finding.metric === null ? 'A value' : words.name(finding.metric)
+  switch (finding.code) {
+    case 'silent':
+      return `No reading since ${since}`
+    case 'silent_metric':
+      return `${name} is missing from the readings since ${since}`
+    case 'outage':
+      return outageText(finding, words)
+    case 'outage_pattern':
+      return patternText(finding)
+    case 'stuck':
+      return stuckText(finding, name, words)
+    case 'out_of_range':
+      return rangeText(finding, name, words)
+    case 'level_change':
+      return levelText(finding, name, words)
+    case 'drift':
+      return `${name} is unlike its neighbours${valueText(finding, words)}${expectedText(finding, words)}`
+    case 'battery_level':
+      return `The battery runs low${valueText(finding, words)}`
+    case 'battery_days':
+      return batteryText(finding, words)
+    case 'rejected':
+      return rejectedText(finding, words)
+    case 'spikes':
+      return spikesText(finding, words)
+    case 'excursion':
+      return excursionText(finding, name, words)
+    default:
+      return `${name}: ${finding.code} since ${since}`
+  }
+}
+
+function outageText({ sinceMs, untilMs, count }: FindingData, words: FindingWords): string {
+  if (untilMs === null) return `No reading since ${words.moment(sinceMs)}`
+  const length = words.duration((untilMs - sinceMs) / 1000)
+  const others = (count ?? 1) > 1 ? `, the longest of ${words.count(count as number, 'outage')} in 7 days` : ''
+  return `No readings for ${length} from ${words.moment(sinceMs)}${others}`
+}
+
+function patternText({ pattern, count }: FindingData): string {
+  if (pattern === null) return 'No readings at the same time of many days'
+  const { from, to, days } = pattern
+  const on = count === null || count >= days ? '' : `, on ${count} of ${days} days`
+  return `No readings every ${isNight(from, to) ? 'night' : 'day'} from ${from} to ${to}${on}`
+}
+
+/** From the evening on, and over by the morning. */
+function isNight(from: string, to: string): boolean {
+  return (from >= '20:00' || from < '06:00') && to <= '10:00'
+}
+
+function stuckText(finding: FindingData, name: string, words: FindingWords): string {
+  const { sinceMs, untilMs, metric, value } = finding
+  const level = value === null || metric === null ? 'one value' : words.measure(value, metric)
+  return untilMs === null
+    ? `${name} has stood at ${level} since ${words.moment(sinceMs)}`
+    : `${name} stood at ${level} ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}`
+}
+
+function rangeText(finding: FindingData, name: string, words: FindingWords): string {
+  const { sinceMs, untilMs } = finding
+  const rest = `${valueText(finding, words)}${expectedText(finding, words)}`
+  return untilMs === null
+    ? `${name} has been out of range since ${words.moment(sinceMs)}${rest}`
+    : `${name} was out of range ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
+}
+
+function levelText(
+  { metric, value, expected, sinceMs, untilMs }: FindingData,
+  name: string,
+  words: FindingWords,
+): string {
+  const [low, high] = expected ?? [null, null]
+  const since = words.date(sinceMs)
+  const verb = untilMs === null ? `has changed since ${since}` : `was another from ${since} to ${words.date(untilMs)}`
+  if (metric === null || value === null || low === null || high === null) return `The level of ${name} ${verb}`
+  const before = (low + high) / 2
+  const way = value > before ? 'higher' : 'lower'
+  const has = untilMs === null ? 'has been' : 'was'
+  const times = untilMs === null ? `since ${since}` : `from ${since} to ${words.date(untilMs)}`
+  const levels = `about ${words.measure(value, metric)} instead of ${words.measure(before, metric)}`
+  return `${name} ${has} ${words.difference(Math.abs(value - before), metric)} ${way} ${times}: ${levels}`
+}
+
+function batteryText({ value, expected }: FindingData, { count }: FindingWords): string {
+  if (value === null) return 'The battery runs low'
+  const about = value < 1 ? 'less than a day' : `about ${count(Math.round(value), 'day')}`
+  const [low, high] = expected ?? [null, null]
+  // Those of a straight line are the line, and those of an empty battery are nothing.
+  if (low === null || high === null || high - low < 1) return `The battery lasts ${about}`
+  const longest = high > daysTold ? `more than ${daysTold}` : Math.ceil(high)
+  return `The battery lasts ${about} (${Math.floor(low)} to ${longest})`
+}
+
+function rejectedText({ reason, count, sinceMs }: FindingData, words: FindingWords): string {
+  if (reason === 'suspended') return 'Its readings are refused: it is suspended'
+  const because = reason === null ? '' : `: ${reason}`
+  const readings = count === null ? 'Readings have' : `${words.count(count, 'reading')} ${count === 1 ? 'has' : 'have'}`
+  return `${readings} been rejected since ${words.moment(sinceMs)}${because}`
+}
+
+function spikesText({ metric, count, sinceMs, value }: FindingData, words: FindingWords): string {
+  const spikes = count === null ? 'Spikes' : words.count(count, 'spike')
+  const of = metric === null ? '' : ` in ${words.nameWithin(metric)}`
+  const largest = metric === null || value === null ? '' : `, the largest ${words.measure(value, metric)}`
+  return `${spikes}${of} since ${words.moment(sinceMs)}${largest}`
+}
+
+function excursionText(finding: FindingData, name: string, words: FindingWords): string {
+  const { metric, value, expected, sinceMs, untilMs } = finding
+  const [low, high] = expected ?? [null, null]
+  const isAbove = high !== null && (low === null || (value !== null && value > high))
+  const limit = isAbove ? high : low
+  const beyond =
+    limit === null || metric === null
+      ? 'outside of its limits'
+      : `${isAbove ? 'above' : 'below'} ${words.measure(limit, metric)}`
+  const rest = valueText(finding, words)
+  return untilMs === null
+    ? `${name} has been ${beyond} since ${words.moment(sinceMs)}${rest}`
+    : `${name} was ${beyond} ${lastingText(sinceMs, untilMs, words)}${timesText(finding, words)}${rest}`
+}
+
+/** What lasts less than a minute has a moment. */
+function lastingText(sinceMs: number, untilMs: number, words: FindingWords): string {
+  const seconds = (untilMs - sinceMs) / 1000
+  return seconds < 60 ? `at ${words.moment(sinceMs)}` : `for ${words.duration(seconds)} from ${words.moment(sinceMs)}`
+}
+
+function timesText({ count }: FindingData, words: FindingWords): string {
+  return (count ?? 1) > 1 ? ` (${words.count(count as number, 'time')} in 7 days)` : ''
+}
+
+function valueText({ metric, value }: FindingData, words: FindingWords): string {
+  return metric === null || value === null ? '' : `: ${words.measure(value, metric)}`
+}
+
+function expectedText({ metric, expected }: FindingData, words: FindingWords): string {
+  const [low, high] = expected ?? [null, null]
+  if (metric === null || (low === null && high === null)) return ''
+  if (low === null) return `, expected up to ${words.measure(high as number, metric)}`
+  if (high === null) return `, expected from ${words.measure(low, metric)}`
+  const [from, to] = [words.measure(low, metric), words.measure(high, metric)]
+  return from === to ? `, expected ${to}` : `, expected ${from} to ${to}`
+}

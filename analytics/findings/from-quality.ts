@@ -1,0 +1,151 @@
+/** Findings of the tests of quality: a sensor that stands still, values out of range, and spikes. */
+
+import { lowerBound } from '../lower-bound.ts'
+import { flatBit, rangeBit, spikeBit } from '../quality/quality-marks.ts'
+import type { GapThresholds } from '../reliability/cadence.ts'
+import { usualInterval } from '../reliability/interval-estimate.ts'
+import { differences } from '../reliability/thinning.ts'
+import { type Episode, episodesOf, type MarkedSamples } from './episodes.ts'
+import { type Finding, noDetails } from './finding.ts'
+import { findingsOfKind } from './kinds.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+/** What ended longer ago is over. */
+export const recentMs = 7 * dayMs
+
+/** A flat line of twice the suspect length, at least; a flat line as such is only suspect. */
+const flatTimes = 2
+const stuckMinMs = 6 * hourMs
+const stuckCriticalMs = dayMs
+/** So many values, or so long, are no single wild reading. */
+const outCountMin = 3
+const outMinMs = 30 * minuteMs
+/** Values that cross a limit back and forth are one episode. */
+const outJoinMs = hourMs
+/** An exponential tail has so many beyond the limits of a sensor. */
+const spikesMin = 5
+const spikesShareMin = 0.003
+const spikesShareOfWarning = 0.01
+/** From this share of intervals so near to a multiple of one on, they are defrosts and the like. */
+const regularityMax = 0.8
+const multipleShare = 0.1
+
+export interface CheckedMetric extends MarkedSamples {
+  readonly name: string
+  readonly range: readonly [number, number] | null
+  /** From which length on a flat line is suspect. */
+  readonly flatMs: number | null
+}
+
+/** Of a gauge, up to now. */
+export function qualityFindings(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding[] {
+  return [
+    stuckFinding(metric, gaps, nowMs),
+    rangeFinding(metric, gaps, nowMs),
+    spikesFinding(metric, gaps, nowMs),
+  ].filter(finding => finding !== undefined)
+}
+
+function stuckFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
+  const { name, flatMs } = metric
+  if (flatMs === null || !findingsOfKind.gauge.stuck) return undefined
+  const lengthMinMs = Math.max(flatTimes * flatMs, stuckMinMs)
+  const recent = episodesOf(metric, flatBit, gaps).filter(
+    episode => lengthOf(episode) >= lengthMinMs && episode.endMs >= nowMs - recentMs,
+  )
+  const worst = worstOf(recent)
+  if (worst === undefined) return undefined
+  const isCritical = worst.isLast && lengthOf(worst) > stuckCriticalMs
+  return {
+    ...episodeFinding(name, worst, recent),
+    code: 'stuck',
+    severity: isCritical ? 'critical' : 'warning',
+    value: worst.first,
+  }
+}
+
+function rangeFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
+  const { name, range } = metric
+  if (range === null) return undefined
+  const recent = episodesOf(metric, rangeBit, gaps, outJoinMs).filter(
+    episode => (episode.count >= outCountMin || lengthOf(episode) >= outMinMs) && episode.endMs >= nowMs - recentMs,
+  )
+  const worst = worstOf(recent)
+  if (worst === undefined) return undefined
+  const [low, high] = range
+  const [below, above] = [low - worst.min, worst.max - high]
+  return {
+    ...episodeFinding(name, worst, recent),
+    code: 'out_of_range',
+    severity: 'warning',
+    value: above >= below ? worst.max : worst.min,
+    expected: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
+  }
+}
+
+/** All of the last days as one: nobody reads each of them. */
+function spikesFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number): Finding | undefined {
+  const { name, timesMs, values, marks } = metric
+  const from = lowerBound(timesMs, nowMs - recentMs)
+  const recent = { timesMs: timesMs.subarray(from), values: values.subarray(from), marks: marks.subarray(from) }
+  // A sudden step may be a door, or a defrost: it does not go back at once.
+  const found = episodesOf(recent, spikeBit, gaps)
+  const [first, last] = [found[0], found.at(-1)]
+  if (first === undefined || last === undefined || found.length < spikesMin || isRegular(found)) return undefined
+  const { mean, count } = usualOf(recent)
+  const share = found.length / (count + found.length)
+  if (share < spikesShareMin) return undefined
+  return {
+    ...noDetails,
+    code: 'spikes',
+    severity: share > spikesShareOfWarning ? 'warning' : 'info',
+    metric: name,
+    sinceMs: first.startMs,
+    untilMs: last.endMs,
+    value: farthestFrom(mean, found),
+    count: found.length,
+  }
+}
+
+function isRegular(episodes: readonly Episode[]): boolean {
+  const intervals = differences(Float64Array.from(episodes, ({ startMs }) => startMs))
+  const usualMs = usualInterval(intervals)
+  const near = intervals.filter(intervalMs => {
+    const multiple = intervalMs / usualMs
+    return Math.abs(multiple - Math.round(multiple)) <= multipleShare
+  })
+  return near.length >= regularityMax * intervals.length
+}
+
+/** Of the values that no test finds suspect. */
+function usualOf({ values, marks }: MarkedSamples): { mean: number; count: number } {
+  let [sum, count] = [0, 0]
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index] as number
+    if (Number.isNaN(value) || marks[index] !== 0) continue
+    sum += value
+    count++
+  }
+  return { mean: count === 0 ? 0 : sum / count, count }
+}
+
+function farthestFrom(mean: number, episodes: readonly Episode[]): number {
+  const ends = episodes.flatMap(({ min, max }) => [min, max])
+  return ends.reduce((far, value) => (Math.abs(value - mean) > Math.abs(far - mean) ? value : far))
+}
+
+/** The one that goes on, else the longest. */
+function worstOf(episodes: readonly Episode[]): Episode | undefined {
+  return (
+    episodes.find(({ isLast }) => isLast) ??
+    episodes.toSorted((a, b) => lengthOf(b) - lengthOf(a) || b.startMs - a.startMs)[0]
+  )
+}
+
+function episodeFinding(metric: string, { startMs, endMs, isLast }: Episode, all: readonly Episode[]) {
+  return { ...noDetails, metric, sinceMs: startMs, untilMs: isLast ? null : endMs, count: all.length }
+}
+
+const lengthOf = ({ startMs, endMs }: Episode) => endMs - startMs

@@ -1,0 +1,129 @@
+/** Findings of when readings came: silence, outages and their pattern, and metrics that are missing. */
+
+import { lowerBound, upperBound } from '../lower-bound.ts'
+import { type Cadence, cadenceOf, StretchCursor } from '../reliability/cadence.ts'
+import type { Freshness } from '../reliability/freshness.ts'
+import type { Gap } from '../reliability/gaps.ts'
+import type { ReliabilityRecord } from '../reliability/reliability-record.ts'
+import type { LocalTime } from '../time/local-time.ts'
+import { type Finding, noDetails } from './finding.ts'
+import { recentMs } from './from-quality.ts'
+import { findingsOfKind } from './kinds.ts'
+import { outagePattern } from './outage-pattern.ts'
+
+const hourMs = 3_600_000
+/** Fewer intervals are losses: one reading in ten lost makes no outage of seven in a row in a month. */
+const outageIntervals = 8
+/** G of an irregular device is exceeded now and then; half as much again in one month of eighty at 50 readings a day. */
+const irregularGaps = 1.5
+/** A metric is behind its device from so many of its usual intervals, or of its longest usual silences, on. */
+const behindTimes = 5
+/** It has to have been there before: in this share of the hours of a week, and in so many. */
+const hoursShareMin = 0.5
+const hoursMin = 12
+
+/** `lastMs`: of the last reading. A device that is late may come at any moment. */
+export function silentFinding(state: Freshness['state'], lastMs: number | null): Finding | undefined {
+  if (lastMs === null || (state !== 'stale' && state !== 'offline')) return undefined
+  const severity = state === 'offline' ? 'critical' : 'warning'
+  return { ...noDetails, code: 'silent', severity, metric: null, sinceMs: lastMs }
+}
+
+/** Those that have ended: of the one that goes on `silentFinding` tells. */
+export function outageFindings(
+  { gaps, cadence, firstSeenMs }: ReliabilityRecord,
+  local: LocalTime,
+  nowMs: number,
+): Finding[] {
+  const pattern = outagePattern(gaps, local, nowMs, firstSeenMs ?? nowMs)
+  const inPattern = new Set(pattern?.gaps)
+  const outages = outagesOf(
+    gaps.filter(gap => !inPattern.has(gap)),
+    cadence,
+    nowMs,
+  )
+  const longest = outages.toSorted((a, b) => b.duration_seconds - a.duration_seconds)[0]
+  const findings: Finding[] = []
+  if (pattern !== null && (pattern.untilMs ?? nowMs) >= nowMs - recentMs) {
+    const { sinceMs, untilMs, count } = pattern
+    findings.push({
+      ...noDetails,
+      code: 'outage_pattern',
+      severity: 'warning',
+      metric: null,
+      sinceMs,
+      untilMs,
+      count,
+      pattern: pattern.pattern,
+    })
+  }
+  if (longest !== undefined) {
+    const { start_ms: sinceMs, end_ms: untilMs } = longest
+    findings.push({
+      ...noDetails,
+      code: 'outage',
+      severity: 'warning',
+      metric: null,
+      sinceMs,
+      untilMs,
+      count: outages.length,
+    })
+  }
+  return findings
+}
+
+function outagesOf(gaps: readonly Gap[], { kind, stretches }: Cadence, nowMs: number): Gap[] {
+  const cursor = new StretchCursor(stretches)
+  return gaps
+    .toSorted((a, b) => a.start_ms - b.start_ms)
+    .filter(({ start_ms, end_ms, duration_seconds }) => {
+      const stretch = cursor.at(start_ms)
+      if (stretch === undefined || end_ms === null || end_ms < nowMs - recentMs) return false
+      const irregularMs = kind === 'irregular' ? irregularGaps * stretch.gapMs : 0
+      return duration_seconds * 1000 >= Math.max(outageIntervals * stretch.expectedMs, hourMs, irregularMs)
+    })
+}
+
+export interface MetricTimes {
+  readonly name: string
+  readonly kind: keyof typeof findingsOfKind
+  /** Of its values, ascending. */
+  readonly timesMs: Float64Array
+}
+
+/** Of metrics that have not come for long although the device reports; `lastMs`: of its last reading. */
+export function silentMetricFindings(metrics: readonly MetricTimes[], cadence: Cadence, lastMs: number): Finding[] {
+  return metrics
+    .filter(({ kind, timesMs }) => findingsOfKind[kind].silentMetric && isBehind(timesMs, cadence, lastMs))
+    .map(({ name, timesMs }) => {
+      return {
+        ...noDetails,
+        code: 'silent_metric',
+        severity: 'warning',
+        metric: name,
+        sinceMs: timesMs.at(-1) as number,
+      }
+    })
+}
+
+function isBehind(timesMs: Float64Array, { expectedMs }: Cadence, deviceMs: number): boolean {
+  const lastMs = timesMs.at(-1)
+  if (lastMs === undefined) return false
+  const behindMs = deviceMs - lastMs
+  if (behindMs <= Math.max(behindTimes * (expectedMs ?? 0), hourMs)) return false
+  const week = timesMs.subarray(upperBound(timesMs, lastMs - recentMs))
+  const hours = hoursWithValue(week)
+  const hoursKnown = Math.max(1, (lastMs - (week[0] as number)) / hourMs)
+  if (hours < hoursMin || hours < hoursShareMin * hoursKnown) return false
+  // Its own cadence takes longer than all of the above.
+  return behindMs > behindTimes * (cadenceOf(timesMs, null).gapMs ?? 0)
+}
+
+function hoursWithValue(timesMs: Float64Array): number {
+  let count = 0
+  for (let index = 0; index < timesMs.length; count++) {
+    const hour = Math.floor((timesMs[index] as number) / hourMs)
+    index = lowerBound(timesMs, (hour + 1) * hourMs)
+  }
+  return count
+}

@@ -1,0 +1,117 @@
+/** Outages that come back at the same time of the day, such as of a device that is switched off at night. */
+
+import { circularSummary } from '../direction/circular-summary.ts'
+import type { Gap } from '../reliability/gaps.ts'
+import { parseDate, twoDigits } from '../time/calendar.ts'
+import type { LocalTime } from '../time/local-time.ts'
+import type { DayPattern } from './finding.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const minutesOfDay = 1440
+
+/** Shorter ones are losses; a longer one is at every time of the day. */
+const lengthMinMs = hourMs
+const lengthMaxMs = 20 * hourMs
+/** Times of the day are looked at so far apart. */
+const slotMinutes = 15
+/** On so many of the last seven days, or on this share of at least so many of thirty. */
+const weekDays = 7
+const daysOfWeekMin = 4
+const shareMin = 0.5
+const daysMin = 10
+const daysMax = 30
+/** The mean resultant length of their beginnings, at which they scatter by less than two hours. */
+const resultantMin = 0.9
+
+export interface OutagePattern {
+  readonly sinceMs: number
+  /** Null where the last of them is of the last day. */
+  readonly untilMs: number | null
+  /** Days with one. */
+  readonly count: number
+  readonly pattern: DayPattern
+  readonly gaps: readonly Gap[]
+}
+
+interface Outage {
+  readonly gap: Gap
+  /** Its local day, a number; the clock's minutes of that day from which it lasts so many. */
+  readonly day: number
+  readonly fromMinute: number
+  readonly lengthMinutes: number
+}
+
+/** Of gaps in any order; those that have not ended are left out. `firstMs`: the device's first reading. */
+export function outagePattern(
+  gaps: readonly Gap[],
+  local: LocalTime,
+  nowMs: number,
+  firstMs: number,
+): OutagePattern | null {
+  const outages = gaps.flatMap(gap => outageOf(gap, local, nowMs) ?? [])
+  const members = mostAtOneTime(outages)
+  const daysKnown = Math.min(daysMax, Math.floor((nowMs - firstMs) / dayMs))
+  const days = daysOf(members)
+  // Each day has one end of what comes once a day.
+  const daysOfWeek = daysOf(members.filter(({ gap }) => (gap.end_ms as number) > nowMs - weekDays * dayMs))
+  const isOfWeek = daysOfWeek >= daysOfWeekMin
+  const isOfMonth = daysKnown >= daysMin && days >= shareMin * daysKnown
+  if (!isOfWeek && !isOfMonth) return null
+  const starts = circularSummary(Float64Array.from(members, ({ fromMinute }) => degreesOf(fromMinute)))
+  if ((starts.resultant_length ?? 0) < resultantMin || starts.mean_degrees === null) return null
+  const ends = circularSummary(
+    Float64Array.from(members, ({ fromMinute, lengthMinutes }) => degreesOf(fromMinute + lengthMinutes)),
+  )
+  if (ends.mean_degrees === null) return null
+  const sorted = members.map(({ gap }) => gap).sort((a, b) => a.start_ms - b.start_ms)
+  const last = sorted.at(-1) as Gap
+  const [count, ofDays] = isOfWeek
+    ? [daysOfWeek, Math.max(daysOfWeek, Math.min(weekDays, daysKnown))]
+    : [days, daysKnown]
+  return {
+    sinceMs: (sorted[0] as Gap).start_ms,
+    untilMs: nowMs - (last.end_ms as number) > dayMs + lengthMaxMs ? last.end_ms : null,
+    count,
+    pattern: { from: clockText(starts.mean_degrees), to: clockText(ends.mean_degrees), days: ofDays },
+    gaps: sorted,
+  }
+}
+
+function outageOf(gap: Gap, local: LocalTime, nowMs: number): Outage | undefined {
+  if (gap.end_ms === null || gap.end_ms < nowMs - daysMax * dayMs) return undefined
+  const lengthMs = gap.end_ms - gap.start_ms
+  if (lengthMs < lengthMinMs || lengthMs > lengthMaxMs) return undefined
+  const { day, minute } = localMinutes(gap.start_ms, local)
+  return { gap, day, fromMinute: minute, lengthMinutes: lengthMs / minuteMs }
+}
+
+function localMinutes(timeMs: number, local: LocalTime): { day: number; minute: number } {
+  const text = local.text(timeMs * 1000)
+  const minute = 60 * Number(text.slice(11, 13)) + Number(text.slice(14, 16))
+  return { day: parseDate(text.slice(0, 10)) as number, minute }
+}
+
+/** Those that hold the time of the day that the most days have an outage at. */
+function mostAtOneTime(outages: readonly Outage[]): Outage[] {
+  let best: Outage[] = []
+  let bestDays = 0
+  for (let minute = 0; minute < minutesOfDay; minute += slotMinutes) {
+    const there = outages.filter(({ fromMinute, lengthMinutes }) => {
+      return (minute - fromMinute + minutesOfDay) % minutesOfDay < lengthMinutes
+    })
+    const days = daysOf(there)
+    if (days > bestDays) [best, bestDays] = [there, days]
+  }
+  return best
+}
+
+const daysOf = (outages: readonly Outage[]) => new Set(outages.map(({ day }) => day)).size
+
+const degreesOf = (minute: number) => (minute / minutesOfDay) * 360
+
+function clockText(degrees: number): string {
+  const minute = Math.round((degrees / 360) * minutesOfDay) % minutesOfDay
+  return `${twoDigits(Math.floor(minute / 60))}:${twoDigits(minute % 60)}`
+}

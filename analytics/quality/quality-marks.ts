@@ -1,0 +1,6 @@
+/** Which tests find a reading suspect: one bit each. */
+
+export const rangeBit = 1
+export const spikeBit = 2
+export const rateBit = 4
+export const flatBit = 8

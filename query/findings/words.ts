@@ -1,0 +1,81 @@
+/** The words of findings as the service writes them: in stored units, and in its zone. */
+
+import type { FindingWords } from '../../analytics/findings/finding-text.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
+import { units } from '../answers/units.ts'
+import type { MetricDescription } from '../shapes/kinds.ts'
+
+type Described = Pick<MetricDescription, 'title' | 'unit' | 'decimals'>
+
+/** As the catalogue of metrics has them. */
+export const builtInDescriptions: Readonly<Record<Metric, Described>> = {
+  temperature: { title: 'Temperature', unit: units.temperature, decimals: 1 },
+  humidity: { title: 'Humidity', unit: units.humidity, decimals: 0 },
+  pressure: { title: 'Pressure', unit: units.pressure, decimals: 1 },
+  battery_voltage: { title: 'Battery voltage', unit: units.battery_voltage, decimals: 2 },
+  battery_percentage: { title: 'Battery charge', unit: units.battery_percentage, decimals: 0 },
+}
+
+const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** `further`: those that are not among the five. */
+export function serviceWords(
+  local: Pick<LocalTime, 'text'>,
+  further: readonly (Described & { readonly name: string })[],
+): FindingWords {
+  const described = new Map<string, Described>(metrics.map(name => [name, builtInDescriptions[name]]))
+  for (const { name, ...one } of further) described.set(name, one)
+  const of = (metric: string) => described.get(metric) ?? { title: metric, unit: null, decimals: 2 }
+  const measure = (value: number, metric: string) => withUnit(value, of(metric))
+  return {
+    name: metric => of(metric).title,
+    nameWithin: metric => withinSentence(of(metric).title),
+    measure,
+    difference: measure,
+    moment: timeMs => `${dateText(local, timeMs)}, ${local.text(timeMs * 1000).slice(11)}`,
+    date: timeMs => dateText(local, timeMs),
+    duration: durationText,
+    count: countText,
+  }
+}
+
+function withUnit(value: number, { unit, decimals }: Described): string {
+  const number = Math.abs(value).toFixed(decimals)
+  const signed = value < 0 && Number(number) !== 0 ? `−${number}` : number
+  if (unit === null || unit === '1') return signed
+  return unit === '°' ? `${signed}°` : `${signed} ${unit}`
+}
+
+/** `wind speed`, but `CO₂` and `PM2.5`. */
+function withinSentence(title: string): string {
+  const [word = ''] = title.split(' ', 1)
+  const isWord = word.slice(1) === word.slice(1).toLowerCase() && !/\d/.test(word)
+  return isWord ? title.slice(0, 1).toLowerCase() + title.slice(1) : title
+}
+
+/** `23 Nov 2026` */
+function dateText(local: Pick<LocalTime, 'text'>, timeMs: number): string {
+  const [year = '', month = '', day = ''] = local
+    .text(timeMs * 1000)
+    .slice(0, 10)
+    .split('-')
+  return `${Number(day)} ${months[Number(month) - 1]} ${year}`
+}
+
+const unitsSeconds = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** In the largest unit of which there are two. */
+function durationText(seconds: number): string {
+  const [length, noun] = unitsSeconds.find(([length]) => seconds >= 1.995 * length) ?? [1, 'second']
+  return countText(Math.round(seconds / length), noun)
+}
+
+function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

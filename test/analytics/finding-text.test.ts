@@ -1,0 +1,131 @@
+/** What findings say, and in which order they stand. */
+
+import t from 'tap'
+import {
+  type Finding,
+  type FindingCode,
+  findingCodes,
+  findingSeverities,
+  noDetails,
+} from '../../analytics/findings/finding.ts'
+import { findingText } from '../../analytics/findings/finding-text.ts'
+import { rankFindings } from '../../analytics/findings/rank.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { serviceWords } from '../../query/findings/words.ts'
+
+const hourMs = 3_600_000
+const sinceMs = Date.UTC(2026, 10, 23, 13, 20)
+const words = serviceWords(createLocalTime('Europe/Berlin'), [{ name: 'co2', title: 'CO₂', unit: 'ppm', decimals: 0 }])
+
+function finding(code: FindingCode, details: Partial<Finding>): Finding {
+  return { ...noDetails, code, severity: 'warning', metric: null, sinceMs, ...details }
+}
+
+const says = (code: FindingCode, details: Partial<Finding> = {}) => findingText(finding(code, details), words)
+
+t.test('each finding says what is wrong and since when', async t => {
+  const temperature = { metric: 'temperature', value: 21.5 }
+  const untilMs = sinceMs + 6 * hourMs
+  t.equal(says('silent'), 'No reading since 23 Nov 2026, 14:20')
+  t.equal(says('silent_metric', { metric: 'co2' }), 'CO₂ is missing from the readings since 23 Nov 2026, 14:20')
+  t.equal(says('outage', { untilMs, count: 1 }), 'No readings for 6 hours from 23 Nov 2026, 14:20')
+  t.equal(
+    says('outage', { untilMs, count: 3 }),
+    'No readings for 6 hours from 23 Nov 2026, 14:20, the longest of 3 outages in 7 days',
+  )
+  const pattern = { from: '02:00', to: '05:00', days: 7 }
+  t.equal(says('outage_pattern', { pattern, count: 6 }), 'No readings every night from 02:00 to 05:00, on 6 of 7 days')
+  t.equal(
+    says('outage_pattern', { pattern: { ...pattern, from: '12:30', to: '14:00' }, count: 7 }),
+    'No readings every day from 12:30 to 14:00',
+  )
+  t.equal(says('stuck', temperature), 'Temperature has stood at 21.5 °C since 23 Nov 2026, 14:20')
+  t.equal(
+    says('stuck', { ...temperature, untilMs, count: 2 }),
+    'Temperature stood at 21.5 °C for 6 hours from 23 Nov 2026, 14:20 (2 times in 7 days)',
+  )
+  t.equal(
+    says('out_of_range', { metric: 'temperature', value: 61, expected: [-30, 50] }),
+    'Temperature has been out of range since 23 Nov 2026, 14:20: 61.0 °C, expected −30.0 °C to 50.0 °C',
+  )
+  t.equal(
+    says('level_change', { metric: 'pressure', value: 1017.2, expected: [1012, 1014] }),
+    'Pressure has been 4.2 hPa higher since 23 Nov 2026: about 1017.2 hPa instead of 1013.0 hPa',
+  )
+  t.equal(
+    says('drift', { metric: 'temperature', value: 25.3, expected: [20.1, 20.1] }),
+    'Temperature is unlike its neighbours: 25.3 °C, expected 20.1 °C',
+  )
+  t.equal(says('battery_level', { metric: 'battery_voltage', value: 2.38 }), 'The battery runs low: 2.38 V')
+  t.equal(says('battery_days', { value: 12.3, expected: [9.4, 16.2] }), 'The battery lasts about 12 days (9 to 17)')
+  t.equal(says('battery_days', { value: 0.4, expected: [0, 0.9] }), 'The battery lasts less than a day')
+  t.equal(
+    says('battery_days', { value: 200, expected: [90, 1000] }),
+    'The battery lasts about 200 days (90 to more than 365)',
+  )
+  t.equal(
+    says('rejected', { count: 12, reason: 'out of range' }),
+    '12 readings have been rejected since 23 Nov 2026, 14:20: out of range',
+  )
+  t.equal(says('rejected', { reason: 'suspended' }), 'Its readings are refused: it is suspended')
+  t.equal(
+    says('spikes', { metric: 'temperature', value: 61, count: 13 }),
+    '13 spikes in temperature since 23 Nov 2026, 14:20, the largest 61.0 °C',
+  )
+  t.equal(
+    says('excursion', { metric: 'temperature', value: 11.2, expected: [2, 8] }),
+    'Temperature has been above 8.0 °C since 23 Nov 2026, 14:20: 11.2 °C',
+  )
+  t.equal(
+    says('excursion', { metric: 'temperature', value: 1, expected: [2, null], untilMs }),
+    'Temperature was below 2.0 °C for 6 hours from 23 Nov 2026, 14:20: 1.0 °C',
+  )
+})
+
+/** What a finding may have or not. */
+const choices = {
+  metric: [null, 'temperature', 'co2'],
+  untilMs: [null, sinceMs, sinceMs + 50 * hourMs],
+  value: [null, -0.01, 61],
+  expected: [null, [null, 50], [-30, null], [-30, 50]],
+  count: [null, 1, 2],
+  pattern: [null, { from: '23:10', to: '01:00', days: 7 }],
+  reason: [null, 'suspended', 'other'],
+} satisfies { [Name in keyof Finding]?: readonly Finding[Name][] }
+
+/** Each combination of that. */
+const variants = Object.entries(choices).reduce<Partial<Finding>[]>(
+  (some, [name, values]) => some.flatMap(one => values.map(value => ({ ...one, [name]: value }))),
+  [{}],
+)
+
+t.test('whatever a finding has or lacks, its sentence is whole', async t => {
+  for (const code of findingCodes) {
+    const texts = variants.map(details => says(code, details))
+    const wrong = texts.filter(
+      text => !/^[A-Z0-9]/.test(text) || /undefined|null|NaN|\s\s|_days|[.,:] *$/.test(text) || text.length > 200,
+    )
+    t.strictSame(wrong, [], code)
+  }
+})
+
+t.test('worst first, what goes on before what is over, the newest first, each once at a time', async t => {
+  const at = (hours: number) => sinceMs + hours * hourMs
+  const of = (severity: Finding['severity'], since: number, until: number | null, metric = 'temperature') =>
+    finding('stuck', { severity, sinceMs: at(since), untilMs: until === null ? null : at(until), metric })
+  const [old, over, ongoing, critical] = [
+    of('warning', 0, 1),
+    of('warning', 2, 3),
+    of('warning', 4, null, 'humidity'),
+    of('critical', 1, null, 'pressure'),
+  ]
+  t.strictSame(rankFindings([old, over, ongoing, critical]), [critical, ongoing, over, old])
+  t.strictSame(rankFindings([old, of('critical', 0, 2)]), [of('critical', 0, 2)], 'the worse of two that overlap')
+  t.strictSame(rankFindings([old, of('warning', 0, 1, 'humidity')]).length, 2, 'of different metrics')
+  const many = Array.from({ length: 30 }, (_, place) => of('info', 2 * place, 2 * place + 1))
+  t.equal(rankFindings(many).length, 10)
+  t.strictSame(
+    findingSeverities.map(severity => severity),
+    ['critical', 'warning', 'info'],
+  )
+})

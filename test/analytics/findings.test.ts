@@ -1,0 +1,176 @@
+/** What is found in made readings: episodes, outages and their pattern, sensors that stand still, spikes. */
+
+import t from 'tap'
+import { episodesOf } from '../../analytics/findings/episodes.ts'
+import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
+import { outageFindings, silentFinding, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { outagePattern } from '../../analytics/findings/outage-pattern.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { autoregressive } from './series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const startMs = Date.UTC(2026, 0, 1)
+const nowMs = startMs + 30 * dayMs
+const berlin = createLocalTime('Europe/Berlin')
+
+const times = (stepMs: number) =>
+  Float64Array.from({ length: (30 * dayMs) / stepMs }, (_, place) => startMs + place * stepMs)
+
+t.test('episodes end at a good value and at a gap, and are joined over a short time', async t => {
+  const timesMs = Float64Array.of(0, 1, 2, 3, 4, 20, 21).map(minute => minute * minuteMs)
+  const values = Float64Array.of(1, 2, 3, Number.NaN, 5, 6, 7)
+  const marked = (...marks: number[]) => ({ timesMs, values, marks: Uint8Array.from(marks) })
+  const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: 5 * minuteMs }]
+  const found = (marks: number[], joinMs = 0) =>
+    episodesOf(marked(...marks), 1, gaps, joinMs).map(({ startMs, endMs, count, isLast }) => {
+      return [startMs / minuteMs, endMs / minuteMs, count, isLast]
+    })
+  t.strictSame(found([1, 1, 0, 0, 1, 0, 0]), [
+    [0, 1, 2, false],
+    [4, 4, 1, false],
+  ])
+  t.strictSame(found([1, 1, 0, 0, 1, 0, 0], 3 * minuteMs), [[0, 4, 3, false]])
+  t.strictSame(
+    found([0, 0, 0, 0, 1, 1, 1]),
+    [
+      [4, 4, 1, false],
+      [20, 21, 2, true],
+    ],
+    'a gap, and the end',
+  )
+  t.strictSame(found([0, 2, 1, 0, 1, 0, 2]), [[2, 4, 2, false]], 'a missing value is none, and another test neither')
+  t.match(episodesOf(marked(1, 1, 1, 0, 0, 0, 0), 1, gaps)[0], { first: 1, min: 1, max: 3 })
+})
+
+function checked(values: Float64Array, stepMs: number, metric = 'temperature'): CheckedMetric {
+  const timesMs = times(stepMs)
+  const limits = qualityLimits(metric, 0)
+  const { marks, counts } = checkQuality(timesMs, values, limits, cadenceOf(timesMs, null).stretches)
+  const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
+  return { name: metric, timesMs, values, marks, range: limits.range, flatMs }
+}
+
+function healthy(stepMs: number): Float64Array {
+  const perDay = dayMs / stepMs
+  return autoregressive(30 * perDay, 0, 5).map((noise, place) => {
+    const value = 15 + 5 * Math.sin((2 * Math.PI * place) / perDay) + 0.1 * noise
+    return Math.round(10 * value) / 10
+  })
+}
+
+t.test('a sensor that stands still is found, and since when', async t => {
+  const stepMs = 5 * minuteMs
+  const perDay = dayMs / stepMs
+  const find = (values: Float64Array) => {
+    const metric = checked(values, stepMs)
+    return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
+  }
+  t.strictSame(find(healthy(stepMs)), [])
+  const stuck = healthy(stepMs)
+  const from = 28 * perDay
+  stuck.fill(12.3, from)
+  t.match(find(stuck), [
+    { code: 'stuck', severity: 'critical', metric: 'temperature', untilMs: null, value: 12.3, count: 1 },
+  ])
+  t.ok(Math.abs((find(stuck)[0]?.sinceMs ?? 0) - (startMs + 28 * dayMs)) <= 2 * stepMs)
+  const mended = healthy(stepMs)
+  mended.fill(12.3, from, from + perDay / 2)
+  t.match(find(mended), [{ code: 'stuck', severity: 'warning', untilMs: startMs + 28.5 * dayMs - stepMs }])
+  const longAgo = healthy(stepMs)
+  longAgo.fill(12.3, perDay, 3 * perDay)
+  t.strictSame(find(longAgo), [], 'three weeks ago')
+})
+
+t.test('values out of range are one finding with the worst of them, a single one is none', async t => {
+  const stepMs = 5 * minuteMs
+  const place = 29 * (dayMs / stepMs)
+  const find = (count: number) => {
+    const values = healthy(stepMs)
+    values.fill(-40, place, place + count)
+    const metric = checked(values, stepMs)
+    return qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
+  }
+  t.strictSame(find(1), [])
+  t.match(find(6), [
+    { code: 'out_of_range', severity: 'warning', value: -40, expected: [-30, 50], sinceMs: startMs + 29 * dayMs },
+  ])
+})
+
+t.test('spikes are one finding with their number and the largest', async t => {
+  const stepMs = 5 * minuteMs
+  const values = healthy(stepMs)
+  const perDay = dayMs / stepMs
+  for (let spike = 0; spike < 8; spike++)
+    values[24 * perDay + 23 * spike * spike + 7 * spike + 7] = spike === 3 ? 45 : 35
+  const metric = checked(values, stepMs)
+  const found = qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
+  t.match(found, [{ code: 'spikes', severity: 'info', count: 8, value: 45 }])
+  t.equal(found.length, 1)
+})
+
+/** Readings every 10 minutes, without those that `isOut` of the local time of the day and the day. */
+function reliabilityWithout(isOut: (hour: number, day: number) => boolean) {
+  const timesMs = times(10 * minuteMs).filter(timeMs => {
+    const localMs = timeMs + berlin.offsetMs(timeMs)
+    return !isOut((localMs % dayMs) / hourMs, Math.floor((localMs - startMs) / dayMs))
+  })
+  const cadence = cadenceOf(timesMs, null)
+  return recordReliability({ timesMs, beforeMs: null, metrics: {}, nowMs, cadence, local: berlin })
+}
+
+t.test('outages that come back every night are a pattern, and no outages', async t => {
+  const record = reliabilityWithout((hour, day) => hour >= 2 && hour < 5 && day !== 25)
+  const found = outageFindings(record, berlin, nowMs)
+  t.match(found, [
+    { code: 'outage_pattern', untilMs: null, count: 6, pattern: { from: /^01:5|^02:0/, to: /^05:0/, days: 7 } },
+  ])
+  t.equal(found.length, 1)
+})
+
+t.test('across midnight, too', async t => {
+  const record = reliabilityWithout(hour => hour >= 23 || hour < 1)
+  t.match(outageFindings(record, berlin, nowMs), [
+    { code: 'outage_pattern', pattern: { from: /^22:5|^23:0/, to: /^01:0|^00:5/ } },
+  ])
+})
+
+t.test('outages at any time are no pattern: the longest is told, with their number', async t => {
+  const record = reliabilityWithout(
+    (hour, day) => day >= 24 && day < 28 && hour >= 6 * (day - 24) && hour < 6 * (day - 24) + day - 22,
+  )
+  const found = outageFindings(record, berlin, nowMs)
+  t.match(found, [{ code: 'outage', count: 4 }])
+  t.equal(found.length, 1)
+  t.ok(Math.abs((found[0]?.untilMs ?? 0) - (found[0]?.sinceMs ?? 0) - 5 * hourMs) <= 20 * minuteMs)
+  t.equal(outagePattern(record.gaps, berlin, nowMs, startMs), null)
+  t.strictSame(outageFindings(record, berlin, nowMs + 10 * dayMs), [], 'ten days later')
+})
+
+t.test('a device is silent when it is stale or offline, and not when it is paused or late', async t => {
+  t.strictSame(
+    (['never', 'paused', 'fresh', 'late', 'stale', 'offline'] as const).map(
+      state => silentFinding(state, state === 'never' ? null : nowMs)?.severity,
+    ),
+    [undefined, undefined, undefined, undefined, 'warning', 'critical'],
+  )
+})
+
+t.test('a metric that has not come for five hours is missing, one that comes seldom is not', async t => {
+  const all = times(10 * minuteMs)
+  const cadence = cadenceOf(all, null)
+  const lastMs = all.at(-1) as number
+  const found = (timesMs: Float64Array, kind: 'gauge' | 'state' | 'counter' = 'gauge') =>
+    silentMetricFindings([{ name: 'co2', kind, timesMs }], cadence, lastMs)
+  const until = (hours: number) => all.filter(timeMs => timeMs <= lastMs - hours * hourMs)
+  t.strictSame(found(until(0.5)), [])
+  t.match(found(until(5)), [{ code: 'silent_metric', metric: 'co2', sinceMs: lastMs - 5 * hourMs, untilMs: null }])
+  t.strictSame(found(until(5), 'state'), [], 'a state may be sent on change alone')
+  t.match(found(until(5), 'counter'), [{ code: 'silent_metric' }])
+  t.strictSame(found(until(5).filter((_, place) => place % 36 === 0)), [], 'every six hours')
+})
