@@ -18,7 +18,7 @@ lowerThreadPriority('low')
 const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
-const { shardsFor } = contexts
+const { local, shardsFor } = contexts
 const readFleet = createFleetReader()
 const textTask = createTextTask(contexts, bodyBytesMax)
 
@@ -35,7 +35,7 @@ export const forecast = textTask(answerForecast)
 export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
   return runTask(task, async signal => {
     return encodeText(
-      await answerInsights(task, readFleet(task.fleet), { open: shardsFor(task), signal }),
+      await answerInsights(task, readFleet(task.fleet), { open: shardsFor(task), signal, local }),
       bodyBytesMax,
     )
   })

@@ -2,6 +2,8 @@
 
 import { batteryDays, type DailyMean } from '../../analytics/fleet/battery-days.ts'
 import { findOutliers } from '../../analytics/fleet/outliers.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { batteryFindings, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
 import type { FleetEntry } from '../fleet.ts'
 import { type BatteryInsight, type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
@@ -33,15 +35,21 @@ interface FleetMeans {
   /** Of `quarters` of the last day and `comparedMetrics`. */
   readonly lastDay: MeansTable
   readonly generatedAtMs: number
+  readonly local: LocalTime
 }
 
-export function buildInsights({ fleet, batteries, lastDay, generatedAtMs }: FleetMeans): Insights {
+const dayMs = 86_400_000
+
+export function buildInsights({ fleet, batteries, lastDay, generatedAtMs, local }: FleetMeans): Insights {
   const batteriesLeft = fleet.flatMap(({ name }, place) => batteryOf(name, place, batteries) ?? [])
   const outliers = comparedMetrics.flatMap((_, metric) => outliersOf(fleet, metric, lastDay))
   batteriesLeft.sort((a, b) => a.days_left - b.days_left)
   outliers.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
+  const sinceMs = generatedAtMs - dayMs
+  const found = [...batteryFindings(batteriesLeft, sinceMs), ...outlierFindings(outliers, sinceMs)]
   return {
     generated_at: generatedAtMs,
+    ...fleetFindings(found, local),
     batteries: batteriesLeft.slice(0, insightsMax),
     batteries_total: batteriesLeft.length,
     outliers: outliers.slice(0, insightsMax),

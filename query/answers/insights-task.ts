@@ -1,5 +1,6 @@
 /** Reads the hours of the whole fleet for what they tell of it: 30 stretches of 24 hours that end at the last full hour. */
 
+import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { FleetEntry } from '../fleet.ts'
@@ -12,6 +13,8 @@ import { MeansTable } from './means-table.ts'
 interface Context {
   readonly open: (shard: number) => Pick<ShardReads, 'connection'>
   readonly signal: AbortSignal
+  /** Of the service. */
+  readonly local: LocalTime
 }
 
 const hourUs = 3_600_000_000
@@ -52,5 +55,5 @@ export async function answerInsights(
 
   const batteries = await readMeans(batteryMetrics, days, dayUs)
   const lastDay = await readMeans(comparedMetrics, quarters, dayUs / quarters)
-  return JSON.stringify(buildInsights({ fleet, batteries, lastDay, generatedAtMs: nowUs / 1000 }))
+  return JSON.stringify(buildInsights({ fleet, batteries, lastDay, generatedAtMs: nowUs / 1000, local: context.local }))
 }

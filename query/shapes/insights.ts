@@ -1,6 +1,8 @@
 /** What `/api/fleet/insights` answers. */
 
 import { z } from 'zod'
+import { findingsMax } from '../../analytics/findings/rank.ts'
+import { FleetFinding } from './findings.ts'
 import { Count } from './parts.ts'
 
 /** Of each kind as many are listed. */
@@ -31,6 +33,11 @@ export type OutlierInsight = z.infer<typeof OutlierInsight>
 
 export const Insights = z.strictObject({
   generated_at: z.int().meta({ description: 'Milliseconds since 1970' }),
+  findings: z
+    .array(FleetFinding)
+    .max(findingsMax)
+    .meta({ description: 'Worst first; the first ones of findings_total.' }),
+  findings_total: Count,
   batteries: z
     .array(BatteryInsight)
     .max(insightsMax)

@@ -5,6 +5,7 @@ import { metrics } from '../../store/tables.ts'
 import { quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
 import { Autocorrelation, Correlations } from './correlation.ts'
+import { Findings } from './findings.ts'
 import { furtherMetrics, kindWindows } from './kinds.ts'
 import { answerContext, byMetricAndFurther, Count, LocalMinute, withFurther } from './parts.ts'
 import { Freshness, Reliability } from './reliability.ts'
@@ -63,6 +64,7 @@ export const Stats = z.strictObject({
   grid_seconds: z.number().positive().nullable(),
   n_samples: Count,
   units: withFurther(namedUnits, z.string().nullable()),
+  findings: Findings,
   freshness: Freshness,
   reliability: Reliability,
   correlations: Correlations,

@@ -1,7 +1,13 @@
 /** The part of the statistics that goes on changing while no reading comes: it is written for every request. */
 
+import { silentFinding } from '../../analytics/findings/from-reliability.ts'
+import { rankFindings } from '../../analytics/findings/rank.ts'
+import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { findingPart, type ToldFinding, toldFinding } from '../findings/told-finding.ts'
+import { serviceWords } from '../findings/words.ts'
+import type { Finding } from '../shapes/findings.ts'
 import type { Stats } from '../shapes/stats.ts'
 import { freshnessPart, type LastSeen } from './freshness.ts'
 import { jsonMembers } from './json-text.ts'
@@ -11,21 +17,32 @@ import { reliabilityPart } from './reliability.ts'
 export interface StatsLive {
   /** Of the answer. */
   readonly timeZone: string
+  /** Of the build, worst first, without the silence that may have begun since. */
+  readonly findings: readonly ToldFinding[]
   readonly freshness: LastSeen
   readonly reliability: ReliabilityRecord
 }
 
-/**
- * `"freshness":{…},"reliability":{…}` at a moment not before that of the build. See `reliabilityAt` for what drifts when
- * the build is long ago.
- */
-export function liveText(
-  { freshness, reliability }: Omit<StatsLive, 'timeZone'>,
+/** At a moment, worst first. */
+export function findingsPart(
+  { findings, freshness }: Pick<StatsLive, 'findings' | 'freshness'>,
   nowMs: number,
   local: LocalTime,
-): string {
+): Finding[] {
+  const silent = silentFinding(freshnessOf({ ...freshness, nowMs }).state, freshness.lastMs)
+  const told = silent === undefined ? [] : [toldFinding(silent, serviceWords(local, []))]
+  return rankFindings([...told, ...findings]).map(finding => findingPart(finding, local))
+}
+
+/**
+ * `"findings":[…],"freshness":{…},"reliability":{…}` at a moment not before that of the build. See `reliabilityAt` for what drifts when
+ * the build is long ago.
+ */
+export function liveText(live: Omit<StatsLive, 'timeZone'>, nowMs: number, local: LocalTime): string {
+  const { freshness, reliability } = live
   return jsonMembers({
+    findings: findingsPart(live, nowMs, local),
     freshness: freshnessPart(freshness, nowMs, local),
     reliability: reliabilityPart(reliability, nowMs, local),
-  } satisfies Pick<Stats, 'freshness' | 'reliability'>)
+  } satisfies Pick<Stats, 'findings' | 'freshness' | 'reliability'>)
 }

@@ -1,20 +1,40 @@
 /** How many readings of the window are good, suspect or missing, and which tests found them suspect. */
 
-import { checkQuality } from '../../analytics/quality/quality.ts'
+import type { CheckedMetric } from '../../analytics/findings/from-quality.ts'
+import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
 import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
-import { metrics } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
 import type { FurtherMetric } from '../further-metric.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
-export function qualityPart(window: StatsWindow, device: AnalysedDevice, further: readonly FurtherMetric[]) {
+const hourMs = 3_600_000
+
+export interface WindowQuality {
+  readonly counts: Readonly<Record<Metric, Quality['counts']>>
+  /** In the order of the counts. */
+  readonly checked: readonly CheckedMetric[]
+}
+
+/** Of the five metrics and the further gauges. */
+export function qualityOf(
+  window: StatsWindow,
+  device: AnalysedDevice,
+  further: readonly FurtherMetric[],
+): WindowQuality {
   const settings = new Map(further.map(({ name, quality }) => [name, quality]))
   const limitsOf = (name: string): QualityLimits => {
     const metric = metrics.find(metric => metric === name)
     return metric === undefined ? qualityLimits(name, null, settings.get(name) ?? {}) : deviceLimits(device, metric)
   }
   const { timesMs, cadence } = window
-  return byMetric(window, ({ name, values }) => {
-    return checkQuality(timesMs, values, limitsOf(name), cadence.stretches).counts
+  const checked: CheckedMetric[] = []
+  const counts = byMetric(window, ({ name, values }) => {
+    const limits = limitsOf(name)
+    const { marks, counts } = checkQuality(timesMs, values, limits, cadence.stretches)
+    const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
+    checked.push({ name, timesMs, values, marks, range: limits.range, flatMs })
+    return counts
   })
+  return { counts, checked }
 }

@@ -17,10 +17,11 @@ import { aggregatesPart } from './aggregates.ts'
 import { autocorrelationPart } from './autocorrelation.ts'
 import { correlationsPart } from './correlations.ts'
 import { derivedPart } from './derived.ts'
+import { findingsOf } from './findings.ts'
 import { lastSeenOf, textOf } from './freshness.ts'
 import { jsonMembers } from './json-text.ts'
 import type { StatsLive } from './live.ts'
-import { qualityPart } from './quality.ts'
+import { qualityOf, type WindowQuality } from './quality.ts'
 import { seasonalityPart } from './seasonality.ts'
 import { transformsOf } from './transforms.ts'
 import { dayMs, type StatsWindow, windowOf } from './window.ts'
@@ -73,15 +74,23 @@ export function buildStats(input: StatsInput): StatsAnswer {
   const { cadence } = window
   const { timesMs } = series
   const metrics = { ...series.values, ...gauges, ...alignedOf(input, 'counter', 'direction', 'rate') }
+  const quality = qualityOf(
+    window,
+    device,
+    further.map(({ metric }) => metric),
+  )
+  const seen = lastSeenOf(series, further, cadence, device.log_switch)
+  const reliability = recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local })
   const live = {
     timeZone: local.timeZone,
-    freshness: lastSeenOf(series, further, cadence, device.log_switch),
-    reliability: recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local }),
+    findings: findingsOf({ series, further, seen, reliability, quality, nowMs, local }),
+    freshness: seen,
+    reliability,
   }
   const answer = {
     head: `{${jsonMembers(headOf(input, window))},`,
     live,
-    tail: `,${jsonMembers(tailOf(input, window))}}`,
+    tail: `,${jsonMembers(tailOf(input, window, quality.counts))}}`,
   }
   detachBuffers([window.values.dew_point, ...Object.values(window.fine.means)])
   return answer
@@ -97,7 +106,7 @@ type StatsHead = Pick<
   Stats,
   'device' | 'time_zone' | 'generated_at' | 'window' | 'grid_seconds' | 'n_samples' | 'units'
 >
-type StatsTail = Omit<Stats, keyof StatsHead | 'freshness' | 'reliability'>
+type StatsTail = Omit<Stats, keyof StatsHead | 'findings' | 'freshness' | 'reliability'>
 
 function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWindow): StatsHead {
   const { startMs, lastMs, days, truncated, timesMs, fine } = window
@@ -111,9 +120,8 @@ function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWind
   }
 }
 
-function tailOf({ device, further }: StatsInput, window: StatsWindow): StatsTail {
+function tailOf({ device, further }: StatsInput, window: StatsWindow, quality: WindowQuality['counts']): StatsTail {
   const metrics = further.map(({ metric }) => metric)
-  const quality = qualityPart(window, device, metrics)
   const quanta: Readonly<Record<string, { readonly quantum: number | null }>> = quality
   const seasonality = seasonalityPart(window, name => quanta[name]?.quantum ?? null)
   const transforms = transformsOf(window)

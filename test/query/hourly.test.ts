@@ -1,6 +1,7 @@
 /** The hours of a device come from QuestDB's view of them where it has all readings, and must be those of the readings. */
 
 import t, { type Test, test } from 'tap'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import type { Reading } from '../../ingest/reading.ts'
@@ -148,7 +149,7 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
   const tell = (from: number, entries = all, narrowed = false) => {
     const shards = [{ shard: 1, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }]
-    const context = { open: () => ({ connection }), signal: never }
+    const context = { open: () => ({ connection }), signal: never, local: createLocalTime('UTC') }
     return answerInsights({ fleet: '', narrowed, nowUs: endUs, shards }, entries, context)
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)

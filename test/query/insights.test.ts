@@ -1,6 +1,7 @@
 /** What daily means tell of a fleet, without a database: kinds of batteries, bounds, and who is left out. */
 
 import t from 'tap'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
@@ -36,7 +37,10 @@ function insightsOf(devices: Record<string, MadeDevice>): Insights {
     addTemperature(lastDay, place, device)
   }
   const fleet = Object.keys(devices).map(name => ({ symbol: name, name, head: '' }))
-  return validated(Insights, buildInsights({ fleet, batteries, lastDay, generatedAtMs: 1 }))
+  return validated(
+    Insights,
+    buildInsights({ fleet, batteries, lastDay, generatedAtMs: 1, local: createLocalTime('UTC') }),
+  )
 }
 
 function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeDevice): void {
@@ -118,7 +122,15 @@ t.test('nothing is told of a fleet of seven, of one that is all the same, and of
     [20, 20, 20, 20, 20, 20, 20, 90].map((value, at) => [`d${at}`, { temperature: value }]),
   )
   t.strictSame(insightsOf(same).outliers, [])
-  const nothing = { generated_at: 1, batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }
+  const nothing = {
+    generated_at: 1,
+    findings: [],
+    findings_total: 0,
+    batteries: [],
+    batteries_total: 0,
+    outliers: [],
+    outliers_total: 0,
+  }
   t.strictSame(insightsOf({}), nothing)
 })
 

@@ -26,7 +26,14 @@ export interface FleetServer {
   requests: string[]
 }
 
-export const noInsights = { batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }
+export const noInsights = {
+  findings: [],
+  findings_total: 0,
+  batteries: [],
+  batteries_total: 0,
+  outliers: [],
+  outliers_total: 0,
+}
 
 /** The service's answer as `docs/` describes it; `events`: whether it has any. */
 export async function openFleetServer(

@@ -92,6 +92,7 @@ test('a device without a reading: every key, and nothing in it', async t => {
     window: { start: null, end: null, days: 30, truncated: false },
     grid_seconds: null,
     n_samples: 0,
+    findings: [],
     freshness: {
       state: 'never',
       last_seen: null,

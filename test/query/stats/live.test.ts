@@ -144,7 +144,12 @@ test('a silence that begins after the build is told', async t => {
 test('head and tail do not depend on the moment at which the answer is given', async t => {
   const series = seriesOf(every(minuteMs, buildMs - 3 * dayMs, 4000), { temperature: timeMs => Math.sin(timeMs / 1e7) })
   const without = (givenMs: number) => {
-    const { freshness: _, reliability: __, ...rest } = JSON.parse(textOf({ series, nowMs: buildMs, givenMs }))
+    const {
+      findings: _,
+      freshness: __,
+      reliability: ___,
+      ...rest
+    } = JSON.parse(textOf({ series, nowMs: buildMs, givenMs }))
     return rest
   }
   t.strictSame(without(buildMs), without(buildMs + hourMs))

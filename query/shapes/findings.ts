@@ -1,0 +1,38 @@
+/** What somebody should know of a device: a part of `stats_data` and of `/api/fleet/insights`. */
+
+import { z } from 'zod'
+import { findingCodes, findingSeverities } from '../../analytics/findings/finding.ts'
+import { findingsMax } from '../../analytics/findings/rank.ts'
+import { Count, LocalMinute } from './parts.ts'
+
+const ClockTime = z.string().regex(/^\d\d:\d\d$/)
+
+export const Finding = z
+  .strictObject({
+    code: z.enum(findingCodes),
+    severity: z.enum(findingSeverities),
+    metric: z.string().nullable().meta({ description: 'Null: the device as a whole.' }),
+    since: LocalMinute,
+    until: LocalMinute.nullable().meta({ description: 'Null while it goes on.' }),
+    value: z.number().nullable().meta({ description: 'In the unit of the metric; of battery_days in days.' }),
+    expected: z
+      .tuple([z.number().nullable(), z.number().nullable()])
+      .readonly()
+      .nullable()
+      .meta({ description: 'From where to where it would be as usual; null at an end without a bound.' }),
+    count: Count.nullable().meta({ description: 'How often.' }),
+    pattern: z
+      .strictObject({ from: ClockTime, to: ClockTime, days: Count })
+      .nullable()
+      .meta({ description: 'The time of the day at which it comes back, on count of so many days.' }),
+    reason: z.string().nullable().meta({ description: 'Of rejected: why.' }),
+    text: z.string().meta({ description: 'The same as a sentence, in the units of the answer.' }),
+  })
+  .meta({ id: 'Finding' })
+export type Finding = z.infer<typeof Finding>
+
+export const FleetFinding = z.strictObject({ device: z.string(), ...Finding.shape }).meta({ id: 'FleetFinding' })
+export type FleetFinding = z.infer<typeof FleetFinding>
+
+/** Worst first. */
+export const Findings = z.array(Finding).max(findingsMax)

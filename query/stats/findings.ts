@@ -1,0 +1,62 @@
+/** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
+
+import { qualityFindings } from '../../analytics/findings/from-quality.ts'
+import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { rankFindings } from '../../analytics/findings/rank.ts'
+import { presentOf } from '../../analytics/present.ts'
+import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { metrics } from '../../store/tables.ts'
+import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
+import { serviceWords } from '../findings/words.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { Series } from '../series.ts'
+import type { LastSeen } from './freshness.ts'
+import type { WindowQuality } from './quality.ts'
+
+const hourMs = 3_600_000
+
+export interface FindingsInput {
+  /** Of the last thirty days. */
+  readonly series: Series
+  readonly further: readonly FurtherSamples[]
+  readonly seen: LastSeen
+  readonly reliability: ReliabilityRecord
+  readonly quality: WindowQuality
+  readonly nowMs: number
+  readonly local: LocalTime
+}
+
+/** Worst first. */
+export function findingsOf(input: FindingsInput): ToldFinding[] {
+  const { further, seen, reliability, quality, nowMs, local } = input
+  const { lastMs, cadence } = seen
+  if (lastMs === null) return []
+  const found = [
+    ...quality.checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
+    ...outageFindings(reliability, local, nowMs),
+    ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
+  ]
+  const words = serviceWords(
+    local,
+    further.map(({ metric }) => metric),
+  )
+  return rankFindings(found).map(finding => toldFinding(finding, words))
+}
+
+/** Those without a value for an hour, which are few. */
+function behindMetrics({ series, further, seen }: FindingsInput, lastMs: number): MetricTimes[] {
+  const isBehind = (name: string) => {
+    const last = (seen.metrics as Readonly<Record<string, LastSeen['metrics']['temperature']>>)[name]
+    return last !== null && last !== undefined && last.time_ms < lastMs - hourMs
+  }
+  const ofColumns = metrics.filter(isBehind).map((name): MetricTimes => {
+    return { name, kind: 'gauge', timesMs: presentOf(series.timesMs, series.values[name]).timesMs }
+  })
+  const ofFurther = further
+    .filter(({ metric }) => isBehind(metric.name))
+    .map(({ metric: { name, kind }, timesMs, values }): MetricTimes => {
+      return { name, kind, timesMs: presentOf(timesMs, values).timesMs }
+    })
+  return [...ofColumns, ...ofFurther]
+}
