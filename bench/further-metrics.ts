@@ -58,6 +58,9 @@ function deviceOf(number: number): AnalysedDevice {
     altitude_m: null,
     expected_interval_seconds: 60,
     quality_limits: null,
+    profile: 'none',
+    battery_type: null,
+    battery_cells: null,
   }
 }
 

@@ -41,6 +41,9 @@ const columns = {
   quality_limits: json,
   metrics: namesIn,
   tags: tagsIn,
+  profile: text,
+  battery_type: text,
+  battery_cells: number,
 } satisfies Record<Exclude<keyof DeviceRequest, 'name'> | typeof nameColumn, Cell>
 
 /** Columns that had other names. */

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { DeviceChangeRequest } from '../auth/devices/device.ts'
+import { BatteryType, Profile } from '../auth/devices/device-profile.ts'
 import { collected, type JsonObject, jsonObjectOrNone, namesIn, numberOrNone } from './option-values.ts'
 
 export interface DeviceOptions {
@@ -19,6 +20,9 @@ export interface DeviceOptions {
   tag?: string[]
   /** False: none. */
   tags?: boolean
+  profile?: Profile
+  batteryType?: BatteryType | 'none'
+  batteryCells?: number | 'none'
 }
 
 export function addDeviceOptions(command: Command): Command {
@@ -40,6 +44,11 @@ export function addDeviceOptions(command: Command): Command {
       'metrics that it has, comma-separated, in the order shown, or none for all that it sends',
     )
     .option('--tag <tag>', 'a tag such as site:berlin, once for each; they replace those that it has', collected)
+    .addOption(new Option('--profile <profile>', 'what it is for, which adds statistics').choices(Profile.options))
+    .addOption(
+      new Option('--battery-type <type>', 'type of its battery, or none').choices([...BatteryType.options, 'none']),
+    )
+    .option('--battery-cells <number>', 'cells of its battery in series, or none', numberOrNone)
 }
 
 /** Only what was said. */
@@ -57,6 +66,19 @@ export function changeOf(options: DeviceOptions): DeviceChangeRequest {
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
     ...tagsOf(options),
     ...(metrics === undefined ? {} : { metrics: metrics === 'none' ? null : namesIn(metrics) }),
+    ...profileOf(options),
+  }
+}
+
+function profileOf({
+  profile,
+  batteryType,
+  batteryCells,
+}: DeviceOptions): Pick<DeviceChangeRequest, 'profile' | 'battery_type' | 'battery_cells'> {
+  return {
+    ...(profile === undefined ? {} : { profile }),
+    ...(batteryType === undefined ? {} : { battery_type: batteryType === 'none' ? null : batteryType }),
+    ...(batteryCells === undefined ? {} : { battery_cells: numberOf(batteryCells) }),
   }
 }
 

@@ -14,12 +14,14 @@ import { modelledStations, recordedStations } from './stations.ts'
 export async function registerDevices(client: AdminClient, state: DemoState): Promise<number> {
   let made = 0
   for (const station of [...recordedStations, ...modelledStations]) {
-    const { name, location_short, location_desc, altitude_m, expected_interval_seconds, battery } = station
+    const { name, location_short, location_desc, altitude_m, expected_interval_seconds, battery, profile } = station
+    const { battery_type = null } = station
     const path = `/devices/${encodeURIComponent(name)}`
     const found = await client.send('GET', path)
     await found.body?.cancel()
     if (found.ok && state.passwords[name] !== undefined) continue
-    const device = { name, location_short, location_desc, altitude_m, expected_interval_seconds, battery }
+    const place = { name, location_short, location_desc, altitude_m, expected_interval_seconds }
+    const device = { ...place, battery, battery_type, profile }
     const issued = found.ok
       ? await client.json(IssuedPassword, 'POST', `${path}/rotate?now=1`)
       : await client.json(IssuedPassword, 'POST', '/devices', device)

@@ -1,5 +1,7 @@
 /** The eight devices of the demo: three replay what a real station measured, five follow a simple model. */
 
+import type { BatteryType, Profile } from '../auth/devices/device-profile.ts'
+
 interface Climate {
   /** °C over a day. */
   temperatureMean: number
@@ -16,6 +18,8 @@ interface Place {
   altitude_m: number
   expected_interval_seconds: number
   battery: boolean
+  battery_type?: BatteryType
+  profile: Profile
 }
 
 export interface RecordedStation extends Place {
@@ -44,6 +48,7 @@ export const recordedStations: readonly RecordedStation[] = [
     altitude_m: 2317,
     expected_interval_seconds: 60,
     battery: false,
+    profile: 'weather',
     file: 'alamosa-minutes.csv',
     stepMs: minuteMs,
   },
@@ -54,6 +59,7 @@ export const recordedStations: readonly RecordedStation[] = [
     altitude_m: 6,
     expected_interval_seconds: 3600,
     battery: false,
+    profile: 'weather',
     file: 'sand-point-hours.csv',
     stepMs: hourMs,
   },
@@ -64,6 +70,7 @@ export const recordedStations: readonly RecordedStation[] = [
     altitude_m: 273,
     expected_interval_seconds: 3600,
     battery: false,
+    profile: 'weather',
     file: 'greensboro-hours.csv',
     stepMs: hourMs,
   },
@@ -77,6 +84,7 @@ export const modelledStations: readonly ModelledStation[] = [
     altitude_m: 34,
     expected_interval_seconds: 10,
     battery: false,
+    profile: 'indoor',
     climate: { temperatureMean: 21, temperatureSwing: 1.5, humidityMean: 45, humidityPerDegree: 2 },
   },
   {
@@ -86,6 +94,7 @@ export const modelledStations: readonly ModelledStation[] = [
     altitude_m: 31,
     expected_interval_seconds: 10,
     battery: false,
+    profile: 'indoor',
     climate: { temperatureMean: 12, temperatureSwing: 0.3, humidityMean: 72, humidityPerDegree: 3 },
     // It has something to alert of.
     pauses: { everyMs: 30 * minuteMs, lastMs: 5 * minuteMs },
@@ -97,6 +106,8 @@ export const modelledStations: readonly ModelledStation[] = [
     altitude_m: 33,
     expected_interval_seconds: 10,
     battery: true,
+    battery_type: 'li-ion',
+    profile: 'greenhouse',
     climate: { temperatureMean: 19, temperatureSwing: 9, humidityMean: 68, humidityPerDegree: 2.2 },
   },
   {
@@ -106,6 +117,8 @@ export const modelledStations: readonly ModelledStation[] = [
     altitude_m: 49,
     expected_interval_seconds: 10,
     battery: true,
+    battery_type: 'li-ion',
+    profile: 'weather',
     climate: { temperatureMean: 11, temperatureSwing: 5, humidityMean: 70, humidityPerDegree: 3 },
   },
   {
@@ -115,6 +128,8 @@ export const modelledStations: readonly ModelledStation[] = [
     altitude_m: 2105,
     expected_interval_seconds: 10,
     battery: true,
+    battery_type: 'li-ion',
+    profile: 'weather',
     climate: { temperatureMean: 2, temperatureSwing: 4, humidityMean: 65, humidityPerDegree: 4 },
     cellMs: 2 * hourMs,
   },

@@ -1,5 +1,7 @@
 /** A device, or a station, as the analytics see it: what the registry knows of it that an answer depends on. */
 
+import type { CellType } from '../analytics/battery/curves.ts'
+import type { Profile } from '../analytics/domain/profile.ts'
 import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { QueryDevice } from './fleet.ts'
@@ -13,6 +15,11 @@ export interface AnalysedDevice extends QueryDevice {
   readonly expected_interval_seconds: number | null
   /** Limits of its own for the quality of its readings; null: those of all devices. */
   readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
+  /** What it is for. */
+  readonly profile: Profile
+  readonly battery_type: CellType | null
+  /** In series; null for one. */
+  readonly battery_cells: number | null
   /** Its points are what it has instead of readings. */
   readonly station?: Station
 }
@@ -21,7 +28,16 @@ export interface AnalysedDevice extends QueryDevice {
 export function analysedDevice(device: AnalysedDevice): AnalysedDevice {
   const { number, symbol, name, location_short, log_switch, altitude_m, expected_interval_seconds, quality_limits } =
     device
-  const known = { log_switch, altitude_m, expected_interval_seconds, quality_limits }
+  const { profile, battery_type, battery_cells } = device
+  const known = {
+    log_switch,
+    altitude_m,
+    expected_interval_seconds,
+    quality_limits,
+    profile,
+    battery_type,
+    battery_cells,
+  }
   const { station } = device
   return { number, symbol, name, location_short, ...known, ...(station !== undefined && { station }) }
 }
@@ -39,6 +55,9 @@ export function analysedStation(id: number, station: Station): AnalysedStation {
     altitude_m: null,
     expected_interval_seconds: null,
     quality_limits: null,
+    profile: 'none',
+    battery_type: null,
+    battery_cells: null,
     station,
   }
 }

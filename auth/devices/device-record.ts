@@ -3,6 +3,7 @@
 import { bug } from '../../limits/bug.ts'
 import type { SeenRecord } from '../last-seen.ts'
 import type { Device, DeviceDetails, QualityLimits } from './device.ts'
+import type { BatteryType, Profile } from './device-profile.ts'
 import { digestEquals, packDigest, unpackDigest } from './password.ts'
 
 /** A record as PostgreSQL keeps it; times in epoch milliseconds. */
@@ -20,6 +21,9 @@ export interface DeviceRow {
   quality_limits: QualityLimits | null
   metrics: string[] | null
   tags: string[]
+  profile: Profile
+  battery_type: BatteryType | null
+  battery_cells: number | null
   createdMs: number
   lastSeenMs: number | null
   current: Buffer
@@ -50,6 +54,9 @@ export class DeviceRecord implements Device, SeenRecord {
   quality_limits: QualityLimits | null = null
   metrics: string[] | null = null
   tags = noTags
+  profile: Profile = 'none'
+  battery_type: BatteryType | null = null
+  battery_cells: number | null = null
   /** 0 for a device that has never been seen. */
   lastSeenMs = 0
   seenUnsaved = false
@@ -86,6 +93,9 @@ export class DeviceRecord implements Device, SeenRecord {
     this.quality_limits = row.quality_limits
     this.metrics = row.metrics
     this.tags = row.tags.length === 0 ? noTags : row.tags
+    this.profile = row.profile
+    this.battery_type = row.battery_type
+    this.battery_cells = row.battery_cells
     this.removed = row.removed
     this.authSeq = row.authSeq
     this.seenAt(row.lastSeenMs ?? 0)
@@ -121,6 +131,7 @@ export class DeviceRecord implements Device, SeenRecord {
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
     const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, tags, lastSeenMs } = this
+    const { profile, battery_type, battery_cells } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       number,
@@ -136,6 +147,9 @@ export class DeviceRecord implements Device, SeenRecord {
       quality_limits,
       metrics,
       tags,
+      profile,
+      battery_type,
+      battery_cells,
       created_at: new Date(this.#createdMs).toISOString(),
       last_seen: lastSeenMs === 0 ? null : new Date(lastSeenMs).toISOString(),
       credential: rotating ? 'rotating' : 'current',

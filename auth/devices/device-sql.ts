@@ -6,6 +6,7 @@
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { type DeviceChange, type NamedDevice, type NewDevice, type QualityLimits, slugOf } from './device.ts'
+import type { BatteryType, Profile } from './device-profile.ts'
 import type { DeviceRow } from './device-record.ts'
 
 type Database = Pick<pg.Pool, 'query'>
@@ -13,7 +14,8 @@ type Database = Pick<pg.Pool, 'query'>
 const columns = `number, name, symbol, location_short, location_desc, log_switch, battery, altitude_m,
   expected_interval_s, owner, quality_limits, metrics, tags, date_part('epoch', created_at) * 1000,
   date_part('epoch', last_seen) * 1000, credential_current, credential_next, next_used,
-  date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL`
+  date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL,
+  profile, battery_type, battery_cells`
 
 type Values = [
   number: number,
@@ -37,6 +39,9 @@ type Values = [
   graceEndsMs: number | null,
   authSeq: number,
   removed: boolean,
+  profile: Profile,
+  batteryType: BatteryType | null,
+  batteryCells: number | null,
 ]
 
 function rowOf(values: Values): DeviceRow {
@@ -55,6 +60,9 @@ function rowOf(values: Values): DeviceRow {
     graceEndsMs,
     authSeq,
     removed,
+    profile,
+    battery_type,
+    battery_cells,
   ] = rest
   return {
     number,
@@ -70,6 +78,9 @@ function rowOf(values: Values): DeviceRow {
     quality_limits,
     metrics,
     tags,
+    profile,
+    battery_type,
+    battery_cells,
     current,
     next,
     nextUsed,
@@ -153,14 +164,17 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
   const text = `
     WITH added AS (
       INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, quality_limits, metrics, tags, credential_current, created_at, auth_seq)
+        expected_interval_s, owner, quality_limits, metrics, tags, credential_current, created_at, auth_seq,
+        profile, battery_type, battery_cells)
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
         quality_limits,
         CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END,
-        ARRAY(SELECT jsonb_array_elements_text(tags)), digest, to_timestamp($11::float8 / 1000), nextval('auth_seq')
+        ARRAY(SELECT jsonb_array_elements_text(tags)), digest, to_timestamp($11::float8 / 1000), nextval('auth_seq'),
+        profile, battery_type, battery_cells
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[]) WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch,
-        battery, altitude_m, expected_interval_s, owner, digest, quality_limits, metrics, tags, place)
+        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[], $16::text[], $17::text[], $18::int[])
+        WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
+        expected_interval_s, owner, digest, quality_limits, metrics, tags, profile, battery_type, battery_cells, place)
       ORDER BY place
       RETURNING *
     ), audited AS (
@@ -183,6 +197,9 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     column(device => (device.quality_limits === null ? null : JSON.stringify(device.quality_limits))),
     column(device => (device.metrics === null ? null : JSON.stringify(device.metrics))),
     column(device => JSON.stringify(device.tags)),
+    column(device => device.profile),
+    column(device => device.battery_type),
+    column(device => device.battery_cells),
   ])
 }
 
@@ -225,6 +242,9 @@ const changeable = [
   'quality_limits',
   'metrics',
   'tags',
+  'profile',
+  'battery_type',
+  'battery_cells',
 ] satisfies (keyof DeviceChange)[]
 
 function columnOf(field: (typeof changeable)[number]): string {

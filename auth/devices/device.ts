@@ -5,6 +5,7 @@ import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { MetricLimits } from '../../metrics/metric-limits.ts'
 import { MetricName } from '../../metrics/metric-name.ts'
 import { composed, plainText, visibleTextFault } from '../plain-text.ts'
+import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
 import { namePattern } from './name-pattern.ts'
 import { Tags } from './tag.ts'
 
@@ -78,6 +79,9 @@ const settings = {
   quality_limits: QualityLimits.nullable(),
   metrics: DeviceMetrics,
   tags: Tags,
+  profile: Profile,
+  battery_type: BatteryType.nullable(),
+  battery_cells: BatteryCells.nullable(),
 }
 
 /** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
@@ -93,6 +97,9 @@ export const NewDevice = z.strictObject({
   quality_limits: settings.quality_limits.default(null),
   metrics: settings.metrics.default(null),
   tags: settings.tags.default([]),
+  profile: settings.profile.default('none'),
+  battery_type: settings.battery_type.default(null),
+  battery_cells: settings.battery_cells.default(null),
 })
 export type NewDevice = z.infer<typeof NewDevice>
 

@@ -101,6 +101,9 @@ t.test('a device is added, shown, changed and removed', async t => {
       owner: null,
       quality_limits: null,
       metrics: null,
+      profile: 'none',
+      battery_type: null,
+      battery_cells: null,
       created_at: time,
       last_seen: null,
       credential: 'current',
@@ -114,6 +117,9 @@ t.test('a device is added, shown, changed and removed', async t => {
     expected_interval_seconds: 60,
     owner: await people.person('anna@example.com'),
     quality_limits,
+    profile: 'indoor',
+    battery_type: 'coin',
+    battery_cells: 3,
   }
   const changed = await ask('PATCH', '/devices/kitchen', { ...change, ...more })
   t.match(changed, { status: 200, body: { name: 'kitchen', ...change, ...more } })

@@ -73,6 +73,18 @@ t.test('tags are set one by one, replaced together and taken away', async t => {
   await json('devices remove tagged')
 })
 
+t.test('a profile and a battery are set and taken away', async t => {
+  t.match(await json('devices add cellular --profile cold_chain --battery-type li-primary --battery-cells 2'), {})
+  const set = { profile: 'cold_chain', battery_type: 'li-primary', battery_cells: 2 }
+  t.match(await json('devices show cellular'), set)
+  t.match(await json('devices set cellular --location-short Here'), set)
+  const none = { profile: 'none', battery_type: null, battery_cells: null }
+  t.match(await json('devices set cellular --profile none --battery-type none --battery-cells none'), none)
+  t.match(await run('devices set cellular --battery-type lead'), { status: 2, stderr: /Allowed choices are alkaline/ })
+  t.match(await run('devices set cellular --battery-cells 25'), { status: 1, stderr: /battery_cells/ })
+  await json('devices remove cellular')
+})
+
 t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
     name: 'roof',

@@ -27,6 +27,9 @@ const about = {
   expected_interval_seconds: null as number | null,
   owner: null,
   quality_limits: null,
+  profile: 'none' as const,
+  battery_type: null,
+  battery_cells: null,
   metrics: null,
 }
 const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }

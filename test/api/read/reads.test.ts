@@ -27,6 +27,9 @@ const about = {
   expected_interval_seconds: null,
   owner: null,
   quality_limits: null,
+  profile: 'none' as const,
+  battery_type: null,
+  battery_cells: null,
   tags: [],
   metrics: null,
 }

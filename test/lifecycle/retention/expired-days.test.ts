@@ -94,7 +94,14 @@ const compareOf = (expiredBeforeUs: number) =>
   )
 
 function deviceOf(symbol: string) {
-  const none = { altitude_m: null, expected_interval_seconds: null, quality_limits: null }
+  const none = {
+    altitude_m: null,
+    expected_interval_seconds: null,
+    quality_limits: null,
+    profile: 'none' as const,
+    battery_type: null,
+    battery_cells: null,
+  }
   return { number: 1, symbol, name: symbol, location_short: '', log_switch: true, ...none }
 }
 

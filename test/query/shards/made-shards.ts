@@ -35,9 +35,11 @@ const histories = {
 type Name = keyof typeof histories
 export const names = Object.keys(histories) as Name[]
 
+const unset = { profile: 'none' as const, battery_type: null, battery_cells: null }
+
 export const devices = Object.fromEntries(
   names.map((name, place): [Name, AnalysedDevice] => {
-    const more = { log_switch: true, altitude_m: null, quality_limits: null }
+    const more = { log_switch: true, altitude_m: null, quality_limits: null, ...unset }
     // The interval of every second one is estimated.
     return [name, { ...makeDevice(name), ...more, expected_interval_seconds: place % 2 === 0 ? 900 : null }]
   }),

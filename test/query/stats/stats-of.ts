@@ -24,6 +24,9 @@ const device: AnalysedDevice = {
   altitude_m: null,
   expected_interval_seconds: null,
   quality_limits: null,
+  profile: 'none',
+  battery_type: null,
+  battery_cells: null,
 }
 
 type Columns = Partial<Record<Metric, (timeMs: number, place: number) => number>>

@@ -14,9 +14,15 @@ const devicesMax = 10_000
 const listCharactersMax = 8 * 1024 * 1024
 
 type Field = keyof DeviceRequest
-const texts: readonly string[] = ['location_short', 'location_desc', 'owner'] satisfies Field[]
+const texts: readonly string[] = [
+  'location_short',
+  'location_desc',
+  'owner',
+  'profile',
+  'battery_type',
+] satisfies Field[]
 const switches: readonly string[] = ['log_switch', 'battery'] satisfies Field[]
-const numbers: readonly string[] = ['altitude_m', 'expected_interval_seconds'] satisfies Field[]
+const numbers: readonly string[] = ['altitude_m', 'expected_interval_seconds', 'battery_cells'] satisfies Field[]
 const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, 'tags' satisfies Field]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */

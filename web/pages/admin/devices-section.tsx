@@ -12,6 +12,7 @@ import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { timeText } from '../../text/utc.ts'
+import { batteryChoices, profileChoices } from './device-choices.ts'
 import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
 
@@ -53,7 +54,10 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
   { name: 'altitude_m', label: 'Altitude in metres', kind: 'number' },
+  { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics' },
   { name: 'battery', label: 'It has a battery and sends its values', kind: 'check' },
+  { name: 'battery_type', label: 'Type of its battery', kind: 'choice', choices: batteryChoices },
+  { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty' },
 ]
 
 const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'As site:berlin, room:kitchen' }

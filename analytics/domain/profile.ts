@@ -1,0 +1,4 @@
+/** What a device is for: which further figures are computed of it. */
+
+export const profiles = ['none', 'weather', 'indoor', 'cold_chain', 'greenhouse'] as const
+export type Profile = (typeof profiles)[number]
