@@ -7,9 +7,9 @@ import { answerInsights } from './answers/insights-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
-import { createFleetReader } from './fleet.ts'
 import { answerChanges } from './hours/changes-answer.ts'
 import { answerForecast } from './hours/forecast-answer.ts'
+import { createInsightsFleetReader } from './insights-fleet.ts'
 import { runTask } from './run-task.ts'
 import type { AnalysisQueries, Task, TaskResult, WorkerSettings } from './task.ts'
 import { createTextTask } from './text-task.ts'
@@ -19,8 +19,8 @@ const settings: WorkerSettings = workerData
 const { bodyBytesMax } = settings
 const contexts = createContexts(settings)
 const { local, shardsFor } = contexts
-const readFleet = createFleetReader()
 const textTask = createTextTask(contexts, bodyBytesMax)
+const readFleet = createInsightsFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
   return runTask(task, async signal => {

@@ -23,12 +23,14 @@ export function encodeFleet(devices: readonly QueryDevice[]): string {
 }
 
 /** The registry hands out one array until something changes, so its text is written once. */
-export function createFleetText(): (devices: readonly QueryDevice[]) => string {
-  let last: readonly QueryDevice[] | undefined
+export function createFleetText<Device extends QueryDevice>(
+  encode: (devices: readonly Device[]) => string,
+): (devices: readonly Device[]) => string {
+  let last: readonly Device[] | undefined
   let text = ''
   return devices => {
     if (devices !== last) {
-      text = encodeFleet(devices)
+      text = encode(devices)
       last = devices
     }
     return text

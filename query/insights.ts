@@ -3,7 +3,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
-import { encodeFleet, namedInSqlMax, type QueryDevice } from './fleet.ts'
+import { createFleetText, namedInSqlMax } from './fleet.ts'
+import { encodeInsightsFleet, type InsightsDevice } from './insights-fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import { namedShard } from './query-failed.ts'
 import type { RunQuery } from './run-query.ts'
@@ -13,23 +14,22 @@ import type { AnalysisQueries } from './task.ts'
 export interface InsightsOptions {
   readonly runAnalysis: RunQuery<AnalysisQueries>
   readonly serve: Serve
-  readonly fleetText: (devices: readonly QueryDevice[]) => string
-  readonly setKey: (devices: readonly QueryDevice[]) => string
+  readonly setKey: (devices: readonly InsightsDevice[]) => string
   readonly plan: ReadsPlan
   readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax'>
 }
 
 export interface Insights {
-  all(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
-  of(devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
+  all(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
+  of(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
 }
 
 interface Wanted {
   readonly key: string
-  readonly devices: () => readonly QueryDevice[]
+  readonly devices: () => readonly InsightsDevice[]
   /** Undefined for all that there are. */
-  readonly only: readonly QueryDevice[] | undefined
-  readonly fleet: (devices: readonly QueryDevice[]) => string
+  readonly only: readonly InsightsDevice[] | undefined
+  readonly fleet: (devices: readonly InsightsDevice[]) => string
   readonly narrowed: boolean
   readonly client?: AbortSignal
 }
@@ -44,8 +44,9 @@ function viewAway(shard: number, shardCount: number): Built {
 }
 
 export function createInsights(options: InsightsOptions): Insights {
-  const { runAnalysis, serve, fleetText, setKey, plan, limits } = options
+  const { runAnalysis, serve, setKey, plan, limits } = options
   const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax } = limits
+  const fleetText = createFleetText(encodeInsightsFleet)
   /** When, by key. */
   const timedOutMs = new LRUCache<string, number>({ max: timedOutMax })
 
@@ -95,7 +96,7 @@ export function createInsights(options: InsightsOptions): Insights {
         key: `insights/${setKey(devices)}`,
         devices: () => devices,
         only: devices,
-        fleet: encodeFleet,
+        fleet: encodeInsightsFleet,
         narrowed,
         client,
       })

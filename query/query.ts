@@ -10,9 +10,10 @@ import type { Answer, Body, Coding } from './cache/body.ts'
 import { type CacheStatus, createBodyCache } from './cache/body-cache.ts'
 import { createResponseCache } from './cache/response-cache.ts'
 import { createDay } from './day.ts'
-import { createFleetText, createSetKey, type QueryDevice } from './fleet.ts'
+import { createFleetText, createSetKey, encodeFleet, type QueryDevice } from './fleet.ts'
 import { type AskFleetRows, createFleetRows } from './fleet-rows-query.ts'
 import { createInsights } from './insights.ts'
+import type { InsightsDevice } from './insights-fleet.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createLocalTimes } from './local-times.ts'
@@ -51,9 +52,9 @@ export interface Query extends Analyses {
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
   /** Batteries that run out and outliers among all these devices, by the last 30 days. */
-  insightsAll(devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
+  insightsAll(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
   /** The same of these devices only. */
-  insightsOf(devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
+  insightsOf(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
   /** What holds for all shards. */
@@ -84,10 +85,10 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     placement,
     hourSources: options.hourSources ?? (() => allFromReadings),
   })
-  const fleetText = createFleetText()
+  const fleetText = createFleetText(encodeFleet)
   const setKey = createSetKey()
   const latest = createLatest({ runQuery, serve, fleetText, setKey, plan, limits })
-  const insights = createInsights({ runAnalysis, serve, fleetText, setKey, plan, limits })
+  const insights = createInsights({ runAnalysis, serve, setKey, plan, limits })
   const day = createDay({ runQuery, serve, local, now, revision, plan, limits })
   const analyses = createAnalyses({
     runQuery,

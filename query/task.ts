@@ -150,7 +150,7 @@ export interface StationUnitsQuery {
 }
 
 export interface InsightsQuery {
-  /** The fleet as `encodeFleet` wrote it. */
+  /** The fleet as `encodeInsightsFleet` wrote it. */
   readonly fleet: string
   /** Whether the rows of these devices alone are read. */
   readonly narrowed: boolean

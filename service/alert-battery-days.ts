@@ -1,11 +1,16 @@
 /** How many days batteries have left, as the fleet's insights have it. */
 
 import type { BatteryDays } from '../alerts/engine/battery-days.ts'
+import type { Devices } from '../auth/devices/devices.ts'
 import type { Query } from '../query/query.ts'
 import { Insights } from '../query/shapes/insights.ts'
 
-export function createBatteryDays({ insightsOf }: Pick<Query, 'insightsOf'>): BatteryDays {
-  return async (devices, signal) => {
+export function createBatteryDays(
+  { insightsOf }: Pick<Query, 'insightsOf'>,
+  registry: Pick<Devices, 'byNumber'>,
+): BatteryDays {
+  return async (asked, signal) => {
+    const devices = asked.flatMap(({ number }) => registry.byNumber(number) ?? [])
     const answer = await insightsOf(devices, signal)
     if (!answer.ok) throw new Error(`the days that batteries have left are not known: ${answer.code}`)
     const { batteries } = Insights.parse(JSON.parse(answer.body.bytes.toString('utf8')))

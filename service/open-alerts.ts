@@ -72,7 +72,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
-    batteryDays: createBatteryDays(parts.query),
+    batteryDays: createBatteryDays(parts.query, parts.devices),
     facts: createAlertFacts({ ...parts, nowMs: clockMs }),
     unitOf(name) {
       const unit = metrics.get(name)?.unit ?? null

@@ -1,10 +1,11 @@
 /** The insights of a fleet, computed from means: batteries that run out, and outliers among the devices. */
 
-import { batteryDays, type DailyMean } from '../../analytics/fleet/battery-days.ts'
+import { batteryState } from '../../analytics/battery/battery-state.ts'
+import type { DailyMean } from '../../analytics/battery/line.ts'
 import { findOutliers } from '../../analytics/fleet/outliers.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { batteryFindings, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
-import type { FleetEntry } from '../fleet.ts'
+import type { InsightsEntry } from '../insights-fleet.ts'
 import { type BatteryInsight, type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
 
@@ -12,24 +13,15 @@ import type { MeansTable } from './means-table.ts'
 export const days = 30
 /** Of the last 24 hours. A device is compared only with a value in each of them: a part of a day is biased by the daily cycle. */
 export const quarters = 4
-/** In order of preference: with a voltage the kind of battery is an assumption. */
+/** In order of preference: a charge needs no type of battery. */
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 
-/** An extrapolation of 30 days is not reported beyond this. */
-const daysMax = 90
-const percentageLimits = { end: 0, jump: 10, daysMax }
-const voltageJump = 0.2
-/** The empty voltage by the highest daily mean; see docs/statistics.md. */
-const voltageEnds = [
-  { from: 3.4, to: 4.5, end: 3 },
-  { from: 2, to: 3.4, end: 2 },
-]
 /** Twice the tolerance of common sensors: two good ones may differ by that much; see docs/statistics.md. */
 const differenceMin = { temperature: 1, humidity: 6, pressure: 2 }
 
 interface FleetMeans {
-  readonly fleet: readonly FleetEntry[]
+  readonly fleet: readonly InsightsEntry[]
   /** Of `days` days and `batteryMetrics`. */
   readonly batteries: MeansTable
   /** Of `quarters` of the last day and `comparedMetrics`. */
@@ -41,7 +33,7 @@ interface FleetMeans {
 const dayMs = 86_400_000
 
 export function buildInsights({ fleet, batteries, lastDay, generatedAtMs, local }: FleetMeans): Insights {
-  const batteriesLeft = fleet.flatMap(({ name }, place) => batteryOf(name, place, batteries) ?? [])
+  const batteriesLeft = fleet.flatMap((entry, place) => batteryOf(entry, place, batteries) ?? [])
   const outliers = comparedMetrics.flatMap((_, metric) => outliersOf(fleet, metric, lastDay))
   batteriesLeft.sort((a, b) => a.days_left - b.days_left)
   outliers.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
@@ -57,29 +49,27 @@ export function buildInsights({ fleet, batteries, lastDay, generatedAtMs, local 
   }
 }
 
-function batteryOf(device: string, place: number, table: MeansTable): BatteryInsight | undefined {
+function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): BatteryInsight | undefined {
   const charge = meansOf(place, 0, table)
   const isCharge = charge.length > 0
   const means = isCharge ? charge : meansOf(place, 1, table)
-  const limits = isCharge ? percentageLimits : voltageLimits(means)
   const last = means.at(-1)
   // A device that has been silent for longer is reported by its state.
-  if (limits === undefined || last === undefined || last.day < days - 2) return undefined
-  const found = batteryDays(means, limits)
-  if (found === undefined) return undefined
-  const sinceDays = days - 1 - last.day
+  if (last === undefined || last.day < days - 2) return undefined
+  const { batteryType: type, batteryCells: cells } = entry
+  const state = batteryState(means, { kind: isCharge ? 'charge' : 'voltage', type, cells })
+  if (state?.kind !== 'days') return undefined
+  // Its mean is that of its middle.
+  const sinceDays = days - 0.5 - last.day
   const left = (value: number) => rounded(Math.max(0, value - sinceDays), 1)
-  const entry = { device, days_left: left(found.daysLeft), low: left(found.low), high: left(found.high) }
-  const perDay = Number(found.perDay.toPrecision(4))
-  return isCharge
-    ? { ...entry, metric: 'battery_percentage', percent_per_day: perDay }
-    : { ...entry, metric: 'battery_voltage', volts_per_day: perDay }
-}
-
-function voltageLimits(means: readonly DailyMean[]) {
-  const highest = means.reduce((max, { mean }) => Math.max(max, mean), 0)
-  const kind = voltageEnds.find(({ from, to }) => highest >= from && highest < to)
-  return kind === undefined ? undefined : { end: kind.end, jump: voltageJump, daysMax }
+  return {
+    device: entry.name,
+    days_left: left(state.daysLeft),
+    low: left(state.low),
+    high: left(state.high),
+    metric: batteryMetrics[isCharge ? 0 : 1],
+    percent_per_day: Number(state.perDay.toPrecision(4)),
+  }
 }
 
 function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] {
@@ -88,7 +78,7 @@ function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] 
   )
 }
 
-function outliersOf(fleet: readonly FleetEntry[], index: number, table: MeansTable): OutlierInsight[] {
+function outliersOf(fleet: readonly InsightsEntry[], index: number, table: MeansTable): OutlierInsight[] {
   const metric = comparedMetrics[index] as (typeof comparedMetrics)[number]
   const compared = fleet
     .map(({ name }, place) => ({ name, value: meanOfDay(place, index, table) }))

@@ -3,7 +3,7 @@
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { Metric } from '../../store/tables.ts'
-import type { FleetEntry } from '../fleet.ts'
+import type { InsightsEntry } from '../insights-fleet.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
 import type { ShardReads } from '../shards/shard-reads.ts'
 import type { InsightsQuery } from '../task.ts'
@@ -22,7 +22,7 @@ const dayUs = 24 * hourUs
 
 export async function answerInsights(
   { narrowed, nowUs, shards }: InsightsQuery,
-  fleet: readonly FleetEntry[],
+  fleet: readonly InsightsEntry[],
   context: Context,
 ): Promise<string> {
   const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))

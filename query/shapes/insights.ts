@@ -9,17 +9,17 @@ import { Count } from './parts.ts'
 export const insightsMax = 200
 
 const Left = z.number().nonnegative()
-const battery = {
+const BatteryInsight = z.strictObject({
   device: z.string(),
   days_left: Left.meta({ description: 'Days from now on until the battery is empty.' }),
   low: Left.meta({ description: 'The lower end of the 95 % interval of that.' }),
   high: Left.meta({ description: 'The upper end.' }),
-}
-
-const BatteryInsight = z.discriminatedUnion('metric', [
-  z.strictObject({ ...battery, metric: z.literal('battery_percentage'), percent_per_day: z.number().negative() }),
-  z.strictObject({ ...battery, metric: z.literal('battery_voltage'), volts_per_day: z.number().negative() }),
-])
+  metric: z.enum(['battery_percentage', 'battery_voltage']),
+  percent_per_day: z
+    .number()
+    .negative()
+    .meta({ description: 'Of the charge; by a voltage, as the type of battery has it.' }),
+})
 export type BatteryInsight = z.infer<typeof BatteryInsight>
 
 const OutlierInsight = z.strictObject({

@@ -2,6 +2,7 @@
 
 import { agreementProperties } from './agreement.ts'
 import { autocorrelationProperties } from './autocorrelation.ts'
+import { batteryProperties } from './battery.ts'
 import { changeProperties } from './changes.ts'
 import { correlationProperties } from './correlation.ts'
 import { forecastProperties } from './forecast.ts'
@@ -27,4 +28,5 @@ export const properties: readonly Property[] = [
   ...changeProperties,
   ...normalProperties,
   ...forecastProperties,
+  ...batteryProperties,
 ]

@@ -146,7 +146,7 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   await refreshed(t)
   const connection = createPgConnection(address.pg, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 })
   t.teardown(() => connection.close())
-  const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, head: '' }))
+  const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, tags: [], batteryType: null, batteryCells: null }))
   const tell = (from: number, entries = all, narrowed = false) => {
     const shards = [{ shard: 1, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }]
     const context = { open: () => ({ connection }), signal: never, local: createLocalTime('UTC') }
@@ -154,7 +154,7 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)
   t.match(JSON.parse(fromView), {
-    batteries: [{ device: fleet[0]?.symbol, days_left: 50.6, percent_per_day: -1 }],
+    batteries: [{ device: fleet[0]?.symbol, days_left: 50.1, percent_per_day: -1 }],
     outliers: [{ device: fleet[8]?.symbol, value: 40, median: 20.4 }],
   })
   t.equal(await tell(Number.NEGATIVE_INFINITY), fromView)

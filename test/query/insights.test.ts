@@ -1,6 +1,7 @@
 /** What daily means tell of a fleet, without a database: kinds of batteries, bounds, and who is left out. */
 
 import t from 'tap'
+import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from '../../query/answers/insights-answer.ts'
@@ -9,7 +10,7 @@ import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
 import { encodeText } from '../../query/cache/encode-body.ts'
 import { type Built, createResponseCache } from '../../query/cache/response-cache.ts'
-import { createSetKey, encodeFleet } from '../../query/fleet.ts'
+import { createSetKey } from '../../query/fleet.ts'
 import { createInsights } from '../../query/insights.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
@@ -24,6 +25,7 @@ interface MadeDevice {
   /** Undefined: no value on that day. */
   readonly charge?: (day: number) => number | undefined
   readonly voltage?: (day: number) => number | undefined
+  readonly type?: CellType
   /** Of the quarters of the last day. */
   readonly temperature?: number | readonly (number | undefined)[]
 }
@@ -36,7 +38,9 @@ function insightsOf(devices: Record<string, MadeDevice>): Insights {
     addBattery(batteries, place, device)
     addTemperature(lastDay, place, device)
   }
-  const fleet = Object.keys(devices).map(name => ({ symbol: name, name, head: '' }))
+  const fleet = Object.entries(devices).map(([name, { type = null }]) => {
+    return { symbol: name, name, tags: [], batteryType: type, batteryCells: null }
+  })
   return validated(
     Insights,
     buildInsights({ fleet, batteries, lastDay, generatedAtMs: 1, local: createLocalTime('UTC') }),
@@ -61,10 +65,9 @@ function addTemperature(table: MeansTable, place: number, { temperature }: MadeD
 
 t.test('the soonest battery is first, and the charge goes before the voltage', async t => {
   const { batteries, batteries_total } = insightsOf({
-    coin: { voltage: day => 3 - day / 50 },
-    lithium: { voltage: day => 4 - day / 40 },
-    both: { charge: day => 60 - day, voltage: day => 4 - day / 40 },
-    twelveVolts: { voltage: day => 12 - day / 10 },
+    coin: { type: 'coin', voltage: day => voltageOf('coin', 80 - 2 * day) },
+    untyped: { voltage: day => 4 - day / 40 },
+    both: { type: 'li-ion', charge: day => 60 - day, voltage: day => 4 - day / 40 },
     level: { charge: () => 50, voltage: day => 4 - day / 40 },
     far: { charge: day => 90 - day / 2 },
     silent: { charge: day => (day < 28 ? 60 - day : undefined) },
@@ -72,19 +75,17 @@ t.test('the soonest battery is first, and the charge goes before the voltage', a
     none: {},
     rising: { charge: day => 20 + day },
     unknownDays: { charge: day => (day % 5 === 0 ? 60 - day : undefined) },
-    gaps: { charge: day => (day % 3 === 2 ? 70 - day : undefined) },
+    gaps: { charge: day => (day % 3 === 2 ? undefined : 70 - day) },
   })
   const told = batteries.map(({ device, metric, days_left }) => [device, metric, days_left])
   t.strictSame(told, [
-    ['lithium', 'battery_voltage', 11],
-    ['coin', 'battery_voltage', 21],
-    ['both', 'battery_percentage', 31],
-    ['yesterday', 'battery_percentage', 31],
-    ['gaps', 'battery_percentage', 41],
+    ['coin', 'battery_voltage', 10.5],
+    ['both', 'battery_percentage', 30.5],
+    ['yesterday', 'battery_percentage', 30.5],
+    ['gaps', 'battery_percentage', 40.5],
   ])
-  t.equal(batteries_total, 5)
-  t.match(batteries[0], { volts_per_day: -0.025 })
-  t.match(batteries[2], { percent_per_day: -1, low: 31, high: 31 })
+  t.equal(batteries_total, 4)
+  t.match(batteries[1], { percent_per_day: -1, low: 27.5, high: 33.5 })
 })
 
 t.test('the most unlike is first, and a difference below that of sensors is none', async t => {
@@ -134,9 +135,8 @@ t.test('nothing is told of a fleet of seven, of one that is all the same, and of
   t.strictSame(insightsOf({}), nothing)
 })
 
-t.test('a fall of next to nothing is negative still', async t => {
-  const { batteries } = insightsOf({ last: { charge: day => 0.001 - day / 50_000 } })
-  t.match(batteries, [{ device: 'last', days_left: 21, percent_per_day: -0.00002 }])
+t.test('a fall of next to nothing is none', async t => {
+  t.strictSame(insightsOf({ last: { charge: day => 20 - day / 50_000 } }).batteries, [])
 })
 
 t.test('at most 200 are listed, and all are counted', async t => {
@@ -177,7 +177,8 @@ t.test('stretches end where they should, and each hour comes from one table', as
 })
 
 const minuteMs = 60_000
-const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '' }
+const ofFleet = { tags: [], battery_type: null, battery_cells: null }
+const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '', ...ofFleet }
 
 /** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
 function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLimits> = {}) {
@@ -199,7 +200,6 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
       return made.built
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
-    fleetText: encodeFleet,
     setKey: createSetKey(),
     plan: createReadsPlan({
       placement: () => oneShard,

@@ -261,8 +261,8 @@ t.test('batteries that run out, and devices unlike the others', async t => {
   await until('readings are applied', () => isApplied(first))
   const { headers, text } = await get(first, '/fleet/insights')
   const { batteries, outliers, ...totals } = validated(Insights, JSON.parse(text))
-  const barn = { device: 'Barn', metric: 'battery_percentage', days_left: 61, low: 61, high: 61, percent_per_day: -0.5 }
-  t.strictSame(batteries, [barn])
+  const barn = { device: 'Barn', metric: 'battery_percentage', days_left: 60.5, percent_per_day: -0.5 }
+  t.match(batteries, [{ ...barn, low: 54.5, high: 66.5 }])
   t.match(outliers[0], { device: 'Barn', metric: 'temperature', value: 31 })
   t.match(totals, { batteries_total: 1, outliers_total: outliers.length })
   t.notOk(outliers.some(({ device }) => ['Gone', 'Off'].includes(device)))

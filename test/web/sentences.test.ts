@@ -273,7 +273,7 @@ t.test('how two devices agree', async t => {
 })
 
 t.test('how long a battery lasts, and how a device differs', async t => {
-  const battery = { device: 'Cellar', metric: 'battery_voltage', volts_per_day: -0.01 } as const
+  const battery = { device: 'Cellar', metric: 'battery_voltage', percent_per_day: -1 } as const
   const told = (days_left: number, low: number, high: number) => batterySentence({ ...battery, days_left, low, high })
   t.equal(told(12.4, 9.2, 16.6), 'about 12 days (9 to 17)')
   t.equal(told(1, 0.4, 3), 'about 1 day (0 to 3)')

@@ -6,6 +6,7 @@ import { bucketCount, bucketOf, type Placement, shardAt } from '../../../placeme
 import type { AnalysedDevice } from '../../../query/analysed-device.ts'
 import type { ExportMetric } from '../../../query/export/export-columns.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
+import type { InsightsDevice } from '../../../query/insights-fleet.ts'
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import type { QuestdbAddress } from '../../../store/questdb/client/questdb-address.ts'
 import { expiredHoursTableSql, expiredSeriesHoursTableSql, hourlyView, readingsTable } from '../../../store/tables.ts'
@@ -35,15 +36,16 @@ const histories = {
 type Name = keyof typeof histories
 export const names = Object.keys(histories) as Name[]
 
-const unset = { profile: 'none' as const, battery_type: null, battery_cells: null }
+type MadeDevice = AnalysedDevice & InsightsDevice
+const unset = { profile: 'none' as const, tags: [], battery_type: null, battery_cells: null }
 
 export const devices = Object.fromEntries(
-  names.map((name, place): [Name, AnalysedDevice] => {
+  names.map((name, place): [Name, MadeDevice] => {
     const more = { log_switch: true, altitude_m: null, quality_limits: null, ...unset }
     // The interval of every second one is estimated.
     return [name, { ...makeDevice(name), ...more, expected_interval_seconds: place % 2 === 0 ? 900 : null }]
   }),
-) as Record<Name, AnalysedDevice>
+) as Record<Name, MadeDevice>
 
 export const placement: Placement = [Number.NEGATIVE_INFINITY, seventeenth * 1000, twentieth * 1000].map(
   (fromUs, epoch) => {

@@ -1,0 +1,137 @@
+/** What is known of a battery from the daily means of its voltage or charge: how long it lasts, or that it runs low. */
+
+import { batteryDays, sinceJump } from './battery-days.ts'
+import { type CellType, chargeOf, curveError, fullVoltage, voltageOf } from './curves.ts'
+import { belowSince, levelAlarm } from './level-alarm.ts'
+import { type DailyMean, lineOf } from './line.ts'
+
+export interface BatteryOf {
+  readonly kind: 'voltage' | 'charge'
+  /** Null when nobody said. */
+  readonly type: CellType | null
+  /** In series; null for one. */
+  readonly cells: number | null
+}
+
+export type BatteryState =
+  | {
+      readonly kind: 'days'
+      /** From the last day on. */
+      readonly daysLeft: number
+      /** The 95 % interval, wider by what the curve may be off. */
+      readonly low: number
+      readonly high: number
+      /** In percent of the charge, negative. */
+      readonly perDay: number
+      /** In percent. */
+      readonly charge: number
+    }
+  | {
+      readonly kind: 'level'
+      /** The last daily mean, in volts or percent. */
+      readonly value: number
+      /** In the same; null when it falls fast. */
+      readonly alarmBelow: number | null
+      readonly sinceDay: number
+    }
+
+/** An extrapolation of 30 days is not reported beyond this. */
+const daysMax = 90
+const windowDays = 30
+/** The drain of late counts where it is faster. */
+const recentDays = 10
+/** In percent. */
+const lowCharge = 15
+/** Rises from one day to the next by which it was charged or replaced: in percent, and as a share of the voltage. */
+const jumpCharge = 15
+const jumpVoltage = 0.04
+/** How far a charge that the device tells may be off, in percent. */
+const chargeError = 3
+/** A smaller fall over the days looked at is noise, temperature or the step of the figure. */
+const fallMin = { voltage: 0.005, charge: 2 }
+/** A voltage so many times that of a full cell is not of the type and number configured. */
+const fullMax = 1.15
+
+/**
+ * `days`: at most 30, ascending, in volts or percent. Undefined where there is nothing to say: too few days, no significant
+ * fall, or an end further away than 90 days.
+ */
+export function batteryState(days: readonly DailyMean[], { kind, type, cells }: BatteryOf): BatteryState | undefined {
+  return kind === 'charge' ? chargeState(days) : voltageState(days, type, cells ?? 1)
+}
+
+function chargeState(days: readonly DailyMean[]): BatteryState | undefined {
+  const since = sinceJump(days, (from, to) => to - from > jumpCharge)
+  const hasFallen = (part: readonly DailyMean[]) => fallOf(part) >= fallMin.charge
+  const moved = (by: number) => (value: number) => value - by
+  const curves = [moved(0), moved(chargeError), moved(-chargeError)] as const
+  const last = since.at(-1)
+  return daysState(since, curves, hasFallen) ?? (last && levelState(since, last, lowCharge))
+}
+
+function voltageState(days: readonly DailyMean[], type: CellType | null, cells: number): BatteryState | undefined {
+  const since = sinceJump(days, (from, to) => to - from > jumpVoltage * from)
+  const last = since.at(-1)
+  if (last === undefined) return undefined
+  const highest = days.reduce((max, { mean }) => Math.max(max, mean), 0)
+  if (type === null || highest > fullMax * cells * fullVoltage(type)) {
+    const alarm = levelAlarm(days, since)
+    return alarm && { kind: 'level', ...alarm }
+  }
+  const hasFallen = (part: readonly DailyMean[]) => fallOf(part) >= fallMin.voltage * last.mean
+  const curve = (share: number) => (volts: number) => chargeOf(type, volts / cells / share)
+  const curves = [curve(1), curve(1 + curveError), curve(1 - curveError)] as const
+  // A cell that is off its curve is not to alarm at 30 %.
+  const low = voltageOf(type, lowCharge) * cells * (1 - curveError)
+  return daysState(since, curves, hasFallen) ?? levelState(since, last, low)
+}
+
+function levelState(since: readonly DailyMean[], last: DailyMean, alarmBelow: number): BatteryState | undefined {
+  if (!(last.mean < alarmBelow)) return undefined
+  return { kind: 'level', value: last.mean, ...belowSince(since, alarmBelow) }
+}
+
+type Curve = (value: number) => number
+
+/** The first curve is the one believed; the interval holds those of the others, which are as far off as curves may be. */
+function daysState(
+  since: readonly DailyMean[],
+  [believed, ...others]: readonly [Curve, ...Curve[]],
+  hasFallen: (days: readonly DailyMean[]) => boolean,
+): BatteryState | undefined {
+  const last = since.at(-1)
+  if (last === undefined) return undefined
+  const ends = [windowDays, recentDays].flatMap(length => {
+    const days = since.filter(({ day }) => day > last.day - length)
+    const limits = { end: 0, daysMax, isIndependent: length === recentDays }
+    const found = hasFallen(days) ? batteryDays(charged(days, believed), limits) : undefined
+    return found === undefined ? [] : [{ days, found }]
+  })
+  const [soonest] = ends.sort((a, b) => a.found.perDay - b.found.perDay)
+  if (soonest === undefined) return undefined
+  // Off its curve, a battery does not fall along a line, and the days hang together by that.
+  const ofOthers = { end: 0, daysMax: Number.MAX_VALUE, isIndependent: true }
+  const intervals = [
+    soonest.found,
+    ...others.flatMap(curve => batteryDays(charged(soonest.days, curve), ofOthers) ?? []),
+  ]
+  return {
+    kind: 'days',
+    daysLeft: soonest.found.daysLeft,
+    low: Math.min(...intervals.map(({ low }) => low)),
+    high: Math.max(...intervals.map(({ high }) => high)),
+    perDay: soonest.found.perDay,
+    charge: Math.max(0, believed(last.mean)),
+  }
+}
+
+function charged(days: readonly DailyMean[], curve: Curve): DailyMean[] {
+  return days.map(({ day, mean }) => ({ day, mean: curve(mean) }))
+}
+
+/** By the line through them, from the first day to the last. */
+function fallOf(days: readonly DailyMean[]): number {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined || days.length < 2) return 0
+  return -lineOf(days).slope * (last.day - first.day)
+}

@@ -1,0 +1,146 @@
+/** How long batteries last, against figures that were computed elsewhere and definitions written out. */
+
+import fc from 'fast-check'
+import { test } from 'tap'
+import { batteryDays, sinceJump } from '../../analytics/battery/battery-days.ts'
+import type { DailyMean } from '../../analytics/battery/line.ts'
+import { autoregressive } from './series.ts'
+
+const percent = { end: 0, daysMax: 10_000 }
+const series = (means: readonly number[], from = 0): DailyMean[] => means.map((mean, at) => ({ day: from + at, mean }))
+const near = (value: number | undefined, wanted: number, share = 0.002) => Math.abs((value ?? NaN) / wanted - 1) < share
+
+test('a straight line ends where it ends, without an interval', async t => {
+  const found = batteryDays(series(Array.from({ length: 30 }, (_, at) => 90 - at / 2)), percent)
+  t.ok(near(found?.daysLeft, 151) && near(found?.low, 151) && near(found?.high, 151))
+  t.ok(near(found?.perDay, -0.5))
+})
+
+// numpy 2.4.6 and statsmodels 0.15.0: OLS, and where the ends of get_prediction's conf_int (of the mean, alpha 0.05) meet the end.
+const references: Record<string, { days: DailyMean[]; end: number; left: readonly number[]; perDay: number }> = {
+  percent: {
+    days: series([80.2, 78.9, 78.1, 76.8, 76.3, 74.7, 74.4, 73.1], 20_000),
+    end: 0,
+    left: [74.07840772, 67.00983487, 82.72045119],
+    perDay: -0.9869047619,
+  },
+  gaps: {
+    days: [0, 1, 2, 5, 6, 9, 13, 14, 15, 20, 29].map((day, at) => {
+      return { day, mean: [62.1, 61, 61.4, 58.9, 57.2, 56.8, 52.9, 53.3, 51.7, 49, 42.2][at] ?? Number.NaN }
+    }),
+    end: 0,
+    left: [62.7478479136, 57.6087506063, 68.6206081834],
+    perDay: -0.677482309975,
+  },
+  'volts whose fall is hardly certain': {
+    days: series([3.31, 3.24, 3.3, 3.22, 3.27, 3.21, 3.25, 3.18, 3.26, 3.19]),
+    end: 3,
+    left: [22.0529801325, 8.65201383642, 5852.2716977],
+    perDay: -0.00915151515152,
+  },
+  'below the end already': {
+    days: series([2.15, 2.12, 2.08, 2.06, 2.01, 1.99, 1.95]),
+    end: 2,
+    left: [0, 0, 0],
+    perDay: -0.0332142857143,
+  },
+}
+
+test('days left and their interval are those of the reference', async t => {
+  for (const [name, { days, end, left, perDay }] of Object.entries(references)) {
+    const found = batteryDays(days, { ...percent, end })
+    const pairs = [found?.daysLeft, found?.low, found?.high].map(
+      (value, at) => [value, left[at] ?? Number.NaN] as const,
+    )
+    for (const [value, wanted] of pairs) t.ok(value === wanted || near(value, wanted, 1e-8), `${name}: ${value}`)
+    t.ok(near(found?.perDay, perDay, 1e-9), name)
+  }
+})
+
+test('the interval is wider when days hang together', async t => {
+  const noise = [0.4, -0.3, 0.1, -0.5, 0.3, -0.1, 0.5, -0.4]
+  const widthOf = (offsets: readonly number[]) => {
+    const found = batteryDays(series(offsets.map((offset, at) => 60 - at + offset)), percent)
+    return (found?.high ?? Number.NaN) - (found?.low ?? Number.NaN)
+  }
+  // The same offsets, first apart and then side by side.
+  const apart = Array.from({ length: 24 }, (_, at) => noise[at % 8] ?? 0)
+  const waves = Array.from(
+    { length: 24 },
+    (_, at) => noise.toSorted((a, b) => a - b)[[0, 2, 4, 6, 7, 5, 3, 1][at % 8] ?? 0] ?? 0,
+  )
+  t.ok(widthOf(waves) > 1.5 * widthOf(apart), `${widthOf(waves)} and ${widthOf(apart)}`)
+  const slow = Array.from({ length: 30 }, (_, at) => 60 - at + 10 * Math.sin(at / 3))
+  t.equal(batteryDays(series(slow), percent), undefined, 'too few count as independent')
+})
+
+test('the interval holds the true day as often as docs/statistics.md says', async t => {
+  const [runs, slope, burnIn] = [1000, -1, 50]
+  for (const [phi, low, high] of [
+    [0, 0.94, 0.98],
+    [0.5, 0.88, 0.94],
+  ] as const) {
+    let [told, held] = [0, 0]
+    for (let seed = 1; seed <= runs; seed++) {
+      const noise = autoregressive(burnIn + 30, phi, seed).map(value => value * Math.sqrt(1 - phi ** 2))
+      const means = Array.from(noise.subarray(burnIn), (value, day) => 60 + slope * day + value)
+      const found = batteryDays(series(means), percent)
+      if (found === undefined) continue
+      told++
+      if (found.low <= 31 && found.high >= 31) held++
+    }
+    t.ok(told > 0.85 * runs, `${told} of ${runs}`)
+    t.ok(held / told > low && held / told < high, `${held} of ${told} for ${phi}`)
+  }
+})
+
+test('a charge in whole percent is a staircase, of which the days are told', async t => {
+  const hours = (day: number) => Array.from({ length: 24 }, (_, hour) => Math.round(10 - 0.1 * (day + hour / 24)))
+  const stairs = Array.from({ length: 30 }, (_, day) => hours(day).reduce((sum, value) => sum + value) / 24)
+  const found = batteryDays(series(stairs), percent)
+  // The truth is 70.5, at which the charge of 10 has fallen for 100 days.
+  t.ok(found !== undefined && found.low < 70.5 && found.high > 70.5, JSON.stringify(found))
+})
+
+test('nothing is said without enough days, a slope that is surely downwards, or a line', async t => {
+  t.equal(batteryDays(series([90, 89, 88, 87, 86, 85]), percent), undefined, 'six days')
+  t.equal(batteryDays([], percent), undefined)
+  t.equal(batteryDays(series([90, 89, Number.NaN, 88, 87, 86, 85, 84]), percent), undefined, 'no number')
+  t.equal(batteryDays(series(Array.from({ length: 30 }, () => 80)), percent), undefined, 'level')
+  t.equal(batteryDays(series(Array.from({ length: 30 }, (_, at) => 50 + at / 10)), percent), undefined, 'rising')
+  t.equal(batteryDays(series([80, 71, 79, 70, 80, 72, 78, 71, 79, 70]), percent), undefined, 'noise')
+  const straight = series([90, 89, 88, 87, 86, 85, 84])
+  t.equal(batteryDays(straight, { ...percent, daysMax: 83 }), undefined, 'too far away')
+  t.equal(batteryDays(straight, { ...percent, daysMax: 84 })?.daysLeft, 84)
+  const thirds = batteryDays(series(Array.from({ length: 30 }, (_, at) => 20 - at / 3)), percent)
+  t.ok(near(thirds?.high, 31, 1e-6), 'rounding errors are no noise')
+})
+
+test('only the days since the last jump count', async t => {
+  const before = Array.from({ length: 12 }, (_, at) => 40 - 3 * at)
+  const after = Array.from({ length: 10 }, (_, at) => 100 - at)
+  const leftOf = (means: readonly number[]) => {
+    return batteryDays(
+      sinceJump(series(means), (from, to) => to - from > 10),
+      percent,
+    )
+  }
+  t.ok(near(leftOf([...before, ...after])?.daysLeft, 91))
+  t.equal(leftOf([...before, ...after.slice(0, 7)]), undefined, 'too few since')
+  // Charged in the course of a day, whose mean lies between.
+  t.ok(near(leftOf([...before, 50, ...after])?.daysLeft, 91, 1e-9))
+  const voltage = batteryDays(series([3.1, 3.05, 3, 2.95, 2.9, 2.85, 2.8, 2.75]), { ...percent, end: 2.4 })
+  t.ok(near(voltage?.daysLeft, 7))
+  t.equal(batteryDays(series([5, 4, 3, 2, 1, 0, -1, -2]), percent)?.daysLeft, 0, 'it has ended')
+})
+
+test('the days left do not hang on where the days are counted from', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 0, max: 9, noNaN: true }), { minLength: 7, maxLength: 30 }), noise => {
+      const means = noise.map((value, at) => 100 - 2 * at + value)
+      const [one, other] = [series(means), series(means, 20_500)].map(days => batteryDays(days, percent))
+      return one === undefined ? other === undefined : near(other?.daysLeft, one.daysLeft, 1e-6)
+    }),
+    { numRuns: 300 },
+  )
+})

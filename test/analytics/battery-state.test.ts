@@ -1,0 +1,156 @@
+/** What is said of a battery: along a curve, by its charge, and without a type. */
+
+import { test } from 'tap'
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
+import { type BatteryOf, batteryState } from '../../analytics/battery/battery-state.ts'
+import { cellTypes, chargeOf, fullVoltage, voltageOf } from '../../analytics/battery/curves.ts'
+import { profiles } from '../../analytics/domain/profile.ts'
+import { BatteryType, Profile } from '../../auth/devices/device-profile.ts'
+
+const days = (means: readonly number[]) => means.map((mean, day) => ({ day, mean }))
+const made = (count: number, mean: (day: number) => number) =>
+  days(Array.from({ length: count }, (_, day) => mean(day)))
+
+const voltage = (type: BatteryOf['type'], cells: number | null = null): BatteryOf => ({ kind: 'voltage', type, cells })
+const charge: BatteryOf = { kind: 'charge', type: null, cells: null }
+
+test('a curve falls, and its inverse gives the charge back', async t => {
+  for (const type of cellTypes) {
+    for (let percent = 0; percent <= 100; percent += 2.5) {
+      const back = chargeOf(type, voltageOf(type, percent))
+      t.ok(Math.abs(back - percent) < 1e-9, `${type} ${percent} ${back}`)
+    }
+    t.equal(chargeOf(type, fullVoltage(type) + 1), 100)
+    t.equal(chargeOf(type, 0), 0)
+    t.ok(Array.from({ length: 100 }, (_, at) => voltageOf(type, at + 1) > voltageOf(type, at)).every(Boolean), type)
+  }
+})
+
+test('the lists of types and profiles are those of the registry', async t => {
+  t.strictSame(BatteryType.options, cellTypes)
+  t.strictSame(Profile.options, profiles)
+})
+
+test('a cell of a known type lasts as long as its curve says', async t => {
+  for (const type of cellTypes) {
+    for (const cells of [1, 4]) {
+      const state = batteryState(
+        made(30, day => cells * voltageOf(type, 80 - 2 * day)),
+        voltage(type, cells),
+      )
+      t.equal(state?.kind, 'days', type)
+      if (state?.kind !== 'days') continue
+      t.ok(Math.abs(state.daysLeft - 11) < 0.01 && Math.abs(state.perDay + 2) < 0.01, `${type} ${state.daysLeft}`)
+      t.ok(state.low < 11 && state.high > 11, `${type} ${state.low} to ${state.high}`)
+      t.ok(Math.abs(state.charge - 22) < 0.01)
+    }
+  }
+})
+
+test('the drain of late counts where it is faster', async t => {
+  const state = batteryState(
+    made(30, day => (day < 20 ? 90 - day / 4 : 85 - 3 * (day - 20))),
+    charge,
+  )
+  t.ok(state?.kind === 'days' && Math.abs(state.daysLeft - 58 / 3) < 0.5, JSON.stringify(state))
+})
+
+test('a charge that the device tells may be off by three points', async t => {
+  const state = batteryState(
+    made(30, day => 60 - day),
+    charge,
+  )
+  t.match(state, { kind: 'days' })
+  if (state?.kind !== 'days') return
+  t.strictSame(
+    [state.low, state.daysLeft, state.high].map(value => Math.round(value)),
+    [28, 31, 34],
+  )
+})
+
+test('below 15 % without a fall that tells the day, the level alarms', async t => {
+  t.match(
+    batteryState(
+      made(20, day => (day < 15 ? 15.5 : 14.5)),
+      charge,
+    ),
+    { kind: 'level', value: 14.5, alarmBelow: 15, sinceDay: 15 },
+  )
+  t.equal(
+    batteryState(
+      made(20, () => 15),
+      charge,
+    ),
+    undefined,
+  )
+  // The curve may be off by 2 %.
+  const alarmBelow = 3.71 * 0.98
+  t.match(
+    batteryState(
+      made(20, () => 3.6),
+      voltage('li-ion'),
+    ),
+    { kind: 'level', value: 3.6, alarmBelow, sinceDay: 0 },
+  )
+  t.equal(
+    batteryState(
+      made(20, () => 3.68),
+      voltage('li-ion'),
+    ),
+    undefined,
+  )
+})
+
+test('without a type there is no date, and an alarm by the level that such a voltage has', async t => {
+  const level = (...means: number[]) => batteryState(days(means), voltage(null))
+  t.match(level(3.9, 3.72, 3.7, 3.69), { kind: 'level', value: 3.69, alarmBelow: 3.71, sinceDay: 2 })
+  t.match(level(3.66, 3.6, 3.4), { alarmBelow: 3.45, sinceDay: 2 })
+  t.match(level(3, 2.6, 2.44, 2.43), { alarmBelow: 2.45, sinceDay: 2 })
+  t.match(level(1.5, 1.2, 1.11), { alarmBelow: 1.12 })
+  t.equal(level(3.9, 3.72), undefined)
+  t.equal(level(3.44, 3.44), undefined, 'a full cell of lithium iron phosphate')
+  t.equal(level(12.6, 9), undefined, 'nobody knows how many cells')
+  t.equal(level(), undefined)
+})
+
+test('without a type a fall that grows alarms', async t => {
+  const grows = made(28, day => 3 - 0.002 * day - Math.max(0, day - 20) * 0.02)
+  t.match(batteryState(grows, voltage(null)), { kind: 'level', alarmBelow: null, sinceDay: 21 })
+  t.equal(
+    batteryState(
+      made(28, day => 3 - 0.002 * day),
+      voltage(null),
+    ),
+    undefined,
+    'as fast as ever',
+  )
+  t.equal(
+    batteryState(
+      made(7, day => 3 - 0.02 * day),
+      voltage(null),
+    ),
+    undefined,
+    'one week is compared with nothing',
+  )
+})
+
+test('a voltage that no such cells have is one of an unknown type', async t => {
+  const twelveVolts = made(30, day => 12.6 - 0.01 * day)
+  t.equal(batteryState(twelveVolts, voltage('alkaline', 2)), undefined)
+  t.match(batteryState(twelveVolts, voltage('li-ion', 3)), undefined)
+})
+
+test('a new battery is another one', async t => {
+  const replaced = days([...Array.from({ length: 20 }, (_, day) => voltageOf('coin', 60 - 3 * day)), 3, 3, 3])
+  t.equal(batteryState(replaced, voltage('coin')), undefined)
+  t.match(batteryState(replaced.slice(0, 20), voltage('coin')), { kind: 'days' })
+})
+
+test('a gauge is of a battery by its name and unit', async t => {
+  t.match(batteryMetricOf('battery_voltage', 'V'), { kind: 'voltage', scale: 1 })
+  t.match(batteryMetricOf('battery_2', 'mV'), { kind: 'voltage', scale: 0.001 })
+  t.match(batteryMetricOf('battery_percentage', '%'), { kind: 'charge' })
+  t.equal(batteryMetricOf('battery_current', 'A'), undefined)
+  t.equal(batteryMetricOf('supply', 'V'), undefined)
+  t.equal(batteryMetricOf('battery', null), undefined)
+})

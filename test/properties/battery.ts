@@ -1,0 +1,113 @@
+/** What is said of batteries that drain along made curves, and of those that do not. */
+
+import { type BatteryState, batteryState } from '../../analytics/battery/battery-state.ts'
+import { type CellType, cellTypes, curveError, voltageOf } from '../../analytics/battery/curves.ts'
+import type { DailyMean } from '../../analytics/battery/line.ts'
+import { uniform } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const lifeDays = [20, 60, 200]
+const constantCharges = [100, 60, 30]
+const noise = 0.005
+const temperatureSwing = 0.01
+const quantumVolts = 0.01
+const windowDays = 30
+const warningDays = 7
+
+interface Battery {
+  readonly type: CellType
+  readonly cells: number
+  /** In percent, at a time in days. */
+  readonly chargeAt: (day: number) => number
+  readonly seed: number
+}
+
+/** The daily means of hourly voltages, of at most 30 days until the end of the last one. */
+function daysOf({ type, cells, chargeAt, seed }: Battery, endDay: number): DailyMean[] {
+  const next = uniform(seed)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+  const ofCell = 1 + curveError * (2 * next() - 1)
+  const phase = 2 * Math.PI * next()
+  const count = Math.min(windowDays, Math.floor(endDay))
+  return Array.from({ length: count }, (_, day) => {
+    let sum = 0
+    for (let hour = 0; hour < 24; hour++) {
+      const timeDays = endDay - count + day + hour / 24
+      const swing = temperatureSwing * Math.sin(2 * Math.PI * timeDays + phase)
+      const volts = voltageOf(type, chargeAt(timeDays)) * cells * ofCell * (1 + swing + noise * normal())
+      sum += Math.round(volts / quantumVolts) * quantumVolts
+    }
+    return { day, mean: sum / 24 }
+  })
+}
+
+const cellsOf = (type: CellType) => (type === 'alkaline' || type === 'nimh' ? 2 : 1)
+
+/** From the middle of the last day on, where its mean is. */
+const trueLeft = (leftDays: number) => leftDays + 0.5
+
+/** What is said of each type and life that is so far from empty. */
+function drained(seed: number, isTyped: boolean, leftOf: (life: number) => number) {
+  return cellTypes.flatMap((type, at) =>
+    lifeDays.map((life, of) => {
+      const left = leftOf(life)
+      const cells = isTyped ? cellsOf(type) : 1
+      const chargeAt = (day: number) => Math.max(0, 100 * (1 - day / life))
+      const days = daysOf({ type, cells, chargeAt, seed: 7919 * seed + 101 * at + of }, life - left)
+      return { type, life, left, state: batteryState(days, { kind: 'voltage', type: isTyped ? type : null, cells }) }
+    }),
+  )
+}
+
+function constant(seed: number, isTyped: boolean): (BatteryState | undefined)[] {
+  return cellTypes.flatMap((type, at) =>
+    constantCharges.map((charge, of) => {
+      const days = daysOf(
+        { type, cells: cellsOf(type), chargeAt: () => charge, seed: 7919 * seed + 101 * at + of },
+        200,
+      )
+      return batteryState(days, { kind: 'voltage', type: isTyped ? type : null, cells: cellsOf(type) })
+    }),
+  )
+}
+
+function share<T>(all: readonly T[], holds: (one: T) => boolean): number {
+  return all.length === 0 ? 0 : all.filter(holds).length / all.length
+}
+
+const told = (isTyped: boolean) => (isTyped ? 'of a known type' : 'of an unknown type')
+
+export const batteryProperties: readonly Property[] = [
+  ...[true, false].map(isTyped => ({
+    name: `a battery ${told(isTyped)} listed 7 days before it is empty`,
+    atLeast: 0.9,
+    run: (seed: number) =>
+      share(
+        drained(seed, isTyped, () => warningDays),
+        ({ state }) => state !== undefined,
+      ),
+  })),
+  {
+    name: 'the interval of a battery, 7 days before it is empty, wholly too late',
+    atMost: 0.05,
+    run: seed =>
+      share(
+        drained(seed, true, () => warningDays),
+        ({ state, left }) => state?.kind === 'days' && state.low > trueLeft(left),
+      ),
+  },
+  {
+    name: 'the interval of a battery at any age wholly too late',
+    atMost: 0.05,
+    run: seed => {
+      const next = uniform(seed)
+      const states = drained(seed, true, life => 1 + Math.floor(next() * (life - 10)))
+      return share(states, ({ state, left }) => state?.kind === 'days' && state.low > trueLeft(left))
+    },
+  },
+  ...[true, false].map(isTyped => ({
+    name: `a battery ${told(isTyped)} listed that does not drain`,
+    atMost: 0,
+    run: (seed: number) => share(constant(seed, isTyped), state => state !== undefined),
+  })),
+]
