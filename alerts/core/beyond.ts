@@ -1,12 +1,13 @@
 /** On which side of its threshold an observation is. */
 
+import { type ThresholdSide, thresholdSide } from '../../analytics/excursions/threshold.ts'
 import type { Condition } from './condition.ts'
 import type { Observation } from './observation.ts'
 import type { PairState } from './pair.ts'
 import { referenceOf, type Samples, withSample } from './samples.ts'
 
-/** `between`: no longer beyond the threshold, and not behind it by the hysteresis; `unknown`: it says nothing of it. */
-type Side = 'beyond' | 'between' | 'back' | 'unknown'
+/** `unknown`: it says nothing of it. */
+type Side = ThresholdSide | 'unknown'
 
 export interface Sight {
   readonly side: Side
@@ -62,11 +63,7 @@ function thresholdSight(
   hysteresis: number,
 ): Sight {
   if (Number.isNaN(value) || threshold === undefined) return nothing
-  // Differences of decimals are not exact: the sums are those that a person would write down.
-  const isBeyond = direction === 'above' ? value > threshold : value < threshold
-  if (isBeyond) return { side: 'beyond', value }
-  const isBack = direction === 'above' ? value <= threshold - hysteresis : value >= threshold + hysteresis
-  return { side: isBack ? 'back' : 'between', value }
+  return { side: thresholdSide(direction, value, threshold, hysteresis), value }
 }
 
 function changeSight(condition: Of<'change'>, before: Samples | undefined, value: number, atMs: number): Sight {

@@ -1,0 +1,134 @@
+/**
+ * When a value was beyond its thresholds, for how long and how far. It holds up to the next one, at most for G, the longest
+ * interval that is no gap: in a silence nobody knows it.
+ */
+
+import type { Samples } from '../present.ts'
+import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
+import { type DayOfExcursions, ExcursionDays, type TimeRange } from './excursion-days.ts'
+import { thresholdSide } from './threshold.ts'
+
+export interface ExcursionOptions extends TimeRange {
+  /** Null for none; at least one of the two is there. */
+  readonly above: number | null
+  readonly below: number | null
+  /** An excursion counts when a reading so long after its first one is still beyond. */
+  readonly forMs: number
+  /** Empty while the interval of the device is not known. */
+  readonly gaps: GapThresholds
+  /** They fill the range. */
+  readonly days: readonly TimeRange[]
+}
+
+type Direction = 'above' | 'below'
+
+export interface Excursion {
+  readonly direction: Direction
+  /** Of its first reading, or the start of the range. */
+  readonly startMs: number
+  /** Of the first reading that was back or beyond on the other side, or where a silence begins; the end of the range when it goes on there. */
+  readonly endMs: number
+  readonly isOngoing: boolean
+  /** The distance from the threshold over time, in the unit of the values times milliseconds. */
+  readonly distanceMs: number
+  /** The value farthest from the threshold, within the range. */
+  readonly extreme: number
+  /** The silence that ended it, as far as it is within the range; 0 when a reading did. */
+  readonly silenceMs: number
+}
+
+/** While the interval of the device is not known. */
+const unknownGapMs = 3_600_000
+
+/** Readings from one to before another one, all on the same side and without a silence between them. */
+interface Run {
+  readonly from: number
+  readonly to: number
+  readonly side: Direction | undefined
+}
+
+/** `timesMs` ascending, also of readings before the range, of which the last may hold at its start; no value is NaN. Oldest first. */
+export function findExcursions(
+  samples: Samples,
+  options: ExcursionOptions,
+): { readonly episodes: readonly Excursion[]; readonly days: readonly DayOfExcursions[] } {
+  const { startMs, endMs } = options
+  const { timesMs } = samples
+  const untilMs = holdsUntil(timesMs, options)
+  const days = new ExcursionDays(options.days)
+  const episodes: Excursion[] = []
+  days.addSilence(startMs, Math.min(timesMs[0] ?? endMs, endMs))
+  for (let from = 0; from < timesMs.length; ) {
+    const run = runFrom(from, samples, untilMs, options)
+    const { to, side } = run
+    const counts = side !== undefined && (timesMs[to - 1] as number) - (timesMs[from] as number) >= options.forMs
+    addHeld(days, run, samples, untilMs, counts ? (options[side] as number) : Number.NaN)
+    days.addSilence(untilMs[to - 1] as number, timesMs[to] ?? endMs)
+    const episode = counts ? episodeOf(run, samples, untilMs, options) : undefined
+    if (episode !== undefined) episodes.push(episode)
+    from = to
+  }
+  for (const episode of episodes) days.addEpisode(episode)
+  return { episodes, days: days.all() }
+}
+
+/** `threshold`: NaN outside of an excursion. */
+function addHeld(
+  days: ExcursionDays,
+  { from, to }: Run,
+  { timesMs, values }: Samples,
+  untilMs: Float64Array,
+  threshold: number,
+): void {
+  for (let at = from; at < to; at++) {
+    days.addHeld(timesMs[at] as number, untilMs[at] as number, Math.abs((values[at] as number) - threshold))
+  }
+}
+
+/** Up to when each value holds. */
+function holdsUntil(timesMs: Float64Array, { gaps, endMs }: ExcursionOptions): Float64Array {
+  const cursor = new StretchCursor(gaps)
+  return timesMs.map((timeMs, at) => {
+    const gapMs = cursor.at(timeMs)?.gapMs ?? unknownGapMs
+    return Math.min(timesMs[at + 1] ?? Math.max(endMs, timeMs), timeMs + gapMs)
+  })
+}
+
+function runFrom(from: number, { timesMs, values }: Samples, untilMs: Float64Array, options: ExcursionOptions): Run {
+  const side = sideOf(values[from] as number, options)
+  let to = from + 1
+  while (to < timesMs.length && timesMs[to] === untilMs[to - 1] && sideOf(values[to] as number, options) === side) to++
+  return { from, to, side }
+}
+
+function sideOf(value: number, { above, below }: ExcursionOptions): Direction | undefined {
+  if (above !== null && thresholdSide('above', value, above, 0) === 'beyond') return 'above'
+  return below !== null && thresholdSide('below', value, below, 0) === 'beyond' ? 'below' : undefined
+}
+
+/** Undefined when it was over before the range, or began behind it. */
+function episodeOf(
+  { from, to, side: direction = 'above' }: Run,
+  { timesMs, values }: Samples,
+  untilMs: Float64Array,
+  options: ExcursionOptions,
+): Excursion | undefined {
+  const startMs = Math.max(timesMs[from] as number, options.startMs)
+  const endMs = Math.min(untilMs[to - 1] as number, options.endMs)
+  if (startMs >= endMs) return undefined
+  const threshold = options[direction] as number
+  let distanceMs = 0
+  let extreme = threshold
+  for (let at = from; at < to; at++) {
+    const value = values[at] as number
+    const heldMs = Math.min(untilMs[at] as number, endMs) - Math.max(timesMs[at] as number, startMs)
+    if (heldMs <= 0) continue
+    const distance = Math.abs(value - threshold)
+    distanceMs += distance * heldMs
+    if (distance > Math.abs(extreme - threshold)) extreme = value
+  }
+  const nextMs = Math.min(timesMs[to] ?? options.endMs, options.endMs)
+  const silenceMs = Math.max(0, nextMs - endMs)
+  const isOngoing = endMs === options.endMs
+  return { direction, startMs, endMs, isOngoing, distanceMs, extreme, silenceMs }
+}

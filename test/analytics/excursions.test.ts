@@ -1,0 +1,144 @@
+/** Excursions by hand: their length, how far they went, silences, days and what was before the range. */
+
+import { test } from 'tap'
+import { findExcursions } from '../../analytics/excursions/excursions.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+interface Asked {
+  above?: number | null
+  below?: number | null
+  forMinutes?: number
+  gapMinutes?: number
+  /** Minutes from 0 on. */
+  end?: number
+  /** Where the second day begins. */
+  midnight?: number
+}
+
+/** Readings by the minute. */
+function excursionsOf(readings: readonly (readonly [minute: number, value: number])[], asked: Asked = {}) {
+  const { above = 8, below = null, forMinutes = 0, gapMinutes = 60, end = 600, midnight = end } = asked
+  const days = [
+    { startMs: 0, endMs: midnight * minuteMs },
+    ...(midnight < end ? [{ startMs: midnight * minuteMs, endMs: end * minuteMs }] : []),
+  ]
+  const samples = {
+    timesMs: Float64Array.from(readings, ([minute]) => minute * minuteMs),
+    values: Float64Array.from(readings, ([, value]) => value),
+  }
+  const gaps = gapMinutes === 0 ? [] : [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: gapMinutes * minuteMs }]
+  const range = { startMs: 0, endMs: end * minuteMs }
+  const found = findExcursions(samples, { above, below, forMs: forMinutes * minuteMs, gaps, ...range, days })
+  const inMinutes = (value: number) => value / minuteMs
+  return {
+    episodes: found.episodes.map(({ startMs, endMs, distanceMs, silenceMs, ...episode }) => ({
+      ...episode,
+      start: inMinutes(startMs),
+      end: inMinutes(endMs),
+      distance: inMinutes(distanceMs),
+      silence: inMinutes(silenceMs),
+    })),
+    days: found.days.map(({ count, longestMs, lengthMs, distanceMs, silenceMs, coveredMs }) => {
+      return [count, ...[longestMs, lengthMs, distanceMs, silenceMs, coveredMs].map(inMinutes)]
+    }),
+  }
+}
+
+test('a value holds up to the next one', async t => {
+  const { episodes, days } = excursionsOf([
+    [0, 5],
+    [30, 9],
+    [40, 12],
+    [60, 7],
+    [90, 8],
+    [120, 5],
+  ])
+  t.strictSame(episodes, [
+    { direction: 'above', extreme: 12, isOngoing: false, start: 30, end: 60, distance: 90, silence: 0 },
+  ])
+  // The last one holds for an hour.
+  t.strictSame(days, [[1, 30, 30, 90, 420, 180]])
+})
+
+test('a silence ends an excursion where its last value holds no longer', async t => {
+  const { episodes, days } = excursionsOf([
+    [0, 9],
+    [200, 10],
+    [250, 5],
+    [300, 5],
+  ])
+  t.match(episodes, [
+    { start: 0, end: 60, silence: 140, isOngoing: false, distance: 60 },
+    { start: 200, end: 250, silence: 0, distance: 100 },
+  ])
+  t.strictSame(days, [[2, 60, 110, 160, 140 + 240, 220]])
+})
+
+test('an excursion goes on where it began before the range and at its end', async t => {
+  const { episodes, days } = excursionsOf(
+    [
+      [-30, 9],
+      [20, 5],
+      [70, 5],
+      [110, 10],
+    ],
+    { end: 150 },
+  )
+  t.match(episodes, [
+    { start: 0, end: 20, distance: 20, isOngoing: false },
+    { start: 110, end: 150, distance: 80, isOngoing: true, silence: 0 },
+  ])
+  t.strictSame(days, [[2, 40, 60, 100, 0, 150]])
+  t.strictSame(excursionsOf([[-100, 9]]).episodes, [], 'it was over')
+  t.strictSame(excursionsOf([[700, 9]]).episodes, [], 'it is behind the range')
+  t.strictSame(excursionsOf([]).days, [[0, 0, 0, 0, 600, 0]])
+})
+
+test('short ones do not count, by the last reading beyond', async t => {
+  const readings = [
+    [0, 5],
+    [50, 9],
+    [79, 9],
+    [90, 5],
+    [120, 9],
+    [150, 9],
+    [170, 5],
+  ] as const
+  t.match(excursionsOf(readings, { forMinutes: 30 }).episodes, [{ start: 120, end: 170 }])
+  t.equal(excursionsOf(readings, { forMinutes: 29 }).episodes.length, 2)
+})
+
+test('both thresholds: from one side to the other are two', async t => {
+  const { episodes } = excursionsOf(
+    [
+      [0, 9],
+      [10, 1],
+      [20, 5],
+    ],
+    { below: 2 },
+  )
+  t.match(episodes, [
+    { direction: 'above', start: 0, end: 10, extreme: 9 },
+    { direction: 'below', start: 10, end: 20, extreme: 1, distance: 10 },
+  ])
+  t.strictSame(excursionsOf([[0, 8]], {}).episodes, [], 'the threshold itself is not beyond')
+})
+
+test('days have their parts', async t => {
+  const readings = [
+    [0, 5],
+    [50, 9],
+    [100, 9],
+    [150, 5],
+  ] as const
+  t.strictSame(excursionsOf(readings, { end: 210, midnight: 90 }).days, [
+    [1, 40, 40, 40, 0, 90],
+    [0, 60, 60, 60, 0, 120],
+  ])
+})
+
+test('while the interval is not known a value holds for an hour', async t => {
+  t.match(excursionsOf([[0, 9]], { gapMinutes: 0 }).episodes, [{ start: 0, end: hourMs / minuteMs }])
+})
