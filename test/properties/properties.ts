@@ -5,6 +5,7 @@ import { autocorrelationProperties } from './autocorrelation.ts'
 import { batteryProperties } from './battery.ts'
 import { changeProperties } from './changes.ts'
 import { correlationProperties } from './correlation.ts'
+import { findingsProperties } from './findings.ts'
 import { forecastProperties } from './forecast.ts'
 import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
@@ -29,4 +30,5 @@ export const properties: readonly Property[] = [
   ...normalProperties,
   ...forecastProperties,
   ...batteryProperties,
+  ...findingsProperties,
 ]
