@@ -86,8 +86,9 @@ const arrows: Record<string, string[]> = {
     'auth/mail/mail-html.ts',
   ],
   theme: [],
-  // What makes a value of one unit a value of another one is the same for senders and for readers, and so is what a rule says.
-  web: ['theme', 'metrics/units.ts', 'alerts/core/condition-text.ts'],
+  // What makes a value of one unit a value of another one is the same for senders and for readers, and so is what a rule says; a
+  // finding is the same sentence in an answer and on a page.
+  web: ['theme', 'metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
   'api/http': ['settings/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme'],
   'api/credentials': ['auth'],
   'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs/statistics.md'],

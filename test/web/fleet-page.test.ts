@@ -322,6 +322,38 @@ t.test('readings that are not for everybody lead to the sign-in, and back', asyn
 
 const longName = '0'.repeat(64)
 const someInsights = {
+  generated_at: Date.UTC(2026, 10, 23, 12),
+  findings: [
+    {
+      device: 'sensor-00000',
+      code: 'battery_days',
+      severity: 'critical',
+      metric: 'battery_percentage',
+      since: '2026-11-22 13:00',
+      until: null,
+      value: 6.4,
+      expected: [4.2, 9.8],
+      count: null,
+      pattern: null,
+      reason: null,
+      text: '',
+    },
+    {
+      device: 'Attic / 2',
+      code: 'drift',
+      severity: 'warning',
+      metric: 'temperature',
+      since: '2026-11-22 13:00',
+      until: null,
+      value: 31.2,
+      expected: [20.5, 20.5],
+      count: null,
+      pattern: null,
+      reason: null,
+      text: '',
+    },
+  ],
+  findings_total: 14,
   batteries: [longName, ...madeDevices(199).map(({ device }) => device)].map((device, at) => {
     const interval = { days_left: 12 + at / 4, low: 9.2, high: at === 2 ? 900 : 70.6 }
     return { device, ...interval, metric: 'battery_percentage', percent_per_day: -1 }
@@ -339,13 +371,21 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       const batteries = page.getByRole('region', { name: 'Batteries running out 1,234' })
       const odd = page.getByRole('region', { name: 'Unlike the others 1' })
       await batteries.waitFor()
+      const findings = page.getByRole('region', { name: 'Findings' })
+      await becomes(t, () => findings.getByRole('listitem').count(), 2)
       await becomes(
         t,
-        () => batteries.getByRole('listitem').first().isVisible(),
-        name === 'desk',
-        'the devices come first',
+        () => textOf(findings),
+        /critical\s*sensor-00000 The battery lasts about 6 days \(4 to 10\)\s+warning\s*Attic \/ 2 Temperature is unlike its neighbours: 31\.2 °C, expected 20\.5 °C\s+And 12 more\./,
+        'worst first',
       )
-      if (name === 'phone') for (const list of [batteries, odd]) await list.locator('summary').click()
+      await becomes(
+        t,
+        () => findings.getByRole('listitem').nth(1).getByRole('link').getAttribute('href'),
+        '/device/Attic%20%2F%202',
+      )
+      await becomes(t, () => batteries.getByRole('listitem').first().isVisible(), false, 'the whole lists are folded')
+      for (const list of [batteries, odd]) await list.locator('summary').click()
       await becomes(t, () => batteries.getByRole('listitem').count(), 3)
       await becomes(
         t,

@@ -13,6 +13,7 @@ import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest } from './answers.ts'
 import { DeviceAlerts } from './device-alerts.tsx'
+import { Findings } from './findings.tsx'
 import type { Measured } from './measured.ts'
 import { Now } from './now.tsx'
 import { nowNotes } from './now-notes.ts'
@@ -72,6 +73,9 @@ export function LiveReadings(props: LiveReadingsProps) {
   return (
     <>
       <PageFailure state={worstState([...states, state])} timeText={times.time} />
+      {stats === undefined ? null : (
+        <Findings {...{ stats, zone, times, nowMs }} quantities={describedBy(quantities, stats.metrics)} />
+      )}
       {latest === undefined ? null : (
         <Now {...{ values, metrics, notes, expectedSeconds }} quantities={ofLatest} exact={times.exact} />
       )}

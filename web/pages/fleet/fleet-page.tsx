@@ -17,6 +17,7 @@ import { countOf, countText } from '../../text/numbers.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { type Descriptions, type Quantities, quantitiesOf, withNumbered } from '../../text/quantities.ts'
 import { createTimes, type Times } from '../../text/times.ts'
+import { createZone } from '../../text/zone.ts'
 import { ChangesNotice } from './changes-notice.tsx'
 import { EmptyFleet } from './empty-fleet.tsx'
 import { FirstRules } from './first-rules.tsx'
@@ -67,6 +68,7 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
   const silent = counts?.silent ?? 0
   const answer = state.kind === 'ready' || state.kind === 'stale' ? state.value : undefined
   const times = useMemo(() => createTimes(shownZone(answer?.time_zone ?? 'UTC')), [answer?.time_zone])
+  const zone = useMemo(() => createZone(answer?.time_zone ?? 'UTC'), [answer?.time_zone])
   useTitle('Fleet')
   useTitleNotice(titleNotice(state, silent))
   useEffect(() => showSilent(state.kind === 'ready' ? silent : undefined), [state.kind, silent])
@@ -83,9 +85,11 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
             <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
           ) : null}
           <FirstRules />
-          <Devices fleet={fleet} times={times}>
-            <Insights state={insights} times={times} />
-          </Devices>
+          <Devices
+            fleet={fleet}
+            times={times}
+            above={quantities => <Insights state={insights} {...{ times, zone, quantities }} />}
+          />
         </div>
       )}
     </>
@@ -106,10 +110,10 @@ interface DevicesProps {
   fleet: Fleet
   times: Times
   /** Of the whole fleet, between the states and the list. */
-  children: ComponentChildren
+  above(quantities: Quantities): ComponentChildren
 }
 
-function Devices({ fleet, times, children }: DevicesProps) {
+function Devices({ fleet, times, above }: DevicesProps) {
   const address = urlArguments.value
   const view = useMemo(() => readView(address), [address])
   const devices = fleet.devices.value
@@ -126,7 +130,7 @@ function Devices({ fleet, times, children }: DevicesProps) {
     <>
       {isOfAll ? <ChangesNotice fleet={fleet} times={times} /> : null}
       <StateFilter counts={counts} chosen={view.states} onChange={states => change({ states })} />
-      {isOfAll ? children : null}
+      {isOfAll ? above(quantities) : null}
       <Toolbar
         {...{ view, columns, quantities }}
         further={byTitle(metrics)}

@@ -1,18 +1,19 @@
-/** What the last 30 days of the fleet tell: batteries that run out, and devices unlike the others. Nothing where there is nothing. */
+/** What is wrong in the fleet, worst first, and whole lists of batteries that run out and of devices unlike the others. Nothing where there is nothing. */
 
 import { useId, useState } from 'preact/hooks'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
-import { useMedia } from '../../client/use-media.ts'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { findingSentence, pageWords } from '../../text/finding-words.ts'
 import { countText } from '../../text/numbers.ts'
+import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
+import type { Zone } from '../../text/zone.ts'
 import { batterySentence, outlierSentence } from './insight-sentences.ts'
 
 const entriesShort = 3
-/** Where the lists would stand between the reader and the devices: they begin closed. */
-const narrow = '(max-width: 860px)'
 
 interface Entry {
   key: string
@@ -20,13 +21,21 @@ interface Entry {
   sentence: string
 }
 
-export function Insights({ state, times }: { state: ResourceState<InsightsAnswer>; times: Times }) {
+export interface InsightsProps {
+  state: ResourceState<InsightsAnswer>
+  times: Times
+  /** Of the service. */
+  zone: Zone
+  quantities: Quantities
+}
+
+export function Insights({ state, times, zone, quantities }: InsightsProps) {
   if (state.kind === 'failed' && state.failure.kind === 'unavailable') {
     return <p class="no-insights">Battery estimates and comparisons are not available at the moment.</p>
   }
   if (state.kind !== 'ready' && state.kind !== 'stale') return null
-  const { generated_at, batteries, batteries_total, outliers, outliers_total } = state.value
-  if (batteries.length === 0 && outliers.length === 0) return null
+  const { generated_at, findings, batteries, batteries_total, outliers, outliers_total } = state.value
+  if (findings.length + batteries.length + outliers.length === 0) return null
   const ending = batteries.map(one => ({ key: one.device, device: one.device, sentence: batterySentence(one) }))
   const unlike = outliers.map(one => ({
     key: `${one.metric} ${one.device}`,
@@ -36,6 +45,7 @@ export function Insights({ state, times }: { state: ResourceState<InsightsAnswer
   const asOf = times.dateTime(generated_at)
   return (
     <div class="insights">
+      <FleetFindings answer={state.value} {...{ times, zone, quantities }} />
       <List
         title="Batteries running out"
         note="Days until empty if the charge goes on falling as it does, with the 95 % interval."
@@ -50,6 +60,37 @@ export function Insights({ state, times }: { state: ResourceState<InsightsAnswer
   )
 }
 
+interface FleetFindingsProps extends Omit<InsightsProps, 'state'> {
+  answer: InsightsAnswer
+}
+
+function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) {
+  const { findings, findings_total, generated_at } = answer
+  if (findings.length === 0) return null
+  const words = pageWords(quantities, times, generated_at)
+  const others = findings_total - findings.length
+  return (
+    <section class="card findings" aria-labelledby="fleet-findings">
+      <h2 id="fleet-findings">Findings</h2>
+      <ul>
+        {findings.map(finding => (
+          <li key={`${finding.device} ${finding.code} ${finding.metric} ${finding.since}`}>
+            <SeverityBadge severity={finding.severity} />
+            <span>
+              <a href={addressOf(devicePath(finding.device))}>{finding.device}</a>{' '}
+              {findingSentence(finding, words, zone)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p class="note">
+        {others > 0 ? `And ${countText(others)} more. ` : ''}
+        <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
+      </p>
+    </section>
+  )
+}
+
 interface ListProps {
   title: string
   note: string
@@ -61,14 +102,13 @@ interface ListProps {
 
 function List({ title, note, entries, total, asOf }: ListProps) {
   const id = useId()
-  const isNarrow = useMedia(narrow)
   const [isWhole, setIsWhole] = useState(false)
   if (entries.length === 0) return null
   const shown = isWhole ? entries : entries.slice(0, entriesShort)
   const unsent = total - entries.length
   return (
     <section class="card" aria-labelledby={id}>
-      <details open={!isNarrow}>
+      <details>
         <summary>
           <h2 id={id}>
             {title} <span class="total">{countText(total)}</span>

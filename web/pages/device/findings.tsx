@@ -1,0 +1,72 @@
+/** What is wrong with a device, worst first, each with the way to its moment in the charts. */
+
+import { useMemo } from 'preact/hooks'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { rangeArguments, type TimeWindow } from '../../charts/range.ts'
+import { zoomTo } from '../../charts/zoom.ts'
+import { addressOf, urlArguments } from '../../client/address.ts'
+import { SeverityBadge } from '../../parts/severity-badge.tsx'
+import { findingSentence, pageWords, timesOfFinding } from '../../text/finding-words.ts'
+import type { Quantities } from '../../text/quantities.ts'
+import type { Times } from '../../text/times.ts'
+import type { Zone } from '../../text/zone.ts'
+import { findingWindow } from './finding-window.ts'
+
+export interface FindingsProps {
+  readonly stats: Stats
+  readonly quantities: Quantities
+  /** Of the answer. */
+  readonly zone: Zone
+  readonly times: Times
+  /** A full minute. */
+  readonly nowMs: number
+}
+
+export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProps) {
+  const { findings } = stats
+  const words = useMemo(() => pageWords(quantities, times, nowMs), [quantities, times, nowMs])
+  // Of a device that has never reported there is nothing to say.
+  if (stats.freshness.last_seen === null) return null
+  if (findings.length === 0) return <p class="no-findings">Nothing looks wrong.</p>
+  return (
+    <section class="findings" aria-labelledby="findings">
+      <h2 id="findings">Findings</h2>
+      <ul>
+        {findings.map(finding => {
+          const window = findingWindow(timesOfFinding(finding, zone), nowMs)
+          return (
+            <li key={`${finding.code} ${finding.metric} ${finding.since}`}>
+              <SeverityBadge severity={finding.severity} />
+              <span>
+                {findingSentence(finding, words, zone)}.{' '}
+                <a href={addressIn(window)} onClick={event => show(event, window)}>
+                  In the charts
+                </a>
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      <p class="note">
+        <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
+      </p>
+    </section>
+  )
+}
+
+/** The page as it is, with another range. */
+function addressIn(window: TimeWindow): string {
+  const fields = new URLSearchParams(urlArguments.value)
+  for (const [name, value] of Object.entries(rangeArguments(window))) {
+    if (value === undefined) fields.delete(name)
+    else fields.set(name, value)
+  }
+  return `?${fields}`
+}
+
+function show(event: MouseEvent, window: TimeWindow): void {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  zoomTo(window)
+  document.getElementById('readings')?.scrollIntoView({ block: 'start' })
+}

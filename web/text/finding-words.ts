@@ -1,0 +1,38 @@
+/** Findings as sentences in the units and the zone of who reads the page. */
+
+import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
+import type { Finding } from '../../query/shapes/findings.ts'
+import { countOf } from './numbers.ts'
+import { inOneUnit } from './phrases.ts'
+import { measure, measureDifference, nameWithin, type Quantities } from './quantities.ts'
+import type { Times } from './times.ts'
+import { localMs, type Zone } from './zone.ts'
+
+/** Moments of the day of `nowMs` are told without it. */
+export function pageWords(quantities: Quantities, times: Times, nowMs: number): FindingWords {
+  const today = times.date(nowMs)
+  return {
+    name: metric => quantities.of(metric).name,
+    nameWithin: metric => nameWithin(quantities.of(metric)),
+    measure: (value, metric) => measure(value, quantities.of(metric)),
+    difference: (value, metric) => measureDifference(value, quantities.of(metric)),
+    moment: atMs => (times.date(atMs) === today ? times.time(atMs) : times.dateTime(atMs)),
+    date: times.date,
+    duration: seconds => inOneUnit(seconds),
+    count: countOf,
+  }
+}
+
+export interface FindingTimes {
+  readonly sinceMs: number
+  readonly untilMs: number | null
+}
+
+/** `zone`: of the answer. */
+export function timesOfFinding({ since, until }: Pick<Finding, 'since' | 'until'>, zone: Zone): FindingTimes {
+  return { sinceMs: localMs(zone, since), untilMs: until === null ? null : localMs(zone, until) }
+}
+
+export function findingSentence(finding: Finding, words: FindingWords, zone: Zone): string {
+  return findingText({ ...finding, ...timesOfFinding(finding, zone) }, words)
+}
