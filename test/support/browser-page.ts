@@ -44,6 +44,11 @@ export async function inBrowser(
 }
 
 export const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+/** Opens a section that begins folded. */
+export async function unfold(section: Locator): Promise<void> {
+  await section.locator('summary').first().click()
+  await section.locator('details[open]').first().waitFor()
+}
 /** The charts of a range. */
 export const charts = (page: Page) => page.getByRole('application')
 

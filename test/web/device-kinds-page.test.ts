@@ -6,7 +6,7 @@ import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
-import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
+import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { startService } from '../support/service.ts'
 import { press } from '../support/shown-range.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -159,6 +159,7 @@ t.test('a device with temperature alone, and one with CO₂, have nothing of oth
     await openDevice(page, 'ds18b20')
     await becomes(t, () => panels(page), ['Temperature °C'])
     await becomes(t, () => page.locator('dl.now dt').allInnerTexts(), ['Temperature'])
+    await unfold(region(page, 'Seasonality'))
     await becomes(t, () => region(page, 'Seasonality').locator('h3').allInnerTexts(), ['Temperature'])
     for (const other of ['Amounts, directions and states', 'Correlations']) {
       await becomes(t, () => region(page, other).count(), 0, other)

@@ -6,7 +6,13 @@ import type { Autocorrelation, Pair } from '../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../query/shapes/seasonality.ts'
 import { agreementSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import type { Agreement } from '../../web/pages/compare/answers.ts'
-import { pairSentence, shownPairs } from '../../web/pages/device/pair-sentences.ts'
+import {
+  dayPairsSentence,
+  noLinkSentence,
+  pairSentence,
+  shownPairs,
+  toldPairs,
+} from '../../web/pages/device/pair-sentences.ts'
 import { reliabilitySentences } from '../../web/pages/device/reliability-sentences.ts'
 import {
   cycleSentences,
@@ -17,7 +23,7 @@ import {
 } from '../../web/pages/device/seasonality-sentences.ts'
 import { batterySentence, outlierSentence } from '../../web/pages/fleet/insight-sentences.ts'
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
-import { decimalText } from '../../web/text/numbers.ts'
+import { decimalText, intervalTexts } from '../../web/text/numbers.ts'
 import { duration, inOneUnit, listed, percent, twoDigits } from '../../web/text/phrases.ts'
 import { builtInQuantities, measure } from '../../web/text/quantities.ts'
 
@@ -53,6 +59,16 @@ t.test('numbers, shares and spans', async t => {
     ['24 hours', '29.7 hours', '12.4 hours', '20 minutes', '90 seconds', '7 days'],
   )
   t.equal(inOneUnit(106_800), '30 hours')
+  t.strictSame(
+    [intervalTexts(0.0771, 0.4712), intervalTexts(-1.2, 12), intervalTexts(20.0001, 20.0004), intervalTexts(120, 350)],
+    [
+      ['0.08', '0.47'],
+      ['−1', '12'],
+      ['20.00010', '20.00040'],
+      ['120', '350'],
+    ],
+  )
+  t.strictSame(intervalTexts(1, 1 + 1e-9), ['1.000000000', '1.000000001'], 'an interval has two ends')
   t.equal(listed(['a', 'b', 'c']), 'a, b and c')
 })
 
@@ -119,14 +135,14 @@ t.test('a cycle is told without the words of statistics', async t => {
     plain(seasonalitySentences(temperature, cycles, autocorrelation)),
     'Temperature repeats every 24 hours: the cycle explains 62 % of how it varies, and swings by 6.1 °C either way. ' +
       'A usual day is highest about 15:00 and lowest about 05:30. Smaller cycles come every 20.4 minutes (0.4 %). ' +
-      'A value says something about the next 5 hours. It is most like itself again after 24 hours (correlation 0.76). ' +
-      'It is rising by 0.12 °C a day (95 % interval 0.050 to 0.19).',
+      'Values stay related for about 5 hours. The pattern repeats most closely after 24 hours (correlation 0.76). ' +
+      'It is rising by 0.12 °C a day (95 % interval 0.05 to 0.19).',
   )
   t.match(
     plain(cycleSentences(temperature, { ...cycles, peaks: [{ ...peak, significant: false }] })),
-    /no cycle that stands out/,
+    /shows no regular cycle/,
   )
-  t.match(plain(trendSentences(temperature, { ...cycles, trend: trendOf('none') })), /no trend beyond chance/)
+  t.match(plain(trendSentences(temperature, { ...cycles, trend: trendOf('none') })), /There is no clear trend/)
   const falling: Seasonality = {
     ...cycles,
     slope_per_day: -0.123,
@@ -135,7 +151,7 @@ t.test('a cycle is told without the words of statistics', async t => {
   }
   t.equal(
     plain(trendSentences(temperature, falling)),
-    'It is falling by 0.12 °C a day (95 % interval 0.050 to 0.19).',
+    'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).',
     'the amount is in the interval',
   )
   t.match(
@@ -152,7 +168,7 @@ t.test('a cycle is told without the words of statistics', async t => {
         reason: 'the values do not vary',
       }),
     ),
-    'All values are the same, so there is nothing to find.',
+    'All values are the same.',
     'what holds for all of it is said once',
   )
 })
@@ -197,17 +213,27 @@ const pair: Pair = {
   reason: null,
 }
 
-t.test('what goes together', async t => {
+t.test('what goes together is told where that is clear and more than the course of the day', async t => {
+  const clear = { ...pair, r_deseasonalised: -0.8 }
   t.equal(
-    pairSentence(pair, builtInQuantities).replaceAll('\u202f', ' '),
-    'As temperature rises, humidity falls, closely; mostly because both follow the day (−0.31 without it); humidity follows temperature by 2 hours.',
+    pairSentence(clear, builtInQuantities).replaceAll('\u202f', ' '),
+    'As temperature rises, humidity falls, closely; humidity follows temperature by 2 hours.',
   )
-  t.match(pairSentence({ ...pair, lag_seconds: -3600 }, builtInQuantities), /temperature follows humidity by 1 hour/)
-  t.match(pairSentence({ ...pair, significant: false }, builtInQuantities), /no more than chance/)
-  const untold = pairSentence({ ...pair, significant: null }, builtInQuantities)
-  t.equal(untold, 'Temperature and humidity: no clear link (too few independent hours).')
-  const weak = { ...pair, b: 'pressure' as const, pearson: 0.2 }
+  t.match(pairSentence({ ...clear, lag_seconds: -3600 }, builtInQuantities), /temperature follows humidity by 1 hour/)
+  const weak = { ...pair, b: 'pressure', pearson: 0.2 }
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])
+  t.strictSame(toldPairs([clear, pair, weak]), { told: [clear], ofDay: ['temperature', 'humidity'] })
+  t.equal(
+    dayPairsSentence(['temperature', 'humidity'], builtInQuantities),
+    'Temperature and humidity follow the same course of the day.',
+  )
+  const untold = [weak, { ...clear, significant: false }, { ...clear, b: 'battery_voltage' }]
+  t.strictSame(toldPairs(untold), { told: [], ofDay: [] })
+  t.equal(toldPairs(Array.from({ length: 12 }, () => clear)).told.length, 5)
+  t.equal(noLinkSentence(untold), 'No clear link.')
+  const few = { ...clear, significant: null, reason: 'too_few_independent' } as const
+  t.strictSame(toldPairs([few]), { told: [], ofDay: [] })
+  t.equal(noLinkSentence([few]), 'No clear link (too few independent hours).')
 })
 
 t.test('how reliably a device reports', async t => {

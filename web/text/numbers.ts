@@ -20,3 +20,13 @@ export function countText(count: number): string {
 export function countOf(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
+
+const intervalDecimalsMax = 6
+
+/** Both ends with as many decimals as give their distance two digits, and more while they would read the same. */
+export function intervalTexts(low: number, high: number): [string, string] {
+  const width = high - low
+  let decimals = width > 0 ? Math.min(intervalDecimalsMax, Math.max(0, 1 - Math.floor(Math.log10(width)))) : 2
+  while (width > 0 && decimals < 15 && decimalText(low, decimals) === decimalText(high, decimals)) decimals++
+  return [decimalText(low, decimals), decimalText(high, decimals)]
+}

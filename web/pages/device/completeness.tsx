@@ -1,8 +1,10 @@
 /** Which days are complete: a calendar of 30 days, and what that comes to. */
 
 import type { Stats } from '../../../query/shapes/stats.ts'
+import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
+import { Folded } from '../../parts/folded.tsx'
 import { percent } from '../../text/phrases.ts'
 import { calendarWeeks } from './calendar-weeks.ts'
 import { reliabilitySentences } from './reliability-sentences.ts'
@@ -11,13 +13,24 @@ const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 const nameOfState = { ok: 'complete', partial: 'partial', missing: 'nothing' }
 
 export function Completeness({ stats }: { stats: Stats }) {
-  const { days } = stats.reliability
+  const [pace = '', ...sentences] = reliabilitySentences(stats.freshness, stats.reliability.windows['30d'])
   return (
-    <section class="card" aria-labelledby="completeness">
-      <h2 id="completeness">Completeness</h2>
+    <Folded id="completeness" title="Completeness" told={[pace, sentences[0]].join(' ').trim()}>
+      {() => <CompletenessOfDays days={stats.reliability.days} sentences={sentences.slice(1)} />}
+    </Folded>
+  )
+}
+
+interface CompletenessOfDaysProps {
+  readonly days: Stats['reliability']['days']
+  readonly sentences: readonly string[]
+}
+
+function CompletenessOfDays({ days, sentences }: CompletenessOfDaysProps) {
+  return (
+    <>
       <p class="lead">
-        {reliabilitySentences(stats.freshness, stats.reliability.windows['30d']).join(' ')} (
-        <a href={addressOf('/docs/statistics#reliability')}>how it is computed</a>)
+        {sentences.join(' ')} <a href={addressOf('/docs/statistics#reliability')}>How it is computed</a>
       </p>
       <div class="calendar" aria-hidden="true">
         {weekdays.map(name => (
@@ -29,28 +42,27 @@ export function Completeness({ stats }: { stats: Stats }) {
           week.map((day, column) => <Day key={`${row} ${column}`} day={day} />),
         )}
       </div>
-      <TableTwin
-        name="completeness of 30 days"
-        tables={() => [
-          {
-            caption: 'Readings that came, of those expected',
-            headName: 'Day',
-            columns: [
-              { name: 'Share', decimals: 3 },
-              { name: 'State', decimals: 0 },
-            ],
-            rows: days
-              .map(({ date, completeness, state }) => ({
-                key: date,
-                head: date,
-                cells: [completeness, state === null ? 'before the oldest reading' : nameOfState[state]],
-              }))
-              .reverse(),
-          },
-        ]}
-      />
-    </section>
+      <TableTwin name="completeness of 30 days" tables={() => [completenessTable(days)]} />
+    </>
   )
+}
+
+function completenessTable(days: Stats['reliability']['days']): TwinTable {
+  return {
+    caption: 'Readings that came, of those expected',
+    headName: 'Day',
+    columns: [
+      { name: 'Share', decimals: 3 },
+      { name: 'State', decimals: 0 },
+    ],
+    rows: days
+      .map(({ date, completeness, state }) => ({
+        key: date,
+        head: date,
+        cells: [completeness, state === null ? 'before the oldest reading' : nameOfState[state]],
+      }))
+      .reverse(),
+  }
 }
 
 /** The bar is as wide as the day is complete. An irregular device has no share, only a state. */

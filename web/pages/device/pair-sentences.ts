@@ -1,38 +1,63 @@
-/** How two quantities of a device go together, in a sentence. */
+/** How quantities of a device go together, in sentences: only what is worth one. */
 
 import type { Pair } from '../../../query/shapes/correlation.ts'
 import { closeness } from '../../text/correlation-words.ts'
-import { decimalText } from '../../text/numbers.ts'
-import { duration } from '../../text/phrases.ts'
+import { capitalised, duration, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
+
+/** More are not read. The table has all of them. */
+const toldMax = 5
+/** Below it two go together hardly. */
+const strengthMin = 0.3
 
 /** Those with a correlation, the strongest first. */
 export function shownPairs(pairs: readonly Pair[]): Pair[] {
-  const strength = ({ pearson }: Pair) => Math.abs(pearson ?? 0)
-  return pairs.filter(({ pearson }) => pearson !== null).sort((a, b) => strength(b) - strength(a))
+  return pairs.filter(({ pearson }) => pearson !== null).sort((a, b) => strengthOf(b) - strengthOf(a))
 }
 
-export function pairSentence(
-  { a, b, pearson, significant, r_deseasonalised, lag_seconds }: Pair,
-  quantities: Quantities,
-): string {
+export interface ToldPairs {
+  /** The strongest that go together beyond the course of the day. */
+  readonly told: readonly Pair[]
+  /** The names of those that only share it. */
+  readonly ofDay: readonly string[]
+}
+
+/** Of pairs that are clearly related; a battery follows the temperature and the time, and says nothing of either. */
+export function toldPairs(pairs: readonly Pair[]): ToldPairs {
+  const clear = shownPairs(pairs).filter(
+    ({ a, b, significant, ...pair }) =>
+      significant === true && strengthOf(pair) >= strengthMin && !isBattery(a) && !isBattery(b),
+  )
+  const told = clear.filter(pair => !isOwingToDay(pair)).slice(0, toldMax)
+  return { told, ofDay: [...new Set(clear.filter(isOwingToDay).flatMap(({ a, b }) => [a, b]))] }
+}
+
+const strengthOf = ({ pearson }: Pick<Pair, 'pearson'>) => Math.abs(pearson ?? 0)
+
+const isBattery = (name: string) => name.startsWith('battery')
+
+/** Two that only share the course of the day lose most of their correlation with it. */
+function isOwingToDay({ pearson, r_deseasonalised }: Pair): boolean {
+  return r_deseasonalised !== null && Math.abs(r_deseasonalised) < Math.abs(pearson ?? 0) / 2
+}
+
+export function pairSentence({ a, b, pearson, lag_seconds }: Pair, quantities: Quantities): string {
   if (pearson === null) return ''
-  const [nameOfA, withinOfA] = [quantities.of(a).name, nameWithin(quantities.of(a))]
-  const nameOfB = nameWithin(quantities.of(b))
-  if (significant === null) return `${nameOfA} and ${nameOfB}: no clear link (too few independent hours).`
-  if (!significant) return `${nameOfA} and ${nameOfB} go together no more than chance would have it.`
+  const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
   const way = pearson > 0 ? 'rises' : 'falls'
-  const sentence = `As ${withinOfA} rises, ${nameOfB} ${way}${closenessText(pearson)}`
-  return `${sentence}${dayText(pearson, r_deseasonalised)}${lagText(withinOfA, nameOfB, lag_seconds)}.`
+  return `As ${nameOfA} rises, ${nameOfB} ${way}, ${closeness(pearson)}${lagText(nameOfA, nameOfB, lag_seconds)}.`
 }
 
-const closenessText = (r: number) => (closeness(r) === 'hardly' ? ', a little' : `, ${closeness(r)}`)
+/** Undefined where nothing shares the day alone. */
+export function dayPairsSentence(names: readonly string[], quantities: Quantities): string | undefined {
+  if (names.length === 0) return undefined
+  return `${capitalised(listed(names.map(name => nameWithin(quantities.of(name)))))} follow the same course of the day.`
+}
 
-/** Two things that only share the course of the day lose most of their correlation with it. */
-function dayText(r: number, withoutDay: number | null): string {
-  if (withoutDay === null) return ''
-  const isOwing = Math.abs(withoutDay) < Math.abs(r) / 2
-  return isOwing ? `; mostly because both follow the day (${decimalText(withoutDay, 2)} without it)` : ''
+/** Where no two are clearly related. */
+export function noLinkSentence(pairs: readonly Pick<Pair, 'reason'>[]): string {
+  const isUnknown = pairs.some(({ reason }) => reason === 'too_few_independent')
+  return isUnknown ? 'No clear link (too few independent hours).' : 'No clear link.'
 }
 
 function lagText(nameOfA: string, nameOfB: string, lagSeconds: number | null): string {

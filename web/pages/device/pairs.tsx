@@ -5,14 +5,12 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
-import { countOf, decimalText } from '../../text/numbers.ts'
+import { Folded } from '../../parts/folded.tsx'
+import { decimalText } from '../../text/numbers.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 import { seasonalityOf } from './answers.ts'
-import { pairSentence, shownPairs } from './pair-sentences.ts'
+import { dayPairsSentence, noLinkSentence, pairSentence, shownPairs, toldPairs } from './pair-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
-
-/** The strongest, which are all of the five and the dew point: of 17 quantities there are 136. The table has all of them. */
-const pairsMax = 15
 
 export interface PairsProps {
   readonly stats: Stats
@@ -22,39 +20,44 @@ export interface PairsProps {
 
 export function Pairs({ stats, metrics, quantities }: PairsProps) {
   const pairs = shownPairs(stats.correlations.pairs)
-  const rest = pairs.length - pairsMax
+  const { told, ofDay } = toldPairs(stats.correlations.pairs)
+  const ofDaySentence = dayPairsSentence(ofDay, quantities)
   const gauges = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // One alone makes no pair, nor do metrics of other kinds.
   if (gauges.length < 2 && (gauges.length === 1 || metrics.some(({ kind }) => kind !== 'gauge'))) return null
+  if (pairs.length === 0) return null
+  const sentences = [...told.slice(0, 1).map(pair => pairSentence(pair, quantities)), ofDaySentence ?? []].flat()
   return (
-    <section class="card" aria-labelledby="pairs">
-      <h2 id="pairs">Correlations</h2>
-      <p class="lead">
-        The correlation of hourly means, with the interval that holds the true one in 95 of 100 cases (
-        <a href={addressOf('/docs/statistics#correlations')}>how it is computed</a>).
-      </p>
-      {pairs.length === 0 ? <p>No two quantities have ten hours of varying values in common yet.</p> : null}
-      <ul class="pairs">
-        {pairs.slice(0, pairsMax).map(pair => (
-          <li key={`${pair.a} ${pair.b}`}>
-            <PairLine pair={pair} />
-            <span>{pairSentence(pair, quantities)}</span>
-          </li>
-        ))}
-      </ul>
-      {rest > 0 ? <p class="lead">The table has {countOf(rest, 'weaker pair')} more.</p> : null}
-      {pairs.length === 0 ? null : <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />}
-    </section>
+    <Folded id="pairs" title="Correlations" told={sentences[0] ?? noLinkSentence(stats.correlations.pairs)}>
+      {() => (
+        <>
+          <p class="lead">
+            The correlation of hourly means, with the interval that holds the true one in 95 of 100 cases (
+            <a href={addressOf('/docs/statistics#correlations')}>how it is computed</a>).
+          </p>
+          <ul class="pairs">
+            {told.map(pair => (
+              <li key={`${pair.a} ${pair.b}`}>
+                <PairLine pair={pair} />
+                <span>{pairSentence(pair, quantities)}</span>
+              </li>
+            ))}
+          </ul>
+          {told.length > 0 && ofDaySentence !== undefined ? <p>{ofDaySentence}</p> : null}
+          <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />
+        </>
+      )}
+    </Folded>
   )
 }
 
 const width = 160
 const x = (r: number) => 8 + ((Math.max(-1, Math.min(1, r)) + 1) / 2) * (width - 16)
 
-function PairLine({ pair: { pearson, ci95, significant } }: { pair: Pair }) {
+function PairLine({ pair: { pearson, ci95 } }: { pair: Pair }) {
   if (pearson === null) return null
   return (
-    <span class={`pair-line ${significant ? '' : 'chance'}`}>
+    <span class="pair-line">
       <svg viewBox={`0 0 ${width} 24`} width={width} height="24" aria-hidden="true">
         <path class="scale" d={`M${x(-1)} 12H${x(1)}M${x(-1)} 9v6M${x(0)} 7v10M${x(1)} 9v6`} />
         {ci95 === null ? null : <path class="interval" d={`M${x(ci95[0])} 12H${x(ci95[1])}`} />}
@@ -69,14 +72,21 @@ function pairTable(pairs: readonly Pair[], quantities: Quantities): TwinTable {
   return {
     caption: 'Correlations',
     headName: 'Pair',
-    columns: ['Correlation', 'From', 'To', 'Without the day', 'Hours'].map(column => ({
+    columns: ['Correlation', 'From', 'To', 'Without the day', 'Hours', 'Clear'].map(column => ({
       name: column,
-      decimals: column === 'Hours' ? 0 : 2,
+      decimals: column === 'Hours' || column === 'Clear' ? 0 : 2,
     })),
-    rows: pairs.map(({ a, b, pearson, ci95, r_deseasonalised, n }) => ({
+    rows: pairs.map(({ a, b, pearson, ci95, r_deseasonalised, n, significant }) => ({
       key: `${a} ${b}`,
       head: `${quantities.of(a).name}, ${nameWithin(quantities.of(b))}`,
-      cells: [pearson, ci95?.[0] ?? null, ci95?.[1] ?? null, r_deseasonalised, n],
+      cells: [
+        pearson,
+        ci95?.[0] ?? null,
+        ci95?.[1] ?? null,
+        r_deseasonalised,
+        n,
+        significant === null ? null : significant ? 'yes' : 'no',
+      ],
     })),
   }
 }

@@ -57,11 +57,11 @@ export function AutocorrelationChart({ autocorrelation }: { autocorrelation: Aut
   const ticks = Array.from({ length: days + 1 }, (_, day) => ({ x: x(24 * day), text: day === 0 ? '0' : `${day} d` }))
   const told =
     peak === null
-      ? 'no later time at which it is like itself again'
-      : `like itself again after ${inOneUnit(peak.lag_hours * 3600, true)}`
+      ? 'the pattern does not repeat'
+      : `the pattern repeats most closely after ${inOneUnit(peak.lag_hours * 3600, true)}`
   return (
     <SmallChart
-      title="How alike it is some time later; grey is what chance does"
+      title="Similarity to itself after a delay (grey: random variation)"
       label={`Autocorrelation up to ${inOneUnit(lagMax * 3600)}: ${told}.`}
     >
       <Area lower={bound(-1)} upper={bound(1)} kind="noise" />
@@ -112,7 +112,7 @@ export function CyclesChart({ cycles }: { cycles: Seasonality }) {
   const texts = found.map(({ period_hours: period }) => hours(period))
   return (
     <SmallChart
-      title="How strong cycles of each length are; dashed is its noise"
+      title="Strength of cycles by length (dashed: random variation)"
       label={
         found.length === 0
           ? 'Periodogram: no cycle stands out.'

@@ -3,20 +3,28 @@
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { countText, decimalText } from '../../text/numbers.ts'
+import { countOf, countText, decimalText, intervalTexts } from '../../text/numbers.ts'
 import { capitalised, inOneUnit, listed, percent, twoDigits } from '../../text/phrases.ts'
-import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
+import {
+  measureDifference,
+  nameWithin,
+  type Quantities,
+  type Quantity,
+  shownDifference,
+  withUnit,
+} from '../../text/quantities.ts'
 import { hourText } from '../../text/times.ts'
+import { seasonalityOf } from './answers.ts'
 
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
-  'the values do not vary': 'All values are the same, so there is nothing to find.',
+  'the values do not vary': 'All values are the same.',
   'values in fewer than 30 cells': 'There are too few values yet.',
-  'less than 3 days': 'To find cycles takes three days of values; there are fewer.',
+  'less than 3 days': 'Daily cycles appear after three days of readings.',
   'values in less than 50 % of the cells':
     'Values are missing for more than half of the time: too many to find cycles.',
   'values in less than 60 % of the hours': 'Values are missing in too many hours for that.',
-  'values on fewer than 10 days, or the same on all of them': 'A trend takes ten days of values; there are fewer.',
+  'values on fewer than 10 days, or the same on all of them': 'A trend appears after ten days of readings.',
   'the values hang together too long to tell a trend':
     'The values change too slowly to tell a trend from a slow swing.',
   'the tests do not agree': 'Some tests show a trend and others do not.',
@@ -27,6 +35,19 @@ const sentenceOfReason: Record<string, string> = {
 export function reasonSentence(reason: string | null): string {
   if (reason === null) return 'Not computed.'
   return sentenceOfReason[reason] ?? `${capitalised(reason)}.`
+}
+
+/** What it comes to for all of the metrics: which have a daily cycle, or how much there is of their history. */
+export function seasonalityTold(stats: Stats, names: readonly string[], quantities: Quantities): string {
+  const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
+  if (all.length === 0) return 'There are no readings yet.'
+  if (all.every(({ reason }) => reason === 'less than 3 days')) {
+    const days = stats.reliability.days.filter(({ state }) => state !== null).length
+    return `There ${days === 1 ? 'is' : 'are'} ${countOf(days, 'day')} of readings. ${reasonSentence('less than 3 days')}`
+  }
+  const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
+  if (daily.length === 0) return 'There is no daily cycle.'
+  return `There is a daily cycle of ${listed(daily.map(name => nameWithin(quantities.of(name))))}.`
 }
 
 /** Both are twice the same when nothing can be said at all. */
@@ -50,7 +71,7 @@ export function cycleSentences(
   if (status !== 'ok') return [reasonSentence(reason)]
   const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
   const [first, ...others] = found
-  if (first === undefined) return [`${quantity.name} shows no cycle that stands out of its ups and downs.`]
+  if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
   const explains = `the cycle explains ${percent(first.power)} of how it varies`
   const sentences = [
     `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${swing(first.amplitude, quantity)} either way.`,
@@ -85,13 +106,13 @@ function autocorrelationSentences({
   if (status !== 'ok') return [reasonSentence(reason)]
   const sentences: string[] = []
   if (decorrelation_hours !== null) {
-    sentences.push(`A value says something about the next ${inOneUnit(decorrelation_hours * 3600)}.`)
+    sentences.push(`Values stay related for about ${inOneUnit(decorrelation_hours * 3600)}.`)
   } else if (max_lag_hours !== null) {
-    sentences.push(`A value still says something ${inOneUnit(max_lag_hours * 3600)} later.`)
+    sentences.push(`Values are still related ${inOneUnit(max_lag_hours * 3600)} later.`)
   }
   if (peak !== null) {
     sentences.push(
-      `It is most like itself again after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${decimalText(peak.r, 2)}).`,
+      `The pattern repeats most closely after ${inOneUnit(peak.lag_hours * 3600, true)} (correlation ${decimalText(peak.r, 2)}).`,
     )
   }
   return sentences
@@ -107,9 +128,10 @@ export function trendSentences(
   const digits = (difference: number) => twoDigits(shownDifference(difference, quantity))
   const rate = (slope: number) => `${withUnit(digits(slope), quantity)} a day`
   // What falls by an amount has an interval of such amounts.
-  const ends = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
-  const interval = `95\u202f% interval ${ends.map(digits).join(' to ')}`
-  if (trend.direction === 'none') return [`There is no trend beyond chance (${rate(slope_per_day)}, ${interval}).`]
+  const [low, high] = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
+  const [from, to] = intervalTexts(shownDifference(low, quantity), shownDifference(high, quantity))
+  const interval = `95\u202f% interval ${from} to ${to}`
+  if (trend.direction === 'none') return [`There is no clear trend (${rate(slope_per_day)}, ${interval}).`]
   return [`It is ${trend.direction} by ${rate(Math.abs(slope_per_day))} (${interval}).`]
 }
 

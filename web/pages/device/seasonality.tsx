@@ -6,6 +6,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
+import { Folded } from '../../parts/folded.tsx'
 import {
   nameWithin,
   nameWithUnit,
@@ -16,7 +17,7 @@ import {
 } from '../../text/quantities.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
-import { qualitySentence, seasonalitySentences } from './seasonality-sentences.ts'
+import { qualitySentence, seasonalitySentences, seasonalityTold } from './seasonality-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 /** Of fewer hours, nobody sees what a day is like. */
@@ -32,21 +33,25 @@ export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityPr
   const shown = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // A device may have none, as a contact of a door.
   if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
+  const told = seasonalityTold(
+    stats,
+    shown.map(({ name }) => name),
+    quantities,
+  )
   return (
-    <section class="card" aria-labelledby="seasonality">
-      <h2 id="seasonality">Seasonality</h2>
-      <p class="lead">
-        What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each metric
-        (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
-      </p>
-      {shown.length === 0 ? (
-        <p>There are no readings yet.</p>
-      ) : (
-        shown.map(({ name }) => (
-          <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} />
-        ))
+    <Folded id="seasonality" title="Seasonality" told={told}>
+      {() => (
+        <>
+          <p class="lead">
+            What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each
+            metric (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+          </p>
+          {shown.map(({ name }) => (
+            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} />
+          ))}
+        </>
       )}
-    </section>
+    </Folded>
   )
 }
 
@@ -107,7 +112,7 @@ function seasonalityTables(
     {
       caption: `${name}: autocorrelation`,
       headName: 'After, hours',
-      columns: ['Correlation', 'Chance, up to'].map(column => ({ name: column, decimals: 2 })),
+      columns: ['Correlation', 'Random, up to'].map(column => ({ name: column, decimals: 2 })),
       rows: (lags_hours ?? []).map((lag, place) => ({
         key: lag,
         head: String(Math.round(lag * 100) / 100),
