@@ -1,5 +1,6 @@
 /** The analyses of devices: which thread makes each, what its answer depends on, and how long that is good. */
 
+import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import { type Answer, answerOf } from './cache/body.ts'
@@ -60,6 +61,8 @@ interface DetailHow extends FurtherHow {
 }
 
 interface StatsHow extends FurtherHow {
+  /** Readings of the device that were refused. */
+  readonly rejected?: RejectedReadings | undefined
   readonly days: number
   readonly stepSeconds: number | undefined
 }

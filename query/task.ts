@@ -1,5 +1,6 @@
 /** What crosses between the main thread and a worker: plain data that can be posted. */
 
+import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
@@ -100,6 +101,8 @@ export interface DetailQuery {
 
 export interface StatsQuery {
   readonly device: AnalysedDevice
+  /** Undefined: none that is known. */
+  readonly rejected?: RejectedReadings | undefined
   readonly days: number
   /** The grid's; undefined: as the readings have it. */
   readonly stepSeconds: number | undefined

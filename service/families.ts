@@ -23,6 +23,7 @@ import type { Log } from '../store/log.ts'
 import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
+import { rejectedReadings } from './rejected-readings.ts'
 import type { ServiceParts } from './service-parts.ts'
 
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
@@ -108,6 +109,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     reads: {
       query,
       metrics,
+      rejectedOf: ({ name }) => rejectedReadings(ingress.rejections, name, nowMs()),
       readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
     },
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },

@@ -134,10 +134,9 @@ function batteryText({ value, expected }: FindingData, { count }: FindingWords):
 }
 
 function rejectedText({ reason, count, sinceMs }: FindingData, words: FindingWords): string {
-  if (reason === 'suspended') return 'Its readings are refused: it is suspended'
   const because = reason === null ? '' : `: ${reason}`
-  const readings = count === null ? 'Readings have' : `${words.count(count, 'reading')} ${count === 1 ? 'has' : 'have'}`
-  return `${readings} been rejected since ${words.moment(sinceMs)}${because}`
+  const readings = count === null ? 'Readings' : `At least ${words.count(count, 'reading')}`
+  return `${readings} ${count === 1 ? 'has' : 'have'} been rejected since ${words.moment(sinceMs)}${because}`
 }
 
 function spikesText({ metric, count, sinceMs, value }: FindingData, words: FindingWords): string {

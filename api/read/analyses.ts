@@ -1,5 +1,6 @@
 /** The analyses of devices: comparisons, details, statistics, days and like days. */
 
+import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { airMetrics } from '../../query/answers/units.ts'
 import type { Query } from '../../query/query.ts'
@@ -16,9 +17,11 @@ import { deviceInPath, devicesInQuery } from './read-subjects.ts'
 export interface AnalysesOptions {
   metrics: AnalysedMetrics
   query: AnalysesQuery & Pick<Query, 'compare'>
+  /** The readings of a device that were refused, with its own credential. */
+  rejectedOf?: (device: Device) => RejectedReadings | undefined
 }
 
-export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOptions): OperationGroup<ReadOperation> {
+export function analysesGroup(access: ReadAccess, { metrics, query, rejectedOf }: AnalysesOptions): OperationGroup<ReadOperation> {
   const ofDevices = { pathShape: DevicePath, ignoresUnknown: true, unknown: 'DEVICE_UNKNOWN' } as const
   const ofTwo = analysisOf(access, query, {
     ...ofDevices,
@@ -32,6 +35,7 @@ export function analysesGroup(access: ReadAccess, { metrics, query }: AnalysesOp
     nameOf: what => `read_${what}`,
     noun: 'device',
     device: device => device,
+    rejected: device => rejectedOf?.(device),
     absent: (device, names) => absentMetric(metrics, [device], names),
     further: (device, always, names) => furtherMetrics(metrics, device, always, names),
   })

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
@@ -48,6 +49,8 @@ export interface AnalysedOne<About> extends Analysed<About> {
   nameOf(what: string): string
   readonly noun: 'device' | 'station'
   device(about: About): AnalysedDevice
+  /** Its readings that were refused, where they are told of. */
+  rejected?(about: About): RejectedReadings | undefined
   /** `always`: what the answer has anyway. */
   further(about: About, always: readonly string[], names: readonly string[] | undefined): readonly FurtherMetric[]
 }
@@ -129,7 +132,7 @@ export function analysesOfOne<About>(
       answer: Stats.meta({ id: 'Statistics' }),
       tooLarge: 'TOO_MANY_DAYS',
       ask(about, { days, step, metrics: names }, client) {
-        const how = { days, stepSeconds: step, further: further(about, columns, names) }
+        const how = { days, stepSeconds: step, rejected: of.rejected?.(about), further: further(about, columns, names) }
         return query.stats(device(about), how, client)
       },
     }),

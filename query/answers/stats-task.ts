@@ -11,7 +11,7 @@ import type { StatsQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 
 export async function answerStats(
-  { device, days, stepSeconds, nowMs, newestUs, ...query }: StatsQuery,
+  { device, days, stepSeconds, rejected, nowMs, newestUs, ...query }: StatsQuery,
   context: TaskContext,
 ): Promise<ResponseTemplate<StatsLive>> {
   const { source, local, signal, rowsMax } = context
@@ -30,7 +30,7 @@ export async function answerStats(
     throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
   }
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
-  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, further, predecessorMs })
+  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, further, predecessorMs, rejected })
   detachBuffers([series.timesMs, ...Object.values(series.values)])
   return templateOf(head, tail, live)
 }

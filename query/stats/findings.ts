@@ -1,9 +1,12 @@
 /** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
 
+import type { Finding } from '../../analytics/findings/finding.ts'
 import { qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
+import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
@@ -15,6 +18,7 @@ import type { LastSeen } from './freshness.ts'
 import type { WindowQuality } from './quality.ts'
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 export interface FindingsInput {
   /** Of the last thirty days. */
@@ -23,6 +27,7 @@ export interface FindingsInput {
   readonly seen: LastSeen
   readonly reliability: ReliabilityRecord
   readonly quality: WindowQuality
+  readonly rejected: RejectedReadings | undefined
   readonly nowMs: number
   readonly local: LocalTime
 }
@@ -36,12 +41,18 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
     ...quality.checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
     ...outageFindings(reliability, local, nowMs),
     ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
+    ...rejectedFindings(input),
   ]
   const words = serviceWords(
     local,
     further.map(({ metric }) => metric),
   )
   return rankFindings(found).map(finding => toldFinding(finding, words))
+}
+
+function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInput): Finding[] {
+  const found = rejected && rejectedFinding(rejected, countBetween(timesMs, nowMs - dayMs, nowMs))
+  return found === undefined ? [] : [found]
 }
 
 /** Those without a value for an hour, which are few. */

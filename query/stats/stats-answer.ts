@@ -1,6 +1,7 @@
 /** Everything that can be said of one device: the answer to `stats_data`. */
 
 import { releaseTransforms } from '../../analytics/correlation/block-spectra.ts'
+import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { detachBuffers } from '../../limits/detach-buffers.ts'
@@ -52,6 +53,8 @@ export interface StatsInput {
   readonly further: readonly FurtherSamples[]
   /** The newest reading at or before the start of the series; undefined when there is none. */
   readonly predecessorMs: number | undefined
+  /** Readings of the device that were refused. */
+  readonly rejected?: RejectedReadings | undefined
 }
 
 /** The JSON text is head + `liveText(live, …)` + tail. */
@@ -83,7 +86,7 @@ export function buildStats(input: StatsInput): StatsAnswer {
   const reliability = recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local })
   const live = {
     timeZone: local.timeZone,
-    findings: findingsOf({ series, further, seen, reliability, quality, nowMs, local }),
+    findings: findingsOf({ series, further, seen, reliability, quality, rejected: input.rejected, nowMs, local }),
     freshness: seen,
     reliability,
   }

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
+import { rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { outageFindings, silentFinding, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { outagePattern } from '../../analytics/findings/outage-pattern.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
@@ -159,6 +160,14 @@ t.test('a device is silent when it is stale or offline, and not when it is pause
     ),
     [undefined, undefined, undefined, undefined, 'warning', 'critical'],
   )
+})
+
+t.test('refused readings are told when they are no single mistake', async t => {
+  const of = (count: number, readings: number) =>
+    rejectedFinding({ count, reason: 'out of range', sinceMs: startMs }, readings)
+  t.match(of(4, 144), { code: 'rejected', count: 4, sinceMs: startMs, reason: 'out of range' })
+  t.equal(of(2, 0), undefined)
+  t.equal(of(8, 1440), undefined, 'one in 180')
 })
 
 t.test('a metric that has not come for five hours is missing, one that comes seldom is not', async t => {

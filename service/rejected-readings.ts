@@ -1,0 +1,25 @@
+/** The readings of a device that were refused in the last day, as far as this process remembers them. */
+
+import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
+import type { Rejections } from '../ingest/rejections/rejections.ts'
+
+const dayMs = 86_400_000
+/** More different reasons are not looked at. */
+const entriesMax = 100
+
+/** Of those with the device's own credential. Undefined without any. */
+export function rejectedReadings(
+  rejections: Pick<Rejections, 'list'>,
+  device: string,
+  nowMs: number,
+): RejectedReadings | undefined {
+  const own = rejections
+    .list({ device, limit: entriesMax })
+    .entries.filter(({ sender, latestMs }) => sender === `device ${device}` && latestMs >= nowMs - dayMs)
+    .sort((a, b) => b.count - a.count)
+  const [most] = own
+  if (most === undefined) return undefined
+  const total = own.reduce((sum, { count }) => sum + count, 0)
+  const sinceMs = Math.min(...own.map(({ firstMs }) => firstMs))
+  return { count: 2 ** Math.floor(Math.log2(total)), reason: most.reason, sinceMs }
+}
