@@ -40,7 +40,7 @@ const attemptsPerLine = 60
 export class BatchWriter {
   readonly #options: BatchWriterOptions
   #batch: number
-  #pending: readonly Transition[] = []
+  #pending = 0
   #untilMs = Number.NEGATIVE_INFINITY
   #writtenUntilMs = Number.NEGATIVE_INFINITY
   #writtenAtMs = Number.NEGATIVE_INFINITY
@@ -54,7 +54,7 @@ export class BatchWriter {
 
   /** On their way to PostgreSQL. */
   get pending(): number {
-    return this.#pending.length
+    return this.#pending
   }
 
   /** Changes that PostgreSQL refuses for what they are. */
@@ -62,9 +62,9 @@ export class BatchWriter {
     return this.#refused
   }
 
-  /** The lot before is committed. With it, all that was received up to then. */
+  /** One after the other. With it, all that was received up to then. */
   write(transitions: readonly Transition[], untilMs: number): void {
-    this.#pending = transitions
+    this.#pending += transitions.length
     this.#writing = this.#writing.then(() => this.#apply(transitions, untilMs))
   }
 
@@ -72,7 +72,7 @@ export class BatchWriter {
     const evaluatedUntilMs = Number.isFinite(untilMs) ? untilMs : undefined
     const applied = await this.#applyAll(transitions, evaluatedUntilMs)
     if (applied === undefined) return
-    this.#pending = []
+    this.#pending -= transitions.length
     if (evaluatedUntilMs !== undefined) {
       this.#untilMs = evaluatedUntilMs
       if (applied.isWritten) this.#writtenUntilMs = evaluatedUntilMs
@@ -134,19 +134,19 @@ export class BatchWriter {
 
   /** Nothing waits that was received before. */
   evaluated(untilMs: number): void {
-    if (this.#pending.length === 0 && Number.isFinite(untilMs)) this.#untilMs = untilMs
+    if (this.#pending === 0 && Number.isFinite(untilMs)) this.#untilMs = untilMs
   }
 
   /** To be called often: writes it now and then. */
   look(monotonicMs: number): void {
-    if (monotonicMs - this.#writtenAtMs < writeEveryMs || this.#pending.length > 0) return
+    if (monotonicMs - this.#writtenAtMs < writeEveryMs || this.#pending > 0) return
     this.#writtenAtMs = monotonicMs
     this.#writing = this.#writing.then(() => this.#writeUntil())
   }
 
   async #writeUntil(): Promise<void> {
     const untilMs = this.#untilMs
-    if (untilMs === this.#writtenUntilMs || this.#pending.length > 0 || !Number.isFinite(untilMs)) return
+    if (untilMs === this.#writtenUntilMs || this.#pending > 0 || !Number.isFinite(untilMs)) return
     try {
       await this.#options.store.writeEvaluatedUntil(untilMs)
       this.#writtenUntilMs = untilMs

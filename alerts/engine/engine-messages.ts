@@ -45,7 +45,7 @@ export type EngineCommand =
     }
   | { readonly kind: 'outage'; readonly isOut: boolean; readonly nowMs: number }
   | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
-  /** The transitions that were told last are committed: the next ones may follow. */
+  /** The oldest transitions that are on their way are committed: the next ones may follow. */
   | { readonly kind: 'applied' }
   /** All that waits is to be told, short phases too. */
   | { readonly kind: 'flush' }

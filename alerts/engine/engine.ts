@@ -1,4 +1,4 @@
-/** Runs the evaluation by messages: commands in, transitions out, some at a time, of which one lot is on its way. */
+/** Runs the evaluation by messages: commands in, transitions out, some at a time, of which two lots may be on their way. */
 
 import { factsLength } from './device-times.ts'
 import type { EngineCommand, EngineMessage, EngineState } from './engine-messages.ts'
@@ -26,7 +26,8 @@ export class Engine {
   #untilMs = Number.NEGATIVE_INFINITY
   /** Up to then all that was received has been told to the host. */
   #toldUntilMs = Number.NEGATIVE_INFINITY
-  #isOnItsWay = false
+  /** Lots that were told and are not committed. */
+  #onTheirWay = 0
   #isBehind = false
   #forgottenMs = Number.NEGATIVE_INFINITY
 
@@ -46,9 +47,9 @@ export class Engine {
     this.#options.post(message)
   }
 
-  /** What was told last is committed. */
+  /** The oldest lot is committed. */
   applied(): void {
-    this.#isOnItsWay = false
+    this.#onTheirWay--
   }
 
   /** All that was received up to then is known here. It may be earlier than the last time: our clock may have been set back. */
@@ -71,13 +72,14 @@ export class Engine {
     this.tell()
   }
 
-  /** One lot at a time, so that what changes meanwhile joins the next one. */
+  /** While one is on its way, what changes joins the next one; only a full one follows at once, for PostgreSQL not to wait for it. */
   tell(all = false): void {
-    if (this.#isOnItsWay) return
+    const isFull = this.#evaluator.queue.length >= transitionsMax
+    if (this.#onTheirWay >= (isFull ? 2 : 1)) return
     const transitions = this.#evaluator.takeTransitions(transitionsMax, all)
     if (this.#evaluator.isDrained() && !this.#isBehind) this.#toldUntilMs = this.#untilMs
     if (transitions.length === 0) return
-    this.#isOnItsWay = true
+    this.#onTheirWay++
     this.#options.post({ kind: 'transitions', transitions, state: this.#state() })
   }
 

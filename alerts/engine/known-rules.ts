@@ -125,7 +125,7 @@ export class KnownRules {
     if (id === undefined) return
     const rule = this.#rules.get(id) as Rule
     if (this.#next.device === 0 && !(await this.#select(rule))) return
-    const devices = this.#coverage.devicesOf(id).slice(this.#next.device, this.#next.device + devicesPerLook)
+    const devices = this.#coverage.someOf(id, this.#next.device, devicesPerLook)
     this.#follower()?.refresh(rule, devices)
     this.#next.device += devicesPerLook
     if (devices.length === devicesPerLook) return

@@ -34,7 +34,12 @@ export class NumberList {
   }
 
   toArray(): number[] {
-    return [...this.#numbers.subarray(0, this.#count)]
+    return this.slice(0, this.#count)
+  }
+
+  /** By their places, the second excluded. */
+  slice(from: number, to: number): number[] {
+    return Array.from(this.#numbers.subarray(from, Math.min(to, this.#count)))
   }
 
   /** Of the first one that is not less. */

@@ -61,6 +61,11 @@ export class RuleCoverage {
     return this.#rules.get(id)?.devices.toArray() ?? []
   }
 
+  /** Of a rule that covers many, so many from a place on. */
+  someOf(id: number, from: number, count: number): readonly number[] {
+    return this.#rules.get(id)?.devices.slice(from, from + count) ?? []
+  }
+
   /** A new rule, a changed one, or one whose owner may read other devices than before. */
   setRule(rule: Rule): CoverageChange {
     const before = this.#rules.get(rule.id)

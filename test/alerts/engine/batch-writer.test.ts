@@ -90,3 +90,15 @@ test('what PostgreSQL cannot take at present is sent again under the same number
     t.equal(writer.refused, 0)
   }
 })
+
+test('lots are written one after the other, and all that are on their way are counted', async t => {
+  const { writer, batches } = createWriter(() => undefined)
+  writer.write([1, 2].map(transitionOf), 500)
+  writer.write([3].map(transitionOf), 600)
+  t.equal(writer.pending, 3)
+  await waitFor('both are applied', () => writer.pending === 0)
+  t.strictSame(batches, [
+    { batch: 11, devices: [1, 2], until: 500 },
+    { batch: 12, devices: [3], until: 600 },
+  ])
+})

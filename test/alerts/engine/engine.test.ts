@@ -1,0 +1,37 @@
+import { test } from 'tap'
+import { Condition } from '../../../alerts/core/condition.ts'
+import { packFacts } from '../../../alerts/engine/device-times.ts'
+import { Engine } from '../../../alerts/engine/engine.ts'
+import type { EngineMessage } from '../../../alerts/engine/engine-messages.ts'
+import { noColumn } from '../../../alerts/engine/engine-rule.ts'
+
+test('two full lots may be on their way; what is less waits for the one before', async t => {
+  const lots: number[] = []
+  const engine = new Engine({
+    post(message: EngineMessage) {
+      if (message.kind === 'transitions') lots.push(message.transitions.length)
+    },
+    later: call => call(),
+  })
+  const numbers = Array.from({ length: 12_000 }, (_, index) => index + 1)
+  const core = { condition: Condition.parse({ kind: 'silent' }), for_seconds: 0, keep_firing_seconds: 0 }
+  engine.take({
+    kind: 'rule',
+    rule: { id: 1, version: 1, core, severity: 'info', metric: null, column: noColumn },
+  })
+  engine.take({ kind: 'cover', id: 1, devices: Int32Array.from(numbers) })
+  const facts = numbers.map(number => ({ number, seenUs: 0, lastMs: 0, lateSeconds: 10, freshSeconds: 0 }))
+  engine.take({ kind: 'devices', facts: packFacts(facts) })
+  const look = (untilMs: number) => {
+    const empty = { count: 0, numbers: new Float64Array(0), furtherCount: 0, further: new Float64Array(0) }
+    engine.take({ kind: 'readings', packed: empty, untilMs })
+  }
+  look(20_000)
+  look(20_100)
+  look(20_200)
+  t.strictSame(lots, [5000, 5000])
+  engine.take({ kind: 'applied' })
+  t.strictSame(lots, [5000, 5000], 'the rest is not a full one')
+  engine.take({ kind: 'applied' })
+  t.strictSame(lots, [5000, 5000, 2000])
+})
