@@ -72,21 +72,8 @@ export async function claimNext(
       await cancelWaiting(transaction, channel, atMs)
       return undefined
     }
-    await cancelOutdated(transaction, channel, atMs)
     return await claim(transaction, row, atMs)
   })
-}
-
-/** Repeats that wait: a newer notification of the same group says how it stands now. */
-async function cancelOutdated(transaction: Transaction, channel: number, nowMs: number): Promise<void> {
-  await transaction.query(
-    `UPDATE alert_notifications AS old SET state = 'cancelled', ended_at = to_timestamp($2::float8 / 1000)
-     WHERE channel_id = $1 AND state = 'waiting' AND kind IN ('repeat', 'refresh') AND EXISTS (
-       SELECT 1 FROM alert_notifications AS new
-       WHERE new.channel_id = $1 AND new.rule_id = old.rule_id AND new.id > old.id AND new.created_at > old.created_at
-         AND new.message -> 'group' = old.message -> 'group')`,
-    [channel, nowMs],
-  )
 }
 
 /** The oldest of a line, where something of the line is due. A claim that ends later than one of now was made before the clock was set back. */

@@ -32,17 +32,21 @@ export function composeMessage(
   options: ComposeOptions,
 ): Message {
   const { rule, value, nowMs, publicUrl } = options
-  const { id, name, severity, note, condition, group_by } = rule
+  const { id, name, severity, note, condition } = rule
   return {
     type: typeOf[kind],
     timestamp: new Date(nowMs).toISOString(),
     rule: { id, name, severity, note, condition },
-    group: group_by === null ? null : { tag: group_by, value },
+    group: groupOf(rule, value),
     counts,
     devices_left_out: counts.firing + counts.flapping + counts.resolved - named.length,
     alerts: named.map(member => alertOf(member, options)),
     url: ruleAlertsUrl(publicUrl, id),
   }
+}
+
+export function groupOf({ group_by }: Pick<Rule, 'group_by'>, value: string): Message['group'] {
+  return group_by === null ? null : { tag: group_by, value }
 }
 
 function alertOf(member: Member, { rule, publicUrl, deviceOf, unitOf }: ComposeOptions): MessageAlert {

@@ -5,7 +5,7 @@ import { bounds, type Waits } from '../core/bounds.ts'
 import type { AlertDevice } from '../core/devices.ts'
 import { backoffEndMs } from '../core/group-backoff.ts'
 import type { OffsetMs } from '../core/silence.ts'
-import { type ComposeOptions, composeMessage } from './compose.ts'
+import { type ComposeOptions, composeMessage, groupOf } from './compose.ts'
 import { type DueGroup, lockDueGroup, postponeGroup, saveGroup } from './due-groups.ts'
 import { readHold } from './hold.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type Told,
 } from './member-rows.ts'
 import { type DueRules, type GroupState, isRepeatDue, nextDueMs, reviewMs } from './next-due.ts'
-import { insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
+import { cancelRepeats, insertNotification, type NotificationKind, readNewsMs } from './notification-rows.ts'
 import { devicesNamed } from './removed-devices.ts'
 import { type SortedMembers, sortMembers } from './sort-members.ts'
 import { ToldList } from './told-list.ts'
@@ -92,7 +92,11 @@ export async function flushGroup(
   }
   const rules: DueRules = { waits, refreshMs }
   const isSent = await writer.end(isRepeatDue(state, rules))
-  if (isSent) state.lastSentMs = nowMs
+  if (isSent) {
+    const { channel, rule, value } = group
+    await cancelRepeats(transaction, { channel: channel.id, rule: rule.id, group: groupOf(rule, value) }, nowMs)
+    state.lastSentMs = nowMs
+  }
   await saveGroup(transaction, id, { lastSentMs: state.lastSentMs, dueMs: nextDueMs(state, rules) })
   return { channel: isSent ? group.channel.id : undefined }
 }

@@ -56,6 +56,24 @@ export async function readNewsMs(
   return rows.map(({ at }) => at)
 }
 
+/**
+ * Repeats of a group that wait: what is made of it now says how it stands. Of what was made at the same time none is. A message of a kind
+ * that wants all alerts is large, so it is read for those that wait, and once.
+ */
+export async function cancelRepeats(
+  transaction: Transaction,
+  { channel, rule, group }: { channel: number; rule: number; group: Message['group'] },
+  nowMs: number,
+): Promise<void> {
+  await transaction.query(
+    `UPDATE alert_notifications SET state = 'cancelled', ended_at = at
+     FROM (SELECT to_timestamp($4::float8 / 1000) AS at) AS clock
+     WHERE channel_id = $1 AND rule_id = $2 AND state = 'waiting' AND kind IN ('repeat', 'refresh') AND created_at < at
+       AND message -> 'group' = $3::jsonb`,
+    [channel, rule, JSON.stringify(group), nowMs],
+  )
+}
+
 /** What fired is not told any more, but where it is being sent; ends are. */
 export async function cancelOfRule(transaction: Transaction, rule: number, nowMs: number): Promise<void> {
   await transaction.query(

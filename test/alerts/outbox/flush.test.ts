@@ -146,6 +146,55 @@ t.test('what fires is told again after four hours, until it is acknowledged', as
   t.strictSame(await acknowledge('999999'), { ok: false, code: 'ALERT_UNKNOWN' })
 })
 
+t.test('a repeat that waits is not told when the group has more to tell', async t => {
+  const alerts = await open({ group_by: 'site' })
+  const states = async (kind: string) => {
+    const { rows } = await pool.query<{ state: string; place: string }>(
+      `SELECT state, message->'group'->>'value' AS place FROM alert_notifications WHERE channel_id = $1 AND kind = $2 ORDER BY id`,
+      [alerts.channel, kind],
+    )
+    return rows.map(({ state, place }) => `${place} ${state}`)
+  }
+  await alerts.fire(1, 10)
+  alerts.pass(30)
+  await alerts.flush()
+  alerts.pass(4 * 3600)
+  await alerts.flush()
+  t.strictSame(sorted(await states('repeat')), ['berlin waiting', 'paris waiting'])
+  await alerts.resolve(1)
+  alerts.pass(5 * minute)
+  t.strictSame(await alerts.flushed(), ['resolved: d1 resolved'])
+  t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris waiting'], 'of this group')
+  t.strictSame(sorted(await states('firing')), ['berlin waiting', 'paris waiting'], 'what is new is told')
+  alerts.pass(4 * 3600)
+  await alerts.flush()
+  t.strictSame(sorted(await states('repeat')), ['berlin cancelled', 'paris cancelled', 'paris waiting'])
+})
+
+t.test('what a kind that wants all is told again is not told when that is out of date', async t => {
+  const alerts = await open()
+  const kindOf = () => ({ wantsAll: true, refreshMs: 60_000 })
+  await alerts.fire(...Array.from({ length: 501 }, (_, index) => index + 1))
+  alerts.pass(30)
+  for (const seconds of [60, 60]) {
+    await alerts.flush({ kindOf })
+    alerts.pass(seconds)
+  }
+  await alerts.flush({ kindOf })
+  const { rows } = await pool.query<{ told: string }>(
+    "SELECT kind || ' ' || state AS told FROM alert_notifications WHERE channel_id = $1 ORDER BY id",
+    [alerts.channel],
+  )
+  t.strictSame(
+    rows.map(({ told }) => told),
+    [
+      ...['firing waiting', 'firing waiting', 'refresh cancelled', 'refresh cancelled'],
+      // Slices of one moment.
+      ...['refresh waiting', 'refresh waiting'],
+    ],
+  )
+})
+
 t.test('what is over before it was told is told where it fired for a minute', async t => {
   const alerts = await open()
   await alerts.fire(1, 2)
