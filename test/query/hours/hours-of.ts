@@ -41,6 +41,9 @@ const device = {
   altitude_m: null,
   expected_interval_seconds: null,
   quality_limits: null,
+  profile: 'none' as const,
+  battery_type: null,
+  battery_cells: null,
 }
 
 export const hoursQuery: Omit<HoursQuery, 'nowMs'> = { device, further: [co2, door], hourSources: allFromReadings }
