@@ -12,6 +12,7 @@ import type { SharedLock } from '../retention/shared-lock.ts'
 import { createShardErasure, type ErasedShard, shardsWith } from './erase-in-shard.ts'
 import type { ErasedRows, ErasedSeries, EraseJob } from './erase-records.ts'
 import { countRows, erasedTables } from './erase-rows.ts'
+import { untilNoHoursAreKept } from './kept-hours.ts'
 import { createUntilUp } from './until-up.ts'
 
 /** What an erase needs of the write path of its table. */
@@ -84,6 +85,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     await untilUp(shard, job)
     if (job.rowsOf !== 'points') await syncNames?.(shard.number)
     const rows = await whileNoDayExpires(async () => {
+      await untilNoHoursAreKept(shard.exec, () => pause(pauseMs))
       const [table, ...others] = await erasedTables(shard.exec, job.rowsOf)
       const erased = await eraseKeys(shard, table, table.keysOf(job))
       for (const other of others) await eraseSeries(shard, other, job)
@@ -136,6 +138,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     async eraseAgain(rowsOf, series) {
       await atEachShard(shardsWith(rowsOf, shards), shard =>
         whileNoDayExpires(async () => {
+          await untilNoHoursAreKept(shard.exec, () => pause(pauseMs))
           for (const table of await erasedTables(shard.exec, rowsOf)) {
             await eraseReappeared(shard, table, rowsOf, series)
           }

@@ -17,6 +17,7 @@ import type { ExpiringShard } from '../../../lifecycle/retention/retention-shard
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
 import type { Log } from '../../../store/log.ts'
 import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
+import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import { metrics } from '../../../store/tables.ts'
 import { openParts } from '../../support/admin.ts'
 import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
@@ -201,6 +202,43 @@ t.test('a device is erased with the hours of its expired days, while no day expi
     metrics.flatMap(() => [0, 0]),
   )
   t.strictSame(await exec(`SELECT count(temperature) FROM readings ${of}`), [[0]])
+  t.strictSame(await hours(porch, beforeMs * 1000), porchHours, 'others keep theirs')
+})
+
+t.test('an erase waits for hours that are still being kept, by whomever', async t => {
+  const cellar = await addDevice('cellar')
+  await reset()
+  await send(porch)
+  await send(cellar)
+  const retention = await open(t)
+  await until('days have expired', () => retention.state().oldestDayMs === beforeMs)
+  const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
+  t.teardown(() => stations.close())
+  const jobs = createEraseJobs({
+    devices,
+    metrics: registry,
+    stations,
+    ingest: { readings: ingest, points: pointsIngest },
+    store,
+    log: silentLog,
+    whileNoDayExpires: retention.whileNoDayExpires,
+  })
+  t.teardown(() => jobs.close())
+  // As a process left it that was killed while it kept the hours of a day with many readings.
+  const of = `WHERE device = '${cellar.symbol}'`
+  const slow = '(SELECT max(rnd_double()) AS most FROM long_sequence(50000000))'
+  const statement = `INSERT INTO readings_hours (ts, device, temperature_count)
+    SELECT ts, device, cast(1 + most AS LONG) FROM readings_hours CROSS JOIN ${slow} ${of}`
+  const left = client.exec(statement, 120_000).catch(() => undefined)
+  const isRunning = async () =>
+    (await exec("SELECT count() FROM query_activity() WHERE query LIKE 'INSERT INTO readings_hours %'"))[0]?.[0] === 1
+  await until('it runs', isRunning)
+  await jobs.request('cellar', 'test')
+  await until('it is erased', async () => (await jobs.report('cellar'))?.state === 'done')
+  t.equal(await isRunning(), false)
+  await left
+  await untilTableApplied(exec, 'readings_hours', pause)
+  t.strictSame(await exec(`SELECT count(temperature_count) FROM readings_hours ${of}`), [[0]])
   t.strictSame(await hours(porch, beforeMs * 1000), porchHours, 'others keep theirs')
 })
 
