@@ -118,7 +118,7 @@ function startService(dataDirectory: string, onLine: (sentence: string) => void)
 }
 
 function startCluster(config: Config, folder: string, onLine: (sentence: string) => void): DemoService {
-  say('Ten processes start; the first time they also fetch QuestDB and Kafka.')
+  say('Eleven processes start; the first time they also fetch QuestDB and Kafka.')
   return startDemoCluster({ config, folder, brokers: 3, signal: stop.signal, onLine })
 }
 
