@@ -5,8 +5,10 @@
 
 import { lowerBound } from '../lower-bound.ts'
 import { constantStretches } from './cadence-changes.ts'
+import { wallMsOf } from './day-pace.ts'
+import { eventsOf } from './events.ts'
 import { estimateInterval, gapIntervals, measuredRegularity } from './interval-estimate.ts'
-import { irregularGapMs } from './irregular-gap.ts'
+import { irregularGap, type PacedGap } from './irregular-gap.ts'
 
 /** A stretch of time with one expected interval. */
 export interface CadenceStretch {
@@ -26,20 +28,23 @@ export interface Cadence {
   readonly source: 'configured' | 'estimated' | 'default'
   /** The share of intervals within a quarter of a multiple of E (of the shortest usual interval when irregular). */
   readonly regularity: number | null
-  /** G now. */
+  /** G now; the largest of the day where `pacedGap` has it. */
   readonly gapMs: number | null
+  /** G by the moment at which a silence begins, of an irregular device whose hours differ; else null. */
+  readonly pacedGap: PacedGap | null
   /** Ascending, the first from −∞, the last as it is now; one unless E was estimated and changed; none while it is unknown. */
   readonly stretches: readonly CadenceStretch[]
 }
 
 const always = Number.NEGATIVE_INFINITY
 
-/** Of the readings' times, ascending. `configuredMs` null: not configured. */
-export function cadenceOf(timesMs: Float64Array, configuredMs: number | null): Cadence {
+/** Of the readings' times, ascending, of which a burst is one event. `configuredMs` null: not configured. */
+export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cadence {
   if (configuredMs !== null) {
-    const regularity = measuredRegularity(timesMs, configuredMs)
+    const regularity = measuredRegularity(allMs, configuredMs)
     return cadenceFrom('regular', 'configured', regularity, [regularStretch(always, configuredMs)])
   }
+  const timesMs = eventsOf(allMs)
   const changes = constantStretches(timesMs)
   if (changes.length > 1) {
     const stretches = changes.map(({ fromMs, expectedMs }) => regularStretch(fromMs, expectedMs))
@@ -50,8 +55,18 @@ export function cadenceOf(timesMs: Float64Array, configuredMs: number | null): C
   const estimate = estimateInterval(timesMs)
   if (estimate === null) return cadenceFrom('unknown', 'default', null, [])
   const { kind, expectedMs, regularity } = estimate
-  const gapMs = kind === 'regular' ? gapIntervals * expectedMs : irregularGapMs(timesMs)
-  return cadenceFrom(kind, 'estimated', regularity, [{ fromMs: always, expectedMs, gapMs }])
+  if (kind === 'regular') return cadenceFrom(kind, 'estimated', regularity, [regularStretch(always, expectedMs)])
+  const { gapMs, paced } = irregularGap(timesMs)
+  return cadenceFrom(kind, 'estimated', regularity, [{ fromMs: always, expectedMs, gapMs }], paced)
+}
+
+/** G of a silence that begins at this moment; `gapMs`: that of its stretch. */
+export function gapMsAt<Gap extends number | null>(
+  { pacedGap }: Pick<Cadence, 'pacedGap'>,
+  gapMs: Gap,
+  timeMs: number,
+): number | Gap {
+  return pacedGap === null ? gapMs : wallMsOf(pacedGap.gapMs, timeMs, pacedGap.pace)
 }
 
 function regularStretch(fromMs: number, expectedMs: number): CadenceStretch {
@@ -63,9 +78,10 @@ function cadenceFrom(
   source: Cadence['source'],
   regularity: number | null,
   stretches: readonly CadenceStretch[],
+  pacedGap: PacedGap | null = null,
 ): Cadence {
-  const now = stretches.at(-1)
-  return { kind, source, regularity, expectedMs: now?.expectedMs ?? null, gapMs: now?.gapMs ?? null, stretches }
+  const { expectedMs = null, gapMs = null } = stretches.at(-1) ?? {}
+  return { kind, source, regularity, expectedMs, gapMs, pacedGap, stretches }
 }
 
 /** The readings due in [startMs, endMs), a real number; 0 while the interval is unknown. */

@@ -1,7 +1,11 @@
-/** Which share of the readings that were due in a stretch of time came. */
+/**
+ * Which share of a stretch of time is covered by readings: each stands for the interval that follows it, so that an hour counts
+ * the same whatever the interval was then.
+ */
 
 import { lowerBound } from '../lower-bound.ts'
-import { type Cadence, expectedBetween } from './cadence.ts'
+import type { Cadence } from './cadence.ts'
+import { eventsOf } from './events.ts'
 import { thin } from './thinning.ts'
 
 const hourMs = 3_600_000
@@ -13,14 +17,15 @@ export interface Arrivals {
   readonly timesMs: Float64Array
   /**
    * Of a regular device without what comes closer than half an interval to the one before: retries and parts of a burst.
-   * Each stretch of the cadence begins anew, so that its first reading counts. Of others the distinct times.
+   * Each stretch of the cadence begins anew, so that its first reading counts. Of others the distinct times, the first of a
+   * burst.
    */
   readonly thinnedMs: Float64Array
 }
 
 /** Of ascending times. */
 export function arrivalsOf(timesMs: Float64Array, { kind, stretches }: Cadence): Arrivals {
-  if (kind !== 'regular') return { timesMs, thinnedMs: thin(timesMs, 0) }
+  if (kind !== 'regular') return { timesMs, thinnedMs: thin(eventsOf(timesMs), 0) }
   if (stretches.length === 1) return { timesMs, thinnedMs: thin(timesMs, 0.5 * (stretches[0]?.expectedMs ?? 0)) }
   const thinnedMs = new Float64Array(timesMs.length)
   let count = 0
@@ -45,16 +50,28 @@ export function coverageOf(arrivals: Arrivals, startMs: number, endMs: number, c
   return coverageShare(coveredBetween(arrivals, startMs, endMs, cadence), startMs, endMs, cadence)
 }
 
-/** The readings of [startMs, endMs) that count, of an irregular device the hours that have one. */
-export function coveredBetween({ timesMs, thinnedMs }: Arrivals, startMs: number, endMs: number, { kind }: Cadence) {
-  return kind === 'irregular' ? hoursWithData(timesMs, startMs, endMs) : countBetween(thinnedMs, startMs, endMs)
+/** Milliseconds of [startMs, endMs) by the readings in it that count; of an irregular device the hours that have one. */
+export function coveredBetween(
+  arrivals: Arrivals,
+  startMs: number,
+  endMs: number,
+  { kind, stretches }: Cadence,
+): number {
+  if (kind === 'irregular') return hoursWithData(arrivals.timesMs, startMs, endMs)
+  let coveredMs = 0
+  for (const [place, { fromMs, expectedMs }] of stretches.entries()) {
+    const untilMs = stretches[place + 1]?.fromMs ?? Number.POSITIVE_INFINITY
+    const [from, to] = [Math.max(startMs, fromMs), Math.min(endMs, untilMs)]
+    coveredMs += countBetween(arrivals.thinnedMs, from, to) * expectedMs
+  }
+  return coveredMs
 }
 
 /** That as a share of what there could have been. */
-export function coverageShare(covered: number, startMs: number, endMs: number, cadence: Cadence): number | null {
-  if (cadence.kind === 'unknown' || endMs <= startMs) return null
-  if (cadence.kind === 'irregular') return covered / Math.ceil((endMs - startMs) / hourMs)
-  return Math.min(1, covered / expectedBetween(cadence, startMs, endMs))
+export function coverageShare(covered: number, startMs: number, endMs: number, { kind }: Cadence): number | null {
+  if (kind === 'unknown' || endMs <= startMs) return null
+  if (kind === 'irregular') return covered / Math.ceil((endMs - startMs) / hourMs)
+  return Math.min(1, covered / (endMs - startMs))
 }
 
 /** Hours are counted from the start; the last one may be shorter. */

@@ -1,6 +1,6 @@
 /** Whether a device still reports, reckoned per request from what is known of its last reading. */
 
-import type { Cadence } from './cadence.ts'
+import { type Cadence, gapMsAt } from './cadence.ts'
 
 /** What a device without a known interval is measured by. */
 export const expectedDefaultSeconds = 900
@@ -30,8 +30,10 @@ export interface Freshness {
 export function freshnessOf({ lastMs, nowMs, enabled, cadence }: FreshnessInput): Freshness {
   if (lastMs === null) return { state: 'never', age_seconds: null, next_expected_ms: null, clock_skew: false }
   const ageSeconds = ageSecondsOf(lastMs, nowMs)
+  const { kind, expectedMs } = cadence
+  const gapMs = gapMsAt(cadence, cadence.gapMs, lastMs)
   return {
-    state: enabled ? ageStateOf(ageSeconds, ageLimits(cadence)) : 'paused',
+    state: enabled ? ageStateOf(ageSeconds, ageLimits({ kind, expectedMs, gapMs })) : 'paused',
     age_seconds: ageSeconds,
     next_expected_ms: cadence.kind === 'regular' && cadence.expectedMs !== null ? lastMs + cadence.expectedMs : null,
     clock_skew: lastMs - nowMs > skewSecondsMax * 1000,

@@ -1,6 +1,6 @@
 /** The silences of a device: intervals between two readings that are longer than the threshold G of their time. */
 
-import { type Cadence, type CadenceStretch, StretchCursor } from './cadence.ts'
+import { type Cadence, type CadenceStretch, gapMsAt, StretchCursor } from './cadence.ts'
 
 /** A silence that has not ended has no `end_ms`. */
 export interface Gap {
@@ -16,14 +16,15 @@ export interface Gap {
 }
 
 /** Those that have ended: between ascending times, the first of which follows `beforeMs` (NaN: nothing). Oldest first. */
-export function findGaps(timesMs: Float64Array, { kind, stretches }: Cadence, beforeMs = Number.NaN): Gap[] {
+export function findGaps(timesMs: Float64Array, cadence: Cadence, beforeMs = Number.NaN): Gap[] {
+  const { kind, stretches } = cadence
   const gaps: Gap[] = []
   const cursor = new StretchCursor(stretches)
   let lastMs = beforeMs
   for (let index = 0; index < timesMs.length; index++) {
     const timeMs = timesMs[index] as number
-    const stretch = cursor.at(lastMs)
-    if (stretch !== undefined && timeMs - lastMs > stretch.gapMs) {
+    const stretch = Number.isNaN(lastMs) ? undefined : cursor.at(lastMs)
+    if (stretch !== undefined && timeMs - lastMs > gapMsAt(cadence, stretch.gapMs, lastMs)) {
       gaps.push(gapOf(lastMs, timeMs, missedOf(timeMs - lastMs, kind, stretch), false))
     }
     lastMs = timeMs
@@ -32,10 +33,10 @@ export function findGaps(timesMs: Float64Array, { kind, stretches }: Cadence, be
 }
 
 /** The silence since the last reading, or null while that is no gap. */
-export function ongoingGap(lastMs: number, nowMs: number, { kind, stretches }: Cadence): Gap | null {
-  const stretch = stretches.at(-1)
-  if (stretch === undefined || nowMs - lastMs <= stretch.gapMs) return null
-  return gapOf(lastMs, nowMs, missedOf(nowMs - lastMs, kind, stretch), true)
+export function ongoingGap(lastMs: number, nowMs: number, cadence: Cadence): Gap | null {
+  const stretch = cadence.stretches.at(-1)
+  if (stretch === undefined || nowMs - lastMs <= gapMsAt(cadence, stretch.gapMs, lastMs)) return null
+  return gapOf(lastMs, nowMs, missedOf(nowMs - lastMs, cadence.kind, stretch), true)
 }
 
 function missedOf(lengthMs: number, kind: Cadence['kind'], { expectedMs }: CadenceStretch): number | null {

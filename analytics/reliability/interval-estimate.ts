@@ -22,6 +22,8 @@ export const regularityMin = 0.7
 const manyIntervals = 100
 /** An interval this much of the expected one away from a multiple of it is still near it. */
 const nearShare = 0.25
+/** What is longer is near a multiple of anything. */
+const multiplesMax = 10
 
 export interface IntervalEstimate {
   readonly kind: 'regular' | 'irregular'
@@ -63,11 +65,13 @@ export function usualInterval(intervals: Float64Array): number {
   return median(intervals.filter(intervalMs => intervalMs <= shortMs))
 }
 
+/** The share of them near a multiple of `expectedMs`, of at most ten of it. */
 export function regularityOf(intervals: Float64Array, expectedMs: number): number {
   let near = 0
   for (let index = 0; index < intervals.length; index++) {
     const intervalMs = intervals[index] as number
     const multipleMs = Math.round(intervalMs / expectedMs) * expectedMs
+    if (multipleMs > multiplesMax * expectedMs) continue
     if (Math.abs(intervalMs - multipleMs) <= nearShare * expectedMs) near++
   }
   return near / intervals.length

@@ -1,27 +1,58 @@
 /**
  * From which silence on an irregular device has a gap.
  *
- * G = exp(m + z · 1.4826 · MAD), with m the median of the logarithms of the intervals and MAD their median absolute
- * deviation from it: the outlier rule of Leys et al. (Journal of Experimental Social Psychology 49, 2013) on a log
- * scale, since intervals are positive and skewed. Neither median moves with a few outages, as the 99 % quantile does at 50
- * readings a day. z is set for the intervals of a Poisson process without a loss, which are exponential: with 2.42 G is
- * 9.3 mean intervals, which 50 readings a day exceed on one day of 200. Never less than 2.5 medians, the rule of a
- * regular device.
+ * G = exp(m + z·s), with m the median of the logarithms of the intervals and s = (q₉₀ − m)/1.2816, the standard deviation that a
+ * normal upper half would have: only the long side tells which silence is too long. Neither moves with a few outages, as the 99 %
+ * quantile does at 50 readings a day. z = max(2.45, 1.5 + 1.15·s): the longer the tail, the further out a gap begins. For the
+ * intervals of a Poisson process, of which s is 0.94, G is 7.8 mean intervals, which 50 readings a day exceed on one day of 50.
+ * Never less than 2.5 medians, the rule of a regular device.
+ *
+ * Where the hours of the day differ, intervals are measured on a clock that goes at the device's pace, and so is G: at the
+ * end of a busy day a silence may be as long as those of the night.
  */
 
-import { median } from '../summary/quantile.ts'
+import { quantilesInPlace } from '../summary/quantile.ts'
+import { atPace, dayPace, wallMsOf } from './day-pace.ts'
 import { gapIntervals, lastOf, withoutRetries } from './interval-estimate.ts'
 
-/** A day has too few intervals for the median deviation, so thirty days count. */
+const hourMs = 3_600_000
+/** A day has too few intervals for their quantiles, so thirty days count. */
 const windowMs = 30 * 86_400_000
-/** Makes the median absolute deviation of a normal distribution its standard deviation. */
-const normalPerMad = 1.4826
-const deviations = 2.42
+/** The 90 % point of the normal distribution. */
+const normalQuantile90 = 1.2815515655446004
+const deviationsMin = 2.45
+const deviationsBase = 1.5
+const deviationsOfSpread = 1.15
+
+/** G of a device whose hours differ. */
+export interface PacedGap {
+  /** By UTC hour, 1 on average. */
+  readonly pace: readonly number[]
+  /** On the clock that goes at that pace. */
+  readonly gapMs: number
+}
+
+export interface IrregularGap {
+  /** The largest of the day. */
+  readonly gapMs: number
+  /** Null where all hours are alike. */
+  readonly paced: PacedGap | null
+}
 
 /** Of ascending times, of which the last thirty days count; they hold at least one interval. */
-export function irregularGapMs(timesMs: Float64Array): number {
-  const logs = withoutRetries(lastOf(timesMs, windowMs)).map(Math.log)
-  const middle = median(logs)
-  const mad = median(logs.map(log => Math.abs(log - middle)))
-  return Math.max(gapIntervals * Math.exp(middle), Math.exp(middle + deviations * normalPerMad * mad))
+export function irregularGap(timesMs: Float64Array): IrregularGap {
+  const recent = lastOf(timesMs, windowMs)
+  const pace = dayPace(recent)
+  if (pace === null) return { gapMs: gapOf(withoutRetries(recent)), paced: null }
+  const gapMs = gapOf(withoutRetries(atPace(recent, pace)))
+  // Silences are longest from the start of an hour on.
+  const byHour = pace.map((_, hour) => wallMsOf(gapMs, hour * hourMs, pace))
+  return { gapMs: Math.max(...byHour), paced: { pace, gapMs } }
+}
+
+function gapOf(intervals: Float64Array): number {
+  const [middle, high] = quantilesInPlace(intervals.map(Math.log), [0.5, 0.9]) as [number, number]
+  const spread = (high - middle) / normalQuantile90
+  const deviations = Math.max(deviationsMin, deviationsBase + deviationsOfSpread * spread)
+  return Math.max(gapIntervals * Math.exp(middle), Math.exp(middle + deviations * spread))
 }

@@ -1,7 +1,7 @@
 /** How reliably a device reported over one window that ends now. */
 
 import type { LocalDay } from '../time/local-days.ts'
-import { expectedBetween } from './cadence.ts'
+import { type Cadence, expectedBetween } from './cadence.ts'
 import { type Arrivals, countBetween, coverageShare } from './coverage.ts'
 import { downtimeMs, type Gap } from './gaps.ts'
 import {
@@ -75,10 +75,13 @@ export function reliabilityWindow(
   }
 }
 
-interface WindowExtent {
-  readonly name: WindowName
+interface Stretch {
   readonly startMs: number
   readonly endMs: number
+}
+
+interface WindowExtent extends Stretch {
+  readonly name: WindowName
   readonly days: readonly LocalDay[]
 }
 
@@ -94,14 +97,18 @@ function completenessOf(
     const stretch = { startMs: Math.max(day.startMs, startMs), endMs: Math.min(day.endMs, endMs) }
     if (stretch.endMs <= stretch.startMs) continue
     const counts = day.date === firstDate ? firstDay : record.days[day.date]
-    const due = expectedBetween(record.cadence, stretch.startMs, stretch.endMs)
-    const came = coveredUntil(counts === undefined ? 0 : countOf(counts), recent, record, stretch)
-    // A stretch of 2.5 intervals holds two readings or three.
-    completeMs += (Math.min(came, Math.floor(due + rounding) + 1) / due) * (stretch.endMs - stretch.startMs)
+    const coveredMs = coveredUntil(counts === undefined ? 0 : countOf(counts), recent, record, stretch)
+    completeMs += Math.min(coveredMs, coveredMsMax(record.cadence, stretch))
   }
   return Math.min(1, completeMs / (endMs - startMs))
 }
-/** Of a sum of quotients. */
+
+/** A stretch of 2.5 intervals, as they are at its end, holds two readings or three. */
+function coveredMsMax({ stretches }: Cadence, { startMs, endMs }: Stretch): number {
+  const expectedMs = stretches.findLast(({ fromMs }) => fromMs < endMs)?.expectedMs ?? 0
+  return (Math.floor((endMs - startMs) / expectedMs + rounding) + 1) * expectedMs
+}
+/** Of a quotient. */
 const rounding = 1e-9
 
 function downtimeFigures(

@@ -53,7 +53,7 @@ test('a configured interval is taken, with the regularity that was measured', as
   const minutes = timesOf(reference['a minute'] as Case)
   const configured = { kind: 'regular', source: 'configured' }
   const stretches = [{ fromMs: Number.NEGATIVE_INFINITY, expectedMs: 30_000, gapMs: 75_000 }]
-  const figures = { ...configured, expectedMs: 30_000, gapMs: 75_000, stretches }
+  const figures = { ...configured, expectedMs: 30_000, gapMs: 75_000, pacedGap: null, stretches }
   t.strictSame(cadenceOf(minutes, 30_000), { ...figures, regularity: 1 })
   t.equal(cadenceOf(minutes, 90_000).regularity, 0)
   const nothing = cadenceOf(new Float64Array(0), 30_000)
@@ -61,7 +61,7 @@ test('a configured interval is taken, with the regularity that was measured', as
 })
 
 test('with three readings or fewer the interval is unknown', async t => {
-  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null, stretches: [] }
+  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null, pacedGap: null, stretches: [] }
   for (const times of [[], [5], [5, 6], [0, 60_000, 120_000], [7, 7, 7, 7, 7]]) {
     t.strictSame(cadenceOf(Float64Array.from(times), null), unknown, `${times}`)
   }

@@ -63,6 +63,7 @@ function inputOf(found: Case): ReliabilityInput {
     source: 'estimated',
     regularity: 1,
     gapMs: found.gap * 1000,
+    pacedGap: null,
     stretches: [{ fromMs: Number.NEGATIVE_INFINITY, expectedMs: found.expected * 1000, gapMs: found.gap * 1000 }],
   }
   // The request comes in the middle of the minute.

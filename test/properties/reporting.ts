@@ -1,5 +1,6 @@
 /** How often losses, outages and changes of a device's interval are taken for one another. */
 
+import { upperBound } from '../../analytics/lower-bound.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { freshnessOf } from '../../analytics/reliability/freshness.ts'
 import { type Reliability, reliabilityAt } from '../../analytics/reliability/reliability.ts'
@@ -7,6 +8,7 @@ import { recordReliability } from '../../analytics/reliability/reliability-recor
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
+import { burstTimes, busyDayTimes, lognormalTimes } from './worlds.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -56,6 +58,36 @@ const changes = [
   { name: '60 to 300 s', beforeMs: minuteMs, afterMs: 5 * minuteMs },
 ]
 
+const irregulars = [
+  { name: 'a healthy irregular device with 50 readings a day', timesOf: (seed: number) => poisson(50, uniform(seed)) },
+  ...[0.5, 1, 1.5].map(sigma => ({
+    name: `a healthy device with lognormal intervals of σ ${sigma}`,
+    timesOf: (seed: number) => lognormalTimes(startMs, 30, seed, sigma),
+  })),
+  { name: 'a healthy device of bursts', timesOf: (seed: number) => burstTimes(startMs, 30, seed) },
+  {
+    name: 'a device that is busy in the day and quiet at night',
+    timesOf: (seed: number) => busyDayTimes(startMs, 30, seed),
+  },
+]
+
+/** Whether these times, without those of a silence, have it as a gap. */
+function hasGap(times: Float64Array, fromMs: number, lengthMs: number): boolean {
+  const { gaps } = reliabilityOf(times.filter(timeMs => timeMs < fromMs || timeMs >= fromMs + lengthMs))
+  return gaps.some(({ start_ms, end_ms }) => start_ms <= fromMs && (end_ms ?? nowMs) >= fromMs + lengthMs)
+}
+
+/** Of 500 moments, by what is known of all thirty days. */
+function lateShare(times: Float64Array, next: () => number): number {
+  const cadence = cadenceOf(times, null)
+  const moments = Array.from({ length: 500 }, () => startMs + (1 + 28 * next()) * dayMs)
+  const late = moments.filter(timeMs => {
+    const lastMs = times[upperBound(times, timeMs) - 1] ?? null
+    return freshnessOf({ lastMs, nowMs: timeMs, enabled: true, cadence }).state !== 'fresh'
+  })
+  return late.length / moments.length
+}
+
 export const reportingProperties: readonly Property[] = [
   ...changes.map(({ name, beforeMs, afterMs }) => ({
     name: `no gap, no invalid day and uptime 1 in a change from ${name} without a loss`,
@@ -86,6 +118,18 @@ export const reportingProperties: readonly Property[] = [
       return gaps_total === 1 && isDown(uptime) && isDown(completeness)
     },
   },
+  ...changes.map(({ name, beforeMs, afterMs }) => ({
+    name: `completeness within 0.01 of the truth in a change from ${name} at which an outage of two days begins`,
+    atLeast: 1,
+    shortRuns: 5,
+    run: (seed: number) => {
+      const next = uniform(seed)
+      const change = moment(next)
+      const times = [...regular(beforeMs, startMs, change, next), ...regular(afterMs, change + 2 * dayMs, nowMs, next)]
+      const { completeness } = reliabilityOf(Float64Array.from(times)).windows['30d']
+      return completeness !== null && Math.abs(completeness - 28 / 30) <= 0.01
+    },
+  })),
   {
     name: 'another interval than a minute where 80 % of the readings of a month are lost',
     atMost: 0.005,
@@ -98,37 +142,40 @@ export const reportingProperties: readonly Property[] = [
     },
   },
   {
-    name: 'six silent hours are a gap of an irregular device with 50 readings a day',
-    atLeast: 0.95,
+    name: 'bursts of five readings every two hours have that interval, and nothing missing',
+    atLeast: 1,
     run: seed => {
-      const next = uniform(seed)
-      const outage = moment(next)
-      const isUp = (timeMs: number) => timeMs < outage || timeMs >= outage + 6 * hourMs
-      const { gaps } = reliabilityOf(poisson(50, next).filter(isUp))
-      return gaps.some(({ start_ms, end_ms }) => start_ms <= outage && (end_ms ?? nowMs) >= outage + 6 * hourMs)
+      const times = burstTimes(startMs, 30, seed)
+      const { kind, expectedMs } = cadenceOf(times, null)
+      const { completeness } = reliabilityOf(times).windows['30d']
+      const isWhole = completeness === null || completeness > 0.95
+      return kind !== 'unknown' && Math.abs((expectedMs ?? 0) - 2 * hourMs) <= 0.2 * hourMs && isWhole
     },
   },
   {
-    name: 'a day with a false gap of an irregular device with 50 readings a day',
+    name: 'six silent hours are a gap of an irregular device with 50 readings a day',
+    atLeast: 0.95,
+    run: seed => hasGap(poisson(50, uniform(seed)), moment(uniform(7919 * seed)), 6 * hourMs),
+  },
+  {
+    name: 'six silent hours are a gap of an irregular device that is busy in the day, in its day',
+    atLeast: 0.95,
+    run: seed => {
+      const day = 5 + Math.floor(20 * uniform(7919 * seed)())
+      return hasGap(busyDayTimes(startMs, 30, seed), startMs + day * dayMs + 9 * hourMs, 6 * hourMs)
+    },
+  },
+  {
+    name: `a day with a false gap of ${irregulars[0]?.name}`,
     atMost: 0.05,
     run: seed => {
       const { gaps } = reliabilityOf(poisson(50, uniform(seed)))
       return new Set(gaps.map(gap => Math.floor(gap.start_ms / dayMs))).size / 30
     },
   },
-  {
-    name: 'the time that a healthy irregular device with 50 readings a day is late or worse',
+  ...irregulars.map(({ name, timesOf }) => ({
+    name: `the time that ${name} is late or worse`,
     atMost: 0.02,
-    run: seed => {
-      const next = uniform(seed)
-      const times = poisson(50, next)
-      const cadence = cadenceOf(times, null)
-      const moments = Array.from({ length: 500 }, () => startMs + (1 + 28 * next()) * dayMs)
-      const late = moments.filter(timeMs => {
-        const lastMs = times.findLast(time => time <= timeMs) ?? null
-        return freshnessOf({ lastMs, nowMs: timeMs, enabled: true, cadence }).state !== 'fresh'
-      })
-      return late.length / moments.length
-    },
-  },
+    run: (seed: number) => lateShare(timesOf(seed), uniform(7919 * seed)),
+  })),
 ]

@@ -1,0 +1,51 @@
+/**
+ * The events that a device reports: one that sends several readings a few seconds apart, and then is silent for hours, has an
+ * interval of hours. Its readings are thinned to the first of each burst before an interval is estimated.
+ */
+
+import { median } from '../summary/quantile.ts'
+import { differences, thin } from './thinning.ts'
+
+/** Of the median interval: what is longer may be between two bursts. */
+const longShare = 10
+/** So many of these, and such a share of all intervals and of their time, make bursts. Random intervals have not both. */
+const longMin = 5
+const longCountShareMin = 0.01
+const longTimeShareMin = 0.8
+/** Of the interval that half of the time is in: what is closer is one event. */
+const eventShare = 0.1
+
+/** Ascending times; the same ones where there are no bursts. */
+export function eventsOf(timesMs: Float64Array): Float64Array {
+  const intervals = differences(thin(timesMs, 0))
+  return isBursty(intervals) ? thin(timesMs, eventShare * timeWeightedMedian(intervals)) : timesMs
+}
+
+function isBursty(intervals: Float64Array): boolean {
+  if (intervals.length < longMin) return false
+  const longMs = longShare * median(intervals)
+  let longCount = 0
+  let longTime = 0
+  let time = 0
+  for (let index = 0; index < intervals.length; index++) {
+    const intervalMs = intervals[index] as number
+    time += intervalMs
+    if (intervalMs <= longMs) continue
+    longCount++
+    longTime += intervalMs
+  }
+  const isOften = longCount >= longMin && longCount >= longCountShareMin * intervals.length
+  return isOften && longTime >= longTimeShareMin * time
+}
+
+/** The interval in which a random moment lies is longer than this as often as not. */
+function timeWeightedMedian(intervals: Float64Array): number {
+  const sorted = intervals.toSorted()
+  const half = sorted.reduce((sum, intervalMs) => sum + intervalMs, 0) / 2
+  let sum = 0
+  for (let index = 0; index < sorted.length; index++) {
+    sum += sorted[index] as number
+    if (sum >= half) return sorted[index] as number
+  }
+  return 0
+}
