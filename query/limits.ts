@@ -30,7 +30,7 @@ export interface QueryLimits {
   readonly insightsMs: number
   /** As `staleMs`, for the insights. */
   readonly insightsStaleMs: number
-  /** The largest fleet with insights, in devices. The means of one take 720 bytes. */
+  /** The largest fleet with insights, in devices. The means of one take up to 1,200 bytes. */
   readonly insightsDevicesMax: number
   /** Up to so many, hours that the view lacks come from raw readings. */
   readonly insightsRawDevicesMax: number

@@ -1,55 +1,75 @@
 /** The insights of a fleet, computed from means: batteries that run out, and outliers among the devices. */
 
-import { batteryState } from '../../analytics/battery/battery-state.ts'
+import { type BatteryState, batteryState } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
-import { findOutliers } from '../../analytics/fleet/outliers.ts'
+import { noDetails } from '../../analytics/findings/finding.ts'
+import { fleetChanges } from '../../analytics/fleet/changes.ts'
+import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { batteryFindings, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
+import { batteryFindings, type DeviceFinding, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import { type BatteryInsight, type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
 
 /** Stretches of 24 hours; the last one is the most recent. */
 export const days = 30
-/** Of the last 24 hours. A device is compared only with a value in each of them: a part of a day is biased by the daily cycle. */
-export const quarters = 4
+/** Stretches of six hours of which the last ones are the last 24 hours. */
+export const comparedQuarters = comparedDays * quartersPerDay
 /** In order of preference: a charge needs no type of battery. */
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
+export type ComparedMetric = (typeof comparedMetrics)[number]
+/** In percent. */
+const emptyCharge = 5
+/** The ones that have changed most. */
+const outliersMax = 3
 
-/** Twice the tolerance of common sensors: two good ones may differ by that much; see docs/statistics.md. */
-const differenceMin = { temperature: 1, humidity: 6, pressure: 2 }
+/** Four times the tolerance of common sensors; see docs/statistics.md. */
+const differenceMin = { temperature: 2, humidity: 12, pressure: 4 } satisfies Record<ComparedMetric, number>
 
 interface FleetMeans {
   readonly fleet: readonly InsightsEntry[]
   /** Of `days` days and `batteryMetrics`. */
   readonly batteries: MeansTable
-  /** Of `quarters` of the last day and `comparedMetrics`. */
-  readonly lastDay: MeansTable
+  /** Of all metrics. */
+  readonly outliers: readonly OutlierInsight[]
   readonly generatedAtMs: number
   readonly local: LocalTime
 }
 
 const dayMs = 86_400_000
 
-export function buildInsights({ fleet, batteries, lastDay, generatedAtMs, local }: FleetMeans): Insights {
-  const batteriesLeft = fleet.flatMap((entry, place) => batteryOf(entry, place, batteries) ?? [])
-  const outliers = comparedMetrics.flatMap((_, metric) => outliersOf(fleet, metric, lastDay))
+export function buildInsights({ fleet, batteries, outliers, generatedAtMs, local }: FleetMeans): Insights {
+  const states = fleet.flatMap((entry, place) => batteryOf(entry, place, batteries) ?? [])
+  const batteriesLeft = states.flatMap(batteryInsight)
+  const unlike = outliers.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score))
+  const listed = unlike.slice(0, outliersMax)
   batteriesLeft.sort((a, b) => a.days_left - b.days_left)
-  outliers.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
   const sinceMs = generatedAtMs - dayMs
-  const found = [...batteryFindings(batteriesLeft, sinceMs), ...outlierFindings(outliers, sinceMs)]
+  const found = [
+    ...batteryFindings(batteriesLeft, sinceMs),
+    ...states.flatMap(state => levelFinding(state, generatedAtMs)),
+    ...outlierFindings(listed, sinceMs),
+  ]
   return {
     generated_at: generatedAtMs,
     ...fleetFindings(found, local),
     batteries: batteriesLeft.slice(0, insightsMax),
     batteries_total: batteriesLeft.length,
-    outliers: outliers.slice(0, insightsMax),
-    outliers_total: outliers.length,
+    outliers: listed,
+    outliers_total: unlike.length,
   }
 }
 
-function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): BatteryInsight | undefined {
+interface KnownBattery {
+  readonly device: string
+  readonly metric: BatteryInsight['metric']
+  readonly state: BatteryState
+  /** Since the middle of the last day with values, which its mean is of. */
+  readonly sinceDays: number
+}
+
+function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): KnownBattery | undefined {
   const charge = meansOf(place, 0, table)
   const isCharge = charge.length > 0
   const means = isCharge ? charge : meansOf(place, 1, table)
@@ -58,18 +78,35 @@ function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): Batt
   if (last === undefined || last.day < days - 2) return undefined
   const { batteryType: type, batteryCells: cells } = entry
   const state = batteryState(means, { kind: isCharge ? 'charge' : 'voltage', type, cells })
-  if (state?.kind !== 'days') return undefined
-  // Its mean is that of its middle.
-  const sinceDays = days - 0.5 - last.day
+  if (state === undefined) return undefined
+  return { device: entry.name, metric: batteryMetrics[isCharge ? 0 : 1], state, sinceDays: days - 0.5 - last.day }
+}
+
+function batteryInsight({ device, metric, state, sinceDays }: KnownBattery): BatteryInsight[] {
+  if (state.kind !== 'days') return []
   const left = (value: number) => rounded(Math.max(0, value - sinceDays), 1)
-  return {
-    device: entry.name,
-    days_left: left(state.daysLeft),
-    low: left(state.low),
-    high: left(state.high),
-    metric: batteryMetrics[isCharge ? 0 : 1],
-    percent_per_day: Number(state.perDay.toPrecision(4)),
-  }
+  const interval = { days_left: left(state.daysLeft), low: left(state.low), high: left(state.high) }
+  return [{ device, ...interval, metric, percent_per_day: Number(state.perDay.toPrecision(4)) }]
+}
+
+/** Where no date can be told. */
+function levelFinding({ device, metric, state }: KnownBattery, nowMs: number): DeviceFinding[] {
+  if (state.kind !== 'level') return []
+  const { value, alarmBelow, sinceDay } = state
+  const isEmpty = metric === 'battery_percentage' && value <= emptyCharge
+  const sinceMs = nowMs - (days - sinceDay) * dayMs
+  const told = { value: rounded(value, 3), expected: alarmBelow === null ? null : ([alarmBelow, null] as const) }
+  return [
+    {
+      ...noDetails,
+      device,
+      code: 'battery_level',
+      severity: isEmpty ? 'critical' : 'warning',
+      metric,
+      sinceMs,
+      ...told,
+    },
+  ]
 }
 
 function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] {
@@ -78,26 +115,19 @@ function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] 
   )
 }
 
-function outliersOf(fleet: readonly InsightsEntry[], index: number, table: MeansTable): OutlierInsight[] {
-  const metric = comparedMetrics[index] as (typeof comparedMetrics)[number]
-  const compared = fleet
-    .map(({ name }, place) => ({ name, value: meanOfDay(place, index, table) }))
-    .filter(({ value }) => !Number.isNaN(value))
-  const found = findOutliers(compared.map(({ value }) => value))
-  if (found === undefined) return []
-  return found.outliers.flatMap(({ index: at, score }) => {
-    const one = compared[at]
-    if (one === undefined || Math.abs(one.value - found.median) < differenceMin[metric]) return []
-    const statistics = { value: rounded(one.value, 2), median: rounded(found.median, 2), score: rounded(score, 2) }
-    return { device: one.name, metric, ...statistics }
+/** Of a metric: `table` has its means of `comparedQuarters`, at a place among the metrics that it has. Largest score first. */
+export function outliersOf(
+  fleet: readonly InsightsEntry[],
+  metric: ComparedMetric,
+  table: Pick<MeansTable, 'mean'>,
+  place: number,
+): OutlierInsight[] {
+  const means = { devices: fleet.length, mean: (device: number, quarter: number) => table.mean(device, quarter, place) }
+  const options = { tagsOf: (device: number) => fleet[device]?.tags ?? [], differenceMin: differenceMin[metric] }
+  return fleetChanges(means, options).map(({ device, value, expected, score }) => {
+    const figures = { value: rounded(value, 2), median: rounded(expected, 2), score: rounded(score, 2) }
+    return { device: fleet[device]?.name ?? '', metric, ...figures }
   })
-}
-
-/** NaN when a quarter of the day has no value. */
-function meanOfDay(place: number, metric: number, table: MeansTable): number {
-  let sum = 0
-  for (let quarter = 0; quarter < quarters; quarter++) sum += table.mean(place, quarter, metric)
-  return sum / quarters
 }
 
 function rounded(value: number, decimals: number): number {

@@ -1,13 +1,22 @@
 /** Reads the hours of the whole fleet for what they tell of it: 30 stretches of 24 hours that end at the last full hour. */
 
+import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
 import type { Metric } from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
+import type { OutlierInsight } from '../shapes/insights.ts'
 import type { ShardReads } from '../shards/shard-reads.ts'
 import type { InsightsQuery } from '../task.ts'
-import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from './insights-answer.ts'
+import {
+  batteryMetrics,
+  buildInsights,
+  comparedMetrics,
+  comparedQuarters,
+  days,
+  outliersOf,
+} from './insights-answer.ts'
 import { MeansTable } from './means-table.ts'
 
 interface Context {
@@ -19,6 +28,8 @@ interface Context {
 
 const hourUs = 3_600_000_000
 const dayUs = 24 * hourUs
+/** Of more, each metric is read by itself: the means of one take 600 bytes a device. */
+const devicesAtOnceMax = 20_000
 
 export async function answerInsights(
   { narrowed, nowUs, shards }: InsightsQuery,
@@ -54,6 +65,14 @@ export async function answerInsights(
   }
 
   const batteries = await readMeans(batteryMetrics, days, dayUs)
-  const lastDay = await readMeans(comparedMetrics, quarters, dayUs / quarters)
-  return JSON.stringify(buildInsights({ fleet, batteries, lastDay, generatedAtMs: nowUs / 1000, local: context.local }))
+  const outliers: OutlierInsight[] = []
+  const atOnce = fleet.length > devicesAtOnceMax ? 1 : comparedMetrics.length
+  for (let from = 0; from < comparedMetrics.length; from += atOnce) {
+    const some = comparedMetrics.slice(from, from + atOnce)
+    const table = await readMeans(some, comparedQuarters, dayUs / quartersPerDay)
+    for (const [place, metric] of some.entries()) outliers.push(...outliersOf(fleet, metric, table, place))
+  }
+  return JSON.stringify(
+    buildInsights({ fleet, batteries, outliers, generatedAtMs: nowUs / 1000, local: context.local }),
+  )
 }

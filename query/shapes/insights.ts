@@ -26,8 +26,8 @@ const OutlierInsight = z.strictObject({
   device: z.string(),
   metric: z.enum(['temperature', 'humidity', 'pressure']),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
-  median: z.number().meta({ description: 'Of all devices that the reader may read.' }),
-  score: z.number().meta({ description: 'The modified z-score: beyond 3.5 or -3.5.' }),
+  median: z.number().meta({ description: 'What it would be, had the device changed as those like it did.' }),
+  score: z.number().meta({ description: 'The difference in units of its usual size: beyond 5.5 or -5.5.' }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
 

@@ -4,7 +4,13 @@ import t from 'tap'
 import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
-import { batteryMetrics, buildInsights, comparedMetrics, days, quarters } from '../../query/answers/insights-answer.ts'
+import {
+  batteryMetrics,
+  buildInsights,
+  comparedQuarters,
+  days,
+  outliersOf,
+} from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
@@ -26,24 +32,25 @@ interface MadeDevice {
   readonly charge?: (day: number) => number | undefined
   readonly voltage?: (day: number) => number | undefined
   readonly type?: CellType
-  /** Of the quarters of the last day. */
+  /** Of the quarters of the last day; before it, it is 20. */
   readonly temperature?: number | readonly (number | undefined)[]
 }
 
 function insightsOf(devices: Record<string, MadeDevice>): Insights {
   const made = Object.values(devices)
   const batteries = new MeansTable(made.length, days, batteryMetrics.length)
-  const lastDay = new MeansTable(made.length, quarters, comparedMetrics.length)
+  const quarters = new MeansTable(made.length, comparedQuarters, 1)
   for (const [place, device] of made.entries()) {
     addBattery(batteries, place, device)
-    addTemperature(lastDay, place, device)
+    addTemperature(quarters, place, device)
   }
   const fleet = Object.entries(devices).map(([name, { type = null }]) => {
     return { symbol: name, name, tags: [], batteryType: type, batteryCells: null }
   })
+  const outliers = outliersOf(fleet, 'temperature', quarters, 0)
   return validated(
     Insights,
-    buildInsights({ fleet, batteries, lastDay, generatedAtMs: 1, local: createLocalTime('UTC') }),
+    buildInsights({ fleet, batteries, outliers, generatedAtMs: 1, local: createLocalTime('UTC') }),
   )
 }
 
@@ -57,9 +64,10 @@ function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeD
 }
 
 function addTemperature(table: MeansTable, place: number, { temperature }: MadeDevice): void {
-  for (let quarter = 0; quarter < quarters; quarter++) {
-    const value = typeof temperature === 'number' ? temperature : temperature?.[quarter]
-    if (value !== undefined) table.add(place, quarter, 0, (1 + quarter) * value, 1 + quarter)
+  for (let quarter = 0; quarter < comparedQuarters; quarter++) {
+    const ofLastDay = quarter - comparedQuarters + 4
+    const value = ofLastDay < 0 ? 20 : typeof temperature === 'number' ? temperature : temperature?.[ofLastDay]
+    if (value !== undefined) table.add(place, quarter, 0, (1 + (quarter % 4)) * value, 1 + (quarter % 4))
   }
 }
 
@@ -103,7 +111,7 @@ t.test('the most unlike is first, and a difference below that of sensors is none
       ['warm', 1],
     ],
   )
-  t.match(outliers[0], { metric: 'temperature', value: -8, median: 20.1 })
+  t.match(outliers[0], { metric: 'temperature', value: -8, median: 20 })
 })
 
 t.test('who has no value in a quarter of the day is not compared', async t => {
@@ -113,16 +121,16 @@ t.test('who has no value in a quarter of the day is not compared', async t => {
   })
   t.strictSame(insightsOf(fleet([5, 5, undefined, undefined])).outliers, [])
   // The quarters count alike, however many hours of them have values.
-  t.match(insightsOf(fleet([5, 5, 6, 8])).outliers, [{ device: 'half', value: 6, median: 20.9 }])
+  t.match(insightsOf(fleet([5, 5, 6, 8])).outliers, [{ device: 'half', value: 6, median: 20 }])
 })
 
-t.test('nothing is told of a fleet of seven, of one that is all the same, and of none', async t => {
-  const seven = Object.fromEntries([1, 2, 3, 4, 5, 6, 90].map(value => [`d${value}`, { temperature: value }]))
-  t.strictSame(insightsOf(seven).outliers, [])
-  const same = Object.fromEntries(
-    [20, 20, 20, 20, 20, 20, 20, 90].map((value, at) => [`d${at}`, { temperature: value }]),
-  )
-  t.strictSame(insightsOf(same).outliers, [])
+t.test('nothing is told when the world has changed, and of a fleet of none', async t => {
+  const fleet = (temperatures: number[]) =>
+    insightsOf(Object.fromEntries(temperatures.map((temperature, at) => [`d${at}`, { temperature }])))
+  t.strictSame(fleet([1, 2, 3, 4, 5, 6, 90]).outliers, [])
+  t.match(fleet([20, 20, 20, 20, 20, 20, 20, 90]).outliers, [{ device: 'd7', value: 90 }])
+  const changed = fleet([...Array.from({ length: 30 }, () => 20), 26, 25, 24, 23])
+  t.strictSame([changed.outliers.map(({ device }) => device), changed.outliers_total], [['d30', 'd31', 'd32'], 4])
   const nothing = {
     generated_at: 1,
     findings: [],
@@ -133,6 +141,22 @@ t.test('nothing is told of a fleet of seven, of one that is all the same, and of
     outliers_total: 0,
   }
   t.strictSame(insightsOf({}), nothing)
+})
+
+t.test('where no date can be told, a low battery is a finding', async t => {
+  const { batteries, findings } = insightsOf({
+    untyped: { voltage: day => (day < 28 ? 3.9 : 3.6) },
+    empty: { charge: () => 4 },
+    typed: { type: 'coin', voltage: () => 2.4 },
+    full: { type: 'coin', voltage: () => 2.95 },
+  })
+  t.strictSame(batteries, [])
+  const told = findings.map(({ device, code, severity, metric, value }) => [device, code, severity, metric, value])
+  t.strictSame(told, [
+    ['empty', 'battery_level', 'critical', 'battery_percentage', 4],
+    ['untyped', 'battery_level', 'warning', 'battery_voltage', 3.6],
+    ['typed', 'battery_level', 'warning', 'battery_voltage', 2.4],
+  ])
 })
 
 t.test('a fall of next to nothing is none', async t => {

@@ -251,7 +251,7 @@ t.test('batteries that run out, and devices unlike the others', async t => {
     const day = 29 - Math.floor(index / 4)
     const stable = names.map((name, at) => `${name},${time},${20 + at / 10},50,1000,,${80 + (day % 2)}`)
     // At 30.5 on the last day: 61 days at half a percent each.
-    const ending = ['Barn', 'Gone'].map(name => `${name},${time},31,50,1000,,${45 - day / 2}`)
+    const ending = ['Barn', 'Gone'].map(name => `${name},${time},${index < 4 ? 31 : 20},50,1000,,${45 - day / 2}`)
     return [...stable, ...ending].join('\n')
   })
   await first.import(

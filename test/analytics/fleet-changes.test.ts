@@ -1,0 +1,96 @@
+/** Devices that have changed as those like them have not, in small fleets written out. */
+
+import { median, medianAbsoluteDeviation } from 'simple-statistics'
+import { test } from 'tap'
+import { fleetChanges } from '../../analytics/fleet/changes.ts'
+import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
+import { uniform } from './series.ts'
+
+const quarters = comparedDays * quartersPerDay
+const lastDay = quarters - quartersPerDay
+
+interface Device {
+  mean: (quarter: number) => number
+  tags?: readonly string[]
+}
+
+function listed(devices: readonly Device[], differenceMin: number | null = 2) {
+  const table = {
+    devices: devices.length,
+    mean: (device: number, quarter: number) => devices[device]?.mean(quarter) ?? 0,
+  }
+  return fleetChanges(table, { tagsOf: device => devices[device]?.tags ?? [], differenceMin })
+}
+
+/** A day, and a weather of its own for each seed. */
+function weather(seed: number): (quarter: number) => number {
+  const next = uniform(seed)
+  const days = Array.from({ length: comparedDays }, () => 8 * next() - 4)
+  return quarter => 15 + 3 * (quarter % quartersPerDay) + (days[Math.floor(quarter / quartersPerDay)] as number)
+}
+
+function withNoise(mean: (quarter: number) => number, seed: number, more = 0): Device['mean'] {
+  const next = uniform(seed)
+  const noise = Array.from({ length: quarters }, () => 0.4 * next() - 0.2)
+  return quarter => mean(quarter) + (noise[quarter] as number) + (quarter >= lastDay ? more : 0)
+}
+
+test('one that has warmed is found among those that correlate, whatever their levels', async t => {
+  const shared = weather(1)
+  const devices = Array.from({ length: 8 }, (_, at) => ({
+    mean: withNoise(q => shared(q) + 7 * at, 10 + at, at === 3 ? 5 : 0),
+  }))
+  const [first, ...others] = listed(devices)
+  t.strictSame([first?.device, others], [3, []])
+  t.ok(Math.abs((first?.value ?? 0) - (first?.expected ?? 0) - 5) < 0.3, JSON.stringify(first))
+})
+
+test('a change of the weather is no change of a device, also of one that follows it by half', async t => {
+  const shared = (quarter: number) => weather(2)(quarter) - (quarter >= lastDay ? 8 : 0)
+  const half = (quarter: number) => 15 + (shared(quarter) - 15) / 2
+  const devices = Array.from({ length: 8 }, (_, at) => ({ mean: withNoise(at < 2 ? half : shared, 20 + at) }))
+  t.strictSame(listed(devices), [])
+})
+
+test('a tag says who is alike, where there are five of it', async t => {
+  const tagged = (at: number, tags: string[], more = 0) => ({ mean: withNoise(weather(30 + at), 40 + at, more), tags })
+  // Each has a weather of its own: only the tag tells that all of one room have warmed.
+  const room = Array.from({ length: 6 }, (_, at) => tagged(at, ['room:1', 'site:a'], 20))
+  t.strictSame(listed(room), [])
+  const four = [...room.slice(0, 4), ...Array.from({ length: 30 }, (_, at) => tagged(50 + at, []))]
+  t.equal(listed(four).length, 4, 'four are no group, and few of those that have nothing in common')
+})
+
+test('a fleet of others that has changed is the world', async t => {
+  const alone = (at: number, more: number) => ({ mean: withNoise(() => 20, 60 + at, more) })
+  t.equal(listed(Array.from({ length: 20 }, (_, at) => alone(at, at < 4 ? 5 : 0))).length, 4)
+  t.strictSame(listed(Array.from({ length: 20 }, (_, at) => alone(at, at < 5 ? 5 : 0))), [])
+})
+
+test('a device without the whole last day, or with few days before it, is not compared', async t => {
+  const steady = withNoise(() => 20, 80, 9)
+  const without = (isMissing: (quarter: number) => boolean) =>
+    listed([{ mean: q => (isMissing(q) ? Number.NaN : steady(q)) }])
+  t.equal(without(() => false).length, 1)
+  t.strictSame(
+    without(quarter => quarter === lastDay),
+    [],
+  )
+  t.equal(without(quarter => quarter < 4 * quartersPerDay).length, 1, 'ten days')
+  t.strictSame(
+    without(quarter => quarter < 4 * quartersPerDay + 1),
+    [],
+  )
+})
+
+test('without a least difference it is three of the usual deviations, and of a constant nothing', async t => {
+  t.equal(listed([{ mean: withNoise(() => 400, 90, 5) }], null).length, 1)
+  t.strictSame(listed([{ mean: quarter => (quarter >= lastDay ? 1 : 0) }], null), [])
+  t.equal(listed([{ mean: quarter => (quarter >= lastDay ? 5 : 0) }]).length, 1)
+})
+
+test('the library has the median and the deviation of numpy and scipy', async t => {
+  const values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3]
+  t.equal(median(values), 2.45)
+  t.ok(Math.abs(medianAbsoluteDeviation(values) - 0.15) < 1e-12)
+})

@@ -1,0 +1,244 @@
+/** What is said of made fleets: nothing where all are well, and the broken device first. */
+
+import { type FleetOptions, fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
+import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
+import { uniform } from '../analytics/series.ts'
+import type { Property } from './property.ts'
+
+const devices = 200
+const quarters = comparedDays * quartersPerDay
+const brokenBy = 5
+
+type Metric = 'temperature' | 'humidity' | 'pressure'
+const differencesMin = { temperature: 2, humidity: 12, pressure: 4 } satisfies Record<Metric, number>
+const metrics = Object.keys(differencesMin) as Metric[]
+
+class Random {
+  readonly next: () => number
+
+  constructor(seed: number) {
+    this.next = uniform(seed)
+  }
+
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next())
+  }
+
+  between(from: number, to: number): number {
+    return from + (to - from) * this.next()
+  }
+
+  /** A stationary AR(1) of this standard deviation, a value every six hours. */
+  memory(phi: number, deviation: number): Float64Array {
+    const values = new Float64Array(quarters)
+    let value = this.normal()
+    for (let at = 0; at < quarters; at++) {
+      values[at] = deviation * value
+      value = phi * value + Math.sqrt(1 - phi * phi) * this.normal()
+    }
+    return values
+  }
+}
+
+/** Of a place, as differences from its climate. */
+type Weather = Record<Metric, Float64Array>
+
+function weatherOf(random: Random, front: number): Weather {
+  const fast = random.memory(0.53, 1.5)
+  const slow = random.memory(0.97, 3)
+  const temperature = slow.map((value, at) => value + (fast[at] as number))
+  const own = random.memory(0.7, 6)
+  const humidity = temperature.map((value, at) => -1.5 * value + (own[at] as number))
+  const weather = { temperature, humidity, pressure: random.memory(0.95, 7) }
+  addFront(weather, front)
+  return weather
+}
+
+/** The air is colder, damper and lighter from the middle of the last day on. */
+function addFront(weather: Weather, front: number): void {
+  const steps = { temperature: -8, humidity: 20, pressure: -12 }
+  for (const metric of metrics) {
+    for (const [at, share] of [0.3, 0.7, 1, 1].entries()) {
+      const place = quarters - quartersPerDay + at
+      weather[metric][place] = (weather[metric][place] as number) + front * share * steps[metric]
+    }
+  }
+}
+
+const noise = { temperature: 0.1, humidity: 0.6, pressure: 0.1 }
+const daySwing = { temperature: 4, humidity: 10, pressure: 0.5 }
+
+interface Made {
+  readonly level: Record<Metric, number>
+  /** What it follows, and how much of it. */
+  readonly follows: readonly (readonly [Weather, Record<Metric, number>])[]
+  /** Its own, by the standard deviation, with a memory. */
+  readonly own: Record<Metric, number>
+  readonly tags: readonly string[]
+  readonly defrosts?: boolean
+}
+
+interface Fleet {
+  readonly tags: readonly (readonly string[])[]
+  readonly values: Record<Metric, Float64Array[]>
+}
+
+const whole = { temperature: 1, humidity: 1, pressure: 1 }
+const gains = (temperature: number, humidity = temperature) => ({ temperature, humidity, pressure: 1 })
+
+function fleetOf(random: Random, made: readonly Made[]): Fleet {
+  const values = { temperature: [], humidity: [], pressure: [] } as Record<Metric, Float64Array[]>
+  for (const one of made) for (const metric of metrics) values[metric].push(seriesOf(random, one, metric))
+  return { tags: made.map(({ tags }) => tags), values }
+}
+
+function seriesOf(random: Random, { level, follows, own, defrosts = false }: Made, metric: Metric): Float64Array {
+  const wander = random.memory(0.7, own[metric])
+  const swing = daySwing[metric] * random.between(0.2, 1)
+  return wander.map((value, at) => {
+    const ofOthers = follows.reduce((sum, [weather, gain]) => sum + gain[metric] * (weather[metric][at] as number), 0)
+    const ofDay = swing * Math.sin((2 * Math.PI * at) / quartersPerDay)
+    // Doors are opened more on some days; each defrost is told in a quarter.
+    const ofDoors = defrosts && metric === 'temperature' ? 0.4 * Math.exp(0.6 * random.normal()) + (at % 2) * 0.5 : 0
+    return level[metric] + ofOthers + ofDay + value + ofDoors + noise[metric] * random.normal()
+  })
+}
+
+function levelOf(random: Random, temperature: number, humidity: number, height = 0) {
+  return {
+    temperature: temperature + random.normal(),
+    humidity: humidity + 3 * random.normal(),
+    pressure: 1013 - height / 8 + 0.5 * random.normal(),
+  }
+}
+
+function many(count: number, one: (index: number) => Made): Made[] {
+  return Array.from({ length: count }, (_, index) => one(index))
+}
+
+function outdoors(random: Random, weather: Weather, tag: string, own = 0.5): Made {
+  const gain = random.between(0.8, 1.2)
+  const follows = [[weather, gains(gain)]] as const
+  return { level: levelOf(random, 12, 70), follows, own: { temperature: own, humidity: 3, pressure: 0.2 }, tags: [tag] }
+}
+
+/** A room follows its building, which follows the weather a little. */
+function indoors(random: Random, weather: Weather, building: Weather, tag: string): Made {
+  const follows = [
+    [weather, { ...gains(random.between(0.02, 0.12)), pressure: 1 }],
+    [building, { ...gains(random.between(0.5, 1)), pressure: 0 }],
+  ] as const
+  const own = { temperature: random.between(0.2, 0.6), humidity: random.between(1, 3), pressure: 0.1 }
+  return { level: levelOf(random, 21, 45), follows, own, tags: [tag] }
+}
+
+/** The air of a building, as rooms have it in common. */
+function buildingOf(random: Random): Weather {
+  return { temperature: random.memory(0.8, 0.6), humidity: random.memory(0.8, 4), pressure: new Float64Array(quarters) }
+}
+
+const worlds: Record<string, (random: Random, front: number) => Made[]> = {
+  'in one room': (random, front) => {
+    const [weather, room] = [weatherOf(random, front), buildingOf(random)]
+    const follows = [
+      [weather, { ...gains(0.08), pressure: 1 }],
+      [room, { ...whole, pressure: 0 }],
+    ] as const
+    const own = { temperature: 0.1, humidity: 0.8, pressure: 0.1 }
+    return many(devices, () => ({ level: levelOf(random, 21, 45), follows, own, tags: ['room:1'] }))
+  },
+  'in a building': (random, front) => {
+    const [weather, building] = [weatherOf(random, front), buildingOf(random)]
+    return many(devices, index => indoors(random, weather, building, `floor:${index % 5}`))
+  },
+  'of a region': (random, front) => {
+    const weather = weatherOf(random, front)
+    return many(devices, index => outdoors(random, weather, `county:${index % 4}`))
+  },
+  'half of it outdoors': (random, front) => {
+    const [weather, building] = [weatherOf(random, front), buildingOf(random)]
+    return many(devices, index =>
+      index % 2 === 0 ? outdoors(random, weather, 'place:out') : indoors(random, weather, building, 'place:in'),
+    )
+  },
+  'of freezers': (random, front) => {
+    const [weather, shop] = [weatherOf(random, front), buildingOf(random)]
+    const follows = [
+      [weather, { temperature: 0.01, humidity: 0.05, pressure: 1 }],
+      [shop, { temperature: 0.1, humidity: 0.2, pressure: 0 }],
+    ] as const
+    return many(devices, index => ({
+      level: levelOf(random, -18, 60),
+      follows,
+      own: { temperature: random.between(0.1, 0.5), humidity: 3, pressure: 0.1 },
+      tags: [`shop:${index % 10}`],
+      defrosts: true,
+    }))
+  },
+  'of five climates': (random, front) => {
+    const climates = many5(index => weatherOf(random, index === 0 ? front : 0))
+    return many(devices, index => {
+      const made = outdoors(random, climates[index % 5] as Weather, `climate:${index % 5}`)
+      return { ...made, level: levelOf(random, 10 * (index % 5) - 10, 20 + 15 * (index % 5)) }
+    })
+  },
+  'of farms at heights': (random, front) => {
+    const weather = weatherOf(random, front)
+    return many(devices, index => {
+      const height = 20 * (index % 100)
+      const made = outdoors(random, weather, `farm:${index % 20}`)
+      const follows = [[weather, gains(random.between(0.6, 1.2))]] as const
+      return { ...made, follows, level: levelOf(random, 15 - height / 150, 65, height) }
+    })
+  },
+}
+
+function many5(one: (index: number) => Weather): Weather[] {
+  return Array.from({ length: 5 }, (_, index) => one(index))
+}
+
+/** In every other run tags are known. */
+function listed({ tags, values }: Fleet, isTagged: boolean): (Outlier & { readonly metric: Metric })[] {
+  const found = metrics.flatMap(metric => {
+    const table = {
+      devices,
+      mean: (device: number, quarter: number) => values[metric][device]?.[quarter] ?? Number.NaN,
+    }
+    const options: FleetOptions = {
+      tagsOf: device => (isTagged ? (tags[device] ?? []) : []),
+      differenceMin: differencesMin[metric],
+    }
+    return fleetChanges(table, options).map(outlier => ({ ...outlier, metric }))
+  })
+  return found.sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
+}
+
+function madeFleet(world: string, seed: number, isBroken: boolean) {
+  const random = new Random(7919 * seed)
+  // With a front in every third run.
+  const front = seed % 3 === 0 ? 1 : 0
+  const fleet = fleetOf(random, (worlds[world] as (random: Random, front: number) => Made[])(random, front))
+  const broken = Math.floor(random.next() * devices)
+  const series = fleet.values.temperature[broken] as Float64Array
+  if (isBroken)
+    for (let at = quarters - quartersPerDay; at < quarters; at++) series[at] = (series[at] as number) + brokenBy
+  return { found: listed(fleet, seed % 2 === 0), broken }
+}
+
+export const fleetOutlierProperties: readonly Property[] = Object.keys(worlds).flatMap(world => [
+  {
+    name: `a device listed of a healthy fleet ${world}`,
+    atMost: 0.05,
+    shortRuns: 12,
+    run: (seed: number) => madeFleet(world, seed, false).found.length > 0,
+  },
+  {
+    name: `a device 5 °C too warm first of a fleet ${world}`,
+    atLeast: 0.9,
+    shortRuns: 6,
+    run: (seed: number) => {
+      const { found, broken } = madeFleet(world, seed, true)
+      return found[0]?.device === broken && found[0].metric === 'temperature'
+    },
+  },
+])
