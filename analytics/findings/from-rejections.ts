@@ -17,10 +17,7 @@ const countMin = 4
 const shareMin = 0.01
 
 /** `readings`: those of the last day that were taken. */
-export function rejectedFinding(
-  { count, reason, sinceMs }: RejectedReadings,
-  readings: number,
-): Finding | undefined {
+export function rejectedFinding({ count, reason, sinceMs }: RejectedReadings, readings: number): Finding | undefined {
   if (count < countMin || count < shareMin * (count + readings)) return undefined
   return { ...noDetails, code: 'rejected', severity: 'warning', metric: null, sinceMs, count, reason }
 }

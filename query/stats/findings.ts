@@ -1,21 +1,24 @@
 /** What somebody should know of a device, found when its statistics are built. Its silence is told for each request. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
+import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { qualityFindings } from '../../analytics/findings/from-quality.ts'
-import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
+import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
 import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
+import type { AnalysedDevice } from '../analysed-device.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import type { LastSeen } from './freshness.ts'
 import type { WindowQuality } from './quality.ts'
+import type { StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -27,6 +30,8 @@ export interface FindingsInput {
   readonly seen: LastSeen
   readonly reliability: ReliabilityRecord
   readonly quality: WindowQuality
+  readonly window: StatsWindow
+  readonly profile: AnalysedDevice['profile']
   readonly rejected: RejectedReadings | undefined
   readonly nowMs: number
   readonly local: LocalTime
@@ -41,6 +46,7 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
     ...quality.checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
     ...outageFindings(reliability, local, nowMs),
     ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
+    ...levelFindings(input),
     ...rejectedFindings(input),
   ]
   const words = serviceWords(
@@ -48,6 +54,27 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
     further.map(({ metric }) => metric),
   )
   return rankFindings(found).map(finding => toldFinding(finding, words))
+}
+
+/** The weather has no level of its own. */
+const ofWeather: readonly string[] = ['temperature', 'humidity', 'pressure']
+const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
+
+function levelFindings({ window, quality, profile }: FindingsInput): Finding[] {
+  const { hourly, localHours, further } = window
+  const { startMs, stepMs } = hourly.frame
+  if (stepMs !== hourMs) return []
+  const gauges = [
+    ...metrics.map(name => ({ name: name as string, hours: hourly.means[name] })),
+    ...further.map(({ name, hours }) => ({ name, hours })),
+  ]
+  const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = quality.counts
+  return gauges.flatMap(({ name, hours }) => {
+    if (profile === 'weather' && ofWeather.includes(name)) return []
+    const quantum = quanta[name]?.quantum ?? 0
+    const isControlled = controlled.includes(profile)
+    return levelFinding({ metric: name, hourly: hours, localHours, startMs, quantum, isControlled }) ?? []
+  })
 }
 
 function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInput): Finding[] {

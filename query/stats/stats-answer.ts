@@ -86,7 +86,18 @@ export function buildStats(input: StatsInput): StatsAnswer {
   const reliability = recordReliability({ timesMs, beforeMs: predecessorMs ?? null, metrics, nowMs, cadence, local })
   const live = {
     timeZone: local.timeZone,
-    findings: findingsOf({ series, further, seen, reliability, quality, rejected: input.rejected, nowMs, local }),
+    findings: findingsOf({
+      series,
+      further,
+      seen,
+      reliability,
+      quality,
+      window,
+      profile: device.profile,
+      rejected: input.rejected,
+      nowMs,
+      local,
+    }),
     freshness: seen,
     reliability,
   }

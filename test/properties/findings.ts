@@ -1,6 +1,7 @@
 /** How often something is found in the month of a healthy device, and how often what is broken is found. */
 
 import type { Finding } from '../../analytics/findings/finding.ts'
+import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
@@ -8,6 +9,7 @@ import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
+import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
@@ -48,9 +50,23 @@ function findingsAt({ timesMs, metrics }: World, nowMs: number): Finding[] {
   })
   return [
     ...checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
+    ...levels(times, metrics, to),
     ...outageFindings(record, utc, nowMs),
     ...silentMetricFindings(present, cadence, times.at(-1) as number),
   ]
+}
+
+/** Of the last thirty days, as the statistics have them. */
+function levels(times: Float64Array, metrics: World['metrics'], to: number): Finding[] {
+  const lastMs = times.at(-1) as number
+  const from = times.findIndex(timeMs => timeMs > lastMs - 30 * dayMs)
+  const frame = frameOf(times[from] as number, lastMs, hourMs)
+  const localHours = Uint8Array.from({ length: frame.cells }, (_, cell) => (frame.startMs / hourMs + cell) % 24)
+  return Object.entries(metrics).flatMap(([metric, values]) => {
+    const hourly = binMeans(times.subarray(from), values.subarray(from, to), frame)
+    const given = { metric, hourly, localHours, startMs: frame.startMs, quantum: 0, isControlled: false }
+    return levelFinding(given) ?? []
+  })
 }
 
 function regular(stepMs: number): Float64Array {
@@ -207,6 +223,17 @@ const broken: readonly Broken[] = [
     },
   },
   { code: 'silent_metric', name: 'a thermometer that has come off', made: seed => changed(seed, () => Number.NaN) },
+  {
+    code: 'level_change',
+    name: 'a freezer that is 3 K warmer for ten days',
+    made: seed => {
+      const world = worldOf(regular(10 * minuteMs), times => freezer(times, 0.1, 8 * hourMs, seed))
+      const fromMs = startMs + (days - 10 - uniform(seed)()) * dayMs
+      const temperature = world.metrics['temperature'] as Float64Array
+      const warmer = temperature.map((value, place) => value + ((world.timesMs[place] as number) < fromMs ? 0 : 3))
+      return { ...world, metrics: { temperature: warmer } }
+    },
+  },
   {
     code: 'outage',
     name: 'an outage of four hours',

@@ -1,0 +1,57 @@
+/** Findings of the levels of days: a gauge that has shown another level since some day. */
+
+import { changePoints } from '../changes/change-points.ts'
+import { dailyLevels } from '../changes/daily-levels.ts'
+import { quantile } from '../summary/quantile.ts'
+import { type Finding, noDetails } from './finding.ts'
+
+const dayMs = 86_400_000
+/** What changed longer ago is how it is. */
+const recentDays = 14
+/** Beyond the test's own critical value, for a month is looked at every day. */
+const statisticMin = 2.6
+/** In standard deviations of the daily levels before, and in steps of the sensor. */
+const shiftDeviationsMin = 4
+const shiftQuantaMin = 5
+/** The width of the middle 80 % of a normal distribution, in standard deviations. */
+const middleWidth = 2.563
+
+export interface LevelInput {
+  readonly metric: string
+  /** Means of hours, NaN where missing; the first begins at `startMs`. */
+  readonly hourly: Float64Array
+  readonly localHours: Uint8Array
+  readonly startMs: number
+  /** The sensor's smallest step; 0 while it is unknown. */
+  readonly quantum: number
+  /** Where a level should hold. */
+  readonly isControlled: boolean
+}
+
+/** Of a gauge whose level is its own, and not the weather's. */
+export function levelFinding(input: LevelInput): Finding | undefined {
+  const { metric, hourly, localHours, startMs, quantum, isControlled } = input
+  const levels = dailyLevels(hourly, localHours)
+  const last = changePoints(levels).at(-1)
+  if (last === undefined || last.statistic < statisticMin) return undefined
+  const lastDay = levels.days.at(-1) as number
+  if (last.day < lastDay - recentDays) return undefined
+  const at = levels.days.indexOf(last.day)
+  const deviation = deviationOf(levels.means.subarray(at - last.daysBefore, at))
+  const shift = Math.abs(last.after - last.before)
+  if (shift < shiftDeviationsMin * deviation || shift < shiftQuantaMin * quantum) return undefined
+  const offset = (hourly.length * (dayMs / 24)) % dayMs
+  return {
+    ...noDetails,
+    code: 'level_change',
+    severity: isControlled ? 'warning' : 'info',
+    metric,
+    sinceMs: startMs + offset + last.day * dayMs,
+    value: last.after,
+    expected: [last.before - 2 * deviation, last.before + 2 * deviation],
+  }
+}
+
+function deviationOf(means: Float64Array): number {
+  return (quantile(means, 0.9) - quantile(means, 0.1)) / middleWidth
+}
