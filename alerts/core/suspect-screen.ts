@@ -1,16 +1,16 @@
 /**
  * Says of most devices that no reading of an hour is suspect, by a few numbers of three hours in place of the readings of a day: a
- * sensor that changes by less within an hour than any limit allows has no spike and no jump, and one that changes by more within two
- * stands in no flat line, which takes three. A sensor's own readings only raise the limits.
+ * sensor of which no two successive readings are as far apart as any limit has no spike and no jump, and one that changes by more
+ * than a flat line within two hours stands in none, which takes three. A sensor's own readings only raise the limits.
  */
 
 import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { flatMinMs, rounding } from '../../analytics/quality/sensor-limits.ts'
 import { type DeviceQuality, hourMs } from './suspect-share.ts'
 
-/** The numbers of a device and a metric: of the two hours before, of the hour, and the last value before it. */
-const [lowBefore, highBefore, low, high, last] = [0, 1, 2, 3, 4]
-const numbersOfMetric = 5
+/** The numbers of a device and a metric: of the two hours before, of the hour, the last value, and the largest step in the hour. */
+const [lowBefore, highBefore, low, high, last, step] = [0, 1, 2, 3, 4, 5]
+const numbersOfMetric = 6
 const blank = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
 export class SuspectScreen {
@@ -24,7 +24,7 @@ export class SuspectScreen {
     this.#metrics = metrics
     this.#numbers = new Float64Array(devices * metrics * numbersOfMetric)
     for (let at = 0; at < this.#numbers.length; at += numbersOfMetric) {
-      this.#numbers.set([...blank, ...blank, Number.NaN], at)
+      this.#numbers.set([...blank, ...blank, Number.NaN, 0], at)
     }
   }
 
@@ -41,7 +41,9 @@ export class SuspectScreen {
     const [least, most] = isBefore ? [at + lowBefore, at + highBefore] : [at + low, at + high]
     if (value < (numbers[least] as number)) numbers[least] = value
     if (value > (numbers[most] as number)) numbers[most] = value
-    if (isBefore) numbers[at + last] = value
+    if (!isBefore)
+      numbers[at + step] = Math.max(numbers[at + step] as number, stepOf(value, numbers[at + last] as number))
+    numbers[at + last] = value
   }
 
   #at(place: number, metric: number): number {
@@ -63,11 +65,10 @@ export class SuspectScreen {
   #mayBeSuspect(place: number, metric: number, limits: QualityLimits): boolean {
     const at = this.#at(place, metric)
     const [least, most] = [this.#numbers[at + low] as number, this.#numbers[at + high] as number]
-    const before = this.#numbers[at + last] as number
-    if (Number.isNaN(before)) return true
+    const change = this.#numbers[at + step] as number
     const { range, spike, rate } = limits
     if (range !== null && (least < range[0] || most > range[1])) return true
-    const change = Math.max(most, before) - Math.min(least, before)
+    // That from a value to the mean of its neighbours is no larger than the larger one of the steps to them.
     if (spike !== null && change > spike) return true
     if (rate.some(([, allowed]) => change > allowed)) return true
     return this.#mayBeFlat(at, limits)
@@ -79,4 +80,9 @@ export class SuspectScreen {
     const change = (this.#numbers[at + highBefore] as number) - (this.#numbers[at + lowBefore] as number)
     return !(change >= flat - rounding)
   }
+}
+
+/** What is before the three hours is not known. */
+function stepOf(value: number, before: number): number {
+  return Number.isNaN(before) ? Number.POSITIVE_INFINITY : Math.abs(value - before)
 }

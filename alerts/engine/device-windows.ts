@@ -1,5 +1,6 @@
 /** Stored readings of some devices, each by itself: columns over its rows. */
 
+import { setImmediate as turn } from 'node:timers/promises'
 import type { AlertReadings } from '../core/readings.ts'
 import type { SuspectWindow } from '../core/suspect-share.ts'
 
@@ -15,7 +16,7 @@ export async function readWindows(
     if (rows > rowsMax) return undefined
     read.push(piece)
   }
-  return windowsOf(read)
+  return await windowsOf(read)
 }
 
 interface Filled {
@@ -24,7 +25,7 @@ interface Filled {
   length: number
 }
 
-function windowsOf(pieces: readonly AlertReadings[]): Map<number, SuspectWindow> {
+async function windowsOf(pieces: readonly AlertReadings[]): Promise<Map<number, SuspectWindow>> {
   const columns = pieces[0]?.values.length ?? 0
   const windows = new Map<number, Filled>()
   for (const [device, length] of countRows(pieces)) {
@@ -32,6 +33,7 @@ function windowsOf(pieces: readonly AlertReadings[]): Map<number, SuspectWindow>
     windows.set(device, { timesMs: new Float64Array(length), values, length: 0 })
   }
   for (const piece of pieces) {
+    await turn()
     for (let row = 0; row < piece.length; row++) {
       const window = windows.get(piece.device[row] as number) as Filled
       const at = window.length++

@@ -32,7 +32,9 @@ export interface SuspectLimits {
 
 /** At 48 bytes a row with five metrics. */
 const usualLimits: SuspectLimits = { devicesPerRead: 200, rowsPerRead: 500_000, rowsMax: 4_000_000 }
-const devicesPerTurn = 20
+/** Between two turns of others: of days, a millisecond each. */
+const devicesPerTurn = 8
+const rowsPerTurn = 10_000
 
 export function isOfSuspects({ condition }: Pick<Rule, 'condition'>): boolean {
   return condition.kind === 'suspect'
@@ -103,12 +105,12 @@ class SuspectHour {
     return readings(askOf({ devices, metrics: this.#metrics, fromMs, toMs: this.#endMs }, registry), signal)
   }
 
-  /** Tells what is certain of the others; those that are to be looked at. */
-  async screen(): Promise<number[]> {
+  async #readScreen(): Promise<SuspectScreen> {
     const places = new Map(this.devices.map((device, place) => [device, place]))
     const screen = new SuspectScreen(this.#beginMs, this.devices.length, this.#metrics.length)
     for await (const { device, timesUs, values, length } of this.#read(this.devices, screen.fromMs)) {
       for (let row = 0; row < length; row++) {
+        if (row % rowsPerTurn === rowsPerTurn - 1) await this.#turn()
         const number = device[row] as number
         const place = places.get(number) as number
         this.#rows.set(number, (this.#rows.get(number) ?? 0) + 1)
@@ -117,6 +119,12 @@ class SuspectHour {
         }
       }
     }
+    return screen
+  }
+
+  /** Tells what is certain of the others; those that are to be looked at. */
+  async screen(): Promise<number[]> {
+    const screen = await this.#readScreen()
     const suspected: number[] = []
     for (const [place, device] of this.devices.entries()) {
       if (place % devicesPerTurn === 0) await this.#turn()
