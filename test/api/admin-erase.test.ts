@@ -107,6 +107,21 @@ t.test('the readings of a device are erased, of all devices that had the name, a
   t.match(await jobs.request('nobody', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
 })
 
+t.test('what is kept of notifications forgets a device before its erase is done', async t => {
+  const forgotten: unknown[] = []
+  const jobs = createEraseJobs({
+    ...options,
+    forgetDevices: async ({ numbers, name }) => {
+      forgotten.push({ numbers, name, state: (await jobs.report(name))?.state })
+    },
+  })
+  t.teardown(() => jobs.close())
+  const { number } = await addDevice('attic')
+  await jobs.request('attic', 'test')
+  await done(jobs, 'attic')
+  t.strictSame(forgotten, [{ numbers: [number], name: 'attic', state: 'running' }])
+})
+
 t.test('values of further metrics are erased with their device, and again where they have come back', async t => {
   let tellLost: (reason: string) => void = () => undefined
   const onLost = (listener: typeof tellLost) => {
