@@ -7,6 +7,8 @@ import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openStations } from '../../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../../lifecycle/erasure/erase-jobs.ts'
+import { createEraseSteps } from '../../../lifecycle/erasure/erase-steps.ts'
+import { untilNoHoursAreKept } from '../../../lifecycle/erasure/kept-hours.ts'
 import { openAcceptedFrom } from '../../../lifecycle/retention/accepted-from.ts'
 import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
 import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
@@ -206,40 +208,58 @@ t.test('a device is erased with the hours of its expired days, while no day expi
 })
 
 t.test('an erase waits for hours that are still being kept, by whomever', async t => {
-  const cellar = await addDevice('cellar')
-  await reset()
-  await send(porch)
-  await send(cellar)
-  const retention = await open(t)
-  await until('days have expired', () => retention.state().oldestDayMs === beforeMs)
-  const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
-  t.teardown(() => stations.close())
-  const jobs = createEraseJobs({
-    devices,
-    metrics: registry,
-    stations,
+  const { symbol } = await addDevice('cellar')
+  const hoursOf = (select: string) => `INSERT INTO readings_hours (ts, device, temperature_count) ${select}`
+  const at = `'${new Date(beforeMs).toISOString()}'`
+  let isLeft = true
+  /** The statement of a process that was killed meanwhile. */
+  async function endWhatIsLeft(): Promise<void> {
+    if (isLeft) await exec(hoursOf(`VALUES (${at}, '${symbol}', 5)`))
+    isLeft = false
+  }
+  let asked = 0
+  const steps = createEraseSteps({
     ingest: { readings: ingest, points: pointsIngest },
-    store,
+    shards: [
+      {
+        ...{ number: 1, questdb: store.questdb },
+        async exec(sql) {
+          if (!sql.includes('query_activity()')) return await exec(sql)
+          if (++asked < 3) return [[1]]
+          await endWhatIsLeft()
+          return [[0]]
+        },
+      },
+    ],
     log: silentLog,
-    whileNoDayExpires: retention.whileNoDayExpires,
+    pause,
+    settle: async () => undefined,
+    signal: new AbortController().signal,
+    noteValues: async (_, values) => values,
   })
-  t.teardown(() => jobs.close())
-  // As a process left it that was killed while it kept the hours of a day with many readings.
-  const of = `WHERE device = '${cellar.symbol}'`
-  const slow = '(SELECT max(rnd_double()) AS most FROM long_sequence(50000000))'
-  const statement = `INSERT INTO readings_hours (ts, device, temperature_count)
-    SELECT ts, device, cast(1 + most AS LONG) FROM readings_hours CROSS JOIN ${slow} ${of}`
-  const left = client.exec(statement, 120_000).catch(() => undefined)
-  const isRunning = async () =>
-    (await exec("SELECT count() FROM query_activity() WHERE query LIKE 'INSERT INTO readings_hours %'"))[0]?.[0] === 1
-  await until('it runs', isRunning)
-  await jobs.request('cellar', 'test')
-  await until('it is erased', async () => (await jobs.report('cellar'))?.state === 'done')
-  t.equal(await isRunning(), false)
-  await left
+  await steps.eraseAgain('readings', { numbers: [], symbols: [symbol], furtherSeries: [] })
+  await endWhatIsLeft()
   await untilTableApplied(exec, 'readings_hours', pause)
-  t.strictSame(await exec(`SELECT count(temperature_count) FROM readings_hours ${of}`), [[0]])
-  t.strictSame(await hours(porch, beforeMs * 1000), porchHours, 'others keep theirs')
+  const left = `SELECT count(), count(temperature_count) FROM readings_hours WHERE device = '${symbol}'`
+  t.strictSame(await exec(left), [[1, 0]])
+})
+
+t.test('QuestDB tells of hours that are being kept', async t => {
+  const slow = '(SELECT max(rnd_double()) AS most FROM long_sequence(100000000))'
+  const statement = `INSERT INTO readings_hours (ts, device, temperature_count)
+    SELECT '2020-01-01'::timestamp, 'nobody-0', cast(most AS LONG) FROM ${slow}`
+  let isOver = false
+  const keeping = client.exec(statement, 120_000).catch(() => undefined)
+  void keeping.then(() => {
+    isOver = true
+  })
+  const text = "SELECT count() FROM query_activity() WHERE query LIKE 'INSERT INTO readings_hours %'"
+  const isTold = async () => (await exec(text))[0]?.[0] === 1
+  await until('it runs', async () => isOver || (await isTold()))
+  t.equal(isOver, false)
+  await untilNoHoursAreKept(exec, pause)
+  t.equal(await isTold(), false)
+  await keeping
 })
 
 t.test('no day expires beside an erase or a backup, nor before all that was accepted is applied', async t => {
