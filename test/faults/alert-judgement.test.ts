@@ -2,6 +2,7 @@
 
 import { test } from 'tap'
 import { faultsIn } from './alert-judgement.ts'
+import { faultsOf, type ToldDevice } from './alertmanager-receiver.ts'
 import type { ToldNotification } from './receiver.ts'
 
 /** `told` as `1 firing, 2 resolved`. */
@@ -31,4 +32,29 @@ test('what is missed, told twice or ended twice is found', async t => {
     'alerts: told twice, again by msg_2',
   ])
   t.strictSame(faultsIn([first, last, notification(4, 'alert.resolved', '1 resolved')], 1), ['alerts: 1 ends twice'])
+})
+
+test('of many devices each fault is found by its name', async t => {
+  const device = (starts: string[], ends: string[], revived = 0): ToldDevice => {
+    return { starts: new Set(starts), ends: new Set(ends), revived }
+  }
+  const told = new Map([
+    ['right', device(['1'], ['1 2'])],
+    ['stranger', device(['1'], ['1 2'])],
+    ['twice', device(['1', '3'], ['1 2'])],
+    ['endless', device(['1'], [])],
+    ['ended twice', device(['1'], ['1 2', '1 3'])],
+    ['back', device(['1'], ['1 2'], 1)],
+  ])
+  t.strictSame(faultsOf(told, ['right', 'stranger', 'twice', 'endless', 'ended twice', 'back']), [
+    'alerts: told twice, 1 devices: twice',
+    'alerts: end missed, 1 devices: endless',
+    'alerts: ended twice, 1 devices: ended twice',
+    'alerts: undead, 1 devices: back',
+  ])
+  t.strictSame(faultsOf(new Map([['stranger', device(['1'], ['1 2'])]]), ['one', 'other']), [
+    'alerts: missed, 2 devices: one',
+    'alerts: phantom, 1 devices: stranger',
+    'alerts: end missed, 2 devices: one',
+  ])
 })

@@ -1,6 +1,7 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
 import type { Harness } from './experiment.ts'
+import { failingReceivers, manyAtOnce, silentWithoutPostgres } from './rows/alert-fleets.ts'
 import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
 import { eraseSeries } from './rows/erase.ts'
@@ -72,8 +73,8 @@ export const matrix: MatrixRow[] = [
   {
     row: '21',
     what: 'erased, then killed or replayed',
-    cycles: 4,
-    minutes: 6,
+    cycles: 6,
+    minutes: 9,
     run: (...given) => eraseSeries(...given),
   },
   { row: '27', what: 'parents killed', cycles: 6, minutes: 1.5, run: killParents },
@@ -94,4 +95,13 @@ export const matrix: MatrixRow[] = [
   { row: '29b', what: 'alerts, databases frozen', cycles: 1, minutes: 2, run: alertsWhileFrozen },
   { row: '29c', what: 'alerts, clock an hour off', cycles: 2, minutes: 1, run: alertsWithWrongClock },
   { row: '29d', what: 'alerts, bad receivers', cycles: 1, minutes: 1.5, run: alertsToBadReceivers },
+  {
+    row: '29e',
+    what: '500 silent while PostgreSQL is away',
+    cycles: 1,
+    minutes: 13,
+    run: (...given) => silentWithoutPostgres(...given),
+  },
+  { row: '29f', what: '50,000 alerts at once, killed', cycles: 1, minutes: 4, run: (...given) => manyAtOnce(...given) },
+  { row: '29g', what: 'receivers that fail for long', cycles: 1, minutes: 5, run: failingReceivers },
 ]

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { TestHooks } from '../../support/databases.ts'
 import { type Databases, settingsFor } from '../databases.ts'
 import type { Harness, TestBed } from '../experiment.ts'
-import { createRandom } from '../seeded-random.ts'
+import { startPostgresLink } from '../postgres-link.ts'
 import { createServiceProcess, type ServiceProcess } from '../service-process.ts'
-import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts'
+import type { TcpProxy } from '../tcp-proxy.ts'
 import type { FaultKafka } from './fault-kafka.ts'
 
 export interface ApiProcess extends ServiceProcess {
@@ -25,13 +25,12 @@ export interface ApiSettings {
 /** What a process that takes requests has beside the settings of its databases. */
 export async function apiSettings(
   hooks: TestHooks,
-  { postgresSocket, postgresUrl }: Databases,
+  databases: Databases,
   kafka: FaultKafka,
   publicUrl: string,
 ): Promise<ApiSettings> {
-  const link = await startTcpProxy(hooks, postgresSocket, createRandom(1))
-  const url = new URL(postgresUrl.replace(/@.*\//, `@127.0.0.1:${link.port}/`))
-  return { link, environment: { ...kafka.settings.api, DATABASE_URL: url.href, PUBLIC_URL: publicUrl } }
+  const { link, url } = await startPostgresLink(hooks, databases)
+  return { link, environment: { ...kafka.settings.api, DATABASE_URL: url, PUBLIC_URL: publicUrl } }
 }
 
 /** With the secrets of the service that runs, so that either takes what the other one has given out. */

@@ -12,30 +12,18 @@ import { freeze } from '../../support/frozen.ts'
 import { until } from '../../support/processes.ts'
 import { type AlertCourse, startCourse } from '../alert-course.ts'
 import { type ClockPeriod, periodsIn } from '../clock-periods.ts'
-import { type Change, copySource } from '../copy-source.ts'
-import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
+import type { ExperimentOptions, Harness, TestBed } from '../experiment.ts'
 import { type AlertPoint, alertPoints, injecting } from '../injection/settings.ts'
+import { withQuickAlerts } from '../quick-alerts.ts'
 import type { CountingReceiver } from '../receiver.ts'
 import type { Tally } from '../tally.ts'
-
-/** In seconds what takes minutes. */
-const quickAlerts: Change[] = [
-  { file: 'alerts/core/bounds.ts', from: 'groupWaitMs: 30_000', to: 'groupWaitMs: 300' },
-  { file: 'alerts/core/bounds.ts', from: 'groupIntervalMs: 300_000', to: 'groupIntervalMs: 1_000' },
-  // What a sender has died with is sent again then.
-  { file: 'alerts/delivery/claim-rows.ts', from: 'export const claimMs = 60_000', to: 'export const claimMs = 4_000' },
-]
-
-const load = { devices: 5, perSecond: 20 }
 
 async function withAlerts(
   harness: Harness,
   options: Pick<ExperimentOptions, 'seed' | 'tally'> & Partial<ExperimentOptions>,
   work: (bed: TestBed, course: AlertCourse) => Promise<void>,
 ): Promise<void> {
-  const source = join(harness.folder, `quick-alerts-${options.seed}`)
-  copySource(harness.source, source, quickAlerts)
-  await experiment({ ...harness, source }, { ...load, ...options }, async bed => {
+  await withQuickAlerts(harness, options, async bed => {
     const course = await startCourse(bed)
     await work(bed, course)
     await course.end()
