@@ -42,6 +42,8 @@ export interface TopicFeedOptions {
   readonly onFatal: (error: Error) => void
   readonly monotonicMs?: () => number
   readonly retryMs?: number
+  /** Between two fetches at the end of the topic. */
+  readonly pauseMs?: number
 }
 
 interface TopicFeedStatus {

@@ -1,6 +1,10 @@
 /**
  * Reads a topic from an offset to its end and on. The next records are fetched when the last ones are taken, so that who takes
  * them slower than they come makes the reader wait, and nothing gathers here. While Kafka is away it tries again.
+ *
+ * At the end it pauses before it fetches again, so that of groups that come one after the other many are fetched at once: what a fetch
+ * costs here and at the broker it costs in each process that reads the topic. The first record after a pause in which none came is
+ * read at once.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,6 +25,8 @@ export interface ReadPartition {
   offsets(): Promise<{ readonly start: number; readonly end: number }>
 }
 
+type Fetched = Awaited<ReturnType<ReadPartition['fetch']>>
+
 export interface TopicReaderOptions {
   readonly topic: string
   readonly partition: ReadPartition
@@ -32,12 +38,15 @@ export interface TopicReaderOptions {
   readonly monotonicMs: () => number
   readonly log: Log
   readonly retryMs?: number
+  readonly pauseMs?: number
 }
 
 /** Of records on their way; a single one can have more, up to 4 MiB. */
 const fetchBytes = 1024 * 1024
 const waitMs = 500
 const retryMsUsual = 500
+/** Readers may be told a reading so much later. */
+const pauseMsUsual = 25
 /** Some times what a reader at the end waits for records. */
 const behindMsMax = 2000
 
@@ -85,19 +94,31 @@ export class TopicReader {
 
   /** Until the signal aborts. Rejects with what `take` throws. */
   async run(signal: AbortSignal): Promise<void> {
+    const { pauseMs = pauseMsUsual } = this.#options
     while (!signal.aborted) {
       const fetched = await this.#fetch(signal)
-      for (const { offset, value } of fetched?.records ?? []) {
-        if (signal.aborted) return
-        if (offset < this.#position) continue
-        await this.#options.take(offset, value)
-        this.#goTo(offset + 1)
-      }
-      if (fetched !== undefined) this.#goTo(Math.max(this.#position, fetched.nextOffset))
+      if (fetched === undefined) continue
+      await this.#take(fetched, signal)
+      if (fetched.records.length > 0 && fetched.nextOffset >= fetched.highWatermark) await this.#sleep(pauseMs, signal)
     }
   }
 
-  async #fetch(signal: AbortSignal): Promise<Awaited<ReturnType<ReadPartition['fetch']>> | undefined> {
+  async #take({ records, nextOffset }: Fetched, signal: AbortSignal): Promise<void> {
+    for (const { offset, value } of records) {
+      if (signal.aborted) return
+      if (offset < this.#position) continue
+      await this.#options.take(offset, value)
+      this.#goTo(offset + 1)
+    }
+    this.#goTo(Math.max(this.#position, nextOffset))
+  }
+
+  /** Until the signal aborts, at most. */
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms > 0) await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
+  }
+
+  async #fetch(signal: AbortSignal): Promise<Fetched | undefined> {
     const { partition, monotonicMs, retryMs = retryMsUsual } = this.#options
     const atMs = monotonicMs()
     try {
@@ -109,7 +130,7 @@ export class TopicReader {
     } catch (error) {
       if (signal.aborted || (await this.#isSkipped())) return undefined
       this.#note(error instanceof Error ? error.message : String(error))
-      await sleep(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+      await this.#sleep(retryMs, signal)
       return undefined
     }
   }

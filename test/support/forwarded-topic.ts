@@ -71,6 +71,7 @@ export class ForwardedTopic {
       },
       monotonicMs: () => 0,
       retryMs: 0,
+      pauseMs: 0,
     })
     feed.onStored(
       stored => {
