@@ -54,8 +54,6 @@ function storedOf({ offset, from, count }: MadeGroup, first: number, length: num
   }
 }
 
-export type EventNode = ReturnType<typeof openEventNode>
-
 /** A node that has read so many groups of each topic. */
 export function openEventNode(
   t: Test,
@@ -112,7 +110,7 @@ export function openEventNode(
   }
 }
 
-export function connectTo({ hub }: EventNode, last?: string, devices?: readonly number[]) {
+export function connectTo({ hub }: { hub: EventHub }, last?: string, devices?: readonly number[]) {
   let text = ''
   const sink = {
     write: (bytes: Buffer) => {
