@@ -99,7 +99,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./kafka.ts')).defineKafka,
   },
   shards: {
-    description: 'add a shard of readings, and show the shards',
+    description: 'add a shard of readings, show the shards, back them up and merge them',
     load: async () => (await import('./shards.ts')).defineShards,
   },
   backup: {

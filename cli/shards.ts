@@ -1,6 +1,6 @@
 /**
- * `barograph shards`: adds a shard, shows them, and makes and restores backups of them. It asks PostgreSQL, Kafka and QuestDB
- * themselves, by the settings.
+ * `barograph shards`: adds a shard, shows them, merges them into one, and makes and restores backups of them. It asks PostgreSQL, Kafka and
+ * QuestDB themselves, by the settings.
  */
 
 import type { Command } from 'commander'
@@ -8,6 +8,7 @@ import { addShard, dayText } from './add-shard.ts'
 import { backUpAllShards, restoreAllShards } from './backup-shards.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
+import { type MergedShard, mergeShards } from './merge-shards.ts'
 import { bytesText, printJson, printTable, printText } from './output.ts'
 import { listShards, shardsTable } from './shards-list.ts'
 
@@ -21,6 +22,14 @@ Examples:
   barograph shards add --from-start`
 
 const dayPattern = /^\d{4}-\d\d-\d\d$/
+
+const mergeHelp = `
+No process of the service may run, and nothing may wait in the topics: stop the senders, wait until barograph shards list shows no group
+that waits, and stop all processes. All rows are copied to the QuestDB of shard 1 and compared; then PostgreSQL says that all
+readings are there. After an interruption run it again before a process starts. The further QuestDBs keep their rows.
+
+Example:
+  barograph shards merge`
 
 const backupHelp = `
 The service runs. For each shard the command of --copy is run, by sh, while its QuestDB keeps the files of a checkpoint: SHARD is its
@@ -65,6 +74,16 @@ export function defineShards(command: Command, context: CommandContext): void {
       }
     })
   command
+    .command('merge')
+    .description('copy the readings of all shards to shard 1, which then has all devices')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', mergeHelp)
+    .action(async ({ json }: Json) => {
+      const merged = await mergeShards(context)
+      if (json === true) printJson(streams, merged)
+      else printText(streams.stdout, `${merged.map(mergedText).join('\n')}\nall readings are on shard 1\n`)
+    })
+  command
     .command('backup')
     .description('copy PostgreSQL, the offsets of the topics, the secrets and, by a command, the QuestDB of each shard')
     .argument('<folder>', 'new or empty folder')
@@ -104,6 +123,11 @@ export function defineShards(command: Command, context: CommandContext): void {
       if (json === true) printJson(streams, shown)
       else printTable(streams, shardsTable(shown))
     })
+}
+
+function mergedText({ shard, rows }: MergedShard): string {
+  const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`)
+  return `shard ${shard}: copied ${counts.join(', ')}`
 }
 
 function dayUs(text: string): number {

@@ -32,6 +32,7 @@ import { openSignIn } from './open-sign-in.ts'
 import type { ServiceShard } from './shards.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
+import { assertOneShard } from './watch-placement.ts'
 
 export interface ServiceOptions {
   config: Config
@@ -162,6 +163,7 @@ async function openStoreAndIngest(
   const serviceNodes = await openServiceNodes({ ...given, nodes, store })
   onOpen(() => serviceNodes.close())
   if (disk !== undefined) {
+    await assertOneShard(store.postgres)
     await disk.serviceIngest.passStamps(store.postgres)
     return { store, serviceNodes, serviceIngest: disk.serviceIngest }
   }

@@ -6,6 +6,7 @@ import { shardCountOf } from '../placement/added-shard.ts'
 import { epochAheadMs } from '../placement/next-epoch.ts'
 import type { Placement } from '../placement/placement.ts'
 import type { Log } from '../store/log.ts'
+import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
 
 export interface PlacementWatch {
@@ -87,6 +88,16 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
       await running
     },
   }
+}
+
+/** With journals on disk there is one QuestDB: of the readings on others nothing would be seen, and nothing would say so. */
+export async function assertOneShard(postgres: Store['postgres']): Promise<void> {
+  const count = shardCountOf(await readPlacement(postgres))
+  if (count === 1) return
+  throw new StartError(
+    `The readings are on ${count} shards, and journals on disk have one QuestDB: set KAFKA_BROKERS and QUESTDB_SHARDS as before, ` +
+      'or stop all processes and bring them into one by barograph shards merge (docs/scaling.md).',
+  )
 }
 
 /** From when on shard 1 has not all readings; Infinity for ever. Microseconds. */

@@ -36,6 +36,28 @@ t.test('what may not be added is refused with what to do, and changes nothing', 
   t.strictSame(await placements(), [])
 })
 
+t.test('a service without readings has a second shard from the start, while nothing runs', async t => {
+  const node = await nodes.start('api')
+  t.match(await run('shards add --from-start'), { status: 1, stderr: 'A node of Barograph' })
+  await node.end('SIGTERM')
+  const [one] = nodes.questdbs
+  await one(`INSERT INTO ${readingsTable} (ts, device) VALUES ('2026-01-01', 'a-1')`)
+  await untilApplied(one)
+  t.match(await run('shards add --from-start'), { status: 1, stderr: 'shard 1 has readings: use --from' })
+  await one(`TRUNCATE TABLE ${readingsTable}`)
+  await untilApplied(one)
+  t.match(await run('shards add --from-start --from 2026-12-01'), { status: 2, stderr: 'give --from or --from-start' })
+  t.match(await run('shards add --from-start'), {
+    status: 0,
+    stdout: 'shard 2: 2048 of 4096 buckets of devices from 1970-01-02 on',
+  })
+  t.match(JSON.parse((await run('shards list --json')).stdout), [
+    { shard: 1, buckets: 2048, next: null },
+    { shard: 2, buckets: 2048, next: null },
+  ])
+  await nodes.postgres.query('DELETE FROM shard_placements')
+})
+
 t.test('a shard that is added has half of the buckets from that day on, and the list shows it', async t => {
   const before = JSON.parse((await run('shards list --json')).stdout)
   t.match(before, [{ shard: 1, buckets: 4096, next: null, forwarder: null, lag_groups: 0 }])
@@ -51,4 +73,21 @@ t.test('a shard that is added has half of the buckets from that day on, and the 
   const { stdout } = await run('shards list', { QUESTDB_SHARDS: '' })
   t.match(stdout, /2 +not in QUESTDB_SHARDS +0 +2048 from /)
   t.match(await run('shards add'), { status: 1, stderr: 'QUESTDB_SHARDS does not name shard 3' })
+})
+
+t.test('shards are not merged while one is forwarded, nor where readings wait', async t => {
+  const letGo = await nodes.holdShard('s2')
+  t.match(await run('shards merge'), {
+    status: 1,
+    stderr: 'shard 2 is forwarded by a process: stop all processes first',
+  })
+  await letGo()
+  const kafka = await nodes.kafka.connect()
+  const partition = await kafka.partition('barograph-readings-s2')
+  await partition.append(Buffer.from('a group'))
+  t.match(await run('shards merge'), { status: 1, stderr: '1 groups of readings wait for shard 2' })
+  await nodes.postgres.query("INSERT INTO shard_topics (topic, committed_offset) VALUES ('barograph-readings-s2', 1)")
+  const merged = { status: 0, stdout: 'shard 2: copied 0 readings, 0 measurements\nall readings are on shard 1\n' }
+  t.match(await run('shards merge'), merged)
+  t.strictSame(await placements(), [])
 })
