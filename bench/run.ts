@@ -28,6 +28,7 @@ const names = [
   'analytics',
   'further-metrics',
   'metric-series',
+  'sizes',
   'content-files',
   'properties',
 ]

@@ -47,9 +47,10 @@ export function deviceName(index: number): string {
   return `logger ${index}`
 }
 
-export async function addDevices(service: Service, deviceCount: number): Promise<Credentials[]> {
+/** So many in all, where there are `present` ones. */
+export async function addDevices(service: Service, deviceCount: number, present = 0): Promise<Credentials[]> {
   const added: Credentials[] = []
-  for (let from = 0; from < deviceCount; from += devicesPerCall) {
+  for (let from = present; from < deviceCount; from += devicesPerCall) {
     const length = Math.min(devicesPerCall, deviceCount - from)
     const devices = Array.from({ length }, (_, index) => ({ name: deviceName(from + index) }))
     const { status, body } = await service.admin('POST', '/devices', devices)

@@ -1,0 +1,102 @@
+/**
+ * What a device and a reading take up: memory of a process that takes requests, PostgreSQL, the journal and QuestDB, as slopes between
+ * two sizes. For the arithmetic of docs/scaling.md.
+ *
+ * Usage: node bench/sizes.ts [--devices 20000,100000] [--rows 2000000]
+ */
+
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { readingsTable } from '../store/tables.ts'
+import { silentLog, temporaryFolder } from '../test/support/databases.ts'
+import { startService } from '../test/support/service.ts'
+import { createBounds } from './bounds.ts'
+import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
+import { writeJournal } from './rows.ts'
+import { addDevices } from './service.ts'
+import { type BenchStore, startBenchStore, untilApplied } from './store.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    devices: { type: 'string', default: '20000,100000' },
+    rows: { type: 'string', default: '2000000' },
+  },
+})
+const [small = 0, large = 0] = options.devices.split(',').map(Number)
+const rows = Number(options.rows)
+/** After a start: what it has read is collected as garbage. */
+const settleMs = 15_000
+/** Of `LiveFleet` alone the page on the fleet says 400. */
+const deviceBytesMax = 3000
+
+const { hooks, closeAll } = createHooks()
+const bounds = createBounds()
+
+interface Sizes {
+  memory: number
+  postgres: number
+}
+
+/** With so many devices, bytes. */
+async function sizesWith(store: BenchStore, dataDirectory: string): Promise<Sizes> {
+  const service = await startService(hooks, { dataDirectory, environment: store.environment })
+  await sleep(settleMs)
+  const memory = residentMegabytes(service.child.pid ?? 0).now * 1e6
+  await service.end('SIGTERM')
+  const client = new pg.Client({ connectionString: store.environment['DATABASE_URL'] })
+  await client.connect()
+  const { rows } = await client.query<{ bytes: number }>(
+    `SELECT sum(pg_total_relation_size(oid))::float8 AS bytes FROM pg_class
+     WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`,
+  )
+  await client.end()
+  return { memory, postgres: rows[0]?.bytes ?? 0 }
+}
+
+/** Of a device: a new one costs as much. */
+async function measureDevices(store: BenchStore): Promise<Record<keyof Sizes, number>> {
+  const first = await startService(hooks, { environment: store.environment })
+  await addDevices(first, small)
+  await first.end('SIGTERM')
+  const before = await sizesWith(store, first.dataDirectory)
+  const again = await startService(hooks, { dataDirectory: first.dataDirectory, environment: store.environment })
+  await addDevices(again, large, small)
+  await again.end('SIGTERM')
+  const after = await sizesWith(store, first.dataDirectory)
+  const slope = (of: keyof Sizes) => (after[of] - before[of]) / (large - small)
+  return { memory: slope('memory'), postgres: slope('postgres') }
+}
+
+/** Of a reading with five values: in the journal, or in a topic, and in QuestDB. */
+async function measureReadings(store: BenchStore): Promise<{ journal: number; questdb: number }> {
+  const dataDirectory = join(temporaryFolder(hooks), 'data')
+  const journal = join(dataDirectory, 'journal')
+  mkdirSync(journal, { recursive: true })
+  writeJournal(journal, { count: rows, deviceCount: small, startUs: Date.UTC(2025, 0, 1) * 1000 })
+  const journalBytes = readdirSync(journal).reduce((sum, name) => sum + statSync(join(journal, name)).size, 0)
+  const service = await startService(hooks, { dataDirectory, environment: store.environment })
+  bounds.must('all rows are stored', (await store.countRows(rows)) === rows)
+  await untilApplied(store.questdb)
+  const [[bytes] = []] = await store.query(`SELECT sum(diskSize) FROM table_partitions('${readingsTable}')`)
+  await service.end('SIGTERM')
+  return { journal: journalBytes / rows, questdb: Number(bytes) / rows }
+}
+
+async function bench(): Promise<void> {
+  const store = await startBenchStore(hooks, silentLog)
+  const reading = await measureReadings(store)
+  const device = await measureDevices(store)
+  bounds.atMost('bytes of memory for a device, times its bound', device.memory / deviceBytesMax, 1)
+  const rounded = (figures: object) =>
+    Object.fromEntries(Object.entries(figures).map(([of, bytes]) => [of, round(bytes)]))
+  const bytes = { device: rounded(device), reading: rounded(reading) }
+  bounds.conclude({ bench: 'sizes', devices: [small, large], rows, bytes, hardware: hardware() })
+}
+
+try {
+  await bench()
+} finally {
+  await closeAll()
+}
