@@ -3,8 +3,9 @@
  *
  * G = exp(m + z·s), with m the median of the logarithms of the intervals and s = (q₉₀ − m)/1.2816, the standard deviation that a
  * normal upper half would have: only the long side tells which silence is too long. Neither moves with a few outages, as the 99 %
- * quantile does at 50 readings a day. z = max(2.45, 1.5 + 1.15·s): the longer the tail, the further out a gap begins. For the
- * intervals of a Poisson process, of which s is 0.94, G is 7.8 mean intervals, which 50 readings a day exceed on one day of 50.
+ * quantile does at 50 readings a day. z = max(2.5, 1.65 + 1.2·s): the longer the tail, the further out a gap begins. For the
+ * intervals of a Poisson process without the shortest, of which s is 0.87, G is about 8 mean intervals, which 50 readings a day
+ * exceed on one day of 100.
  * Never less than 2.5 medians, the rule of a regular device.
  *
  * Where the hours of the day differ, intervals are measured on a clock that goes at the device's pace, and so is G: at the
@@ -20,9 +21,9 @@ const hourMs = 3_600_000
 const windowMs = 30 * 86_400_000
 /** The 90 % point of the normal distribution. */
 const normalQuantile90 = 1.2815515655446004
-const deviationsMin = 2.45
-const deviationsBase = 1.5
-const deviationsOfSpread = 1.15
+const deviationsMin = 2.5
+const deviationsBase = 1.65
+const deviationsOfSpread = 1.2
 
 /** G of a device whose hours differ. */
 export interface PacedGap {

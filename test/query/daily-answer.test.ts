@@ -142,7 +142,7 @@ test('one reading is its own mean, without a spread and, unless configured, a co
   const at = '2026-07-01 01:00'
   const figures = { mean: -0.5, min: -0.5, max: -0.5, min_at: at, max_at: at, std: null, count: 1, tw_mean: -0.5 }
   t.strictSame(daily(one, { every: null }).days[0]?.temperature, { ...unknown, ...figures })
-  t.strictSame(daily(one).days[0]?.temperature, { ...noFigures, ...figures, coverage: 1 / ((dayMs - 1) / hourMs) })
+  t.strictSame(daily(one).days[0]?.temperature, { ...noFigures, ...figures, coverage: hourMs / (dayMs - 1) })
 })
 
 test('a constant has no spread, and its means are it', async t => {
