@@ -12,14 +12,19 @@ const lookbackUs = 30 * 86_400_000_000
 /** Days of a device that reports every minute, a part of a day of one that reports every second, whose interval that tells. */
 const timesMax = 5000
 
-/** The times of the readings before an answer's own ones, none for a configured device. */
+/**
+ * The times of the readings before an answer's own ones, as far back from the last of them as the cadence looks: a device that has
+ * been silent for long has the interval that it had. None for a configured device.
+ */
 export async function earlierTimes(
   { symbol, expected_interval_seconds }: AnalysedDevice,
   throughUs: number,
   { source, signal }: Pick<TaskContext, 'source' | 'signal'>,
 ): Promise<Float64Array> {
   if (expected_interval_seconds !== null) return new Float64Array(0)
-  return source.newestTimes({ symbol, afterUs: throughUs - lookbackUs, throughUs, countMax: timesMax }, signal)
+  const newestUs = await source.newestUs(symbol, throughUs, signal)
+  if (newestUs === undefined) return new Float64Array(0)
+  return source.newestTimes({ symbol, afterUs: newestUs - lookbackUs, throughUs, countMax: timesMax }, signal)
 }
 
 /** Of the readings at `timesMs` and those before them. */
