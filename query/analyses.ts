@@ -35,6 +35,8 @@ export interface Analyses {
   normal(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** The next 48 hours of each gauge. */
   forecast(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  /** When a gauge was beyond thresholds, in a range or in the last 7 days. */
+  excursions(device: AnalysedDevice, how: ExcursionsHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
   stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
@@ -44,6 +46,15 @@ export interface Analyses {
 interface FurtherHow {
   /** Metrics beside those that the answer always has. */
   readonly further: readonly FurtherMetric[]
+}
+
+interface ExcursionsHow extends FurtherHow {
+  readonly metric: string
+  readonly above: number | null
+  readonly below: number | null
+  readonly forSeconds: number
+  /** Undefined: the last 7 days. */
+  readonly range: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
 interface CompareHow {
@@ -98,6 +109,8 @@ interface Analysis {
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const usualMaxAgeSeconds = 5
+/** As far as excursions look back. */
+const excursionsMs = 7 * 24 * hourMs
 /** Longer ones take a thread that light queries would wait for. */
 const lightDaysMax = 31
 
@@ -161,6 +174,17 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       return analyse({ name: 'past', devices: [device], how, build, client })
     },
     ...hourAnalyses(options, analyse, planOf),
+    excursions(one, how, client) {
+      const device = analysedDevice(one)
+      const { range, ...asked } = how
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        const endMs = Math.min(range?.endMs ?? nowMs, nowMs)
+        const startMs = Math.min(range?.startMs ?? endMs - excursionsMs, endMs)
+        return runAnalysis('excursions', { device, ...asked, startMs, endMs, nowMs, places }, needed, signal)
+      }
+      return analyse({ name: 'excursions', devices: [device], how, build, client })
+    },
     stationLatest(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {

@@ -3,6 +3,7 @@
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../store/thread-priority.ts'
 import { answerDaily } from './answers/daily-task.ts'
+import { answerExcursions } from './answers/excursions-task.ts'
 import { answerInsights } from './answers/insights-task.ts'
 import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
@@ -29,6 +30,7 @@ export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult>
 }
 
 export const daily = textTask(answerDaily)
+export const excursions = textTask(answerExcursions)
 export const changes = textTask(answerChanges)
 export const forecast = textTask(answerForecast)
 

@@ -1,7 +1,7 @@
 /** What crosses between the main thread and a worker: plain data that can be posted. */
 
-import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { MessagePort } from 'node:worker_threads'
+import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
@@ -137,6 +137,20 @@ export interface ChangesQuery extends HoursQuery {
   readonly days: number
 }
 
+export interface ExcursionsQuery {
+  readonly device: AnalysedDevice
+  readonly metric: string
+  /** The metric, unless it is a column of the readings. */
+  readonly further: readonly FurtherMetric[]
+  readonly above: number | null
+  readonly below: number | null
+  readonly forSeconds: number
+  readonly startMs: number
+  /** Not included; not later than now. */
+  readonly endMs: number
+  readonly nowMs: number
+}
+
 export interface StationLatestQuery {
   readonly device: AnalysedDevice
   readonly further: readonly FurtherMetric[]
@@ -236,6 +250,7 @@ export interface AnalysisQueries {
   readonly daily: DailyQuery & InPlaces
   readonly changes: ChangesQuery & InPlaces
   readonly forecast: HoursQuery & InPlaces
+  readonly excursions: ExcursionsQuery & InPlaces
   readonly insights: InsightsQuery
 }
 

@@ -11,6 +11,7 @@ import type { Query } from '../../query/query.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { Excursions } from '../../query/shapes/excursions.ts'
 import { Forecast } from '../../query/shapes/forecast.ts'
 import { NormalValues } from '../../query/shapes/normal.ts'
 import { PastDays } from '../../query/shapes/past.ts'
@@ -26,6 +27,7 @@ import {
   MetricsParameters,
   StatsParameters,
 } from './analysis-parameters.ts'
+import { ExcursionsParameters } from './excursion-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
@@ -64,6 +66,8 @@ export type Analysis<About, Parameters> = Pick<Read<About>, 'path' | 'name' | 's
   query?: z.ZodObject & z.ZodType<Parameters>
   answer: z.ZodType
   ask(about: About, parameters: Parameters, client: AbortSignal): Answer | Promise<Answer>
+  /** What is wrong with the parameters beside their forms. */
+  fault?(about: About, parameters: Parameters): string | undefined
   /** Refuses what would be too large. */
   tooLarge?: 'TOO_LARGE' | 'TOO_MANY_DAYS'
 }
@@ -74,6 +78,7 @@ export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'
   return function analysis<Parameters>({
     query: shape,
     ask,
+    fault = () => undefined,
     tooLarge = 'TOO_LARGE',
     ...read
   }: Analysis<About, Parameters>): ReadOperation {
@@ -90,7 +95,9 @@ export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'
         const checked = checkPart<Parameters>(shape, request.query)
         if (!checked.success) return refuse(reply, 'PARAMETER_INVALID', checked.error.issues[0]?.message)
         const name = absent(about, (checked.data as Named | undefined)?.metrics)
-        if (name !== undefined) return refuse(reply, 'PARAMETER_INVALID', `there is no metric ${name} here`)
+        if (name !== undefined) return refuse(reply, 'PARAMETER_INVALID', noMetric(name))
+        const wrong = fault(about, checked.data as Parameters)
+        if (wrong !== undefined) return refuse(reply, 'PARAMETER_INVALID', wrong)
         const asked = ask(about, checked.data as Parameters, disconnectSignalOf(reply))
         return sendAnswer(request, reply, asked, query.coded, tooLarge)
       },
@@ -98,9 +105,13 @@ export function analysisOf<About>(access: ReadAccess, query: Pick<Query, 'coded'
   }
 }
 
+function noMetric(name: string): string {
+  return `there is no metric ${name} here`
+}
+
 export type AnalysesQuery = Pick<
   Query,
-  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'coded'
+  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'excursions' | 'coded'
 >
 
 /** The analyses that are about one device, or one station. */
@@ -183,5 +194,31 @@ export function analysesOfOne<About>(
       ask: (about, { metrics: names }, client) =>
         query.forecast(device(about), { further: further(about, columns, names) }, client),
     }),
+    excursionsOf(access, query, of),
   ]
+}
+
+function excursionsOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation {
+  const { device, further, absent, pathOf, nameOf } = of
+  return analysisOf(
+    access,
+    query,
+    of,
+  )({
+    path: pathOf('excursions'),
+    name: nameOf('excursions'),
+    summary: 'When a gauge was beyond a threshold, for how long and how far',
+    query: ExcursionsParameters,
+    answer: Excursions.meta({ id: 'Excursions' }),
+    fault(about, { metric }) {
+      if (absent(about, [metric]) !== undefined) return noMetric(metric)
+      const [known] = further(about, columns, [metric])
+      return known === undefined || known.kind === 'gauge' ? undefined : `${metric} is no gauge`
+    },
+    ask(about, { metric, above = null, below = null, for: forSeconds, start, end }, client) {
+      const range = start === undefined || end === undefined ? undefined : { startMs: start / 1000, endMs: end / 1000 }
+      const how = { metric, above, below, forSeconds, range, further: further(about, columns, [metric]) }
+      return query.excursions(device(about), how, client)
+    },
+  })
 }

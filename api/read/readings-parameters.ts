@@ -93,7 +93,7 @@ function timeInvalid(name: string): ReadParameters {
 }
 
 /** Epoch microseconds. */
-function readMoment(text: unknown): number | undefined {
+export function readMoment(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined
   // A plus sign that was not percent-encoded arrives as a space.
   const isoText = text.charAt(10).toUpperCase() === 'T' ? text.replace(' ', '+') : text

@@ -8,6 +8,7 @@ import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { Excursions } from '../../query/shapes/excursions.ts'
 import { Forecast } from '../../query/shapes/forecast.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
 import { NormalValues } from '../../query/shapes/normal.ts'
@@ -28,6 +29,7 @@ export const shapeOfRead = {
   changes: LevelChanges,
   normal: NormalValues,
   forecast: Forecast,
+  excursions: Excursions,
 }
 
 /** The answer itself, as it came. */

@@ -295,6 +295,23 @@ t.test('compare_data: what both have, by the hour, each kind by its own figures'
   t.match(named, { co2: { b: [], stats: { n: 0 } }, battery_voltage: { kind: 'gauge', a: [] } })
 })
 
+t.test('excursions: of one gauge, beyond a threshold', async t => {
+  const range = 'start=2026-03-09T00:00:00Z&end=2026-03-10T00:00:00Z'
+  const found = await json(t, `/excursions/Mast?metric=co2&above=403.5&${range}`)
+  // Every hour, its last two of six values.
+  t.match(found, { metric: 'co2', unit: 'ppm', above: 403.5, below: null, for_seconds: 0, episodes_total: 24 })
+  t.match(found.total, { count: 24, longest_seconds: 1200, seconds: 28_800, degree_minutes: 480, gap_seconds: 0 })
+  t.equal(found.total.covered_seconds, 86_400)
+  t.match(found.episodes[0], { direction: 'above', end: null, seconds: 1200, extreme: 405, gap_seconds: 0 })
+  t.match((await json(t, `/excursions/Mast?metric=co2&above=403.5&for=601&${range}`)).total, { count: 0 })
+  const cold = await json(t, '/excursions/Mast?metric=temperature&below=20.5')
+  t.match(cold, { unit: '°C', episodes: [{ direction: 'below', start: '2026-03-08 00:00', end: null, extreme: 20 }] })
+  await refuses(t, '/excursions/Mast?metric=co2', 400, /^above or below is required$/)
+  await refuses(t, '/excursions/Mast?metric=door&above=1', 400, /^door is no gauge$/)
+  await refuses(t, '/excursions/Mast?metric=smell&above=1', 400, /^there is no metric smell here$/)
+  await refuses(t, `/excursions/Mast?metric=co2&above=1&end=1`, 400, /^start and end go together$/)
+})
+
 t.test('changes, normal, forecast: of the gauges', async t => {
   const changes = await json(t, '/changes/Mast')
   t.strictSame(Object.keys(changes.metrics), ['co2', 'wind_speed'])
