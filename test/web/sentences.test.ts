@@ -227,7 +227,12 @@ t.test('what goes together is told where that is clear and more than the course 
     dayPairsSentence(['temperature', 'humidity'], builtInQuantities),
     'Temperature and humidity follow the same course of the day.',
   )
-  const untold = [weak, { ...clear, significant: false }, { ...clear, b: 'battery_voltage' }]
+  const untold = [
+    weak,
+    { ...clear, significant: false },
+    { ...clear, b: 'battery_voltage' },
+    { ...clear, b: 'dew_point' },
+  ]
   t.strictSame(toldPairs(untold), { told: [], ofDay: [] })
   t.equal(toldPairs(Array.from({ length: 12 }, () => clear)).told.length, 5)
   t.equal(noLinkSentence(untold), 'No clear link.')

@@ -26,13 +26,21 @@ export interface ToldPairs {
 export function toldPairs(pairs: readonly Pair[]): ToldPairs {
   const clear = shownPairs(pairs).filter(
     ({ a, b, significant, ...pair }) =>
-      significant === true && strengthOf(pair) >= strengthMin && !isBattery(a) && !isBattery(b),
+      significant === true &&
+      strengthOf(pair) >= strengthMin &&
+      !isBattery(a) &&
+      !isBattery(b) &&
+      !isDewPoint(a) &&
+      !isDewPoint(b),
   )
   const told = clear.filter(pair => !isOwingToDay(pair)).slice(0, toldMax)
   return { told, ofDay: [...new Set(clear.filter(isOwingToDay).flatMap(({ a, b }) => [a, b]))] }
 }
 
 const strengthOf = ({ pearson }: Pick<Pair, 'pearson'>) => Math.abs(pearson ?? 0)
+
+/** It is computed from two of the others. */
+const isDewPoint = (name: string) => name === 'dew_point'
 
 const isBattery = (name: string) => name.startsWith('battery')
 

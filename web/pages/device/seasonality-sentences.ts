@@ -27,6 +27,9 @@ const sentenceOfReason: Record<string, string> = {
   'values on fewer than 10 days, or the same on all of them': 'A trend appears after ten days of readings.',
   'the values hang together too long to tell a trend':
     'The values change too slowly to tell a trend from a slow swing.',
+  'values on fewer than 20 days': 'Changes of level appear after 20 days of readings.',
+  'values at this hour on fewer than 10 days': 'What is usual appears after ten days of readings.',
+  'less than 14 days': 'A forecast appears after 14 days of readings.',
   'the tests do not agree': 'Some tests show a trend and others do not.',
   'the values vary by less than half a step of the sensor': 'The values vary by less than the sensor can tell.',
 }
@@ -42,7 +45,8 @@ export function seasonalityTold(stats: Stats, names: readonly string[], quantiti
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
   if (all.length === 0) return 'There are no readings yet.'
   if (all.every(({ reason }) => reason === 'less than 3 days')) {
-    const days = stats.reliability.days.filter(({ state }) => state !== null).length
+    // The first and the last of them are not whole.
+    const days = Math.max(1, stats.reliability.days.filter(({ state }) => state !== null).length - 1)
     return `There ${days === 1 ? 'is' : 'are'} ${countOf(days, 'day')} of readings. ${reasonSentence('less than 3 days')}`
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
