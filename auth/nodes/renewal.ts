@@ -91,20 +91,6 @@ export function createRenewal(options: RenewalOptions): Renewal {
     await mutex.run(() => connection.use(trim))
   }
 
-  /** Rejects with the last error; at once where it is not that PostgreSQL is away. */
-  async function firstRound(): Promise<void> {
-    const endMs = performance.now() + firstMsMax
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await round()
-      } catch (error) {
-        if (!isUnavailable(error) || performance.now() > endMs) throw error
-        if (attempt === 1) log.warn({ err: error }, 'this node has no lease yet, retrying')
-        await sleep(firstRetryMs, undefined, { signal: closing.signal })
-      }
-    }
-  }
-
   /** False when this node cannot go on. */
   async function tryRound(): Promise<boolean> {
     try {
@@ -134,7 +120,7 @@ export function createRenewal(options: RenewalOptions): Renewal {
 
   return {
     async start() {
-      await firstRound()
+      await firstRound(round, log, closing.signal)
       running = run()
     },
     wake: () => awake.resolve(),
@@ -144,6 +130,20 @@ export function createRenewal(options: RenewalOptions): Renewal {
       closing.abort()
       await running
     },
+  }
+}
+
+/** Rejects with the last error; at once where it is not that PostgreSQL is away. */
+async function firstRound(round: () => Promise<void>, log: Pick<Log, 'warn'>, signal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + firstMsMax
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await round()
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() > endMs) throw error
+      if (attempt === 1) log.warn({ err: error }, 'this node has no lease yet, retrying')
+      await sleep(firstRetryMs, undefined, { signal })
+    }
   }
 }
 

@@ -67,17 +67,15 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     const { rowsOf, numbers } = job
     // Who asked for it may have ended before this was so.
     await options.settle()
-    if (rowsOf !== 'measurements')
-      return sumOf(await atEachShard(shardsWith(rowsOf, shards), shard => eraseIn(shard, job)))
+    if (rowsOf !== 'measurements') {
+      const eraseIn = async (shard: ErasedShard) => eraseBefore(shard, job, await stopRecords(shard, job))
+      return sumOf(await atEachShard(shardsWith(rowsOf, shards), eraseIn))
+    }
     const stopped = await atEachShard(shards, async shard => ({ ...shard, end: await stopRecords(shard, job) }))
     await options.forgetSeries?.(numbers)
     const values = await countValues(job)
     await atEachShard(stopped, shard => eraseBefore(shard, job, shard.end))
     return values
-  }
-
-  async function eraseIn(shard: ErasedShard, job: EraseJob): Promise<number> {
-    return await eraseBefore(shard, job, await stopRecords(shard, job))
   }
 
   /** `end`: in the journal of the shard, where no more records of the series come. */
