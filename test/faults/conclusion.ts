@@ -7,7 +7,7 @@ import { storeOptions } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { shownLater } from './clock-periods.ts'
 import type { ExperimentOptions, TestBed } from './experiment.ts'
-import { readFurtherSeries, withFurther } from './further-values.ts'
+import { type ErasedSeries, nameOfErased, readErasedSeries, readFurtherSeries, withFurther } from './further-values.ts'
 import { pointIdentity } from './identity.ts'
 import type { Ledger } from './ledger.ts'
 import { firstOf } from './loads.ts'
@@ -49,8 +49,15 @@ export async function conclude(
   const visiblePoints = await readPublicPoints(service.port, bed.stations, bed.erasedStations)
   const databases = await openDatabases(bed, options)
   for (const sql of databases.sqls) await untilApplied(sql)
-  const judging: JudgeOptions = { stampToleranceMs, exempt: bed.exempt, erased, ...options.judging }
-  const verdict = judge(ledger, await readBoth(databases, names, bed.erased), judging)
+  const ofMetrics = await readErasedSeries(databases.postgresUrl, [...names.values()])
+  const judging: JudgeOptions = {
+    stampToleranceMs,
+    exempt: bed.exempt,
+    erased: erased.union(new Set(ofMetrics.map(nameOfErased))),
+    erasedUntilMs: doneMsOf(ofMetrics),
+    ...options.judging,
+  }
+  const verdict = judge(ledger, await readBoth(databases, names, bed.erased, ofMetrics), judging)
   const later = shownLater(ledger.attempts, judging.clock ?? [], askedMs)
   const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
@@ -119,13 +126,23 @@ async function readBoth(
   { sqls, postgresUrl }: OpenDatabases,
   names: ReadonlyMap<string, string>,
   erased: ReadonlyMap<string, string>,
+  ofMetrics: readonly ErasedSeries[],
 ): Promise<StoredRow[]> {
   const series = await readFurtherSeries(postgresUrl, names)
+  for (const one of ofMetrics) {
+    for (const number of one.numbers) series.set(number, { device: nameOfErased(one), metric: one.metric })
+  }
   const rows: StoredRow[] = []
   for (const sql of sqls) {
     rows.push(...(await withFurther(await readStored(sql, names), sql, series)), ...(await readHours(sql, erased)))
   }
   return rows.sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
+}
+
+/** Each metric of a device is erased once. */
+function doneMsOf(ofMetrics: readonly ErasedSeries[]): NonNullable<JudgeOptions['erasedUntilMs']> {
+  const doneMs = new Map(ofMetrics.map(one => [nameOfErased(one), one.doneMs]))
+  return (device, metric) => doneMs.get(nameOfErased({ device, metric }))
 }
 
 /** From each crash to the first attempt after it that got its 200. */

@@ -14,6 +14,8 @@ export interface FurtherSeries {
 
 const metricCount = 20
 const metricOf = (index: number): string => `fault_${index}`
+/** Of which values are erased. */
+export const erasedMetric = metricOf(0)
 /** A power of two: what stands behind the point is exact in a double and in its text. */
 const checkSteps = 32
 
@@ -48,6 +50,30 @@ export async function readFurtherSeries(
     await client.end()
   }
 }
+
+/** A metric of a device of which values were erased. */
+export interface ErasedSeries extends FurtherSeries {
+  /** Under which they stood. */
+  numbers: number[]
+  /** When that was reported as done, epoch milliseconds. */
+  doneMs: number
+}
+
+/** Of these devices. */
+export async function readErasedSeries(connectionString: string, devices: readonly string[]): Promise<ErasedSeries[]> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    const text = `SELECT name AS device, metric, numbers, 1000 * extract(epoch FROM finished_at)::float8 AS "doneMs" FROM erase_jobs
+      WHERE rows_of = 'measurements' AND state = 'done' AND name = ANY($1)`
+    return (await client.query<ErasedSeries>(text, [devices])).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whose rows are to have no values any more. */
+export const nameOfErased = ({ device, metric }: FurtherSeries): string => `${device} ${metric}`
 
 /** The rows with their further values; those of no reading are rows of their own, which no attempt explains. */
 export async function withFurther(

@@ -50,6 +50,22 @@ test('values carry their number, inside of what a sensor can give', async t => {
   t.equal(sequenceOf({ ...valuesOf(1), temperature: 84.5 }), undefined)
 })
 
+test('values of a metric that was erased may be missing, of readings from before that', async t => {
+  const sequence = 23
+  const all = { ...valuesOf(sequence), ...allFurtherOf(sequence) }
+  const [metric = '', other = ''] = Object.keys(furtherOf(sequence))
+  const without = (name: string) => [{ ...row(sequence), values: { ...all, [name]: Number.NaN } }]
+  const options = (doneMs: number): JudgeOptions => {
+    return { erasedUntilMs: (device, name) => (device === 'porch' && name === metric ? doneMs : undefined) }
+  }
+  const one = ledger([attempt(sequence)])
+  t.strictSame(found(one, without(metric), options(1000 * sequence + 1)), [])
+  t.strictSame(found(one, without(metric), options(1000 * sequence)), ['wrong'])
+  t.strictSame(found(one, without(other), options(1000 * sequence + 1)), ['wrong'])
+  const changed = [{ ...row(sequence), values: { ...all, [metric]: 1 } }]
+  t.strictSame(found(one, changed, options(1000 * sequence + 1)), ['wrong'])
+})
+
 test('further values have to be those of their reading, all of them and no others', async t => {
   // Two further values of 20.
   const sequence = 23

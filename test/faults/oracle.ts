@@ -47,6 +47,8 @@ export interface JudgeOptions {
   exempt?: ReadonlySet<number>
   /** Devices whose erase was reported as done: nothing of theirs may be readable, and nothing else is asked of them. */
   erased?: ReadonlySet<string>
+  /** Until when values of a metric of a device may be missing, as they were erased then; undefined for one that has all. Epoch milliseconds. */
+  erasedUntilMs?: (device: string, metric: string) => number | undefined
 }
 
 /** Answers that promise that nothing was stored. */
@@ -121,9 +123,10 @@ function attemptOf(
 
 function wrongIn(row: StoredRow, attempt: Attempt, options: JudgeOptions): string | undefined {
   if (row.device !== attempt.device) return `${nameOf(attempt)} is stored under ${row.device}`
-  const { identity = readingIdentity } = options
+  const { identity = readingIdentity, erasedUntilMs = () => undefined } = options
   for (const [name, value] of Object.entries(identity.valuesOf(attempt.sequence))) {
     const found = row.values[name]
+    if (Number.isNaN(found) && attempt.startMs < (erasedUntilMs(row.device, name) ?? Number.NEGATIVE_INFINITY)) continue
     if (found !== undefined && !Object.is(found, value)) return `${nameOf(attempt)} has ${name} ${found}, not ${value}`
   }
   if (row.timeUs === undefined) return undefined

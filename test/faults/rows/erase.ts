@@ -1,12 +1,13 @@
 /**
- * Row 21: a device is erased with all its readings, or a station with its points; the service dies meanwhile or is started
- * again, and none comes back.
+ * Row 21: a device is erased with all its readings, a station with its points, or a metric of a device with its values; the service
+ * dies meanwhile or is started again, and none comes back.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EraseReport, StationEraseReport } from '../../../lifecycle/erasure/erase-records.ts'
+import type { EraseReport, MetricEraseReport, StationEraseReport } from '../../../lifecycle/erasure/erase-records.ts'
 import { serverPid, until } from '../../support/processes.ts'
 import { type ExperimentOptions, experiment, type Harness, type TestBed } from '../experiment.ts'
+import { erasedMetric } from '../further-values.ts'
 import { type ErasePoint, erasePoints, type FaultRows, injecting } from '../injection/settings.ts'
 import type { Tally } from '../tally.ts'
 
@@ -24,8 +25,15 @@ interface Victims {
   untilErased(name: string): Promise<void>
 }
 
+const ofReadings = { devices: 20, importEveryMs: 700 }
+const kinds: readonly { load: Partial<ExperimentOptions>; victimsOf: (bed: TestBed) => Victims }[] = [
+  { load: ofReadings, victimsOf: metricsOf },
+  { load: ofReadings, victimsOf: devicesOf },
+  { load: { devices: 5, points: true, stationCount: 14 }, victimsOf: stationsOf },
+]
+
 /**
- * Devices twice and stations twice, in turns with a QuestDB that syncs and with one that does not, to which each start sends
+ * Metrics twice, devices twice and stations twice, in turns with a QuestDB that syncs and with one that does not, to which each start sends
  * all again that is kept.
  */
 export async function eraseSeries(
@@ -37,8 +45,7 @@ export async function eraseSeries(
 ): Promise<void> {
   for (let cycle = 0; cycle < cycles; cycle++) {
     const isSynced = cycle % 2 === 0
-    const isOfStations = cycle % 4 >= 2
-    const load = isOfStations ? { devices: 5, points: true, stationCount: 14 } : { devices: 20, importEveryMs: 700 }
+    const { load, victimsOf } = kinds[Math.floor(cycle / 2) % kinds.length] as (typeof kinds)[number]
     const options: ExperimentOptions = {
       seed: seed + cycle,
       tally,
@@ -47,7 +54,7 @@ export async function eraseSeries(
     }
     await experiment(harness, options, async bed => {
       await bed.untilAcknowledged(500)
-      const victims = isOfStations ? stationsOf(bed) : devicesOf(bed)
+      const victims = victimsOf(bed)
       const next = () => victims.names.shift() ?? ''
       for (const point of points) await dieWhileErasing(bed, victims, next(), point)
       await bed.untilAcknowledged(100)
@@ -93,6 +100,17 @@ function stationsOf({ service, stations, erasedStations }: TestBed): Victims {
       await reportOf<StationEraseReport>(service, `/stations/${name}/erase`)
       erasedStations.add(name)
     },
+  }
+}
+
+/** Of one device after the other. Those that come in behind it are of another series, and stay. */
+function metricsOf({ service, devices }: TestBed): Victims {
+  const pathOf = (name: string) => `/devices/${name}/metrics/${erasedMetric}`
+  return {
+    rows: 'readings',
+    names: devices.slice(1).map(({ name }) => name),
+    request: name => expectStatus(202, service, 'DELETE', pathOf(name)),
+    untilErased: async name => void (await reportOf<MetricEraseReport>(service, pathOf(name))),
   }
 }
 
