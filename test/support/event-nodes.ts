@@ -12,7 +12,7 @@ export const perGroup = 1000
 /** Values of one topic are closer to each other. */
 export const perTopic = 1_000_000
 export const eventNames = ['porch', 'attic', 'cellar']
-export const topicIds = ['one', 'two', 'three'] as const
+const topicIds = ['one', 'two', 'three'] as const
 
 /** Its values count all readings of the topic. */
 export interface MadeGroup {
