@@ -31,11 +31,13 @@ export interface BackupResult {
 /** Rejects with a BackupError for what an operator can mend. Nothing is left of a backup that failed. */
 export async function backUp(path: string, parts: BackupParts, run: BackupRun): Promise<BackupResult> {
   const { questdb } = parts.store
+  if (Object.values(parts.ingest).some(({ files }) => files === undefined)) {
+    throw new BackupError(
+      'The journals are topics of Kafka (KAFKA_BROKERS): use barograph shards backup (docs/backup.md).',
+    )
+  }
   if (!questdb.managed) {
     throw new BackupError('QuestDB is an external one (QUESTDB_HTTP): its files are not here, so back up its server.')
-  }
-  if (Object.values(parts.ingest).some(({ files }) => files === undefined)) {
-    throw new BackupError('The journals are topics of Kafka (KAFKA_BROKERS): see docs/scaling.md for what to back up.')
   }
   if (questdb.state().state !== 'up') throw new BackupError('QuestDB is not up: see barograph status.')
   const target = prepareTarget(path, parts.directory.path)
