@@ -85,7 +85,7 @@ export function agreementOf(
     limits_of_agreement: hasLimits ? [bias - limitSpreads * sd_diff, bias + limitSpreads * sd_diff] : null,
     ...(pearson === null ? noLine : (orthogonalLine(a, b) ?? noLine)),
     lag_seconds: lag && (lag.lag * stepMs) / 1000,
-    lag_r: lag && lag.r,
+    lag_r: lag?.r ?? null,
     verdict,
     reason: reasonOf(correlated, verdict, lag),
   }
