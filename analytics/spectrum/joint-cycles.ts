@@ -11,9 +11,10 @@ import type { Sinusoid } from './lomb-scargle.ts'
 import { refineFrequency } from './refine-frequency.ts'
 import type { Sampling } from './sampling.ts'
 
-const roundsMax = 6
-/** In 1/T: 1e-5 of the frequency of a cycle that fits in four times. */
-const closeEnough = 4e-5
+/** Cycles that are near each other take many; most take a few. */
+const roundsMax = 30
+/** In 1/T: of the frequency of a cycle that fits in four times 1e-6, as the rounds that are left may add up to ten times it. */
+const closeEnough = 4e-6
 
 /**
  * By place the refined frequency; undefined where the power has no maximum within the main lobe, which is then no cycle.

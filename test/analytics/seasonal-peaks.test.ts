@@ -10,8 +10,10 @@ import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
 import { significantRatio } from '../../analytics/spectrum/peak-bins.ts'
 import { createPeriodogram, hannWindow, isLocalMaximum, parabolaVertex } from '../../analytics/spectrum/periodogram.ts'
 import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
+import { hasRecurringHole } from '../../analytics/spectrum/recurring-holes.ts'
 import { gridSampling, type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { isSignificant } from '../../analytics/spectrum/significance.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, goldenDaily, goldenGaps, uniform, withLoss } from './series.ts'
 
@@ -37,7 +39,15 @@ interface Irregular {
   joint: Case['joint']
 }
 
-const { series: cases, irregular } = readFixture<{ series: Case[]; irregular: Irregular }>('seasonal-peaks')
+const {
+  series: cases,
+  irregular,
+  close,
+} = readFixture<{
+  series: Case[]
+  irregular: Irregular
+  close: { values: (number | null)[]; joint: Case['joint'] }
+}>('seasonal-peaks')
 
 function peaksOf(values: Float64Array): SeasonalPeak[] {
   return createPeakSearch(values.length)(detrend(values).residual).peaks
@@ -131,6 +141,45 @@ test('cycles of readings at their own times are refined jointly as well', async 
     t.ok(deviation(got, frequency) < 1e-5, `${1 / got} s, ${1 / frequency}`)
     t.ok(Math.abs(sampling.fitter(values)(frequency).power - power) < 1e-8)
   }
+})
+
+test('cycles near each other, with a gap of ten days, are as near to the least squares', async t => {
+  const values = floats(close.values)
+  const refined = refineJointly(values, [1 / 24, 1 / 168, 1 / 110], gridSampling(values.length))
+  for (const [place, { frequency }] of close.joint.entries()) {
+    t.ok(deviation(found(refined[place]), frequency) < 1e-6, `${1 / found(refined[place])}, ${1 / frequency}`)
+  }
+})
+
+test('an hour that is missing every day is a hole, what is lost at random is none', async t => {
+  const of = (isMissing: (cell: number) => boolean, cells = 2880, perDay = 96) => {
+    const values = new Float64Array(cells).map((_, cell) => (isMissing(cell) ? Number.NaN : 1))
+    return hasRecurringHole(values, perDay)
+  }
+  t.ok(of(cell => cell % 96 < 4))
+  t.notOk(
+    of(cell => cell % 96 < 4 && cell < 700),
+    'on seven days of thirty',
+  )
+  t.notOk(
+    of(cell => cell > 900 && cell < 1500),
+    'six days in a row',
+  )
+  t.notOk(
+    of(cell => cell % 96 < 4, 280),
+    'less than three days',
+  )
+  const next = uniform(1)
+  t.notOk(of(() => next() < 0.4))
+})
+
+test('small cycles count at 24/k h, k up to 4, and nowhere else', async t => {
+  const of = (cycles: number, days: number | undefined, snr = 30) =>
+    isSignificant({ snr, amplitude: 0.4, cycles }, { quantum: 1, days })
+  t.ok([30, 60.9, 89.1, 120].every(cycles => of(cycles, 30)))
+  t.notOk([28.9, 61.1, 150, 4].some(cycles => of(cycles, 30)))
+  t.notOk(of(60, undefined), 'without a day')
+  t.notOk(of(60, 30, 19.9), 'in the background')
 })
 
 test('a frequency without a maximum in its main lobe is no cycle', async t => {
