@@ -9,8 +9,10 @@ import {
   autocorrelationLagMax,
   autocorrelationPeak,
   decorrelationLag,
+  peakOfCycle,
   shownLags,
 } from '../../analytics/correlation/autocorrelation-bands.ts'
+import { normalUpperPoint } from '../../analytics/correlation/student.ts'
 import { floats, readFixture } from './fixture.ts'
 import { at, autoregressive, found, goldenDaily, goldenGaps, withLoss } from './series.ts'
 
@@ -155,6 +157,27 @@ test('the peak is the highest maximum above the band after the first zero', asyn
   t.equal(peak(1, -0.5, Number.NaN, 0.8, 0.1), null, 'beside a lag without r')
   const daily = found(autocorrelation(goldenDaily(), 2016))
   t.equal(autocorrelationPeak(daily.r, autocorrelationBands(daily).bartlett)?.lag, 288)
+})
+
+test('of hundreds of lags the highest has to stand out further', async t => {
+  t.ok(Math.abs(normalUpperPoint(0.025) - 1.959963984540054) < 1e-12)
+  t.ok(Math.abs(normalUpperPoint(1e-5) - 4.264890793922825) < 1e-10, 'scipy.stats.norm.isf')
+  t.ok(Math.abs(normalUpperPoint(0.9) + 1.2815515655446004) < 1e-10)
+  const r = Float64Array.from({ length: 100 }, (_, lag) => (lag === 0 ? 1 : lag === 50 ? 0.3 : 0))
+  const peakIn = (half: number) => autocorrelationPeak(r, new Float64Array(100).fill(half))
+  t.equal(peakIn(0.2), null, 'above the band for one lag, below that for 99')
+  t.strictSame(peakIn(0.15), { lag: 50, r: 0.3 })
+})
+
+test('a peak beside a known cycle is told as that', async t => {
+  const r = Float64Array.from({ length: 200 }, (_, lag) => lag / 1000)
+  const peak = (lag: number, ...periods: number[]) => peakOfCycle({ lag, r: 0.9 }, r, periods)
+  t.strictSame(peak(23, 24), { lag: 24, r: 0.024 })
+  t.strictSame(peak(167, 24), { lag: 24, r: 0.024 }, 'the seventh repeat')
+  t.strictSame(peak(25, 12, 24.4), { lag: 24.4, r: 0.024 }, 'the one that fits in the fewest times')
+  t.strictSame(peak(27, 24), { lag: 27, r: 0.9 })
+  t.strictSame(peak(192, 24), { lag: 192, r: 0.9 }, 'eight times')
+  t.strictSame(peak(30), { lag: 30, r: 0.9 })
 })
 
 test('lags go to a week or a third of the series, one an hour after the first hour', async t => {

@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { presentOf } from '../../analytics/present.ts'
-import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { cadenceOf, gapMsAt } from '../../analytics/reliability/cadence.ts'
+import { eventsOf } from '../../analytics/reliability/events.ts'
 import { estimateInterval } from '../../analytics/reliability/interval-estimate.ts'
 import { differences, thin } from '../../analytics/reliability/thinning.ts'
+import { burstTimes, busyDayTimes, lognormalTimes } from '../properties/worlds.ts'
 import { deviation, readFixture, timesFrom } from './fixture.ts'
 
 interface Case {
@@ -60,8 +62,41 @@ test('a configured interval is taken, with the regularity that was measured', as
   t.strictSame(nothing, { ...figures, regularity: null })
 })
 
+test('bursts are one event each, and random intervals are none', async t => {
+  const times = burstTimes(startMs, 30, 1)
+  const events = eventsOf(times)
+  t.equal(events.length, 360)
+  t.match(cadenceOf(times, null), { kind: 'regular', source: 'estimated' })
+  t.ok(Math.abs((cadenceOf(times, null).expectedMs ?? 0) - 7_200_000) < 120_000)
+  for (const sigma of [0.5, 1.5]) {
+    const random = lognormalTimes(startMs, 30, 2, sigma)
+    t.equal(eventsOf(random), random, `${sigma}`)
+  }
+})
+
+test('the hours of a busy day and a quiet night have gaps of their own', async t => {
+  const times = busyDayTimes(startMs, 30, 3)
+  const cadence = cadenceOf(times, null)
+  const longestMs = cadence.gapMs ?? 0
+  const gapAt = (hour: number) => gapMsAt(cadence, longestMs, startMs + hour * 3_600_000) / 60_000
+  t.ok(gapAt(12) < 15, `${gapAt(12)} min at noon`)
+  t.ok(gapAt(20) > 240, `${gapAt(20)} min at night`)
+  t.ok(gapAt(17.999) > 240, `${gapAt(17.999)} min at the end of the day`)
+  t.ok(Math.abs(gapAt(36) - gapAt(12)) < 1e-6, 'a day later')
+  t.ok(longestMs / 60_000 >= gapAt(20))
+  t.equal(cadenceOf(lognormalTimes(startMs, 30, 2, 1), null).pacedGap, null, 'all hours are alike')
+})
+
 test('with three readings or fewer the interval is unknown', async t => {
-  const unknown = { kind: 'unknown', expectedMs: null, source: 'default', regularity: null, gapMs: null, pacedGap: null, stretches: [] }
+  const unknown = {
+    kind: 'unknown',
+    expectedMs: null,
+    source: 'default',
+    regularity: null,
+    gapMs: null,
+    pacedGap: null,
+    stretches: [],
+  }
   for (const times of [[], [5], [5, 6], [0, 60_000, 120_000], [7, 7, 7, 7, 7]]) {
     t.strictSame(cadenceOf(Float64Array.from(times), null), unknown, `${times}`)
   }
