@@ -25,7 +25,7 @@ export interface BatteryLimits {
   readonly isIndependent?: boolean
 }
 
-export const daysMin = 7
+const daysMin = 7
 
 /** `days` are those since the last jump. Undefined for fewer than seven, and where the slope's interval is not below 0. */
 export function batteryDays(

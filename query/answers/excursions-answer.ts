@@ -9,7 +9,7 @@ import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { type Excursions, excursionsMax } from '../shapes/excursions.ts'
 import { answerContext } from './answer-text.ts'
 
-export interface ExcursionsAsked {
+interface ExcursionsAsked {
   readonly above: number | null
   readonly below: number | null
   readonly forSeconds: number
