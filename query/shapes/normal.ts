@@ -25,3 +25,4 @@ export const NormalValues = byMetricAndFurther(Normal, Normal).extend({
   ...answerContext,
   ...furtherMetrics,
 })
+export type NormalValues = z.infer<typeof NormalValues>

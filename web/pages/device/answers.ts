@@ -5,6 +5,7 @@ import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { DeviceDetail } from '../../../query/shapes/detail.ts'
 import type { KindBucket, WindowFigures } from '../../../query/shapes/kinds.ts'
+import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -67,6 +68,10 @@ export function seasonalityOf({ seasonality }: Stats, metric: string): Seasonali
 
 export function autocorrelationOf({ autocorrelation }: Stats, metric: string): Autocorrelation | undefined {
   return member<Autocorrelation>(autocorrelation, metric)
+}
+
+export function normalOf(normal: NormalValues, metric: string): NormalValues['temperature'] | undefined {
+  return member<NormalValues['temperature']>(normal, metric)
 }
 
 export function qualityOf({ quality }: Stats, metric: string): Stats['quality']['temperature'] | undefined {

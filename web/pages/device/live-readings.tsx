@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { useRange } from '../../charts/use-range.ts'
@@ -34,6 +35,7 @@ export interface LiveReadingsProps {
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined
+  readonly normal: NormalValues | undefined
   readonly quantities: Quantities
   readonly metrics: readonly ShownMetric[]
   /** Above the charts. */
@@ -41,7 +43,7 @@ export interface LiveReadingsProps {
 }
 
 export function LiveReadings(props: LiveReadingsProps) {
-  const { of, timeZone, states, latest, detail, stats, past, quantities, metrics, children } = props
+  const { of, timeZone, states, latest, detail, stats, past, normal, quantities, metrics, children } = props
   const zone = useMemo(() => createZone(timeZone), [timeZone])
   const clock = shownZone(timeZone)
   const shownClock = useMemo(() => createZone(clock), [clock])
@@ -67,8 +69,8 @@ export function LiveReadings(props: LiveReadingsProps) {
   const ofLatest = useMemo(() => describedBy(quantities, latest?.metrics), [quantities, latest?.metrics])
   const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
   const notes = useMemo(
-    () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, quantities, zone }),
-    [values, live, lastKnown, detail, stats, past, quantities, zone],
+    () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, normal, quantities, zone }),
+    [values, live, lastKnown, detail, stats, past, normal, quantities, zone],
   )
   return (
     <>

@@ -2,6 +2,7 @@
 
 import './device.css'
 import type { ComponentChildren } from 'preact'
+import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays as Past } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import { addressOf, urlArguments } from '../../client/address.ts'
@@ -56,6 +57,8 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const detail = analyse<Detail>('detail_data', [`points=${pointsMax}`, 't=1', 'flags=1'], everyMinute)
   const stats = analyse<Stats>('stats_data', [], everyTwoMinutes)
   const past = analyse<Past>('past_window_data', [], everyTwoMinutes)
+  // What is said beside a value is no part that the page would lack.
+  const normal = lastValue(analyse<NormalValues>('normal', [], everyTwoMinutes))
   const all = [...others, latest, detail, stats, past]
   // Those of other metrics stay until the answers about the chosen ones are there.
   const detailValue = useKept(detail, of.name)
@@ -91,6 +94,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
             detail={detailValue}
             stats={statsValue}
             past={pastValue}
+            normal={normal}
             quantities={quantities}
             metrics={toRead}
           >

@@ -1,10 +1,11 @@
-/** What is said beside current values: since when a state has been as it is, and what a counter grew by today. */
+/** What is said beside current values: since when a state has been as it is, what a counter grew by today, and whether a gauge shows what is usual. */
 
+import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
-import { type Detail, type LastValues, windowFiguresOf } from './answers.ts'
+import { type Detail, type LastValues, normalOf, windowFiguresOf } from './answers.ts'
 import { amountOfDay, type DayAmount } from './day-amounts.ts'
 import type { LiveReading } from './series.ts'
 import { type Hold, holdOf } from './state-series.ts'
@@ -17,6 +18,12 @@ export type NowNote =
       readonly holdMs: number | undefined
     }
   | ({ readonly kind: 'today' } & Pick<DayAmount, 'placed' | 'ofGap'>)
+  | {
+      readonly kind: 'usual'
+      /** Of earlier days, at this hour, on so many of which it was lower. */
+      readonly percentile: number
+      readonly days: number
+    }
 
 export interface NowSources {
   readonly values: LastValues
@@ -27,6 +34,7 @@ export interface NowSources {
   readonly detail: Detail | undefined
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined
+  readonly normal?: NormalValues | undefined
   readonly quantities: Quantities
   readonly zone: Zone
 }
@@ -34,17 +42,45 @@ export interface NowSources {
 /** By metric. */
 export function nowNotes(of: NowSources): ReadonlyMap<string, NowNote> {
   const notes = new Map<string, NowNote>()
-  for (const [metric, { v }] of Object.entries(of.values)) {
-    const { kind } = of.quantities.of(metric)
-    if (kind === 'state') {
-      const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
-      notes.set(metric, { kind, sinceMs: stateSince(of, metric, v), holdMs })
-    } else if (kind === 'counter' || kind === 'rate') {
-      const amount = of.past && amountOfDay(of.past.today, metric)
-      if (amount !== undefined) notes.set(metric, { kind: 'today', placed: amount.placed, ofGap: amount.ofGap })
-    }
+  for (const [metric, value] of Object.entries(of.values)) {
+    const note = noteOf(of, metric, value)
+    if (note !== undefined) notes.set(metric, note)
   }
   return notes
+}
+
+function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): NowNote | undefined {
+  const { kind } = of.quantities.of(metric)
+  if (kind === 'state') {
+    const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
+    return { kind, sinceMs: stateSince(of, metric, v), holdMs }
+  }
+  if (kind === 'gauge') return usualNote(of, metric, ts)
+  if (kind === 'direction') return undefined
+  const amount = of.past && amountOfDay(of.past.today, metric)
+  return amount && { kind: 'today', placed: amount.placed, ofGap: amount.ofGap }
+}
+
+/** From the hour that an answer is about to its last value. */
+const usualMsMax = 2 * 3_600_000
+
+function usualNote({ normal, zone }: NowSources, metric: string, ts: number): NowNote | undefined {
+  const found = normal && normalOf(normal, metric)
+  if (found === undefined || found.percentile === null || found.at === null) return undefined
+  const sinceMs = ts - localMs(zone, found.at)
+  if (sinceMs < 0 || sinceMs > usualMsMax) return undefined
+  return { kind: 'usual', percentile: found.percentile, days: found.days }
+}
+
+/** Above and below the middle four fifths. */
+const unusualPercent = 10
+
+/** `higher than on 27 of 29 days at this hour` */
+export function usualText({ percentile, days }: Extract<NowNote, { kind: 'usual' }>): string {
+  const lower = Math.round((percentile / 100) * days)
+  if (percentile >= 100 - unusualPercent) return `higher than on ${lower} of ${days} days at this hour`
+  if (percentile <= unusualPercent) return `lower than on ${days - lower} of ${days} days at this hour`
+  return 'usual for this hour'
 }
 
 /** For how long a last value is known to hold: the next one may come up to a gap later, as on the timeline. */

@@ -10,7 +10,7 @@ import { ageText, spanText } from '../../text/times.ts'
 import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'
-import { type NowNote, stateSpanMs } from './now-notes.ts'
+import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 export interface NowProps {
@@ -124,5 +124,6 @@ function NoteText({ quantity, note, spanMs }: NoteProps) {
   if (note?.kind === 'today') {
     return <span class="note">{dayAmountText(note, quantity, 'today', amount => `${amount} today`)}</span>
   }
+  if (note?.kind === 'usual') return <span class="note">{usualText(note)}</span>
   return spanMs === undefined ? null : <span class="note">for {spanText(spanMs)}</span>
 }
