@@ -1,4 +1,4 @@
-/** Nodes as processes: what the leader has found when it is killed is told once, by the one that leads after it. */
+/** Nodes as processes: what the leader has found, or is sending when it dies, is told once by the one that leads after it. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -118,4 +118,18 @@ t.test('what the leader has found before it is killed, the next one tells', asyn
   await leader.end('SIGKILL')
   await waitFor('the other one leads', async () => (await findLeader([other])) === other)
   await untilToldOnce(t, other, rule)
+})
+
+t.test('what the leader is sending when it is killed, the next one sends under the same id', async t => {
+  const living = nodes.filter(({ child }) => child.signalCode === null)
+  const among = [...living, await startNode()]
+  const { id: rule } = await addRule(among[0] as Service, 'hot', 0)
+  const [leader, other] = await untilEvaluated(among, rule)
+  receiver.answer = () => undefined
+  await put(other, 5)
+  await waitFor('it is being sent', async () => idsOf(rule).size > 0)
+  await leader.end('SIGKILL')
+  receiver.answer = response => void response.writeHead(204).end()
+  await untilToldOnce(t, other, rule)
+  t.ok(receiver.received.length > 2, 'sent by both')
 })
