@@ -27,7 +27,7 @@ const level = 0.05
 const limitSpreads = 1.96
 
 /** Whether a rising a goes with a rising b. */
-export type AgreementVerdict = 'together' | 'no_link'
+type AgreementVerdict = 'together' | 'no_link'
 
 /**
  * Null stands for what does not exist. `reason` says why there is no correlation, and then nothing that builds on it; or why

@@ -97,7 +97,7 @@ export function pairedCorrelation(x: Float64Array, y: Float64Array): { r: number
 }
 
 /** Whether so many independent pairs make a verdict; not when their number is not known. */
-export function isEnough(nEffective: number | null): nEffective is number {
+function isEnough(nEffective: number | null): nEffective is number {
   return nEffective !== null && nEffective >= independentMin
 }
 

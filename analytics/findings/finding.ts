@@ -22,7 +22,7 @@ export type FindingCode = (typeof findingCodes)[number]
 
 /** Worst first. */
 export const findingSeverities = ['critical', 'warning', 'info'] as const
-export type FindingSeverity = (typeof findingSeverities)[number]
+type FindingSeverity = (typeof findingSeverities)[number]
 
 /** The part of the local day in which something comes back. */
 export interface DayPattern {

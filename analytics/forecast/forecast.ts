@@ -25,7 +25,7 @@ export interface Forecast {
 }
 
 /** Of up to 40 days. */
-export interface BackTest {
+interface BackTest {
   readonly origins: number
   /** The mean absolute error over that of the seasonal naive forecast within the series (Hyndman and Koehler 2006). */
   readonly mase: number | null
@@ -37,7 +37,7 @@ export interface BackTest {
 }
 
 export const forecastHoursMin = 14 * 24
-export const forecastShareMin = 0.6
+const forecastShareMin = 0.6
 
 /** Null with less than 14 days, or values in less than 60 % of the hours. */
 export function forecast({ hourly, localHours, range }: ForecastInput): Forecast | null {

@@ -21,7 +21,10 @@ export interface AnalysesOptions {
   rejectedOf?: (device: Device) => RejectedReadings | undefined
 }
 
-export function analysesGroup(access: ReadAccess, { metrics, query, rejectedOf }: AnalysesOptions): OperationGroup<ReadOperation> {
+export function analysesGroup(
+  access: ReadAccess,
+  { metrics, query, rejectedOf }: AnalysesOptions,
+): OperationGroup<ReadOperation> {
   const ofDevices = { pathShape: DevicePath, ignoresUnknown: true, unknown: 'DEVICE_UNKNOWN' } as const
   const ofTwo = analysisOf(access, query, {
     ...ofDevices,

@@ -30,7 +30,17 @@ export async function answerStats(
     throw new QueryFailed('TOO_LARGE', `${metrics.length} metrics of ${series.timesMs.length} readings are too many`)
   }
   const predecessorMs = beforeUs === undefined ? undefined : beforeUs / 1000
-  const { head, live, tail } = buildStats({ device, nowMs, local, days, stepSeconds, series, further, predecessorMs, rejected })
+  const { head, live, tail } = buildStats({
+    device,
+    nowMs,
+    local,
+    days,
+    stepSeconds,
+    series,
+    further,
+    predecessorMs,
+    rejected,
+  })
   detachBuffers([series.timesMs, ...Object.values(series.values)])
   return templateOf(head, tail, live)
 }

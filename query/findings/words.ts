@@ -9,7 +9,7 @@ import type { MetricDescription } from '../shapes/kinds.ts'
 type Described = Pick<MetricDescription, 'title' | 'unit' | 'decimals'>
 
 /** As the catalogue of metrics has them. */
-export const builtInDescriptions: Readonly<Record<Metric, Described>> = {
+const builtInDescriptions: Readonly<Record<Metric, Described>> = {
   temperature: { title: 'Temperature', unit: units.temperature, decimals: 1 },
   humidity: { title: 'Humidity', unit: units.humidity, decimals: 0 },
   pressure: { title: 'Pressure', unit: units.pressure, decimals: 1 },

@@ -24,7 +24,7 @@ export interface StatsLive {
 }
 
 /** At a moment, worst first. */
-export function findingsPart(
+function findingsPart(
   { findings, freshness }: Pick<StatsLive, 'findings' | 'freshness'>,
   nowMs: number,
   local: LocalTime,

@@ -10,7 +10,7 @@ import { metrics } from '../../../store/tables.ts'
 const hourMs = 3_600_000
 
 /** A value by the start of an hour, NaN where there is none. */
-export type ValueAt = (startMs: number) => number
+type ValueAt = (startMs: number) => number
 
 export interface MadeHours {
   readonly temperature?: ValueAt
