@@ -63,7 +63,7 @@ export async function flushGroup(
     return { channel: undefined }
   }
   const { wantsAll = false, refreshMs } = options.kindOf(group.channel.kind) ?? {}
-  const waitsMs = refreshMs === undefined ? await backoffOf(transaction, group, options) : Number.NEGATIVE_INFINITY
+  const waitsMs = mayBackOff(group, refreshMs) ? await backoffOf(transaction, group, options) : Number.NEGATIVE_INFINITY
   if (nowMs < waitsMs) {
     await postponeGroup(transaction, id, waitsMs)
     return { channel: undefined }
@@ -99,6 +99,11 @@ export async function flushGroup(
   }
   await saveGroup(transaction, id, { lastSentMs: state.lastSentMs, dueMs: nextDueMs(state, rules) })
   return { channel: isSent ? group.channel.id : undefined }
+}
+
+/** What is critical never waits for longer than usual, nor what is told anyway. */
+function mayBackOff({ rule }: DueGroup, refreshMs: number | undefined): boolean {
+  return refreshMs === undefined && rule.severity !== 'critical'
 }
 
 /** Until when a group that tells something new all the time waits. */

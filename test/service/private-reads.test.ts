@@ -83,7 +83,11 @@ const values: Record<string, string> = {
   hour: '1',
   date: new Date(startMs).toISOString().slice(0, 10),
   start: String(startMs),
+  metric: 'temperature',
+  above: '20',
 }
+/** One of two that a read needs, which the contract cannot say. */
+const eitherOf = ['above']
 const others = [
   'state',
   'order',
@@ -100,6 +104,8 @@ const others = [
   'end',
   'format',
   'metrics',
+  'below',
+  'for',
 ]
 
 interface AskedRead {
@@ -124,7 +130,9 @@ function readsOf(template: string, parameters: readonly Parameter[], pairs: read
     const isKnown = [...naming, ...others, ...Object.keys(values)].includes(name)
     if (!isKnown) throw new Error(`say whether ${name} of ${template} names devices`)
   }
-  const needed = query.filter(({ name, required }) => required && !naming.includes(name))
+  const needed = query.filter(({ name, required }) => {
+    return eitherOf.includes(name) || (required && !naming.includes(name))
+  })
   const fixed = needed.map(({ name }) => `${name}=${values[name]}`)
   const inPath = (device: string) =>
     template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

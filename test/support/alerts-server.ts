@@ -9,7 +9,7 @@ import { webFamily } from '../../api/web/web.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from './accounts.ts'
 import type { TestHooks } from './databases.ts'
-import { madeDevices } from './fleet-server.ts'
+import { madeDevices, noInsights } from './fleet-server.ts'
 
 export interface AlertsServer {
   url: string
@@ -55,7 +55,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   })
   serveAccount(app, server)
   app.get('/api/fleet', () => fleet)
-  app.get('/api/fleet/insights', () => ({ batteries: [], batteries_total: 0, outliers: [], outliers_total: 0 }))
+  app.get('/api/fleet/insights', () => noInsights)
   app.get('/api/readings/:device', (request: Asked) => readingsOf(request.query))
   app.get('/api/alerts', ({ query }: Asked) => {
     const states = (query['state'] ?? 'pending,firing,resolved').split(',')

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { idlePair, type PairState } from '../../../alerts/core/pair.ts'
+import type { Severity } from '../../../alerts/core/rule.ts'
 import { step } from '../../../alerts/core/transition.ts'
 import { createRandom } from '../../faults/seeded-random.ts'
 import { createAlertStore } from '../../support/alert-store.ts'
@@ -13,10 +14,10 @@ const nightMs = 8 * 3_600_000
 const lookSeconds = 30
 
 /** How many notifications of which kind one channel gets. `nextMs`: from one change of a device to its next. */
-async function spend(nextMs: () => number): Promise<Record<string, number>> {
+async function spend(nextMs: () => number, severity: Severity = 'warning'): Promise<Record<string, number>> {
   const alerts = await createAlertStore(store.postgres)
   const channel = await alerts.addChannel()
-  const rule = await alerts.addRule({ channels: [channel] })
+  const rule = await alerts.addRule({ channels: [channel], severity })
   const startMs = alerts.nowMs()
   const devices = Array.from({ length: deviceCount }, (_, at) => {
     return { number: at + 1, isHot: false, changeMs: startMs + Math.floor(nextMs()), state: idlePair as PairState }
@@ -63,4 +64,10 @@ t.test('and so of those that change at random', async t => {
   const random = createRandom(9)
   const told = await spend(() => -600_000 * Math.log(1 - random.below(1_000_000) / 1_000_000))
   t.strictSame(told, { firing: 21, flapping: 0, resolved: 0, repeat: 0 })
+})
+
+t.test('what is critical is told at the usual interval', async t => {
+  const random = createRandom(8)
+  const { firing = 0 } = await spend(() => 300_000 + random.below(600_000), 'critical')
+  t.ok(firing > 60, `${firing} times`)
 })

@@ -70,7 +70,7 @@ function PairLine({ pair: { pearson, ci95 } }: { pair: Pair }) {
 
 function pairTable(pairs: readonly Pair[], quantities: Quantities): TwinTable {
   return {
-    caption: 'Correlations',
+    caption: 'Correlations of all pairs',
     headName: 'Pair',
     columns: ['Correlation', 'From', 'To', 'Without the day', 'Hours', 'Clear'].map(column => ({
       name: column,
