@@ -15,6 +15,8 @@ import { normalQuantile975, studentTwoSidedP } from './student.ts'
 
 /** Fewer pairs than this make no correlation. */
 const pairsMin = 10
+/** Fewer make no verdict: as many hours as a correlation without the hours of the day wants. */
+const toldMin = 33
 /** Fewer independent ones make no verdict. */
 const independentMin = 5
 
@@ -65,7 +67,8 @@ export function correlation(
   if (isConstant(xMoments) || isConstant(yMoments)) return none(n, 'constant')
   const pearson = pearsonCorrelation(pairs.x, pairs.y)
   const nEffective = effectiveCount(n, x.memory, y.memory)
-  const told = isEnough(nEffective) ? nEffective : null
+  // A day of cells tells too little of its own memory.
+  const told = n >= toldMin && isEnough(nEffective) ? nEffective : null
   const spearman = pearsonCorrelation(
     n === x.ranks.length ? x.ranks : midRanks(pairs.x),
     n === y.ranks.length ? y.ranks : midRanks(pairs.y),

@@ -44,7 +44,11 @@ export function cadenceOf(allMs: Float64Array, configuredMs: number | null): Cad
     const regularity = measuredRegularity(allMs, configuredMs)
     return cadenceFrom('regular', 'configured', regularity, [regularStretch(always, configuredMs)])
   }
-  const timesMs = eventsOf(allMs)
+  return estimatedCadence(eventsOf(allMs))
+}
+
+/** As the times are: six openings of a door are no event that comes back. */
+export function estimatedCadence(timesMs: Float64Array): Cadence {
   const changes = constantStretches(timesMs)
   if (changes.length > 1) {
     const stretches = changes.map(({ fromMs, expectedMs }) => regularStretch(fromMs, expectedMs))

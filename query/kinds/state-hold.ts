@@ -1,7 +1,7 @@
 /** Whether a state is sent on change alone, and how long it holds then: a door that stays shut sends nothing for days. */
 
 import { lowerBound } from '../../analytics/lower-bound.ts'
-import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { estimatedCadence } from '../../analytics/reliability/cadence.ts'
 import { unknownState } from '../../analytics/state/state-runs.ts'
 import type { FurtherSamples } from './metric-samples.ts'
 
@@ -19,7 +19,7 @@ export function stateHoldMs({
   expired,
 }: Pick<FurtherSamples, 'timesMs' | 'values' | 'expired'>): number | undefined {
   const from = expired === undefined ? 0 : lowerBound(timesMs, expired.beforeMs)
-  const kind = () => cadenceOf(timesMs.subarray(from), null).kind
+  const kind = () => estimatedCadence(timesMs.subarray(from)).kind
   const areEnough = from === 0 || kind() !== 'unknown'
   if (!isChanging(areEnough ? values.subarray(from) : values)) return undefined
   return kind() === 'regular' ? undefined : stateHoldMaxMs

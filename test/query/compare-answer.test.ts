@@ -148,7 +148,7 @@ test('a device beside itself: all zero, and r is 1', async t => {
   t.equal(temperature.diff.length, 21)
   t.ok(temperature.diff.every(({ v }) => v === 0))
   const { n, bias, sd_diff, mae, rmse, pearson, p_value, spearman, slope, intercept, lag_seconds } = temperature.stats
-  t.strictSame([n, bias, sd_diff, mae, rmse, intercept, p_value, lag_seconds], [21, 0, 0, 0, 0, 0, 0, 0])
+  t.strictSame([n, bias, sd_diff, mae, rmse, intercept, p_value, lag_seconds], [21, 0, 0, 0, 0, 0, null, 0])
   t.strictSame([pearson, spearman, slope], [1, 1, 1])
   t.strictSame([temperature.stats.limits_of_agreement, temperature.stats.reason], [[0, 0], null])
   t.ok(Math.abs((temperature.stats.lag_r ?? 0) - 1) < 1e-12)
