@@ -19,7 +19,7 @@ export async function withQuickAlerts(
   work: (bed: TestBed) => Promise<void>,
   changes: readonly Change[] = [],
 ): Promise<void> {
-  const source = join(harness.folder, `quick-alerts-${options.seed}`)
+  const source = join(harness.folder, `quick-alerts-${options.tally.row}-${options.seed}`)
   copySource(harness.source, source, [...quickAlerts, ...changes])
   await experiment({ ...harness, source }, { ...load, ...options }, work)
 }
