@@ -6,6 +6,7 @@
  */
 
 import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { dayMeans } from './day-means.ts'
 import { hourOfDayRemoved } from './deseasonalise.ts'
 import { detrend } from './detrend.ts'
 import { type Drift, driftTest } from './drift.ts'
@@ -13,8 +14,6 @@ import { type MannKendall, mannKendall } from './mann-kendall.ts'
 import { slopeInterval } from './slope-interval.ts'
 
 const hoursPerDay = 24
-/** As of a daily mean by the WMO's rule. */
-const hoursOfDayMin = 18
 const level = 0.05
 
 export interface Trend {
@@ -70,18 +69,4 @@ function directionOf(signs: readonly number[]): Pick<Trend, 'direction' | 'reaso
   if (signs.some(sign => sign !== first)) return { direction: null, reason: reasonTexts.testsDisagree }
   if (first === 0) return { direction: 'none', reason: null }
   return { direction: first === 1 ? 'rising' : 'falling', reason: null }
-}
-
-/** Of each 24 hours, the last of which ends with the series, that have at least 18 values; with their numbers. */
-export function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {
-  const numbers: number[] = []
-  const means: number[] = []
-  const first = hourly.length % hoursPerDay
-  for (let start = first; start < hourly.length; start += hoursPerDay) {
-    const day = hourly.subarray(start, start + hoursPerDay).filter(value => !Number.isNaN(value))
-    if (day.length < hoursOfDayMin) continue
-    numbers.push((start - first) / hoursPerDay)
-    means.push(day.reduce((sum, value) => sum + value, 0) / day.length)
-  }
-  return { numbers: Float64Array.from(numbers), means: Float64Array.from(means) }
 }
