@@ -2,6 +2,7 @@
 
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { questdbSettings } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -92,7 +93,8 @@ t.test(
     // Readings come in meanwhile.
     let isCopying = true
     const sending = (async () => {
-      while (isCopying) acknowledged.push(...(await putAll(api)))
+      // A temperature has a maximum, and a copy may take long.
+      for (; isCopying; await sleep(500)) acknowledged.push(...(await putAll(api)))
     })()
     const roots = `case $SHARD in 1) root='${rootOf('databases')}';; *) root='${rootOf('questdb-2')}';; esac`
     const copied = await run([
