@@ -4,6 +4,7 @@ import type { DeviceSilence } from '../../live/silence.ts'
 import type { DeviceFacts } from './device-times.ts'
 
 /**
+ * No reading was heard later than now: one that was is of before our clock was set back, and what comes is not late after it.
  * `queuedUs`: of the oldest reading of the device that the evaluation is still to be told; the live state knows it already. Null for
  * a device that is not there.
  */
@@ -15,9 +16,10 @@ export function deviceFactsOf(
   if (silence === undefined) return null
   const { lastMs, lateSeconds, freshSeconds, isOff } = silence
   const seenUs = lastMs * 1000
+  const isUnknown = seenUs >= queuedUs || lastMs > nowMs
   return {
     number,
-    seenUs: seenUs >= queuedUs ? Number.NaN : seenUs,
+    seenUs: isUnknown ? Number.NaN : seenUs,
     lastMs: Math.min(lastMs, nowMs),
     lateSeconds: isOff ? Number.POSITIVE_INFINITY : lateSeconds,
     freshSeconds,

@@ -47,10 +47,15 @@ export class DeviceTimes {
     this.freshMs[slot] = freshSeconds * 1000
   }
 
-  /** Our clock was set back: nothing was heard later than now. */
+  /** Our clock was set back: nothing was heard later than now, and no time that we gave is. Times of a clock that is ahead stay. */
   clamp(nowMs: number): void {
-    const { lastMs } = this
-    for (let slot = 0; slot < lastMs.length; slot++) if ((lastMs[slot] as number) > nowMs) lastMs[slot] = nowMs
+    const { seenUs, lastMs } = this
+    for (let slot = 0; slot < lastMs.length; slot++) {
+      const [seen, last] = [seenUs[slot] as number, lastMs[slot] as number]
+      if (last <= nowMs || Number.isNaN(last)) continue
+      if (!isAhead(seen, last)) seenUs[slot] = Math.min(seen, nowMs * 1000)
+      lastMs[slot] = nowMs
+    }
   }
 
   #grow(): void {
@@ -60,6 +65,11 @@ export class DeviceTimes {
       this[name] = after
     }
   }
+}
+
+/** Whether a reading's time is of a clock that is ahead of ours; what we stamp has the time of its receipt. */
+export function isAhead(timeUs: number, receiptMs: number): boolean {
+  return timeUs / 1000 - receiptMs > 1
 }
 
 function latest(a: number, b: number): number {

@@ -141,11 +141,12 @@ export class EngineRun {
 
   #tick(): void {
     const { nowMs, monotonicMs } = this.#options
-    const { isOut, hasPaused, steppedMs } = this.#outages.look()
+    const { isOut, hasPaused, steppedMs, beforeMs } = this.#outages.look()
     const now = nowMs()
     if (isOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
     if (steppedMs !== 0) {
-      this.#thread.post({ kind: 'clock', deltaMs: steppedMs, nowMs: now })
+      // Readings that are still to be told may have come since.
+      this.#thread.post({ kind: 'clock', deltaMs: steppedMs, nowMs: beforeMs })
       this.#heardMs = Math.min(this.#heardMs, now)
     }
     if (this.#isLive) {

@@ -15,6 +15,8 @@ export interface OutageLook {
   readonly hasPaused: boolean
   /** By how much the clock was set since the last look; 0 where it was not. */
   readonly steppedMs: number
+  /** When the last look was, by the clock as it is now. */
+  readonly beforeMs: number
 }
 
 /** Clocks that are kept right by small steps differ by less. */
@@ -28,11 +30,13 @@ export function createOutageWatch({ nowMs, monotonicMs, isOut }: OutageWatchOpti
   return {
     look() {
       const passedMs = monotonicMs() - lastMonotonicMs
-      const steppedMs = nowMs() - lastMs - passedMs
-      lastMs = nowMs()
+      const atMs = nowMs()
+      const steppedMs = atMs - lastMs - passedMs
+      lastMs = atMs
       lastMonotonicMs += passedMs
       const hasPaused = passedMs >= pauseMsMin
-      return { isOut: isOut(), hasPaused, steppedMs: Math.abs(steppedMs) > stepMsMin ? steppedMs : 0 }
+      const isStepped = Math.abs(steppedMs) > stepMsMin
+      return { isOut: isOut(), hasPaused, steppedMs: isStepped ? steppedMs : 0, beforeMs: atMs - passedMs }
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Observation } from '../core/observation.ts'
 import { idlePair, type PairState } from '../core/pair.ts'
 import { staysIdle, step } from '../core/transition.ts'
 import type { CoveredPairs } from './covered-pairs.ts'
+import { isAhead } from './device-times.ts'
 import { TransitionQueue } from './transition-queue.ts'
 
 const historyMs = 7_200_000
@@ -101,14 +102,12 @@ function isKept({ phase, flapping, samples, changesMs }: PairState): boolean {
   return phase !== 'idle' || flapping || samples !== undefined || changesMs.length > 0
 }
 
-/** Durations that are counted by our clock go on as if it had not been set. */
+/** Durations that are counted by our clock go on as if it had not been set, and times that we gave are none of later. */
 function shifted(state: PairState, isOfSilence: boolean, deltaMs: number, nowMs: number): PairState {
-  const seenUs = isOfSilence ? Math.min(state.seenUs, nowMs * 1000) : state.seenUs
-  // Of a clock that is ahead of ours, or of one that goes by ours.
-  const aheadMs = state.seenUs / 1000 - state.atMs
-  const isByUs = aheadMs > 1 || state.atMs > nowMs
-  if (!isByUs) return { ...state, seenUs }
-  const byMs = aheadMs > 1 ? Math.min(deltaMs, aheadMs) : nowMs - state.atMs
+  const isOfOther = isAhead(state.seenUs, state.atMs)
+  const seenUs = isOfSilence || !isOfOther ? Math.min(state.seenUs, nowMs * 1000) : state.seenUs
+  if (!isOfOther && state.atMs <= nowMs) return { ...state, seenUs }
+  const byMs = isOfOther ? Math.min(deltaMs, state.seenUs / 1000 - state.atMs) : nowMs - state.atMs
   const changesMs = state.changesMs.map(changeMs => Math.min(changeMs, nowMs))
   return { ...state, seenUs, changesMs, atMs: state.atMs + byMs, sinceMs: state.sinceMs + byMs }
 }

@@ -249,6 +249,22 @@ for (const [name, stepSeconds] of [
   })
 }
 
+test('our clock is set back: what comes then is not late', async t => {
+  const world = createWorld()
+  world.rule(1, warm, [1, 2])
+  // The second one is stamped by a clock that is far ahead.
+  world.read(1, 10_000, 35)
+  world.read(2, 20_000, 35, 10_000)
+  t.match(world.told().join(), /1\/1 fired.*1\/2 fired/)
+  world.evaluator.clockStepped(-3_600_000, world.msOf(6400))
+  world.read(1, 6401, 20)
+  world.read(2, 19_000, 20, 6401)
+  // An end is no earlier than what it ends; a reading that is late by its own clock still is.
+  t.strictSame(world.told(), ['1/1 resolved 10000', '1/2 firing'])
+  world.read(1, 6500, 35)
+  t.match(world.told().join(), /1\/1 fired/)
+})
+
 test('our clock is set back: a device that falls silent afterwards is told in time', async t => {
   const world = createWorld()
   world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])

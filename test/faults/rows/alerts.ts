@@ -98,8 +98,8 @@ export async function alertsWithWrongClock(
   for (let cycle = 0; cycle < cycles; cycle++) {
     const clockFile = join(harness.folder, `alert-clock-${seed + cycle}`)
     const clock: ClockPeriod[] = []
-    const firstStart = injecting({ FAULT_CLOCK_FILE: clockFile })
-    await withAlerts(harness, { seed: seed + cycle, tally, firstStart, judging: { clock } }, async (bed, course) => {
+    const environment = injecting({ FAULT_CLOCK_FILE: clockFile })
+    await withAlerts(harness, { seed: seed + cycle, tally, environment, judging: { clock } }, async (bed, course) => {
       for (const [offsetSeconds, isUp] of [
         [-hourSeconds, true],
         [0, false],
