@@ -1,7 +1,7 @@
 /** What is said of a slope when the noise has memory. */
 
-import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { dayMeans } from '../../analytics/decomposition/day-means.ts'
+import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
 import { autoregressive } from '../analytics/series.ts'
