@@ -172,7 +172,7 @@ class Host {
 
   async #observe(run: EngineRun): Promise<void> {
     await this.#known.selectAgain()
-    if (!run.isLive) return
+    if (!run.isRestored) return
     const { rules, coverage } = this.#known
     await this.#observers.look({ run, rules, coverage })
   }

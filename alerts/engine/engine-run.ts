@@ -49,6 +49,7 @@ export class EngineRun {
   readonly #running: Promise<void>
   readonly #timer: NodeJS.Timeout
   #writer: BatchWriter | undefined
+  #isRestored = false
   #isLive = false
   /** All that was taken up to then was told. */
   #heardMs: number
@@ -73,6 +74,11 @@ export class EngineRun {
     this.#running = this.#run().catch(error => {
       if (!this.#closing.signal.aborted) failed(error as Error)
     })
+  }
+
+  /** Whether the states of the last run are known: what is no reading may be told. */
+  get isRestored(): boolean {
+    return this.#isRestored
   }
 
   get isLive(): boolean {
@@ -115,6 +121,7 @@ export class EngineRun {
       this.setRule(rule, { added: coverage.devicesOf(rule.id), removed: [], reason: 'not_selected' })
     }
     await this.#replay.restoreStates()
+    this.#isRestored = true
     let fromMs = evaluatedUntilMs ?? this.#heardMs
     for (;;) {
       await this.#catchUp(fromMs)
@@ -208,8 +215,10 @@ export class EngineRun {
     this.#telling.removal(id, reason)
   }
 
+  /** What the service knows of itself needs no readings; everything else is for the time when they are known. */
   observe(rule: number, device: number, observation: Observation): void {
-    if (this.#isLive) this.#thread.post({ kind: 'observe', rule, device, observation })
+    if (this.#isLive || (this.#isRestored && observation.kind === 'fact'))
+      this.#thread.post({ kind: 'observe', rule, device, observation })
   }
 
   /** Of devices that a rule covers: cadences change, and a device may have got a series for the rule's metric. */

@@ -33,7 +33,7 @@ export interface ObserversOptions {
 
 /** What is evaluated, and by what. */
 export interface Observed {
-  readonly run: Pick<EngineRun, 'observe' | 'lastOutageMs'>
+  readonly run: Pick<EngineRun, 'isLive' | 'observe' | 'lastOutageMs'>
   /** By their ids. It changes while something goes on beside. */
   readonly rules: ReadonlyMap<number, Rule>
   readonly coverage: Pick<RuleCoverage, 'devicesOf'>
@@ -61,9 +61,10 @@ export class Observers {
     this.#options = options
   }
 
-  /** To be called often while readings are evaluated. */
+  /** To be called often. Facts of the service are told also while stored readings cannot be read. */
   async look(observed: Observed): Promise<void> {
     await this.#lookAtFacts(observed)
+    if (!observed.run.isLive) return
     this.#lookAtBatteries(observed)
     this.#lookAtSuspects(observed)
     await this.#lookAtHour(observed)

@@ -348,6 +348,22 @@ test('rules of the service and on batteries are told what is known now and then'
   t.ok(host.state().isLive)
 })
 
+test('while QuestDB is away from the start on, rules of the service tell so, and others wait', async t => {
+  const world = await createWorld(t)
+  world.device(3)
+  world.settle(false)
+  world.facts.push({ fact: 'questdb_away', value: 70, text: 'it is not reachable' })
+  const host = world.start()
+  await world.addRule({ kind: 'battery', days: 14 })
+  await world.addRule({ kind: 'service', fact: 'questdb_away' }, { selector: null })
+  await waitFor('it is told', async () => (await world.alerts()).join() === '0 firing')
+  t.notOk(host.state().isLive)
+  world.settle(true)
+  world.facts.splice(0, 1, { fact: 'questdb_away', value: 0, text: '' })
+  const all = '0 resolved cleared,3 firing'
+  await waitFor('it is back, and all is evaluated', async () => (await world.alerts()).join() === all)
+})
+
 test('suspect readings of the last full hour are found, once, and after a restart', async t => {
   const world = await createWorld(t)
   const [minuteMs, hourMs] = [60_000, 3_600_000]
