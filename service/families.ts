@@ -72,8 +72,8 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
-    forgetDevices: ({ numbers, name, requestedAt }) =>
-      alerts.forgetErased({ numbers, name, untilMs: requestedAt.getTime() }),
+    forgetDevices: ({ numbers, name, metric, requestedAt }) =>
+      alerts.forgetErased({ numbers, name, metric, untilMs: requestedAt.getTime() }),
     feed: nodes.feed,
     leads: nodes.leads,
     log,

@@ -59,8 +59,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
   /** In the order of their numbers; without them all is in the QuestDB of the store. */
   shards?: readonly (QuestdbShard<Pick<Questdb, 'address' | 'ready' | 'state' | 'commitMode'>> &
     Pick<ErasedShard, 'ingest'>)[]
-  /** Whoever has told others of a device takes it out of what is kept of that. */
-  forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'requestedAt'>) => Promise<void>
+  /** Whoever has told others of a device takes it, or the values of a metric, out of what is kept of that. */
+  forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean
@@ -194,7 +194,8 @@ async function runJob(
       throw new Error('it is not known yet whether the metric is taken away')
     } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
     const rows = await steps.erase(job)
-    if (job.rowsOf === 'readings') await forgetDevices?.(job)
+    const numbers = job.device === null ? job.numbers : [job.device]
+    if (job.rowsOf !== 'points') await forgetDevices?.({ ...job, numbers })
     return { rows }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }

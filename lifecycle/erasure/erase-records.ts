@@ -48,6 +48,9 @@ export interface EraseJob {
   requestedAt: Date
   /** Of the devices, of the series of the metric, or of the series of the station, none of which exists any more. */
   numbers: number[]
+  /** Of which a metric is erased, and which one; null for everything else. */
+  device: number | null
+  metric: string | null
   /** Of the devices. */
   symbols: string[]
   /** Numbers of series of metrics that have no column: of the devices, or that of the metric. */
@@ -223,7 +226,7 @@ export async function readSeries(
 export async function takeJob(database: Database): Promise<EraseJob | undefined> {
   const text = `UPDATE erase_jobs SET state = 'running', runs = runs + 1, started_at = coalesce(started_at, now()) WHERE id = (
       SELECT min(id) FROM erase_jobs WHERE state IN ('waiting', 'running')
-    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", name, requested_at AS "requestedAt", numbers, symbols, ${furtherSeriesOf('erase_jobs')}`
+    ) RETURNING id::float8, runs AS run, rows_of AS "rowsOf", name, requested_at AS "requestedAt", numbers, device, metric, symbols, ${furtherSeriesOf('erase_jobs')}`
   const { rows } = await database.query<EraseJob>(text)
   return rows[0]
 }

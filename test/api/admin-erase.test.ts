@@ -157,7 +157,12 @@ t.test('values of further metrics are erased with their device, and again where 
 
 t.test('a metric of a device is erased while it is sent, and comes again as a new one', async t => {
   const forgotten: number[][] = []
-  const jobs = createEraseJobs({ ...options, forgetSeries: async numbers => void forgotten.push([...numbers]) })
+  const told: unknown[] = []
+  const jobs = createEraseJobs({
+    ...options,
+    forgetSeries: async numbers => void forgotten.push([...numbers]),
+    forgetDevices: async ({ numbers, metric }) => void told.push({ numbers, metric }),
+  })
   t.teardown(() => jobs.close())
   const [porch, other] = [await addDevice('veranda'), await addDevice('terrace')]
   const fields = ['co2', 'illuminance']
@@ -204,6 +209,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   t.equal(await ingest.append(recordWith(porch, [co2, lux])), 'stored', 'a piece of a body that was looked up before')
   await until('all is applied', () => ingest.status().lag.rows === 0)
   t.match(await jobs.metricReport('veranda', 'co2'), { error: null, finished_at: /Z$/ })
+  t.strictSame(told, [{ numbers: [porch.number], metric: 'co2' }], 'what alerts have told of it')
   t.equal((await values(co2))[1], 0, 'none of its values is there')
   t.equal((await values(lux))[1], 3 + sent + 1, 'those of the other metric are')
   t.equal((await values(otherCo2))[1], 3, 'nor is another device concerned')

@@ -20,7 +20,7 @@ t.test('notifications name an erased device no more, nor what it had measured, a
   await pool.query(
     `INSERT INTO alert_attempts (notification_id, at, duration_ms, answer) SELECT id, created_at, 1, 'd1, thanks' FROM alert_notifications`,
   )
-  await forgetErased(pool, { numbers: [1], name: 'd1', untilMs: alerts.nowMs() })
+  await forgetErased(pool, { numbers: [1], name: 'd1', metric: null, untilMs: alerts.nowMs() })
   const { rows } = await pool.query('SELECT message, answer FROM alert_notifications JOIN alert_attempts ON true')
   const [{ message, answer }] = rows
   t.notMatch(JSON.stringify(rows), /d1\b|room 1/)
@@ -32,6 +32,33 @@ t.test('notifications name an erased device no more, nor what it had measured, a
       alert === told ? { ...told, device: null, location: '', value: null, url: before.message.url } : other,
     ),
   })
+})
+
+t.test('of a metric that is erased, only what it had measured is forgotten', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  const at = alerts.nowMs()
+  await alerts.apply(...[1, 2].map(device => alerts.transition(rule, device, opened(at), fired(at))))
+  alerts.pass(30)
+  const [notified] = await alerts.flush()
+  const before = notified?.message.alerts ?? []
+  const metric = before[0]?.metric ?? ''
+  const forget = async (metric: string) => {
+    await forgetErased(pool, { numbers: [1], name: 'd1', metric, untilMs: alerts.nowMs() })
+    const { rows } = await pool.query('SELECT message FROM alert_notifications')
+    return rows[0].message.alerts
+  }
+  t.strictSame(await forget('co2'), before, 'another one')
+  t.strictSame(
+    await forget(metric),
+    before.map(alert => (alert.device === 'd1' ? { ...alert, value: null } : alert)),
+  )
+  const { rows } = await pool.query('SELECT device, value FROM alerts ORDER BY device')
+  t.strictSame(
+    rows.map(({ value }) => value === null),
+    [true, false],
+  )
 })
 
 t.test('by its name where its alerts are gone, unless another device had that later', async t => {
@@ -49,7 +76,7 @@ t.test('by its name where its alerts are gone, unless another device had that la
   const untilMs = alerts.nowMs()
   alerts.pass(1)
   await tell()
-  await forgetErased(pool, { numbers: [1], name: 'd1', untilMs })
+  await forgetErased(pool, { numbers: [1], name: 'd1', metric: null, untilMs })
   const { rows } = await pool.query(
     `SELECT message->'alerts'->0->>'device' AS device FROM alert_notifications ORDER BY id`,
   )
@@ -66,7 +93,7 @@ t.test('it goes through more notifications than one step takes', async t => {
      FROM generate_series(1, 4500) AS n`,
     [channel, rule],
   )
-  await forgetErased(pool, { numbers: [1], name: 'porch', untilMs: Date.now() + 60_000 })
+  await forgetErased(pool, { numbers: [1], name: 'porch', metric: null, untilMs: Date.now() + 60_000 })
   const { rows } = await pool.query(`SELECT count(*)::int FROM alert_notifications WHERE message::text LIKE '%porch%'`)
   t.strictSame(rows, [{ count: 0 }])
 })
