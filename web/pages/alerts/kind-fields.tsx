@@ -186,7 +186,7 @@ function ShareField({ label, hint, form, onChange }: ConditionFieldsProps & { la
   return (
     <NumberField
       label={label}
-      {...(hint === undefined ? {} : { hint })}
+      hint={hint}
       unit="%"
       min={0}
       max={100}

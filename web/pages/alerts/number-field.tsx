@@ -8,42 +8,47 @@ export interface NumberFieldProps {
   value: string
   /** Behind the number. */
   unit?: string
-  hint?: string
+  hint?: string | undefined
   isRequired?: boolean
   min?: number
   max?: number
   onInput: (value: string) => void
 }
 
-export function NumberField({ label, value, unit = '', hint, isRequired, min, max, onInput }: NumberFieldProps) {
+export function NumberField({ unit = '', isRequired = false, ...props }: NumberFieldProps) {
+  return (
+    <LabelledNumber {...props} isRequired={isRequired}>
+      {unit === '' ? null : <span class="soft">{unit}</span>}
+    </LabelledNumber>
+  )
+}
+
+type LabelledNumberProps = Omit<NumberFieldProps, 'unit'> & { children: ComponentChildren }
+
+function LabelledNumber({ label, hint, isRequired, onInput, children, ...input }: LabelledNumberProps) {
   const id = useId()
+  const hintId = hint === undefined ? undefined : `${id}-hint`
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <Hint id={id} text={hint} />
+      {hint === undefined ? null : (
+        <span class="soft" id={hintId}>
+          {hint}
+        </span>
+      )}
       <span class="with-unit">
         <input
+          {...input}
           id={id}
           type="number"
           step="any"
           required={isRequired}
-          value={value}
-          min={min}
-          max={max}
-          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+          aria-describedby={hintId}
           onInput={({ currentTarget }) => onInput(currentTarget.value)}
         />
-        {unit === '' ? null : <span class="soft">{unit}</span>}
+        {children}
       </span>
     </div>
-  )
-}
-
-function Hint({ id, text }: { id: string; text: ComponentChildren }) {
-  return text === undefined ? null : (
-    <span class="soft" id={`${id}-hint`}>
-      {text}
-    </span>
   )
 }
 
@@ -62,45 +67,37 @@ function unitOf(seconds: number): number {
 
 export interface DurationFieldProps {
   label: string
-  hint?: string
+  hint?: string | undefined
   seconds: number
   onChange: (seconds: number) => void
 }
 
 export function DurationField({ label, hint, seconds, onChange }: DurationFieldProps) {
-  const id = useId()
   const [unit, setUnit] = useState(unitOf(seconds))
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <Hint id={id} text={hint} />
-      <span class="with-unit">
-        <input
-          id={id}
-          type="number"
-          min={0}
-          step="any"
-          required
-          value={seconds / unit}
-          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-          onInput={({ currentTarget }) => onChange(Math.round(Number(currentTarget.value) * unit))}
-        />
-        <select
-          aria-label={`${label}: unit`}
-          value={unit}
-          onChange={({ currentTarget }) => {
-            const next = Number(currentTarget.value)
-            setUnit(next)
-            onChange(Math.round((seconds / unit) * next))
-          }}
-        >
-          {units.map(one => (
-            <option key={one.seconds} value={one.seconds}>
-              {one.name}
-            </option>
-          ))}
-        </select>
-      </span>
-    </div>
+    <LabelledNumber
+      label={label}
+      hint={hint}
+      isRequired
+      min={0}
+      value={String(seconds / unit)}
+      onInput={value => onChange(Math.round(Number(value) * unit))}
+    >
+      <select
+        aria-label={`${label}: unit`}
+        value={unit}
+        onChange={({ currentTarget }) => {
+          const next = Number(currentTarget.value)
+          setUnit(next)
+          onChange(Math.round((seconds / unit) * next))
+        }}
+      >
+        {units.map(one => (
+          <option key={one.seconds} value={one.seconds}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+    </LabelledNumber>
   )
 }
