@@ -3,6 +3,7 @@
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
+import { type AskedWindow, asOfMs, newestUsOf } from './asked-window.ts'
 import { type Answer, answerOf } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import type { FurtherMetric } from './further-metric.ts'
@@ -25,16 +26,16 @@ export interface Analyses {
   detail(device: AnalysedDevice, how: DetailHow, client: AbortSignal): Served
   /** Everything that can be said of a device; its age is of the second of the request. */
   stats(device: AnalysedDevice, how: StatsHow, client: AbortSignal): Served
-  /** The last so many local days, today included. */
-  daily(device: AnalysedDevice, how: DaysHow, client: AbortSignal): Served
+  /** The last so many local days, today included unless the device has been silent since. */
+  daily(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** Today, and four days like it. */
-  past(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  past(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** When the level of each gauge has changed for good. */
-  changes(device: AnalysedDevice, how: DaysHow, client: AbortSignal): Served
+  changes(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** Whether what each gauge shows is usual for the hour. */
-  normal(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  normal(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** The next 48 hours of each gauge. */
-  forecast(device: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
+  forecast(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** When a gauge was beyond thresholds, in a range or in the last 7 days. */
   excursions(device: AnalysedDevice, how: ExcursionsHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
@@ -57,29 +58,29 @@ interface ExcursionsHow extends FurtherHow {
   readonly range: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
-interface CompareHow {
+/** As of a moment. */
+type MomentHow = FurtherHow & Pick<AskedWindow, 'endMs'>
+type WindowHow = FurtherHow & AskedWindow
+
+interface CompareHow extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   /** Metrics beside those that the answer always has. */
   readonly further: readonly ComparedFurther[]
+  /** Unless there is a start. */
   readonly preset: ComparePreset
   readonly withTimes: boolean
 }
 
-interface DetailHow extends FurtherHow {
+interface DetailHow extends MomentHow, Pick<AskedWindow, 'startMs'> {
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
   readonly withTimes: boolean
   readonly withFlags: boolean
 }
 
-interface StatsHow extends FurtherHow {
+interface StatsHow extends WindowHow {
   /** Readings of the device that were refused. */
   readonly rejected?: RejectedReadings | undefined
-  readonly days: number
   readonly stepSeconds: number | undefined
-}
-
-interface DaysHow extends FurtherHow {
-  readonly days: number
 }
 
 export interface AnalysesOptions {
@@ -98,7 +99,7 @@ interface Analysis {
   readonly name: keyof Analyses
   readonly devices: readonly AnalysedDevice[]
   /** What was asked for beside the devices. */
-  readonly how: object
+  readonly how: object & Partial<Pick<AskedWindow, 'endMs'>>
   /** How long an answer without new readings holds; the query itself is of the full minute. */
   readonly untilMs?: number
   readonly maxAgeSeconds?: number
@@ -129,7 +130,8 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
         const plans = { a: planOf(a), b: planOf(b) }
         const places = { a: plans.a.places, b: plans.b.places }
         const hourSources = { a: plans.a.hourSources, b: plans.b.hourSources }
-        const query = { a, b, ...how, nowMs, newestUs: newestUs(), places, hourSources }
+        const asOf = { nowMs: asOfMs(how.endMs, nowMs), newestUs: newestUsOf(how.endMs, newestUs()) }
+        const query = { a, b, ...how, ...asOf, places, hourSources }
         return runQuery('compare', query, bothNeeded(plans.a.needed, plans.b.needed), signal)
       }
       // It ends at the last reading; when there is none, at the hour.
@@ -139,7 +141,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
         const { needed, ...reads } = planOf(device)
-        return runQuery('detail', { device, ...how, nowMs, ...reads }, needed, signal)
+        return runQuery('detail', { device, ...how, nowMs: asOfMs(how.endMs, nowMs), ...reads }, needed, signal)
       }
       return analyse({ name: 'detail', devices: [device], how, build, client })
     },
@@ -147,7 +149,8 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
         const { needed, places } = planOf(device)
-        return runAnalysis('stats', { device, ...how, nowMs, newestUs: newestUs(), places }, needed, signal)
+        const asOf = { nowMs: asOfMs(how.endMs, nowMs), newestUs: newestUsOf(how.endMs, newestUs()) }
+        return runAnalysis('stats', { device, ...how, ...asOf, places }, needed, signal)
       }
       // The age in it goes on counting.
       return analyse({ name: 'stats', devices: [device], how, maxAgeSeconds: 0, build, client })
@@ -156,7 +159,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = async (nowMs: number, signal: AbortSignal) => {
         const { needed, places } = planOf(device)
-        const query = { device, ...how, nowMs, places }
+        const query = { device, ...how, nowMs: asOfMs(how.endMs, nowMs), places }
         const sinceMs = performance.now()
         const built = how.days > lightDaysMax ? undefined : await runQuery('daily', query, needed, signal)
         // A few days may still be too much for a light query, when the device reports every second.
@@ -169,7 +172,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
         const { needed, places } = planOf(device)
-        return runQuery('past', { device, ...how, nowMs, places }, needed, signal)
+        return runQuery('past', { device, ...how, nowMs: asOfMs(how.endMs, nowMs), places }, needed, signal)
       }
       return analyse({ name: 'past', devices: [device], how, build, client })
     },
@@ -209,7 +212,9 @@ function createPlanOf(plan: ReadsPlan): PlanOf {
 
 function createAnalyse({ serve, now, revision, pointsRevision, limits }: AnalysesOptions): Analyse {
   return ({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served => {
-    const untilNow = Math.floor(now() / untilMs)
+    const nowMs = fullMinute(now())
+    // What was is made once, until there are more readings.
+    const untilNow = asOfMs(how.endMs, nowMs) < nowMs ? 'end' : Math.floor(now() / untilMs)
     const revisions = devices.flatMap(({ number, station }) => {
       return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
     })
@@ -220,7 +225,7 @@ function createAnalyse({ serve, now, revision, pointsRevision, limits }: Analyse
       freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
       staleMs: limits.staleMs,
       maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
-      build: (askedAtMs, signal) => build(Math.floor(askedAtMs / minuteMs) * minuteMs, signal),
+      build: (askedAtMs, signal) => build(fullMinute(askedAtMs), signal),
       client,
     })
   }
@@ -232,20 +237,20 @@ function hourAnalyses(
   analyse: Analyse,
   planOf: PlanOf,
 ): Pick<Analyses, 'changes' | 'normal' | 'forecast'> {
-  function byHour<How extends FurtherHow>(name: keyof Analyses, run: AskHours<How>) {
+  function byHour<How extends MomentHow>(name: keyof Analyses, run: AskHours<How>) {
     return (one: AnalysedDevice, how: How, client: AbortSignal) => {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
         const { needed, ...reads } = planOf(device)
-        return run({ device, ...how, nowMs, ...reads }, needed, signal)
+        return run({ device, ...how, nowMs: asOfMs(how.endMs, nowMs), ...reads }, needed, signal)
       }
       return analyse({ name, devices: [device], how, untilMs: hourMs, build, client })
     }
   }
   return {
-    changes: byHour<DaysHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
-    normal: byHour<FurtherHow>('normal', (...asked) => runQuery('normal', ...asked)),
-    forecast: byHour<FurtherHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
+    changes: byHour<WindowHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
+    normal: byHour<MomentHow>('normal', (...asked) => runQuery('normal', ...asked)),
+    forecast: byHour<MomentHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
   }
 }
 
@@ -269,4 +274,8 @@ function bothNeeded(a: NeededShards, b: NeededShards): NeededShards {
 /** More seldom than a device reports, nothing new can be said of it. */
 function expectedMs({ expected_interval_seconds }: AnalysedDevice): number {
   return (expected_interval_seconds ?? 0) * 1000
+}
+
+function fullMinute(timeMs: number): number {
+  return Math.floor(timeMs / minuteMs) * minuteMs
 }

@@ -25,7 +25,8 @@ const readFleet = createInsightsFleetReader()
 
 export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult> {
   return runTask(task, async signal => {
-    return answerStats(task, await contexts.of(task.device, task.places, shardsFor(task), signal))
+    const answer = await answerStats(task, await contexts.of(task.device, task.places, shardsFor(task), signal))
+    return typeof answer === 'string' ? encodeText(answer, bodyBytesMax) : answer
   })
 }
 

@@ -6,6 +6,7 @@ import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
+import type { AskedWindow } from './asked-window.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FurtherMetric } from './further-metric.ts'
@@ -75,10 +76,11 @@ export interface ComparedFurther {
   readonly b: FurtherMetric
 }
 
-export interface CompareQuery {
+export interface CompareQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly a: AnalysedDevice
   readonly b: AnalysedDevice
   readonly further: readonly ComparedFurther[]
+  /** Unless there is a start. */
   readonly preset: ComparePreset
   readonly withTimes: boolean
   readonly nowMs: number
@@ -88,7 +90,8 @@ export interface CompareQuery {
   readonly hourSources: { readonly a: HourSources; readonly b: HourSources }
 }
 
-export interface DetailQuery {
+/** Where a window has an end, `nowMs` is there. */
+export interface DetailQuery extends Pick<AskedWindow, 'startMs' | 'endMs'> {
   readonly device: AnalysedDevice
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
@@ -99,11 +102,10 @@ export interface DetailQuery {
   readonly hourSources: HourSources
 }
 
-export interface StatsQuery {
+export interface StatsQuery extends AskedWindow {
   readonly device: AnalysedDevice
   /** Undefined: none that is known. */
   readonly rejected?: RejectedReadings | undefined
-  readonly days: number
   /** The grid's; undefined: as the readings have it. */
   readonly stepSeconds: number | undefined
   readonly further: readonly FurtherMetric[]
@@ -112,30 +114,27 @@ export interface StatsQuery {
   readonly newestUs: number
 }
 
-export interface DailyQuery {
+export interface DailyQuery extends AskedWindow {
   readonly device: AnalysedDevice
-  readonly days: number
   readonly further: readonly FurtherMetric[]
   readonly nowMs: number
 }
 
-export interface PastQuery {
+export interface PastQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
   readonly further: readonly FurtherMetric[]
   readonly nowMs: number
 }
 
 /** Of gauges, by the hour. */
-export interface HoursQuery {
+export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
   readonly device: AnalysedDevice
   readonly further: readonly FurtherMetric[]
   readonly hourSources: HourSources
   readonly nowMs: number
 }
 
-export interface ChangesQuery extends HoursQuery {
-  readonly days: number
-}
+export type ChangesQuery = HoursQuery & AskedWindow
 
 export interface ExcursionsQuery {
   readonly device: AnalysedDevice

@@ -13,6 +13,7 @@ import { type AnalysedMetrics, absentMetric, comparedMetrics, furtherMetrics } f
 import type { ReadAccess } from './read-access.ts'
 import { DevicePath, readGroup } from './read-operation.ts'
 import { deviceInPath, devicesInQuery } from './read-subjects.ts'
+import { msOf } from './window-parameter.ts'
 
 export interface AnalysesOptions {
   metrics: AnalysedMetrics
@@ -49,9 +50,10 @@ export function analysesGroup(
       summary: 'Two devices, hour by hour',
       query: CompareParameters,
       answer: Comparison.meta({ id: 'Comparison' }),
-      ask([a, b], { preset, t, metrics: names }, client) {
+      ask([a, b], { preset = '7d', start, end, t, metrics: names }, client) {
         const further = comparedMetrics(metrics, [a as Device, b as Device], airMetrics, names)
-        return query.compare(a as Device, b as Device, { preset, withTimes: t, further }, client)
+        const how = { preset, startMs: msOf(start), endMs: msOf(end), withTimes: t, further }
+        return query.compare(a as Device, b as Device, how, client)
       },
     }),
     ...ofOne,

@@ -24,13 +24,15 @@ import {
   ChangesParameters,
   DailyParameters,
   DetailParameters,
-  MetricsParameters,
+  MomentParameters,
   StatsParameters,
+  usualDays,
 } from './analysis-parameters.ts'
 import { ExcursionsParameters } from './excursion-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
 import { jsonRead, type Read } from './read-operation.ts'
+import { msOf, windowOf } from './window-parameter.ts'
 
 /** What is analysed, and what is known of it. */
 export interface Analysed<About> extends Pick<Read<About>, 'subject'> {
@@ -129,8 +131,9 @@ export function analysesOfOne<About>(
       summary: 'The readings of the last 24 hours and the hours of 30 days',
       query: DetailParameters,
       answer: DeviceDetail.meta({ id: 'DeviceDetail' }),
-      ask(about, { points, t, flags, metrics: names }, client) {
-        const how = { points, withTimes: t, withFlags: flags, further: further(about, columns, names) }
+      ask(about, { points, start, end, t, flags, metrics: names }, client) {
+        const range = { startMs: msOf(start), endMs: msOf(end) }
+        const how = { ...range, points, withTimes: t, withFlags: flags, further: further(about, columns, names) }
         return query.detail(device(about), how, client)
       },
     }),
@@ -142,8 +145,11 @@ export function analysesOfOne<About>(
       query: StatsParameters,
       answer: Stats.meta({ id: 'Statistics' }),
       tooLarge: 'TOO_MANY_DAYS',
-      ask(about, { days, step, metrics: names }, client) {
-        const how = { days, stepSeconds: step, rejected: of.rejected?.(about), further: further(about, columns, names) }
+      ask(about, { step, metrics: names, ...asked }, client) {
+        // They are of now.
+        const rejected = asked.end === undefined ? of.rejected?.(about) : undefined
+        const window = windowOf(asked, usualDays.stats)
+        const how = { ...window, stepSeconds: step, rejected, further: further(about, columns, names) }
         return query.stats(device(about), how, client)
       },
     }),
@@ -154,18 +160,31 @@ export function analysesOfOne<About>(
       query: DailyParameters,
       answer: DailySummary.meta({ id: 'DailySummary' }),
       tooLarge: 'TOO_MANY_DAYS',
-      ask: (about, { days, metrics: names }, client) =>
-        query.daily(device(about), { days, further: further(about, airMetrics, names) }, client),
+      ask(about, { metrics: names, ...asked }, client) {
+        const how = { ...windowOf(asked, usualDays.daily), further: further(about, airMetrics, names) }
+        return query.daily(device(about), how, client)
+      },
     }),
     analysis({
       path: pathOf('past_window_data'),
       name: nameOf('past_days'),
       summary: 'Today, yesterday and the days 7, 30 and 365 days ago, hour by hour',
-      query: MetricsParameters,
+      description: 'With end, today is the day before that moment.',
+      query: MomentParameters,
       answer: PastDays.meta({ id: 'PastDays' }),
-      ask: (about, { metrics: names }, client) =>
-        query.past(device(about), { further: further(about, airMetrics, names) }, client),
+      ask: (about, { end, metrics: names }, client) =>
+        query.past(device(about), { endMs: msOf(end), further: further(about, airMetrics, names) }, client),
     }),
+    ...gaugesOf(access, query, of),
+    excursionsOf(access, query, of),
+  ]
+}
+
+/** Of gauges, by their hours. */
+function gaugesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation[] {
+  const analysis = analysisOf(access, query, of)
+  const { device, further, pathOf, nameOf } = of
+  return [
     analysis({
       path: pathOf('changes'),
       name: nameOf('level_changes'),
@@ -173,28 +192,29 @@ export function analysesOfOne<About>(
       description: 'Local days up to yesterday. The definition is at /docs/statistics.',
       query: ChangesParameters,
       answer: LevelChanges.meta({ id: 'LevelChanges' }),
-      ask: (about, { days, metrics: names }, client) =>
-        query.changes(device(about), { days, further: further(about, columns, names) }, client),
+      ask(about, { metrics: names, ...asked }, client) {
+        const how = { ...windowOf(asked, usualDays.changes), further: further(about, columns, names) }
+        return query.changes(device(about), how, client)
+      },
     }),
     analysis({
       path: pathOf('normal'),
       name: nameOf('normal_values'),
       summary: 'Whether what each gauge shows is usual for the hour of day',
-      query: MetricsParameters,
+      query: MomentParameters,
       answer: NormalValues.meta({ id: 'NormalValues' }),
-      ask: (about, { metrics: names }, client) =>
-        query.normal(device(about), { further: further(about, columns, names) }, client),
+      ask: (about, { end, metrics: names }, client) =>
+        query.normal(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
     }),
     analysis({
       path: pathOf('forecast'),
       name: nameOf('forecast'),
       summary: 'The next 48 hours of each gauge, with intervals of 80 and 95 %',
-      query: MetricsParameters,
+      query: MomentParameters,
       answer: Forecast.meta({ id: 'Forecast' }),
-      ask: (about, { metrics: names }, client) =>
-        query.forecast(device(about), { further: further(about, columns, names) }, client),
+      ask: (about, { end, metrics: names }, client) =>
+        query.forecast(device(about), { endMs: msOf(end), further: further(about, columns, names) }, client),
     }),
-    excursionsOf(access, query, of),
   ]
 }
 

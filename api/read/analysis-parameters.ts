@@ -7,9 +7,7 @@ import { comparePreset, comparePresets } from '../../query/answers/compare-answe
 import { detailPointsMax, detailPointsMin } from '../../query/answers/detail-answer.ts'
 import { MetricNames } from './further-metrics.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
-
-/** A year and a leap day. */
-const daysMax = 366
+import { asOf, checkWindow, moment, windowFields } from './window-parameter.ts'
 
 const deviceName = z.string().min(1)
 
@@ -23,13 +21,13 @@ const withFlags = switched('flags must be 1 for the flags of suspect readings, o
 
 const presetInvalid = `preset must be one of ${comparePresets.join(', ')}`
 const preset = parameter(presetInvalid)
-  .default('7d')
   .transform((text, context) => {
     const known = comparePreset(text)
     if (known === undefined) context.addIssue(presetInvalid)
     return known ?? z.NEVER
   })
-  .meta(published({ type: 'string', enum: comparePresets, default: '7d' }))
+  .optional()
+  .meta(published({ type: 'string', enum: comparePresets, description: 'Without it and start, 7d' }))
 
 const stepInvalid = `step must be one of ${gridStepsSeconds.join(', ')} seconds`
 const step = parameter(stepInvalid)
@@ -37,28 +35,47 @@ const step = parameter(stepInvalid)
   .transform(Number)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
+/** Days of a window that nothing is said of. */
+export const usualDays = { stats: 30, daily: 30, changes: 100 }
+
 /** read-subjects.ts finds the devices. */
-export const CompareParameters = z.object({ a: deviceName, b: deviceName, preset, t: withTimes, metrics: MetricNames })
+export const CompareParameters = z
+  .object({
+    a: deviceName,
+    b: deviceName,
+    preset,
+    start: moment('start', 'The first moment, down to the full hour; end goes with it, and preset does not'),
+    end: moment('end', 'Before this moment, down to the full hour; without it, up to the last reading'),
+    t: withTimes,
+    metrics: MetricNames,
+  })
+  .superRefine(({ preset, start, end }, context) => {
+    if (start !== undefined && preset !== undefined) context.addIssue('start and preset do not go together')
+    checkWindow({ start, end }, context)
+  })
 
-export const DetailParameters = z.object({
-  points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),
-  t: withTimes,
-  flags: withFlags,
-  metrics: MetricNames,
-})
+export const DetailParameters = z
+  .object({
+    points: wholeNumber('points', detailPointsMin, detailPointsMax).optional(),
+    start: moment('start', 'The first hour; end goes with it'),
+    end: moment('end', 'As of this moment; without it, of now'),
+    t: withTimes,
+    flags: withFlags,
+    metrics: MetricNames,
+  })
+  .superRefine(checkWindow)
 
-export const ChangesParameters = z.object({
-  days: wholeNumber('days', changeDaysMin, daysMax).default(100),
-  metrics: MetricNames,
-})
+export const ChangesParameters = z
+  .object({ ...windowFields(changeDaysMin, usualDays.changes), metrics: MetricNames })
+  .superRefine(checkWindow)
 
-/** Of analyses that have nothing else to ask for. */
-export const MetricsParameters = z.object({ metrics: MetricNames })
+/** Of analyses of a moment. */
+export const MomentParameters = z.object({ ...asOf, metrics: MetricNames })
 
-export const StatsParameters = z.object({
-  days: wholeNumber('days', 1, daysMax).default(30),
-  step: step.optional(),
-  metrics: MetricNames,
-})
+export const StatsParameters = z
+  .object({ ...windowFields(1, usualDays.stats), step: step.optional(), metrics: MetricNames })
+  .superRefine(checkWindow)
 
-export const DailyParameters = z.object({ days: wholeNumber('days', 1, daysMax).default(30), metrics: MetricNames })
+export const DailyParameters = z
+  .object({ ...windowFields(1, usualDays.daily), metrics: MetricNames })
+  .superRefine(checkWindow)

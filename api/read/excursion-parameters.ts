@@ -2,15 +2,11 @@
 
 import { z } from 'zod'
 import { isMetricName } from '../../metrics/metric-name.ts'
-import { momentForm } from '../http/time-forms.ts'
-import { parameter, published, wholeNumber } from './parameter-kit.ts'
-import { readMoment } from './readings-parameters.ts'
+import { parameter, wholeNumber } from './parameter-kit.ts'
+import { checkRange, moment } from './window-parameter.ts'
 
 /** A week. */
 const forSecondsMax = 604_800
-/** A year and a leap day. */
-const daysMax = 366
-const dayUs = 86_400_000_000
 
 const metricInvalid = 'metric must be the name of a metric'
 
@@ -21,18 +17,6 @@ function threshold(name: string) {
     .transform(Number)
     .optional()
     .meta({ description: 'In the unit of the metric; one of the two thresholds is required' })
-}
-
-function moment(name: string, description: string) {
-  const error = `${name} must be ISO 8601 with a zone, or epoch milliseconds`
-  return parameter(error)
-    .transform((text, context) => {
-      const timeUs = readMoment(text)
-      if (timeUs === undefined) context.addIssue(error)
-      return timeUs ?? z.NEVER
-    })
-    .optional()
-    .meta(published({ type: 'string', pattern: momentForm, description }))
 }
 
 export const ExcursionsParameters = z
@@ -48,8 +32,5 @@ export const ExcursionsParameters = z
   })
   .superRefine(({ above, below, start, end }, context) => {
     if (above === undefined && below === undefined) context.addIssue('above or below is required')
-    if ((start === undefined) !== (end === undefined)) context.addIssue('start and end go together')
-    if (start === undefined || end === undefined) return
-    if (end <= start) context.addIssue('end must be after start')
-    if (end - start > daysMax * dayUs) context.addIssue(`a range has at most ${daysMax} days`)
+    if (start !== undefined || end !== undefined) checkRange(start, end, context)
   })

@@ -3,6 +3,7 @@
 import { agreementOf } from '../../analytics/correlation/agreement.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import type { AskedWindow } from '../asked-window.ts'
 import { descriptionsOf } from '../further-metric.ts'
 import { type ComparedSamples, comparedText } from '../kinds/compared-metric.ts'
 import { mapColumns } from '../map-columns.ts'
@@ -14,7 +15,7 @@ import { type AirMetric, airMetrics, units } from './units.ts'
 
 const hourMs = 3_600_000
 
-export type ComparePreset = Comparison['preset']
+export type ComparePreset = NonNullable<Comparison['preset']>
 
 const hoursOfPreset: Record<ComparePreset, number> = {
   '24h': 24,
@@ -42,16 +43,23 @@ export interface CompareWindow {
   readonly endMs: number
 }
 
-/** Up to the last full hour before the later last reading of the two, or before now when neither has any. */
+/** Up to the last full hour before the later last reading of the two, or before now when neither has any; or as it is asked. */
 export function compareWindow(
-  preset: ComparePreset,
+  { preset, startMs, endMs: askedMs }: Pick<AskedWindow, 'startMs' | 'endMs'> & { preset: ComparePreset },
   lastReadingsMs: readonly (number | undefined)[],
   nowMs: number,
 ): CompareWindow {
+  if (startMs !== undefined && askedMs !== undefined) {
+    return { startMs: fullHour(startMs), endMs: fullHour(Math.min(askedMs, Math.max(startMs, nowMs))) }
+  }
   const known = lastReadingsMs.filter(lastMs => lastMs !== undefined)
   const lastMs = known.length === 0 ? nowMs : Math.max(...known)
-  const endMs = Math.floor(lastMs / hourMs) * hourMs
+  const endMs = fullHour(lastMs)
   return { startMs: endMs - hoursOfPreset[preset] * hourMs, endMs }
+}
+
+function fullHour(timeMs: number): number {
+  return Math.floor(timeMs / hourMs) * hourMs
 }
 
 interface ComparedDevice {
@@ -65,7 +73,8 @@ export interface CompareInput extends CompareWindow {
   readonly b: ComparedDevice
   /** In the answer's order. */
   readonly further: readonly { readonly a: ComparedSamples; readonly b: ComparedSamples }[]
-  readonly preset: ComparePreset
+  /** Null for a window that was asked for. */
+  readonly preset: ComparePreset | null
   readonly nowMs: number
   readonly local: LocalTime
   readonly withTimes: boolean

@@ -17,7 +17,7 @@ export async function answerCompare(
   query: CompareQuery,
   contexts: Readonly<Record<Which, CompareContext>>,
 ): Promise<string> {
-  const { a, b, preset, withTimes, nowMs, newestUs, hourSources } = query
+  const { a, b, startMs, withTimes, nowMs, newestUs, hourSources } = query
   const { local, signal } = contexts.a
   const isOne = a.symbol === b.symbol
   const lastReadingsMs: (number | undefined)[] = []
@@ -31,7 +31,7 @@ export async function answerCompare(
       (Number.isFinite(expiredBeforeUs) ? await source.newestExpiredHourUs(symbol, expiredBeforeUs, signal) : undefined)
     lastReadingsMs.push(lastUs === undefined ? undefined : lastUs / 1000)
   }
-  const window = compareWindow(preset, lastReadingsMs, nowMs)
+  const window = compareWindow(query, lastReadingsMs, nowMs)
   const range = { fromUs: window.startMs * 1000, toUs: window.endMs * 1000 }
   const readHours = (which: Which) =>
     contexts[which].source.hourly({ symbol: query[which].symbol, ...range, ...hourSources[which] }, signal)
@@ -43,7 +43,7 @@ export async function answerCompare(
     a: { device: a, hourly: hourlyOfA },
     b: { device: b, hourly: hourlyOfB },
     further: furtherOfA.map((one, place) => ({ a: one, b: furtherOfB[place] as ComparedSamples })),
-    preset,
+    preset: startMs === undefined ? query.preset : null,
     ...window,
     nowMs,
     local,

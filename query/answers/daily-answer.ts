@@ -1,7 +1,7 @@
 /** A device's local days: for each metric its means, its extremes with their times, its spread and its coverage. */
 
 import { type Summary, summarise } from '../../analytics/summary/aggregates.ts'
-import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
+import type { LocalDay } from '../../analytics/time/local-days.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { descriptionsOf } from '../further-metric.ts'
@@ -28,22 +28,16 @@ export interface DailyInput {
   readonly earlierMs: Float64Array
   /** Of the same time, in the answer's order. */
   readonly further: readonly FurtherSamples[]
-  /** How many, today included. */
-  readonly days: number
+  /** Local days, the last of which counts up to now. */
+  readonly buckets: readonly LocalDay[]
   readonly nowMs: number
   readonly local: LocalTime
 }
 
-/** Where the first of so many days begins. */
-export function dailyStartMs(local: LocalTime, nowMs: number, days: number): number {
-  return localDays(local, nowMs, days)[0]?.startMs ?? nowMs
-}
-
 /** The answer as JSON text. */
-export function buildDaily({ device, series, earlierMs, further, days, nowMs, local }: DailyInput): string {
+export function buildDaily({ device, series, earlierMs, further, buckets, nowMs, local }: DailyInput): string {
   const { timesMs, values } = series
   const cadence = deviceCadence(device, earlierMs, timesMs)
-  const buckets = localDays(local, nowMs, days)
   const summaries = mapColumns(airMetrics, metric => {
     return summarise({ timesMs, values: values[metric], cadence, nowMs }, buckets)
   })

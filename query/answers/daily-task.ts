@@ -1,17 +1,23 @@
 /** Fetches for `daily_summary`: the readings of the days, the one before them, and the times before that for the cadence. */
 
+import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { newestUsOf } from '../asked-window.ts'
 import { furtherSamples } from '../kinds/further-samples.ts'
 import type { DailyQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
-import { buildDaily, dailyStartMs } from './daily-answer.ts'
+import { buildDaily } from './daily-answer.ts'
 import { earlierTimes } from './device-cadence.ts'
 
+const dayMs = 86_400_000
+
 export async function answerDaily(query: DailyQuery, context: TaskContext): Promise<string> {
-  const { device, days, nowMs } = query
+  const { device, nowMs } = query
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
-  const beforeUs = dailyStartMs(local, nowMs, days) * 1000 - 1
-  const throughUs = nowMs * 1000
+  const buckets = await daysOf(query, context)
+  const beforeUs = (buckets[0]?.startMs ?? nowMs) * 1000 - 1
+  const throughUs = newestUsOf(query.endMs, nowMs * 1000)
   // First, for what is read of a station afterwards has also those of its parameters that are only in these days.
   const metrics = await context.inUnits(query.further, [{ fromUs: beforeUs + 1, toUs: throughUs + 1 }])
   const firstUs = (await source.newestUs(symbol, beforeUs, signal)) ?? beforeUs + 1
@@ -20,5 +26,21 @@ export async function answerDaily(query: DailyQuery, context: TaskContext): Prom
     earlierTimes(device, firstUs - 1, context),
   ])
   const further = await furtherSamples(metrics, { afterUs: firstUs - 1, throughUs }, series, context)
-  return buildDaily({ device, series, earlierMs, further, days, nowMs, local })
+  return buildDaily({ device, series, earlierMs, further, buckets, nowMs, local })
+}
+
+/** Those of the window; unless an end is asked for, up to the last one of a device that has been silent since. */
+async function daysOf(query: DailyQuery, { source, local, signal }: TaskContext): Promise<LocalDay[]> {
+  const { device, days, startMs, endMs, nowMs } = query
+  const untilMs = Math.min(nowMs, (endMs ?? Number.POSITIVE_INFINITY) - 1)
+  if (startMs !== undefined) return daysFrom(startMs, untilMs, local)
+  if (endMs !== undefined) return localDays(local, untilMs, days)
+  const newestUs = await source.newestUs(device.symbol, nowMs * 1000, signal)
+  return localDays(local, newestUs === undefined ? untilMs : newestUs / 1000, days)
+}
+
+function daysFrom(startMs: number, untilMs: number, local: LocalTime): LocalDay[] {
+  // Days may be shorter than 24 hours.
+  const count = Math.ceil(Math.max(0, untilMs - startMs) / dayMs) + 2
+  return localDays(local, untilMs, count).filter(day => day.endMs > startMs)
 }

@@ -34,6 +34,9 @@ export interface DetailInput {
   /** In the answer's order. */
   readonly further: readonly DetailedMetric[]
   readonly nowMs: number
+  /** Of the hours, and of all; without them the last 30 days, up to now. */
+  readonly startMs?: number | undefined
+  readonly endMs?: number | undefined
   readonly local: LocalTime
   /** At most so many for each metric; undefined: all. */
   readonly points: number | undefined
@@ -42,11 +45,17 @@ export interface DetailInput {
   readonly withFlags: boolean
 }
 
-/** Both end at the full minute: readings in (afterMs, throughMs], hours in [fromMs, toMs), the running one among them. */
-export function detailWindows(nowMs: number) {
+/**
+ * Both end at the full minute: readings in (afterUs, throughUs], hours in [fromMs, toMs), the running one among them unless an end is
+ * asked for; they begin with that of `startMs`, or 30 days before.
+ */
+export function detailWindows({ nowMs, startMs, endMs }: Pick<DetailInput, 'nowMs' | 'startMs' | 'endMs'>) {
+  const isEnded = nowMs === endMs
   const throughMs = Math.floor(nowMs / minuteMs) * minuteMs
-  const toMs = Math.ceil((throughMs + 1) / hourMs) * hourMs
-  return { afterMs: throughMs - 24 * hourMs, throughMs, fromMs: toMs - 30 * 24 * hourMs, toMs }
+  const throughUs = isEnded ? nowMs * 1000 - 1 : throughMs * 1000
+  const toMs = isEnded ? Math.floor(nowMs / hourMs) * hourMs : Math.ceil((throughMs + 1) / hourMs) * hourMs
+  const fromMs = startMs === undefined ? toMs - 30 * 24 * hourMs : Math.floor(startMs / hourMs) * hourMs
+  return { afterUs: throughUs - 24 * hourMs * 1000, throughUs, throughMs, fromMs, toMs }
 }
 
 /** The answer as JSON text. */
@@ -54,7 +63,8 @@ export function buildDetail(input: DetailInput): string {
   const { device, series, earlierMs, hourly, further, nowMs, local } = input
   const cadence = deviceCadence(device, earlierMs, series.timesMs)
   const cadences = further.map(({ day, month }) => metricCadence((month ?? day).timesMs, cadence))
-  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const { afterUs, throughMs, fromMs, toMs } = detailWindows(input)
+  const afterMs = afterUs / 1000
   const month = { startMs: fromMs, endMs: toMs }
   const furtherHours = (metric: DetailedMetric) =>
     furtherHoursText(metric, month, input, { cadence, nowMs: throughMs, local })

@@ -13,11 +13,11 @@ export async function answerDetail(query: DetailQuery, context: TaskContext): Pr
   const { device, nowMs, hourSources, further: _, ...how } = query
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
-  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const { afterUs, throughUs, fromMs, toMs } = detailWindows(query)
   const [series, hourly, earlierMs, further] = await Promise.all([
-    source.series({ symbol, afterUs: afterMs * 1000, throughUs: throughMs * 1000, rowsMax }, signal),
+    source.series({ symbol, afterUs, throughUs, rowsMax }, signal),
     source.hourly({ symbol, fromUs: fromMs * 1000, toUs: toMs * 1000, ...hourSources }, signal),
-    earlierTimes(device, afterMs * 1000, context),
+    earlierTimes(device, afterUs, context),
     readFurther(query, context),
   ])
   return buildDetail({ device, series, earlierMs, hourly, further, nowMs, local, ...how })
@@ -25,11 +25,10 @@ export async function answerDetail(query: DetailQuery, context: TaskContext): Pr
 
 /** Hours of gauges come from QuestDB; those of other kinds are made of the month's values. */
 async function readFurther(query: DetailQuery, context: TaskContext): Promise<DetailedMetric[]> {
-  const { nowMs, hourSources } = query
-  const { afterMs, throughMs, fromMs, toMs } = detailWindows(nowMs)
+  const { hourSources } = query
+  const { afterUs, throughUs, fromMs, toMs } = detailWindows(query)
   const { expiredBeforeUs } = hourSources
   const fromUs = fromMs * 1000
-  const throughUs = throughMs * 1000
   const further = await context.inUnits(query.further, [{ fromUs, toUs: throughUs + 1 }])
   const gauges = further.filter(({ kind }) => kind === 'gauge')
   const others = further.filter(({ kind }) => kind !== 'gauge')
@@ -38,11 +37,11 @@ async function readFurther(query: DetailQuery, context: TaskContext): Promise<De
     { series: gauges.flatMap(({ series }) => series ?? []), fromUs, toUs: toMs * 1000, expiredBeforeUs },
     signal,
   )
-  const ofDay = await furtherSamples(gauges, { afterUs: afterMs * 1000, throughUs }, undefined, context)
+  const ofDay = await furtherSamples(gauges, { afterUs, throughUs }, undefined, context)
   const ofMonth = await furtherSamplesByHour(others, { fromUs, throughUs, expiredBeforeUs }, context)
   const detailed = new Map<string, DetailedMetric>()
   for (const day of ofDay) detailed.set(day.metric.name, { day, hours: hours.get(day.metric.series ?? Number.NaN) })
-  for (const month of ofMonth) detailed.set(month.metric.name, { day: since(month, afterMs), month })
+  for (const month of ofMonth) detailed.set(month.metric.name, { day: since(month, afterUs / 1000), month })
   return further.flatMap(({ name }) => detailed.get(name) ?? [])
 }
 

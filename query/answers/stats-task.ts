@@ -1,19 +1,19 @@
-/** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. */
+/** Fetches for `stats_data`: the readings of the window and of the last thirty days, and the one before them. What is of an earlier moment has no dynamic part. */
 
 import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { type ResponseTemplate, templateOf } from '../cache/response-template.ts'
 import { furtherSamples } from '../kinds/further-samples.ts'
 import { QueryFailed } from '../query-failed.ts'
-import type { StatsLive } from '../stats/live.ts'
+import { liveText, type StatsLive } from '../stats/live.ts'
 import { buildStats, statsAfterMs } from '../stats/stats-answer.ts'
 import type { StatsQuery } from '../task.ts'
 import type { TaskContext } from '../task-context.ts'
 
 export async function answerStats(
-  { device, days, stepSeconds, rejected, nowMs, newestUs, ...query }: StatsQuery,
+  { device, days, startMs, endMs, stepSeconds, rejected, nowMs, newestUs, ...query }: StatsQuery,
   context: TaskContext,
-): Promise<ResponseTemplate<StatsLive>> {
+): Promise<string | ResponseTemplate<StatsLive>> {
   const { source, local, signal, rowsMax } = context
   const { symbol } = device
   const lastUs = await source.newestUs(symbol, newestUs, signal)
@@ -35,6 +35,7 @@ export async function answerStats(
     nowMs,
     local,
     days,
+    startMs,
     stepSeconds,
     series,
     further,
@@ -42,5 +43,5 @@ export async function answerStats(
     rejected,
   })
   detachBuffers([series.timesMs, ...Object.values(series.values)])
-  return templateOf(head, tail, live)
+  return endMs === undefined ? templateOf(head, tail, live) : head + liveText(live, nowMs, local) + tail
 }

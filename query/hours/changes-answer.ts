@@ -13,7 +13,8 @@ const hoursPerDay = 24
 
 /** The last so many local days but the running one. */
 export async function answerChanges(query: ChangesQuery, context: TaskContext): Promise<string> {
-  const { nowMs, days } = query
+  const { nowMs } = query
+  const days = Math.ceil(query.days)
   const { local } = context
   const today = local.day(local.text(nowMs * 1000).slice(0, 10))
   const endMs = Math.floor((today?.startUs ?? nowMs * 1000) / 1000 / hourMs) * hourMs

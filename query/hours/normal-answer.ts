@@ -12,7 +12,9 @@ const historyHours = 3 * 366 * 24
 
 export async function answerNormal(query: HoursQuery, context: TaskContext): Promise<string> {
   const { local } = context
-  const endMs = (Math.floor(query.nowMs / hourMs) + 1) * hourMs
+  // The running hour is known in part, which is not so of an earlier moment.
+  const running = query.nowMs === query.endMs ? 0 : 1
+  const endMs = (Math.floor(query.nowMs / hourMs) + running) * hourMs
   const grid = { startMs: Math.max(0, endMs - historyHours * hourMs), hours: historyHours }
   const hours = await readGaugeHours(query, grid, context)
   const times = timesOf(grid, local)

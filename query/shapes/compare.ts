@@ -73,7 +73,10 @@ const comparison = {
   a: ComparedDevice,
   b: ComparedDevice,
   ...answerContext,
-  preset: z.enum(['24h', '3d', '7d', '30d', '90d', '365d']),
+  preset: z
+    .enum(['24h', '3d', '7d', '30d', '90d', '365d'])
+    .nullable()
+    .meta({ description: 'Null for a window of its own' }),
   start: LocalMinute,
   end: LocalMinute,
   step_seconds: Count,

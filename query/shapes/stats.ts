@@ -14,7 +14,7 @@ import { Seasonality } from './seasonality.ts'
 const Window = z.strictObject({
   start: LocalMinute.nullable(),
   end: LocalMinute.nullable(),
-  days: z.int().positive(),
+  days: z.number().positive(),
   truncated: z.boolean(),
 })
 

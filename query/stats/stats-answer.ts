@@ -45,6 +45,8 @@ export interface StatsInput {
   readonly nowMs: number
   readonly local: LocalTime
   readonly days: number
+  /** Of the window; undefined: so many days before the last reading. */
+  readonly startMs?: number | undefined
   /** The grid's step; undefined: by the cadence. */
   readonly stepSeconds: number | undefined
   /** Every reading after `statsAfterMs`. */
@@ -70,10 +72,11 @@ export function statsAfterMs(lastMs: number, nowMs: number, days: number): numbe
 }
 
 export function buildStats(input: StatsInput): StatsAnswer {
-  const { device, nowMs, local, days, stepSeconds, series, further, predecessorMs } = input
+  const { device, nowMs, local, days, startMs, stepSeconds, series, further, predecessorMs } = input
   const expectedIntervalSeconds = device.expected_interval_seconds
   const gauges = alignedOf(input, 'gauge')
-  const window = windowOf({ series, gauges, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local })
+  const asked = { days, fromMs: startMs, stepSeconds }
+  const window = windowOf({ series, gauges, predecessorMs, ...asked, expectedIntervalSeconds, local })
   const { cadence } = window
   const { timesMs } = series
   const metrics = { ...series.values, ...gauges, ...alignedOf(input, 'counter', 'direction', 'rate') }

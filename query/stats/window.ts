@@ -1,6 +1,6 @@
 /** What the parts of the statistics share: the window's readings, their cadence and their means on two grids. */
 
-import { upperBound } from '../../analytics/lower-bound.ts'
+import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { dewPoints } from '../../analytics/summary/derived.ts'
 import { type Moments, momentsOf } from '../../analytics/summary/moments.ts'
@@ -26,7 +26,7 @@ interface Grid {
 
 export interface StatsWindow {
   readonly days: number
-  /** The window is (start, last reading]; null without a reading. */
+  /** The window is (start, last reading], or from the start that was asked for; null without a reading. */
   readonly startMs: number | null
   readonly lastMs: number | null
   /** The device is younger than the window, by more than an interval. */
@@ -67,6 +67,8 @@ export interface WindowInput {
   /** The reading before the series, undefined when it begins with the device's first. */
   readonly predecessorMs: number | undefined
   readonly days: number
+  /** Undefined: so many days before the last reading. */
+  readonly fromMs?: number | undefined
   /** The grid's step, undefined: by the cadence. */
   readonly stepSeconds: number | undefined
   readonly expectedIntervalSeconds: number | null
@@ -74,12 +76,12 @@ export interface WindowInput {
 }
 
 export function windowOf(input: WindowInput): StatsWindow {
-  const { series, gauges, predecessorMs, days, stepSeconds, expectedIntervalSeconds, local } = input
+  const { series, gauges, predecessorMs, days, fromMs, stepSeconds, expectedIntervalSeconds, local } = input
   const cadence = cadenceOf(series.timesMs, expectedIntervalSeconds === null ? null : expectedIntervalSeconds * 1000)
-  const lastMs = series.timesMs.at(-1) ?? null
-  const startMs = lastMs === null ? null : lastMs - days * dayMs
-  const from = startMs === null ? 0 : upperBound(series.timesMs, startMs)
+  const from = firstRow(series.timesMs, days, fromMs)
   const timesMs = series.timesMs.subarray(from)
+  const lastMs = timesMs.at(-1) ?? null
+  const startMs = lastMs === null ? null : (fromMs ?? lastMs - days * dayMs)
   const measured = mapColumns(metrics, metric => series.values[metric].subarray(from))
   const values = { ...measured, dew_point: dewPoints(measured.temperature, measured.humidity) }
   const stepMs = stepSeconds === undefined ? stepOf(cadence, timesMs) : stepSeconds * 1000
@@ -106,6 +108,12 @@ export function windowOf(input: WindowInput): StatsWindow {
     hourly,
     localHours: hoursOfDay(hoursOfWeek(cellTimes(hourly.frame, 0), local)),
   }
+}
+
+function firstRow(timesMs: Float64Array, days: number, fromMs: number | undefined): number {
+  const lastMs = timesMs.at(-1)
+  if (lastMs === undefined) return 0
+  return fromMs === undefined ? upperBound(timesMs, lastMs - days * dayMs) : lowerBound(timesMs, fromMs)
 }
 
 /** `firstMs` is the device's first reading, undefined when that is before the window. */

@@ -212,10 +212,14 @@ test('the window ends with the last full hour of the one heard of last', async t
   const nowMs = Date.UTC(2026, 6, 2, 10, 40)
   const lastMs = Date.UTC(2026, 6, 1, 8, 59, 59)
   const endMs = Date.UTC(2026, 6, 1, 8)
-  t.strictSame(compareWindow('24h', [lastMs, lastMs - dayMs], nowMs), { startMs: endMs - dayMs, endMs })
-  t.strictSame(compareWindow('24h', [undefined, lastMs], nowMs), { startMs: endMs - dayMs, endMs })
-  t.strictSame(compareWindow('365d', [endMs], nowMs), { startMs: endMs - 365 * dayMs, endMs }, 'a full hour is one')
-  t.strictSame(compareWindow('3d', [undefined, undefined], nowMs), {
+  t.strictSame(compareWindow({ preset: '24h' }, [lastMs, lastMs - dayMs], nowMs), { startMs: endMs - dayMs, endMs })
+  t.strictSame(compareWindow({ preset: '24h' }, [undefined, lastMs], nowMs), { startMs: endMs - dayMs, endMs })
+  t.strictSame(
+    compareWindow({ preset: '365d' }, [endMs], nowMs),
+    { startMs: endMs - 365 * dayMs, endMs },
+    'a full hour is one',
+  )
+  t.strictSame(compareWindow({ preset: '3d' }, [undefined, undefined], nowMs), {
     startMs: Date.UTC(2026, 5, 29, 10),
     endMs: Date.UTC(2026, 6, 2, 10),
   })

@@ -153,13 +153,14 @@ test('hours are those of UTC, also where the local clock is half an hour off', a
 
 test('both windows end at the full minute, and the running hour is one of the 720', async t => {
   const throughMs = Date.UTC(2026, 6, 2, 12)
-  t.strictSame(detailWindows(nowMs), {
-    afterMs: throughMs - dayMs,
+  t.strictSame(detailWindows({ nowMs }), {
+    afterUs: (throughMs - dayMs) * 1000,
+    throughUs: throughMs * 1000,
     throughMs,
     fromMs: throughMs + hourMs - 30 * dayMs,
     toMs: throughMs + hourMs,
   })
-  const { throughMs: minute, toMs } = detailWindows(throughMs - 1)
+  const { throughMs: minute, toMs } = detailWindows({ nowMs: throughMs - 1 })
   t.strictSame([minute, toMs], [throughMs - minuteMs, throughMs])
 })
 

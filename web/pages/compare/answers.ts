@@ -5,7 +5,7 @@ import type { Timed } from '../../client/timed.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 
 export type Comparison = Timed<Answer>
-export type ComparePreset = Answer['preset']
+export type ComparePreset = NonNullable<Answer['preset']>
 /** By the hour: means of gauges, increases of counters, sums of rates. */
 export type ComparedMetric = Comparison['temperature']
 export type Agreement = ComparedMetric['stats']

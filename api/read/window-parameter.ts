@@ -1,0 +1,73 @@
+/** The window of an analysis: days up to now or up to `end`, or from `start` to `end`. */
+
+import { z } from 'zod'
+import type { AskedWindow } from '../../query/asked-window.ts'
+import { momentForm } from '../http/time-forms.ts'
+import { parameter, published, wholeNumber } from './parameter-kit.ts'
+import { readMoment } from './readings-parameters.ts'
+
+/** A year and a leap day. */
+const daysMax = 366
+const dayUs = 86_400_000_000
+
+/** Gives microseconds. */
+export function moment(name: string, description: string) {
+  const error = `${name} must be ISO 8601 with a zone, or epoch milliseconds`
+  return parameter(error)
+    .transform((text, context) => {
+      const timeUs = readMoment(text)
+      if (timeUs === undefined) context.addIssue(error)
+      return timeUs ?? z.NEVER
+    })
+    .optional()
+    .meta(published({ type: 'string', pattern: momentForm, description }))
+}
+
+/** Of analyses that are always up to a moment. */
+export const asOf = { end: moment('end', 'As of this moment; without it, of now') }
+
+/** Of analyses of a window. */
+export function windowFields(daysMin: number, daysUsual: number) {
+  return {
+    days: wholeNumber('days', daysMin, daysMax)
+      .optional()
+      .meta({ description: `Up to the end; without it and start, ${daysUsual}` }),
+    start: moment('start', 'The first moment; end goes with it, and days does not'),
+    end: moment('end', 'Before this moment; without it, up to now'),
+  }
+}
+
+interface WindowFields {
+  readonly days?: number | undefined
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+}
+
+interface Issues {
+  addIssue(text: string): void
+}
+
+export function checkWindow({ days, start, end }: WindowFields, context: Issues): void {
+  if (start === undefined) return
+  if (days !== undefined) context.addIssue('start and days do not go together')
+  checkRange(start, end, context)
+}
+
+export function checkRange(start: number | undefined, end: number | undefined, context: Issues): void {
+  if (start === undefined || end === undefined) {
+    context.addIssue('start and end go together')
+    return
+  }
+  if (end <= start) context.addIssue('end must be after start')
+  if (end - start > daysMax * dayUs) context.addIssue(`a range has at most ${daysMax} days`)
+}
+
+/** Checked before. */
+export function windowOf({ days, start, end }: WindowFields, daysUsual: number): AskedWindow {
+  const ofRange = start === undefined || end === undefined ? undefined : (end - start) / dayUs
+  return { days: ofRange ?? days ?? daysUsual, startMs: msOf(start), endMs: msOf(end) }
+}
+
+export function msOf(timeUs: number | undefined): number | undefined {
+  return timeUs === undefined ? undefined : Math.floor(timeUs / 1000)
+}
