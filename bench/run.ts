@@ -29,6 +29,7 @@ const names = [
   'further-metrics',
   'metric-series',
   'sizes',
+  'machine',
   'content-files',
   'properties',
 ]
