@@ -58,7 +58,7 @@ function makeMachine(t: Test, { programs = {}, apt, user = 0, modules = false }:
   writeFileSync(notes, '')
   for (const name of ['script', 'package.json', 'package-lock.json'])
     cpSync(join(root, name), join(checkout, name), { recursive: true })
-  for (const name of ['sh', 'env', 'dirname', 'sed', 'head', 'chmod', 'cat', 'cp', 'mkdir', 'rm', 'mv', 'mktemp'])
+  for (const name of ['sh', 'env', 'dirname', 'sed', 'head', 'chmod', 'cat', 'cp', 'mkdir', 'rm', 'mv', 'mktemp', 'ls'])
     symlinkSync(findProgram(name, process.env) ?? '', join(path, name))
 
   function add(name: string, script: string): void {
@@ -211,6 +211,20 @@ t.test('who is not root needs sudo', async t => {
   machine.add('sudo', 'exec "$@"')
   t.match(await machine.run('script/bootstrap'), { status: 0 })
   t.equal(machine.noted().length, 2)
+})
+
+t.test("root is told of a folder that PostgreSQL's user cannot pass, before anything is installed", async t => {
+  const closed = makeMachine(t, { apt: debian })
+  chmodSync(closed.base, 0o700)
+  t.match(await closed.run('script/bootstrap'), {
+    status: 1,
+    stdout: '',
+    stderr: `who cannot access ${closed.base}: allow it (chmod o+x ${closed.base})`,
+  })
+  t.strictSame(closed.noted(), [])
+  const other = makeMachine(t, { programs: all, user: 1000, modules: true })
+  chmodSync(other.base, 0o700)
+  t.match(await other.run('script/bootstrap'), { status: 0, stderr: '' }, 'another user runs PostgreSQL as itself')
 })
 
 t.test('--no-install only says what is missing', async t => {
