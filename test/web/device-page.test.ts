@@ -128,10 +128,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await becomes(t, () => page.title(), 'garden – Barograph', 'the title')
       await becomes(t, () => textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/, 'the current values')
       await saysOf('Completeness', /There was one gap, of 2 hours 10 minutes\./)
-      await saysOf(
-        'Seasonality',
-        /Temperature repeats every 24 hours: the cycle explains 9\d(\.\d)? % of how it varies/,
-      )
+      await saysOf('Seasonality', /Temperature has a cycle of 24 hours: it explains 9\d(\.\d)? % of the variance/)
       await saysOf('Seasonality', /All values are the same\./)
       await saysOf('Correlations', /No clear link \(too few independent hours\)\./)
       await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')

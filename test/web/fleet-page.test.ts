@@ -392,7 +392,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
         () => batteries.getByRole('listitem').nth(1).innerText(),
         /^sensor-00000\s+about 12 days \(9 to 71\)$/,
       )
-      await becomes(t, () => textOf(odd), /Attic \/ 2\s+Temperature 31\.2 °C, median 20\.5 °C/)
+      await becomes(t, () => textOf(odd), /Attic \/ 2\s+Temperature 31\.2 °C, expected 20\.5 °C/)
       await becomes(
         t,
         () => odd.getByRole('listitem').getByRole('link').getAttribute('href'),

@@ -1,14 +1,36 @@
 /** Whether a value is usual for its hour, as the page of a device tells it. */
 
 import t from 'tap'
-import { usualText } from '../../web/pages/device/now-notes.ts'
+import type { NormalValues } from '../../query/shapes/normal.ts'
+import { nowNotes, usualText } from '../../web/pages/device/now-notes.ts'
+import { builtInQuantities } from '../../web/text/quantities.ts'
+import { createZone } from '../../web/text/zone.ts'
 
 t.test('what is beyond the middle four fifths of the days is told with their number', async t => {
-  const told = (percentile: number, days = 29) => usualText({ kind: 'usual', percentile, days })
+  const told = (percentile: number, days = 29) => usualText({ kind: 'usual', percentile, days, isWithin: false })
   t.equal(told(50), 'usual for this hour')
   t.equal(told(89), 'usual for this hour')
   t.equal(told(93.1), 'higher than on 27 of 29 days at this hour')
   t.equal(told(100), 'higher than on 29 of 29 days at this hour')
   t.equal(told(3.4), 'lower than on 28 of 29 days at this hour')
   t.equal(told(0), 'lower than on 29 of 29 days at this hour')
+})
+
+t.test('a value that reads as usual is not told to be lower', async t => {
+  const hour = { status: 'ok', reason: null, at: '2026-11-27 02:00', percentile: 0, days: 42, basis: 'hour' } as const
+  const told = (value: number) => {
+    const normal = { temperature: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
+    const ts = Date.UTC(2026, 10, 27, 2, 20)
+    const of = {
+      values: { temperature: { v: value, ts, unit: '°C' } },
+      live: [],
+      lastKnown: {},
+      zone: createZone('UTC'),
+    }
+    const none = { detail: undefined, stats: undefined, past: undefined }
+    const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get('temperature')
+    return note?.kind === 'usual' ? usualText(note) : undefined
+  }
+  t.equal(told(11.98), 'usual for this hour')
+  t.equal(told(11.9), 'lower than on 42 of 42 days at this hour')
 })

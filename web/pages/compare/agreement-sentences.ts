@@ -49,7 +49,7 @@ function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
   const areOpposite = pearson < 0 && p_value !== null && p_value <= 0.05
   if (verdict === 'no_link' && !areOpposite) return [`No clear link (${r}).`]
   const how = areOpposite
-    ? `move against each other, ${closeness(pearson)}`
+    ? `move against each other ${closeness(pearson)}`
     : `rise and fall together ${closeness(pearson)}`
   return [`The two ${how} (${r}).`, ...lagSentences(a, b, lag_seconds)]
 }

@@ -3,7 +3,7 @@
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import type { Quantities } from '../../text/quantities.ts'
+import { type Quantities, type Quantity, shownValue } from '../../text/quantities.ts'
 import { localMs, type Zone } from '../../text/zone.ts'
 import { type Detail, type LastValues, normalOf, windowFiguresOf } from './answers.ts'
 import { amountOfDay, type DayAmount } from './day-amounts.ts'
@@ -23,6 +23,8 @@ export type NowNote =
       /** Of earlier days, at this hour, on so many of which it was lower. */
       readonly percentile: number
       readonly days: number
+      /** As it is shown it is not beyond the middle four fifths of the days. */
+      readonly isWithin: boolean
     }
 
 export interface NowSources {
@@ -64,19 +66,37 @@ function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): 
 /** From the hour that an answer is about to its last value. */
 const usualMsMax = 2 * 3_600_000
 
-function usualNote({ normal, zone }: NowSources, metric: string, ts: number): NowNote | undefined {
+function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts: number): NowNote | undefined {
   const found = normal && normalOf(normal, metric)
   if (found === undefined || found.percentile === null || found.at === null) return undefined
   const sinceMs = ts - localMs(zone, found.at)
   if (sinceMs < 0 || sinceMs > usualMsMax) return undefined
-  return { kind: 'usual', percentile: found.percentile, days: found.days }
+  return {
+    kind: 'usual',
+    percentile: found.percentile,
+    days: found.days,
+    isWithin: isWithin(found, quantities.of(metric)),
+  }
+}
+
+/** Nobody sees that a value is lower that reads the same. */
+function isWithin(
+  { value, low, high }: Pick<NormalValues['temperature'], 'value' | 'low' | 'high'>,
+  quantity: Quantity,
+) {
+  if (value === null || low === null || high === null) return false
+  const [shown, shownLow, shownHigh] = [value, low, high].map(one =>
+    shownValue(one, quantity).toFixed(quantity.decimals),
+  )
+  return Number(shown) >= Number(shownLow) && Number(shown) <= Number(shownHigh)
 }
 
 /** Above and below the middle four fifths. */
 const unusualPercent = 10
 
 /** `higher than on 27 of 29 days at this hour` */
-export function usualText({ percentile, days }: Extract<NowNote, { kind: 'usual' }>): string {
+export function usualText({ percentile, days, isWithin }: Extract<NowNote, { kind: 'usual' }>): string {
+  if (isWithin) return 'usual for this hour'
   const lower = Math.round((percentile / 100) * days)
   if (percentile >= 100 - unusualPercent) return `higher than on ${lower} of ${days} days at this hour`
   if (percentile <= unusualPercent) return `lower than on ${days - lower} of ${days} days at this hour`

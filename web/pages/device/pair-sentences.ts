@@ -52,8 +52,8 @@ function isOwingToDay({ pearson, r_deseasonalised }: Pair): boolean {
 export function pairSentence({ a, b, pearson, lag_seconds }: Pair, quantities: Quantities): string {
   if (pearson === null) return ''
   const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
-  const way = pearson > 0 ? 'rises' : 'falls'
-  return `As ${nameOfA} rises, ${nameOfB} ${way}, ${closeness(pearson)}${lagText(nameOfA, nameOfB, lag_seconds)}.`
+  const how = pearson > 0 ? 'rise and fall together' : 'move against each other'
+  return `${capitalised(nameOfA)} and ${nameOfB} ${how} ${closeness(pearson)}${lagText(nameOfA, nameOfB, lag_seconds)}.`
 }
 
 /** Undefined where nothing shares the day alone. */
@@ -70,6 +70,5 @@ export function noLinkSentence(pairs: readonly Pick<Pair, 'reason'>[]): string {
 
 function lagText(nameOfA: string, nameOfB: string, lagSeconds: number | null): string {
   if (lagSeconds === null || lagSeconds === 0) return ''
-  const [first, second] = lagSeconds > 0 ? [nameOfA, nameOfB] : [nameOfB, nameOfA]
-  return `; ${second} follows ${first} by ${duration(Math.abs(lagSeconds))}`
+  return `; ${lagSeconds > 0 ? nameOfB : nameOfA} follows by ${duration(Math.abs(lagSeconds))}`
 }

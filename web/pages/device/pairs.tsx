@@ -32,17 +32,20 @@ export function Pairs({ stats, metrics, quantities }: PairsProps) {
       {() => (
         <>
           <p class="lead">
-            The correlation of hourly means, with the interval that holds the true one in 95 of 100 cases (
-            <a href={addressOf('/docs/statistics#correlations')}>how it is computed</a>).
+            Correlations of hourly means (<a href={addressOf('/docs/statistics#correlations')}>how they are computed</a>
+            ).
+            {told.length > 0 ? ' The line is the 95\u202f% confidence interval.' : ''}
           </p>
-          <ul class="pairs">
-            {told.map(pair => (
-              <li key={`${pair.a} ${pair.b}`}>
-                <PairLine pair={pair} />
-                <span>{pairSentence(pair, quantities)}</span>
-              </li>
-            ))}
-          </ul>
+          {told.length === 0 ? null : (
+            <ul class="pairs">
+              {told.map(pair => (
+                <li key={`${pair.a} ${pair.b}`}>
+                  <PairLine pair={pair} />
+                  <span>{pairSentence(pair, quantities)}</span>
+                </li>
+              ))}
+            </ul>
+          )}
           {told.length > 0 && ofDaySentence !== undefined ? <p>{ofDaySentence}</p> : null}
           <TableTwin name="correlations" tables={() => [pairTable(pairs, quantities)]} />
         </>

@@ -15,7 +15,14 @@ const up = [plot.bottom, plot.top] as const
 /** Leaves room for the words below the lowest value. */
 const upFromWords = [plot.bottom - 20, plot.top] as const
 
-export function ProfileChart({ quantity, profile }: { quantity: Quantity; profile: Seasonality['daily_profile'] }) {
+export interface ProfileChartProps {
+  readonly quantity: Quantity
+  readonly profile: Seasonality['daily_profile']
+  /** Of which no day is usual. */
+  readonly isOfFewDays: boolean
+}
+
+export function ProfileChart({ quantity, profile, isOfFewDays }: ProfileChartProps) {
   const x = linearScale([0, 24], across)
   const extent = extentOf(profile.flatMap(({ p10, p90, mean }) => [p10, p90, mean]))
   if (extent === undefined) return null
@@ -28,7 +35,7 @@ export function ProfileChart({ quantity, profile }: { quantity: Quantity; profil
   const text = ({ mean }: { mean: number }) => measure(mean, quantity)
   return (
     <SmallChart
-      title="A usual day: the mean of each hour, and where four in five readings lie"
+      title={`${isOfFewDays ? 'The readings so far' : 'A usual day'}: the mean of each hour, and where four in five readings lie`}
       label={`Mean by hour: highest ${text(highest)} at ${hourText(highest.hour)}, lowest ${text(lowest)} at ${hourText(lowest.hour)}.`}
     >
       <Area lower={spots(({ p10 }) => p10)} upper={spots(({ p90 }) => p90)} />

@@ -1,5 +1,6 @@
 /** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
+import { reasonTexts } from '../../../analytics/reasons.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -30,8 +31,9 @@ const sentenceOfReason: Record<string, string> = {
   'values on fewer than 20 days': 'Changes of level appear after 20 days of readings.',
   'values at this hour on fewer than 10 days': 'What is usual appears after ten days of readings.',
   'less than 14 days': 'A forecast appears after 14 days of readings.',
-  'the tests do not agree': 'Some tests show a trend and others do not.',
-  'the values vary by less than half a step of the sensor': 'The values vary by less than the sensor can tell.',
+  'the tests do not agree': 'There is no clear trend: the tests disagree.',
+  [reasonTexts.nearlyConstant]:
+    'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
 }
 
 /** A reason that is not known here is said as it came. */
@@ -44,22 +46,30 @@ export function reasonSentence(reason: string | null): string {
 export function seasonalityTold(stats: Stats, names: readonly string[], quantities: Quantities): string {
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
   if (all.length === 0) return 'There are no readings yet.'
-  if (all.every(({ reason }) => reason === 'less than 3 days')) {
-    // The first and the last of them are not whole.
-    const days = Math.max(1, stats.reliability.days.filter(({ state }) => state !== null).length - 1)
-    return `There ${days === 1 ? 'is' : 'are'} ${countOf(days, 'day')} of readings. ${reasonSentence('less than 3 days')}`
+  if (all.every(({ reason }) => reason === reasonTexts.shortSpan)) {
+    return `${historySentence(stats)} ${reasonSentence(reasonTexts.shortSpan)}`
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
   if (daily.length === 0) return 'There is no daily cycle.'
   return `There is a daily cycle of ${listed(daily.map(name => nameWithin(quantities.of(name))))}.`
 }
 
-/** Both are twice the same when nothing can be said at all. */
+function historySentence({ reliability: { windows, days } }: Stats): string {
+  if (windows['24h'].truncated) return 'There is less than a day of readings.'
+  // The first and the last of them are not whole.
+  const count = Math.max(1, days.filter(({ state }) => state !== null).length - 1)
+  return `There ${count === 1 ? 'is' : 'are'} ${countOf(count, 'day')} of readings.`
+}
+
+/** What holds for all of it is said once: that nothing can be said, or that there is no more than noise. */
 export function seasonalitySentences(
   quantity: Quantity,
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
+  if (cycles.reason === reasonTexts.shortSpan || cycles.strength.reason === reasonTexts.nearlyConstant) {
+    return [reasonSentence(cycles.reason ?? cycles.strength.reason)]
+  }
   const sentences = [
     ...cycleSentences(quantity, cycles),
     ...autocorrelationSentences(autocorrelation),
@@ -76,16 +86,15 @@ export function cycleSentences(
   const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
   const [first, ...others] = found
   if (first === undefined) return [`${quantity.name} shows no regular cycle.`]
-  const explains = `the cycle explains ${percent(first.power)} of how it varies`
   const sentences = [
-    `${quantity.name} repeats every ${period(first)}: ${explains}, and swings by ${swing(first.amplitude, quantity)} either way.`,
+    `${quantity.name} has a cycle of ${period(first)}: it explains ${percent(first.power)} of the variance, and swings by ${swing(first.amplitude, quantity)} either way.`,
   ]
   if (isDaily(first) && peak_hour !== null && trough_hour !== null) {
     sentences.push(`A usual day is highest about ${hourText(peak_hour)} and lowest about ${hourText(trough_hour)}.`)
   }
   if (others.length > 0) {
-    const texts = others.map(peak => `every ${period(peak)} (${percent(peak.power)})`)
-    sentences.push(`Smaller cycles come ${listed(texts)}.`)
+    const texts = others.map(peak => `${period(peak)} (${percent(peak.power)})`)
+    sentences.push(`${others.length === 1 ? 'A smaller cycle is' : 'Smaller cycles are'} of ${listed(texts)}.`)
   }
   return sentences
 }
@@ -141,14 +150,13 @@ export function trendSentences(
 
 const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
 
-/** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).` */
+/** `2 of 1,720 readings are suspect (spike 2, sudden step 1; 1 is both).`, empty where none is. */
 export function qualitySentence({
   good,
   suspect,
   tests,
 }: Pick<Stats['quality']['temperature'], 'good' | 'suspect' | 'tests'>): string {
-  if (good + suspect === 0) return ''
-  if (suspect === 0) return 'No reading looks wrong.'
+  if (suspect === 0) return ''
   const names = Object.keys(nameOfTest) as (keyof typeof nameOfTest)[]
   const found = names.filter(test => tests[test] > 0).map(test => ({ name: nameOfTest[test], count: tests[test] }))
   return `${countText(suspect)} of ${countText(good + suspect)} readings ${suspect === 1 ? 'is' : 'are'} suspect (${findings(suspect, found)}).`

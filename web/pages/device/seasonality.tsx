@@ -1,5 +1,6 @@
 /** What each metric does of itself, told and drawn. */
 
+import { reasonTexts } from '../../../analytics/reasons.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -33,11 +34,9 @@ export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityPr
   const shown = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // A device may have none, as a contact of a door.
   if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
-  const told = seasonalityTold(
-    stats,
-    shown.map(({ name }) => name),
-    quantities,
-  )
+  const names = shown.map(({ name }) => name)
+  const told = seasonalityTold(stats, names, quantities)
+  const isGood = names.every(name => (qualityOf(stats, name)?.suspect ?? 0) === 0)
   return (
     <Folded id="seasonality" title="Seasonality" told={told}>
       {() => (
@@ -45,9 +44,10 @@ export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityPr
           <p class="lead">
             What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each
             metric (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+            {isGood ? ' No reading looks wrong.' : ''}
           </p>
           {shown.map(({ name }) => (
-            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} />
+            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} told={told} />
           ))}
         </>
       )}
@@ -59,25 +59,29 @@ interface MetricSeasonalityProps {
   readonly metric: string
   readonly quantity: Quantity
   readonly stats: Stats
+  /** What is said of all of them is not said again of each. */
+  readonly told: string
 }
 
-function MetricSeasonality({ metric, quantity, stats }: MetricSeasonalityProps) {
+function MetricSeasonality({ metric, quantity, stats, told }: MetricSeasonalityProps) {
   const [cycles, autocorrelation] = [seasonalityOf(stats, metric), autocorrelationOf(stats, metric)]
   const quality = qualityOf(stats, metric)
   if (cycles === undefined || autocorrelation === undefined) return null
   const sentences = [
     ...seasonalitySentences(quantity, cycles, autocorrelation),
     quality === undefined ? '' : qualitySentence(quality),
-  ]
+  ].filter(sentence => !told.includes(sentence))
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
+  const isOfFewDays = cycles.reason === reasonTexts.shortSpan
+  if (sentences.length === 0 && !hasDay) return null
   return (
     <div class="seasonality">
       <h3>{quantity.name}</h3>
-      <p class="told">{sentences.join(' ')}</p>
+      {sentences.length === 0 ? null : <p class="told">{sentences.join(' ')}</p>}
       <div class="small-charts">
-        {hasDay ? <ProfileChart quantity={quantity} profile={cycles.daily_profile} /> : null}
-        <AutocorrelationChart autocorrelation={autocorrelation} />
+        {hasDay ? <ProfileChart {...{ quantity, isOfFewDays }} profile={cycles.daily_profile} /> : null}
+        {isOfFewDays ? null : <AutocorrelationChart autocorrelation={autocorrelation} />}
         <CyclesChart cycles={cycles} />
       </div>
       {hasDay ? (

@@ -16,8 +16,8 @@ export function batterySentence({ days_left, low, high }: BatteryInsight): strin
   return `${about} (${countText(shortest)} to ${longest > daysTold ? `more than ${daysTold}` : countText(longest)})`
 }
 
-/** `Temperature 31.2 °C, median 20.5 °C` */
+/** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
 export function outlierSentence({ metric, value, median }: OutlierInsight): string {
   const quantity = builtInQuantities.of(metric)
-  return `${quantity.name} ${measure(value, quantity)}, median ${measure(median, quantity)}`
+  return `${quantity.name} ${measure(value, quantity)}, expected ${measure(median, quantity)}`
 }

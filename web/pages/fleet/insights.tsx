@@ -53,7 +53,7 @@ export function Insights({ state, times, zone, quantities }: InsightsProps) {
       />
       <List
         title="Unlike the others"
-        note="Means of the last 24 hours that are far from the median of all devices."
+        note="Means of the last 24 hours, and what they would be had the device changed as those like it did."
         {...{ entries: unlike, total: outliers_total, asOf }}
       />
     </div>
