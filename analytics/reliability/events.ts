@@ -12,6 +12,9 @@ const longShare = 10
 const longMin = 5
 const longCountShareMin = 0.01
 const longTimeShareMin = 0.8
+/** Between the intervals in a burst and those between bursts are few, so many of the latter; random ones have all lengths. */
+const middleShare = 5
+const middlePerLongMax = 1 / 3
 /** Of the interval that half of the time is in: what is closer is one event. */
 const eventShare = 0.1
 
@@ -23,19 +26,23 @@ export function eventsOf(timesMs: Float64Array): Float64Array {
 
 function isBursty(intervals: Float64Array): boolean {
   if (intervals.length < longMin) return false
-  const longMs = longShare * median(intervals)
+  const usualMs = median(intervals)
+  const [middleMs, longMs] = [middleShare * usualMs, longShare * usualMs]
+  let middleCount = 0
   let longCount = 0
   let longTime = 0
   let time = 0
   for (let index = 0; index < intervals.length; index++) {
     const intervalMs = intervals[index] as number
     time += intervalMs
-    if (intervalMs <= longMs) continue
-    longCount++
-    longTime += intervalMs
+    if (intervalMs > longMs) {
+      longCount++
+      longTime += intervalMs
+    } else if (intervalMs > middleMs) middleCount++
   }
   const isOften = longCount >= longMin && longCount >= longCountShareMin * intervals.length
-  return isOften && longTime >= longTimeShareMin * time
+  const isApart = middleCount <= middlePerLongMax * longCount
+  return isOften && isApart && longTime >= longTimeShareMin * time
 }
 
 /** The interval in which a random moment lies is longer than this as often as not. */

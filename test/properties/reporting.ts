@@ -60,7 +60,7 @@ const changes = [
 
 const irregulars = [
   { name: 'a healthy irregular device with 50 readings a day', timesOf: (seed: number) => poisson(50, uniform(seed)) },
-  ...[0.5, 1, 1.5].map(sigma => ({
+  ...[0.5, 1, 1.5, 2].map(sigma => ({
     name: `a healthy device with lognormal intervals of σ ${sigma}`,
     timesOf: (seed: number) => lognormalTimes(startMs, 30, seed, sigma),
   })),
