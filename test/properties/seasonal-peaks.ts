@@ -58,6 +58,19 @@ export const seasonalPeakProperties: readonly Property[] = [
       return hasCycle(dailyHoles(values, 22, 8), 24)
     },
   },
+  {
+    name: 'a tide of 12 h and less than half a step of the sensor found, in 30 days of slow pressure',
+    atLeast: 0.9,
+    run: seed => {
+      const slow = autoregressive(720, 0.995, 7919 * seed)
+      const tide = (hour: number) => 0.45 * Math.sin((2 * Math.PI * (hour - seed)) / 12)
+      return hasCycle(
+        slow.map((value, hour) => Math.round(0.3 * value + tide(hour))),
+        12,
+        1,
+      )
+    },
+  },
   ...[
     { name: 'a parabola', curve: (share: number) => share * share },
     { name: 'two thirds of a sine', curve: (share: number) => Math.sin((4 * Math.PI * share) / 3) / 2 },
