@@ -32,6 +32,8 @@ SECOND = 1e6
 DAY = 86_400 * SECOND
 WINDOWS = {"24h": 1, "7d": 7, "30d": 30}
 PAIRS_MIN = 20
+NO_VERDICT = {"p_value": None, "ci95": None, "spearman_p_value": None, "significant": None}
+NO_LAG = {"lag_seconds": None, "lag_r": None}
 
 
 def fetch(order):
@@ -135,7 +137,7 @@ def autocorrelation(x, step):
     pairs = np.rint(lag_sums(np.abs(mask) ** 2, size, lags + 1))
     mean = lag_sums(np.abs(values) ** 2, size, lags + 1) / np.maximum(pairs, 1)
     k = np.arange(lags + 1)
-    r = np.where(pairs < PAIRS_MIN, np.nan, mean / mean[0] * (n - k) / n)
+    r = np.where(pairs < PAIRS_MIN, np.nan, np.clip(mean / mean[0] * (n - k) / n, -1, 1))
     white = NORMAL_975 * np.sqrt((n - k) / (n * pairs))
     bartlett = np.sqrt(1 + 2 * np.concatenate([[0, 0], np.cumsum(np.nan_to_num(r[1:-1]) ** 2)]))
     per_hour = max(1, round(3600 / step))
@@ -155,8 +157,17 @@ def slow_autocorrelation(x, step):
     return acf(x, adjusted=True, missing="conservative", nlags=lags) * (1 - np.arange(lags + 1) / len(x))
 
 
-def cross_correlations(cells, step):
-    """Every pair's lag with the largest r within a day, from one transform of each series and one of each mask."""
+def beyond_day(cells, step, zone):
+    """Less the mean of the time of day by cells: with five values or more of each there is nothing to interpolate."""
+    local = cells.index.tz_convert(zone)
+    by_time = cells.groupby((local.hour * 3600 + local.minute * 60 + local.second) // step)
+    assert by_time.count().to_numpy().min() >= 5
+    return cells - by_time.transform("mean")
+
+
+def cross_correlations(cells, step, zone):
+    """Every pair's lag with the largest r within a day beyond the mean day, from one transform of each series and each mask."""
+    raw, cells = cells, beyond_day(cells, step, zone)
     n = len(cells)
     lags = 86_400 // step
     size = fft.next_fast_len(n + lags, real=True)
@@ -174,29 +185,44 @@ def cross_correlations(cells, step):
         pairs = np.rint(np.take(fft.irfft(np.conj(x_mask) * y_mask, size), k, mode="wrap"))
         r = np.where(pairs < PAIRS_MIN, 0, sums / np.maximum(pairs, 1) * (n - np.abs(k)) / n)
         lag = int(k[np.argmax(np.abs(r))])
-        later = cells[b].shift(-lag).to_numpy()
-        seen = ~np.isnan(cells[a].to_numpy()) & ~np.isnan(later)
-        own = np.corrcoef(cells[a].to_numpy()[seen], later[seen])[0, 1]
-        share = min(1, seen.sum() / pairs[k == 0][0])
-        result[a, b] = {"lag_seconds": lag * step, "lag_r": own, "share": share, "lags": int((pairs >= PAIRS_MIN).sum())}
+        tested, _ = correlation_at(cells, a, b, lag)
+        lag_r, count = correlation_at(raw, a, b, lag)
+        result[a, b] = {
+            **{"lag_seconds": lag * step, "lag_r": lag_r, "tested_r": tested},
+            **{"share": min(1, count / pairs[k == 0][0]), "lags": int((pairs >= PAIRS_MIN).sum())},
+        }
     return result
 
 
+def correlation_at(cells, a, b, lag):
+    """Of the pairs at a lag, and their number."""
+    here, later = cells[a].to_numpy(), cells[b].shift(-lag).to_numpy()
+    seen = ~np.isnan(here) & ~np.isnan(later)
+    return np.corrcoef(here[seen], later[seen])[0, 1], seen.sum()
+
+
 def memory(x):
+    """The lag-1 autocorrelation without its bias (Marriott and Pope 1954)."""
     seen = ~np.isnan(x)
+    n = seen.sum()
     d = x - x[seen].mean()
-    return np.nanmean(d[1:] * d[:-1]) / x[seen].var() * (len(x) - 1) / len(x)
+    a = np.nanmean(d[1:] * d[:-1]) / x[seen].var() * (len(x) - 1) / len(x)
+    return min(0.9999, (n * a + 1) / (n - 3)) if a > 0 else a
+
+
+def effective_count(n, product):
+    return np.clip(n * (1 - product) / (1 + product), 2, n)
 
 
 def p_value(r, n_eff):
     return 2 * stats.t.sf(abs(r) * np.sqrt((n_eff - 2) / (1 - r * r)), n_eff - 2)
 
 
-def significant_lag(lag_seconds, lag_r, share, lags, n_eff):
-    """By Bonferroni's bound over all lags, with the effective count."""
+def significant_lag(lag_seconds, lag_r, tested_r, share, lags, n_eff):
+    """By Bonferroni's bound over all lags, with the effective count beyond the day."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        is_significant = p_value(lag_r, n_eff * share) * lags <= 0.05
-    return {"lag_seconds": lag_seconds, "lag_r": lag_r} if is_significant else {"lag_seconds": None, "lag_r": None}
+        is_significant = p_value(tested_r, n_eff * share) * lags <= 0.05
+    return {"lag_seconds": lag_seconds, "lag_r": lag_r} if is_significant else NO_LAG
 
 
 def rounded(frame):
@@ -209,26 +235,46 @@ def correlations(hourly, lags, zone):
     pearson, spearman = hourly.corr("pearson"), rounded(hourly).corr("spearman")
     local_hour = hourly.index.tz_convert(zone).hour
     memories = {name: memory(hourly[name].to_numpy()) for name in hourly}
+    rests = beyond_day(hourly, 3600, zone)
+    rest_memories = {name: memory(rests[name].to_numpy()) for name in hourly}
+    days = len(hourly) / 24
     pairs = []
     for a, b in combinations(hourly, 2):
         both = hourly[[a, b]].dropna()
         rest = both - both.groupby(local_hour[hourly[a].notna() & hourly[b].notna()]).transform("mean")
-        n, r, product = len(both), pearson.loc[a, b], memories[a] * memories[b]
-        n_eff = np.clip(n * (1 - product) / (1 + product), 2, n)
-        half = NORMAL_975 / np.sqrt(n_eff - 3) if n_eff > 3 else np.nan
+        n, r, rank_r = len(both), pearson.loc[a, b], spearman.loc[a, b]
+        n_eff = effective_count(n, memories[a] * memories[b])
+        beyond = effective_count(n, rest_memories[a] * rest_memories[b]) * (1 - 1 / days)
         pairs.append(
             {
-                **{"a": a, "b": b, "n": n, "n_eff": n_eff, "pearson": r, "p_value": p_value(r, n_eff)},
-                "ci95": [np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)],
-                "spearman": spearman.loc[a, b],
-                "spearman_p_value": p_value(spearman.loc[a, b], n_eff),
+                **{"a": a, "b": b, "n": n, "n_eff": n_eff, "pearson": r, "spearman": rank_r},
                 "r_deseasonalised": rest[a].corr(rest[b]),
-                **significant_lag(**lags[a, b], n_eff=n_eff),
+                **(verdict(r, rank_r, n_eff) if is_told(n, n_eff) else NO_VERDICT),
+                **(significant_lag(**lags[a, b], n_eff=beyond) if is_told(n, n_eff) else NO_LAG),
             }
         )
-    for pair, is_significant in zip(pairs, multipletests([pair["p_value"] for pair in pairs], 0.05, "holm")[0]):
+    told = [pair for pair in pairs if pair["p_value"] is not None]
+    for pair, is_significant in zip(told, holm([pair["p_value"] for pair in told])):
         pair["significant"] = bool(is_significant)
     return pairs
+
+
+def is_told(n, n_eff):
+    """Of fewer independent hours than five, and of a day of hours, nothing is told."""
+    return n >= 33 and n_eff >= 5
+
+
+def verdict(r, rank_r, n_eff):
+    half = NORMAL_975 / np.sqrt(n_eff - 3)
+    return {
+        "p_value": p_value(r, n_eff),
+        "ci95": [np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)],
+        "spearman_p_value": p_value(rank_r, n_eff),
+    }
+
+
+def holm(p_values):
+    return multipletests(p_values, 0.05, "holm")[0] if p_values else []
 
 
 def medians(sorted_rows, counts):
@@ -370,7 +416,7 @@ def answer(order):
     auto = clock.measure(
         "autocorrelation", lambda: {name: autocorrelation(cells[name].to_numpy(), step) for name in METRICS}
     )
-    lags = clock.measure("cross_correlation", lambda: cross_correlations(grid, step))
+    lags = clock.measure("cross_correlation", lambda: cross_correlations(grid, step, zone))
     pairs = clock.measure("correlation", lambda: correlations(hourly, lags, zone))
     hour_profiles = clock.measure("profiles", lambda: profiles(frame, zone))
     seasons = seasonality(clock, cells, step, hour_profiles, zone)
