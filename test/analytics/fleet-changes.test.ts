@@ -1,6 +1,5 @@
 /** Devices that have changed as those like them have not, in small fleets written out. */
 
-import { median, medianAbsoluteDeviation } from 'simple-statistics'
 import { test } from 'tap'
 import { fleetChanges } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
@@ -87,10 +86,4 @@ test('without a least difference it is three of the usual deviations, and of a c
   t.equal(listed([{ mean: withNoise(() => 400, 90, 5) }], null).length, 1)
   t.strictSame(listed([{ mean: quarter => (quarter >= lastDay ? 1 : 0) }], null), [])
   t.equal(listed([{ mean: quarter => (quarter >= lastDay ? 5 : 0) }]).length, 1)
-})
-
-test('the library has the median and the deviation of numpy and scipy', async t => {
-  const values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3]
-  t.equal(median(values), 2.45)
-  t.ok(Math.abs(medianAbsoluteDeviation(values) - 0.15) < 1e-12)
 })
