@@ -1,6 +1,6 @@
 /** The least-squares line through daily means, and how sure it is. */
 
-import { linearRegression } from 'simple-statistics'
+import { linearRegression, mean as meanOf } from 'simple-statistics'
 import { studentQuantile975 } from '../correlation/student.ts'
 import { slopeInterval } from '../decomposition/slope-interval.ts'
 
@@ -59,8 +59,4 @@ function slopeErrorWithMemory(days: readonly DailyMean[], residuals: readonly nu
 
 function sumOfSquares(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value * value, 0)
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
