@@ -1,4 +1,4 @@
-/** The rules of the demo: a device that falls silent now and then, a battery that runs low, and a mail for each. */
+/** The rules of the demo: a device that falls silent now and then, a battery that runs low, a freezer that is too warm, and a mail for each. */
 
 import { z } from 'zod'
 import type { RuleFile } from '../api/alerts/rule-file.ts'
@@ -11,19 +11,28 @@ const common = { for_seconds: 0, keep_firing_seconds: 0, channels: [channel], gr
 const rules: RuleFile['rules'] = [
   {
     ...common,
-    name: 'The cellar is silent',
-    selector: { devices: ['cellar'] },
-    condition: { kind: 'silent', after_seconds: 60 },
+    name: 'The greenhouse is silent',
+    selector: { devices: ['greenhouse'] },
+    condition: { kind: 'silent', after_seconds: 360 },
     severity: 'warning',
-    note: 'It is back after five minutes: the demo stops its readings twice an hour.',
+    note: 'It comes back by itself: it is at the edge of the Wi-Fi.',
   },
   {
     ...common,
     name: 'A battery runs low',
     selector: { all: true },
     condition: { kind: 'battery', metric: 'battery_percentage', value: 20, hysteresis: 10 },
-    severity: 'info',
-    note: 'Charge the cell. That of the mountain hut lasts two hours.',
+    severity: 'warning',
+    note: 'Charge the cell, or take a full one along.',
+  },
+  {
+    ...common,
+    name: 'The freezer is too warm',
+    selector: { devices: ['freezer'] },
+    condition: { kind: 'above', metric: 'temperature', value: -12, hysteresis: 1 },
+    for_seconds: 600,
+    severity: 'critical',
+    note: 'Is the lid open?',
   },
 ]
 

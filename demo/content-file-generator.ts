@@ -15,7 +15,7 @@ import {
   subjects,
   topics,
 } from './content-file-words.ts'
-import { createRandom, type Random } from './weather.ts'
+import { createRandom, type Random } from './noise.ts'
 
 export type GeneratedFile = ContentFileLine & { id: number; created_on: string }
 

@@ -12,15 +12,21 @@ import { addAirStations } from './air-quality/prepare.ts'
 import { airStations } from './air-quality/stations.ts'
 import { addRules } from './alerts.ts'
 import { startDemoCluster } from './cluster/demo-cluster.ts'
-import { createReplay } from './history.ts'
-import { importContentFiles, importHistory, registerDevices } from './prepare.ts'
+import type { History } from './history.ts'
+import { createRandom, seedOf } from './noise.ts'
+import { importContentFiles, importHistory, missingHistory, registerDevices } from './prepare.ts'
+import { createReadings } from './readings.ts'
 import { runSensor, type Sensor, type SensorOptions } from './sensors.ts'
 import { type DemoService, type Started, startDemoService, visible } from './service.ts'
 import { type DemoState, readDemoState, writeDemoState } from './state.ts'
-import { modelledStations, recordedStations } from './stations.ts'
-import { createRandom, modelWeather, seedOf } from './weather.ts'
+import { stations } from './stations.ts'
 
+const minuteMs = 60_000
 const intervalMs = 10_000
+/** The device that falls silent: how long it still is after a start, and then the last part of each hour. */
+const silentAfterMs = 15 * minuteMs
+const silentEveryMs = 60 * minuteMs
+const silentForMs = 20 * minuteMs
 const saveEveryMs = 60_000
 const visibleMsMax = 120_000
 
@@ -32,17 +38,18 @@ function say(text = ''): void {
   process.stdout.write(`${text}\n`)
 }
 
-function sensorsOf(state: DemoState): Sensor[] {
-  const parts = ({ name, battery }: { name: string; battery: boolean }) => {
-    const random = createRandom(seedOf(name))
-    return { name, battery, random, password: state.passwords[name] ?? '' }
-  }
-  const recorded = recordedStations.map(station => ({ ...parts(station), air: createReplay(station).at }))
-  const modelled = modelledStations.map((station, index) => {
-    const air = (timeMs: number) => modelWeather(station, timeMs, index / modelledStations.length)
-    return { ...parts(station), air, cellMs: station.cellMs, pauses: station.pauses }
+function sensorsOf({ passwords }: DemoState, startedMs: number): Sensor[] {
+  const pauses = { untilMs: Date.now() + silentAfterMs, everyMs: silentEveryMs, lastMs: silentForMs }
+  return stations.map(station => {
+    const { name } = station
+    return {
+      name,
+      password: passwords[name] ?? '',
+      readings: createReadings(station, startedMs),
+      random: createRandom(seedOf(name)),
+      pauses: 'isSilentAtTimes' in station ? pauses : undefined,
+    }
   })
-  return [...recorded, ...modelled]
 }
 
 /** The data points of the stations are sent behind the start, since they are many. */
@@ -79,28 +86,45 @@ function showAddress({ url, admin }: Started, { account }: DemoState): void {
 }
 
 /** Notes from time to time how far the history goes, in case nobody stops us in an orderly way. */
-async function live(url: string, dataDirectory: string, state: DemoState): Promise<void> {
+async function live(url: string, dataDirectory: string, { state, startedMs }: Begun): Promise<void> {
   const saving = setInterval(() => {
     state.filledUntilMs = Date.now()
     writeDemoState(dataDirectory, state)
   }, saveEveryMs)
   const onFault = (name: string, fault: string) => say(`  ${name}: ${fault}`)
   const options = { url, now: Date.now, signal: stop.signal, onFault }
-  const sensors = sensorsOf(state).map(sensor => runSensor(sensor, { ...options, intervalMs }))
+  const sensors = sensorsOf(state, startedMs).map(sensor => runSensor(sensor, { ...options, intervalMs }))
   await Promise.all([...sensors, ...feedsOf(state, options)])
   clearInterval(saving)
   state.filledUntilMs = Date.now()
   writeDemoState(dataDirectory, state)
 }
 
-async function prepare(started: Started, dataDirectory: string): Promise<DemoState> {
+interface Begun {
+  state: DemoState
+  /** For the first time. */
+  startedMs: number
+  nowMs: number
+  history: History
+}
+
+/** Computes the history while the databases start. */
+function begin(dataDirectory: string): Begun {
+  const state = readDemoState(dataDirectory)
+  const nowMs = Date.now()
+  const startedMs = state.startedMs ?? nowMs
+  state.startedMs = startedMs
+  return { state, startedMs, nowMs, history: missingHistory(state, startedMs, nowMs) }
+}
+
+async function prepare(started: Started, dataDirectory: string, { state, nowMs, history }: Begun): Promise<void> {
   const { url, admin, token } = started
   const client = createAdminClient(() => ({ url: admin.url, token }))
-  const state = readDemoState(dataDirectory)
   const registered = await registerDevices(client, state)
   writeDemoState(dataDirectory, state)
   say(registered > 0 ? `${registered} devices were registered.` : 'The devices of the last run go on.')
-  const imported = await importHistory(client, state, Date.now())
+  const imported = await importHistory(client, history)
+  state.filledUntilMs = nowMs
   writeDemoState(dataDirectory, state)
   say(`${imported} readings of history were imported.`)
   say(`${await importContentFiles(client)} content files were imported.`)
@@ -109,7 +133,6 @@ async function prepare(started: Started, dataDirectory: string): Promise<DemoSta
   if (state.account !== undefined) await addRules(started, state.account.email)
   say(added > 0 ? `${added} air-quality stations were added.` : 'The air-quality stations of the last run go on.')
   if (!(await visible(url, visibleMsMax, stop.signal))) say('QuestDB does not show them yet; it will, in a moment.')
-  return state
 }
 
 function startService(dataDirectory: string, onLine: (sentence: string) => void): DemoService {
@@ -136,10 +159,11 @@ async function run(): Promise<void> {
     stop.abort()
   })
   try {
+    const begun = begin(dataDirectory)
     const started = await service.started
-    const state = await prepare(started, dataDirectory)
-    showAddress(started, state)
-    await live(started.url, dataDirectory, state)
+    await prepare(started, dataDirectory, begun)
+    showAddress(started, begun.state)
+    await live(started.url, dataDirectory, begun)
   } finally {
     isStopping = true
     await service.stop()

@@ -1,84 +1,47 @@
-/** The measurements of a real station, repeated round after round: each at its time of the day, and of the year. */
+/** The readings of the devices before now, as a file of CSV for the import. */
 
-import { readFileSync } from 'node:fs'
-import { bug } from '../limits/bug.ts'
-import type { RecordedStation } from './stations.ts'
+import type { Readings } from './readings.ts'
+import type { Station } from './stations.ts'
 
-export interface Measurement {
-  temperature: number
-  humidity: number
-  pressure: number
+export interface PastStation extends Pick<Station, 'name' | 'stepMs'> {
+  readings: Readings
+  /** Behind the one moment and up to the other. */
+  afterMs: number
+  untilMs: number
 }
 
-export interface Replay {
-  /** What the station measured whole rounds of its record before that time, between two of its lines if need be. */
-  at(timeMs: number): Measurement
-  /** Lines of CSV, without a header, for the times of the record behind `afterMs` and up to `untilMs`. */
-  lines(afterMs: number, untilMs: number): string
-  /** One round of the record: a day, or a year. */
-  periodMs: number
+export interface History {
+  text: string
+  /** Of lines, the header aside. */
+  count: number
 }
 
-export const csvHeader = 'timestamp,device,temperature,humidity,pressure\n'
+const columns = [
+  'temperature',
+  'humidity',
+  'pressure',
+  'battery_voltage',
+  'battery_percentage',
+  'co2',
+  'wind_speed',
+  'wind_direction',
+]
 
-interface Recording {
-  startMs: number
-  stepMs: number
-  measurements: Measurement[]
-}
-
-export function createReplay(station: RecordedStation): Replay {
-  const { startMs, stepMs, measurements } = readRecording(station)
-  const count = measurements.length
-
-  function measurement(step: number): Measurement {
-    const found = measurements[((step % count) + count) % count]
-    if (found === undefined) throw bug(`step ${step} is not within the ${count} of the record`)
-    return found
+/** Oldest first, so that QuestDB appends what comes. */
+export function historyCsv(stations: readonly PastStation[]): History {
+  const stepMs = Math.min(...stations.map(station => station.stepMs))
+  const firstMs = Math.min(...stations.map(({ afterMs }) => afterMs))
+  const lastMs = Math.max(...stations.map(({ untilMs }) => untilMs))
+  let text = `timestamp,device,${columns.join()}\n`
+  let count = 0
+  for (let timeMs = Math.ceil(firstMs / stepMs) * stepMs; timeMs <= lastMs; timeMs += stepMs) {
+    const time = new Date(timeMs).toISOString()
+    for (const station of stations) {
+      if (timeMs % station.stepMs !== 0 || timeMs <= station.afterMs || timeMs > station.untilMs) continue
+      const values = station.readings(timeMs)
+      text += `${time},${station.name},${columns.map(column => values[column] ?? '').join()}\n`
+      count++
+    }
   }
-
-  return {
-    periodMs: count * stepMs,
-    at(timeMs) {
-      const steps = (timeMs - startMs) / stepMs
-      const before = Math.floor(steps)
-      return between(measurement(before), measurement(before + 1), steps - before)
-    },
-    lines(afterMs, untilMs) {
-      const first = Math.floor((afterMs - startMs) / stepMs) + 1
-      const last = Math.floor((untilMs - startMs) / stepMs)
-      let text = ''
-      for (let step = first; step <= last; step++) {
-        const { temperature, humidity, pressure } = measurement(step)
-        const time = new Date(startMs + step * stepMs).toISOString()
-        text += `${time},${station.name},${temperature},${humidity},${pressure}\n`
-      }
-      return text
-    },
-  }
-}
-
-function between(before: Measurement, after: Measurement, share: number): Measurement {
-  const mix = (a: number, b: number) => a + (b - a) * share
-  return {
-    temperature: mix(before.temperature, after.temperature),
-    humidity: mix(before.humidity, after.humidity),
-    pressure: mix(before.pressure, after.pressure),
-  }
-}
-
-/** The files of the demo are whole: a line for each step, and a value in each cell. */
-function readRecording({ file, stepMs }: RecordedStation): Recording {
-  const text = readFileSync(new URL(`./data/${file}`, import.meta.url), 'utf8')
-  const rows = text
-    .trim()
-    .split('\n')
-    .slice(1)
-    .map(line => line.split(','))
-  const startMs = Date.parse(rows[0]?.[0] ?? '')
-  const measurements = rows.map(([time = '', , temperature, humidity, pressure], row) => {
-    if (Date.parse(time) !== startMs + row * stepMs) throw bug(`${file} has ${time} in the line of step ${row}`)
-    return { temperature: Number(temperature), humidity: Number(humidity), pressure: Number(pressure) }
-  })
-  return { startMs, stepMs, measurements }
+  return { text, count }
 }

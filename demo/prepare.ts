@@ -6,49 +6,58 @@ import { IssuedPassword } from '../auth/devices/device.ts'
 import { type AdminClient, refusal } from '../cli/admin-client.ts'
 import { ImportedFiles } from '../content/import/answer.ts'
 import { contentFileLines, generateContentFiles } from './content-file-generator.ts'
-import { createReplay, csvHeader } from './history.ts'
+import { type History, historyCsv } from './history.ts'
+import { createReadings } from './readings.ts'
+import { silentBeforeMs } from './sensors.ts'
 import type { DemoState } from './state.ts'
-import { modelledStations, recordedStations } from './stations.ts'
+import { type Station, stations } from './stations.ts'
+
+const dayMs = 86_400_000
 
 /** Ensures that each device has a password in the state file: registers it, or rotates a lost password. */
 export async function registerDevices(client: AdminClient, state: DemoState): Promise<number> {
-  let made = 0
-  for (const station of [...recordedStations, ...modelledStations]) {
-    const { name, location_short, location_desc, altitude_m, expected_interval_seconds, battery, profile } = station
-    const { battery_type = null } = station
-    const path = `/devices/${encodeURIComponent(name)}`
-    const found = await client.send('GET', path)
-    await found.body?.cancel()
-    if (found.ok && state.passwords[name] !== undefined) continue
-    const place = { name, location_short, location_desc, altitude_m, expected_interval_seconds }
-    const device = { ...place, battery, battery_type, profile }
-    const issued = found.ok
-      ? await client.json(IssuedPassword, 'POST', `${path}/rotate?now=1`)
-      : await client.json(IssuedPassword, 'POST', '/devices', device)
-    state.passwords[name] = issued.password
-    made++
-  }
-  return made
+  const made = await Promise.all(stations.map(station => ensureDevice(client, station, state)))
+  return made.filter(isMade => isMade).length
 }
 
-/** Imports what lies between the end of the last run and now; at the first run a whole round of each record. */
-export async function importHistory(client: AdminClient, state: DemoState, nowMs: number): Promise<number> {
-  let lines = ''
-  for (const station of recordedStations) {
-    const replay = createReplay(station)
-    // A stop of more than a round is filled with the last one, so the import never grows.
-    const afterMs = Math.max(nowMs - replay.periodMs, state.filledUntilMs ?? 0)
-    lines += replay.lines(afterMs, nowMs)
-  }
+async function ensureDevice(client: AdminClient, station: Station, state: DemoState): Promise<boolean> {
+  const { name, location_short, location_desc, altitude_m, tags, expected_interval_seconds, profile } = station
+  const battery = 'battery' in station ? station.battery : undefined
+  const path = `/devices/${encodeURIComponent(name)}`
+  const found = await client.send('GET', path)
+  await found.body?.cancel()
+  if (found.ok && state.passwords[name] !== undefined) return false
+  const place = { name, location_short, location_desc, altitude_m, tags, expected_interval_seconds, profile }
+  const device = { ...place, battery: battery !== undefined, battery_type: battery?.type ?? null }
+  const issued = found.ok
+    ? await client.json(IssuedPassword, 'POST', `${path}/rotate?now=1`)
+    : await client.json(IssuedPassword, 'POST', '/devices', device)
+  state.passwords[name] = issued.password
+  return true
+}
+
+/** What lies between the end of the last run and now; at the first run months. */
+export function missingHistory(state: DemoState, startedMs: number, nowMs: number): History {
+  return historyCsv(
+    stations.map(station => {
+      const { name, stepMs, historyDays } = station
+      // A long stop is filled no further back, so the import never grows.
+      const afterMs = Math.max(nowMs - historyDays * dayMs, state.filledUntilMs ?? 0)
+      const untilMs = nowMs - ('isSilentAtTimes' in station ? silentBeforeMs : 0)
+      return { name, stepMs, afterMs, untilMs, readings: createReadings(station, startedMs) }
+    }),
+  )
+}
+
+/** Returns the number of readings. */
+export async function importHistory(client: AdminClient, { text, count }: History): Promise<number> {
   // After a short stop there is nothing to import, and an import of nothing is refused.
-  const accepted = lines === '' ? 0 : await importLines(client, lines)
-  state.filledUntilMs = nowMs
-  return accepted
+  return count === 0 ? 0 : await importLines(client, text)
 }
 
 async function importLines(client: AdminClient, lines: string): Promise<number> {
   const headers = { 'content-type': 'text/csv' }
-  const response = await client.send('POST', '/import', { body: csvHeader + lines, headers })
+  const response = await client.send('POST', '/import', { body: lines, headers })
   if (!response.ok) throw await refusal(response)
   const { accepted, rejects } = z.parse(ImportAnswer, await response.json())
   const [first] = rejects

@@ -1,18 +1,25 @@
 /** Live sensors, as firmware would do it: a reading every few seconds by `PUT /api/log`, with retries. */
 
 import { type DeliveryOptions, type DeliveryRequest, deliver, waited } from './delivery.ts'
-import type { Measurement } from './history.ts'
-import type { ModelledStation } from './stations.ts'
-import { measured, type Random } from './weather.ts'
+import type { Random } from './noise.ts'
+import type { Readings } from './readings.ts'
+
+/** The history of a device that falls silent ends so long before a start. */
+export const silentBeforeMs = 130 * 60_000
+
+export interface Pauses {
+  /** It is silent until then. */
+  untilMs: number
+  /** And of each so long, in the last part. */
+  everyMs: number
+  lastMs: number
+}
 
 export interface Sensor {
   name: string
   password: string
-  battery: boolean
-  cellMs?: number | undefined
-  pauses?: ModelledStation['pauses'] | undefined
-  /** The air at the sensor. */
-  air(timeMs: number): Measurement
+  readings: Readings
+  pauses?: Pauses | undefined
   random: Random
 }
 
@@ -34,20 +41,17 @@ export async function runSensor(sensor: Sensor, options: SensorOptions): Promise
   }
 }
 
-function takeReading(sensor: Sensor, timeMs: number): Record<string, unknown> {
-  const reading = { device: sensor.name, ...measured(sensor.air(timeMs), sensor.random) }
-  if (!sensor.battery) return reading
-  // Charged anew once it is empty.
-  const { cellMs = monthMs } = sensor
-  const charge = 1 - (timeMs % cellMs) / cellMs
-  const voltage = Number((3.3 + 0.85 * charge + 0.01 * sensor.random()).toFixed(3))
-  return { ...reading, 'battery voltage': voltage, 'battery percentage': Math.round(100 * charge) }
+function takeReading({ name, readings }: Sensor, timeMs: number): Record<string, unknown> {
+  const { battery_voltage, battery_percentage, ...values } = readings(timeMs)
+  const reading = { device: name, ...values }
+  if (battery_voltage === undefined) return reading
+  return { ...reading, 'battery voltage': battery_voltage, 'battery percentage': battery_percentage }
 }
 
-const monthMs = 30 * 86_400_000
-
 function isPausing({ pauses }: Sensor, timeMs: number): boolean {
-  return pauses !== undefined && timeMs % pauses.everyMs >= pauses.everyMs - pauses.lastMs
+  if (pauses === undefined) return false
+  const { untilMs, everyMs, lastMs } = pauses
+  return timeMs < untilMs || timeMs % everyMs >= everyMs - lastMs
 }
 
 function requestOf({ name, password }: Sensor, reading: object): DeliveryRequest {

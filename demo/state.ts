@@ -7,6 +7,8 @@ import { z } from 'zod'
 const DemoState = z.object({
   /** By device. */
   passwords: z.record(z.string(), z.string()),
+  /** When the demo was started for the first time: what is wrong with its devices goes by it. */
+  startedMs: z.number().optional(),
   /** History is complete up to this moment. */
   filledUntilMs: z.number().optional(),
   /** Whose the air-quality stations are. */

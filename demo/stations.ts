@@ -1,136 +1,142 @@
 /** The eight devices of the demo: three replay what a real station measured, five follow a simple model. */
 
-import type { BatteryType, Profile } from '../auth/devices/device-profile.ts'
-
-interface Climate {
-  /** °C over a day. */
-  temperatureMean: number
-  temperatureSwing: number
-  /** % at the mean temperature; it falls as the air warms. */
-  humidityMean: number
-  humidityPerDegree: number
-}
+import type { Profile } from '../auth/devices/device-profile.ts'
+import type { Battery } from './battery.ts'
+import { freezer, greenhouse, kitchen, type Room } from './rooms.ts'
 
 interface Place {
   name: string
   location_short: string
   location_desc: string
   altitude_m: number
+  tags: readonly string[]
   expected_interval_seconds: number
-  battery: boolean
-  battery_type?: BatteryType
   profile: Profile
+  /** Of its history, from one reading to the next, and how long it is at the first start. */
+  stepMs: number
+  historyDays: number
 }
 
 export interface RecordedStation extends Place {
   /** In `demo/data`, with the time between two of its lines. */
   file: string
-  stepMs: number
+  fileStepMs: number
+  /** A record that is short gets other weather each day: so many °C warmer or colder. */
+  weather?: number
 }
 
 export interface ModelledStation extends Place {
-  climate: Climate
-  /** How long a cell lasts; without it a month. */
-  cellMs?: number
-  /** Of each so long, the last part is without readings. */
-  pauses?: { everyMs: number; lastMs: number }
+  /** Of the weather; those without one share it. */
+  region?: number
+  /** Without one it is outdoors. */
+  room?: Room
+  battery?: Battery
+  /** Its humidity stands still from some days before the first start on. */
+  isStuck?: boolean
+  /** It is silent from some hours before a start on, comes back after that, and falls silent again and again. */
+  isSilentAtTimes?: boolean
 }
+
+export type Station = RecordedStation | ModelledStation
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+/** Of most: the live sensors only send more. */
+const usual = { expected_interval_seconds: 300, stepMs: 5 * minuteMs, historyDays: 90 }
+const hourly = { expected_interval_seconds: 3600, stepMs: hourMs, historyDays: 365, fileStepMs: hourMs }
+const atHome = 'site:home'
+const reference = ['site:reference', 'place:outdoors']
 
-/** They report as often as their records do; the live sensors only send more. */
 export const recordedStations: readonly RecordedStation[] = [
   {
+    ...usual,
     name: 'alamosa',
     location_short: 'Alamosa',
-    location_desc: 'San Luis Valley, Colorado; a day of NOAA SURFRAD, replayed',
+    location_desc: 'San Luis Valley, Colorado; a day of NOAA SURFRAD, replayed, with other weather each day',
     altitude_m: 2317,
-    expected_interval_seconds: 60,
-    battery: false,
+    tags: reference,
     profile: 'weather',
     file: 'alamosa-minutes.csv',
-    stepMs: minuteMs,
+    fileStepMs: minuteMs,
+    weather: 4,
   },
   {
+    ...hourly,
     name: 'sand-point',
     location_short: 'Sand Point',
     location_desc: 'Popof Island, Alaska; a typical year of NREL TMY3, replayed',
     altitude_m: 6,
-    expected_interval_seconds: 3600,
-    battery: false,
+    tags: reference,
     profile: 'weather',
     file: 'sand-point-hours.csv',
-    stepMs: hourMs,
   },
   {
+    ...hourly,
     name: 'greensboro',
     location_short: 'Greensboro',
     location_desc: 'Piedmont Triad, North Carolina; a typical year of NREL TMY3, replayed',
     altitude_m: 273,
-    expected_interval_seconds: 3600,
-    battery: false,
+    tags: reference,
     profile: 'weather',
     file: 'greensboro-hours.csv',
-    stepMs: hourMs,
   },
 ]
 
 export const modelledStations: readonly ModelledStation[] = [
   {
+    ...usual,
     name: 'kitchen',
     location_short: 'Kitchen',
-    location_desc: 'On the shelf above the table, ground floor',
+    location_desc: 'On the shelf above the table, ground floor; with a sensor of CO₂',
     altitude_m: 34,
-    expected_interval_seconds: 10,
-    battery: false,
+    tags: [atHome, 'place:indoors'],
     profile: 'indoor',
-    climate: { temperatureMean: 21, temperatureSwing: 1.5, humidityMean: 45, humidityPerDegree: 2 },
+    room: kitchen,
   },
   {
-    name: 'cellar',
-    location_short: 'Cellar',
-    location_desc: 'North wall, beside the meters',
+    ...usual,
+    name: 'freezer',
+    location_short: 'Freezer',
+    location_desc: 'Chest freezer in the cellar',
     altitude_m: 31,
-    expected_interval_seconds: 10,
-    battery: false,
-    profile: 'indoor',
-    climate: { temperatureMean: 12, temperatureSwing: 0.3, humidityMean: 72, humidityPerDegree: 3 },
-    // It has something to alert of.
-    pauses: { everyMs: 30 * minuteMs, lastMs: 5 * minuteMs },
+    tags: [atHome, 'place:indoors'],
+    profile: 'cold_chain',
+    room: freezer,
   },
   {
+    ...usual,
     name: 'greenhouse',
     location_short: 'Greenhouse',
-    location_desc: 'Between the tomatoes, 1 m above the ground',
+    location_desc: 'Between the tomatoes, 1 m above the ground, at the edge of the Wi-Fi',
     altitude_m: 33,
-    expected_interval_seconds: 10,
-    battery: true,
-    battery_type: 'li-ion',
+    tags: [atHome, 'place:outdoors'],
     profile: 'greenhouse',
-    climate: { temperatureMean: 19, temperatureSwing: 9, humidityMean: 68, humidityPerDegree: 2.2 },
+    room: greenhouse,
+    battery: { type: 'li-ion', charge: 68, percentPerDay: 0.2 },
+    isSilentAtTimes: true,
   },
   {
+    ...usual,
     name: 'roof',
     location_short: 'Roof',
-    location_desc: 'Mast on the roof, in a radiation shield',
+    location_desc: 'Mast on the roof, in a radiation shield; with an anemometer',
     altitude_m: 49,
-    expected_interval_seconds: 10,
-    battery: true,
-    battery_type: 'li-ion',
+    tags: [atHome, 'place:outdoors'],
     profile: 'weather',
-    climate: { temperatureMean: 11, temperatureSwing: 5, humidityMean: 70, humidityPerDegree: 3 },
+    battery: { type: 'li-ion', charge: 81, percentPerDay: 0.15 },
+    isStuck: true,
   },
   {
+    ...usual,
     name: 'mountain-hut',
     location_short: 'Mountain hut',
-    location_desc: 'Lee side of the hut, above the tree line',
+    location_desc: 'Lee side of the hut, above the tree line; with an anemometer',
     altitude_m: 2105,
-    expected_interval_seconds: 10,
-    battery: true,
-    battery_type: 'li-ion',
+    tags: ['site:mountains', 'place:outdoors'],
     profile: 'weather',
-    climate: { temperatureMean: 2, temperatureSwing: 4, humidityMean: 65, humidityPerDegree: 4 },
-    cellMs: 2 * hourMs,
+    region: 1,
+    battery: { type: 'li-ion', charge: 9, percentPerDay: 1.01 },
   },
 ]
+
+export const stations: readonly Station[] = [...recordedStations, ...modelledStations]

@@ -1,44 +1,61 @@
-/** A simple model of the air at a place: a daily cycle, humidity against temperature, slow weather and sensor noise. */
+/**
+ * A simple model of the weather of western Europe: the sun by its height, a daily and a yearly cycle, fronts that pass within
+ * days, and wind. Times of the day are those of this machine.
+ */
 
-import type { Measurement } from './history.ts'
-import type { ModelledStation } from './stations.ts'
+import { wanderAt } from './noise.ts'
 
-export type Random = () => number
-
-/** The same seed gives the same numbers (mulberry32). */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+export interface Measurement {
+  /** °C */
+  temperature: number
+  /** % */
+  humidity: number
+  /** hPa */
+  pressure: number
 }
 
-/** A number from the text of a name, so that each device has a seed of its own. */
-export function seedOf(name: string): number {
-  let seed = 0
-  for (const character of name) seed = Math.imul(seed, 31) + (character.codePointAt(0) ?? 0)
-  return seed
+export interface Weather extends Measurement {
+  /** From 0 at night to 1, less where there are clouds. */
+  sun: number
+  /** m/s */
+  windSpeed: number
+  /** Degrees from north, where it comes from. */
+  windDirection: number
 }
 
-const dayMs = 86_400_000
-/** The warmest hour of the day, in UTC, as it is in western Europe. */
-const warmestHour = 14
+const hourMs = 3_600_000
+const yearDays = 365.25
+const lapsePerMetre = 0.0065
+const latitude = (47 * Math.PI) / 180
+const warmestHour = 15
+const coldestDay = 25
 
-/** What the air is like there at that time; `phase` tells places apart in the weather of the week. */
-export function modelWeather({ climate, altitude_m }: ModelledStation, timeMs: number, phase: number): Measurement {
-  const days = timeMs / dayMs
-  const daily = Math.cos(2 * Math.PI * (days - warmestHour / 24))
-  const weekly = Math.sin(2 * Math.PI * (days / 6.3 + phase))
-  const warmth = climate.temperatureSwing * (daily + 0.4 * weekly)
-  const humidity = climate.humidityMean - climate.humidityPerDegree * warmth
+/** At that altitude. Fronts pass everywhere at the same time; `region` has clouds and wind of its own. */
+export function weatherAt(altitudeM: number, timeMs: number, region = 0): Weather {
+  const hours = timeMs / hourMs
+  const wander = (seed: number, periodHours: number) => wanderAt(seed, hours, periodHours)
+  const local = (seed: number, periodHours: number) => wander(100 * region + seed, periodHours)
+  const clouds = bounded((1 + local(3, 20)) / 2 + 0.2 * local(11, 2), 0, 1)
+  const sun = Math.max(0, sunHeight(timeMs)) * (1 - 0.6 * clouds)
+  const year = -Math.cos(2 * Math.PI * (hours / 24 / yearDays - coldestDay / yearDays))
+  const day = Math.cos((2 * Math.PI * (hourOfDay(timeMs) - warmestHour)) / 24)
+  const swing = (1.2 + 4 * (1 - clouds)) * (0.7 + 0.3 * year) * day
+  const fronts = 5 * wander(1, 62) + 1.2 * local(2, 17) + 0.3 * local(12, 1.5)
+  const seaLevel = 9 * wander(4, 88) + 3 * wander(5, 26) + 0.8 * wander(13, 9) + 0.4 * tide(hours)
+  const towards = 235 + 110 * local(9, 40) + 25 * local(10, 1.2)
   return {
-    temperature: climate.temperatureMean + warmth,
-    humidity: Math.min(99, Math.max(8, humidity)),
-    pressure: pressureAt(altitude_m) - 7 * weekly,
+    temperature: 10.5 + 8 * year + swing + fronts - lapsePerMetre * altitudeM,
+    humidity: bounded(70 - 2.6 * swing + 12 * clouds + 8 * local(6, 31), 22, 98),
+    pressure: pressureAt(altitudeM) * (1 + seaLevel / 1013),
+    sun,
+    windSpeed: 2.4 * Math.exp(0.8 * local(7, 14) + 0.35 * local(8, 1.5)) * (1 + 0.4 * sun) * (1 + altitudeM / 1500),
+    windDirection: (towards + 360) % 360,
   }
+}
+
+/** That of the atmosphere: twice a day, highest at about 10 and 22 o'clock. */
+function tide(hours: number): number {
+  return Math.cos((4 * Math.PI * (hours - 10)) / 24)
 }
 
 /** The international standard atmosphere, hPa. */
@@ -46,20 +63,20 @@ export function pressureAt(altitudeM: number): number {
   return 1013.25 * (1 - 2.255_77e-5 * altitudeM) ** 5.255_88
 }
 
-/** A sensor is off by a little each time, and shows no more digits than it has. */
-export function measured(air: Measurement, random: Random): Measurement {
-  return {
-    temperature: rounded(air.temperature + 0.05 * bell(random), 2),
-    humidity: Math.min(100, Math.max(0, rounded(air.humidity + 0.2 * bell(random), 1))),
-    pressure: rounded(air.pressure + 0.08 * bell(random), 2),
-  }
+/** From 0 to 24, on the clock of this machine. */
+export function hourOfDay(timeMs: number): number {
+  const time = new Date(timeMs)
+  return time.getHours() + time.getMinutes() / 60 + time.getSeconds() / 3600
 }
 
-/** Roughly normal, and never further out than three. */
-function bell(random: Random): number {
-  return (random() + random() + random() - 1.5) * 2
+export function bounded(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
 }
 
-function rounded(value: number, digits: number): number {
-  return Number(value.toFixed(digits))
+/** The sine of its height, with the declination by Cooper's formula. */
+function sunHeight(timeMs: number): number {
+  const dayOfYear = (timeMs / hourMs / 24) % yearDays
+  const declination = ((23.45 * Math.PI) / 180) * Math.sin((2 * Math.PI * (284 + dayOfYear)) / 365)
+  const angle = (Math.PI * (hourOfDay(timeMs) - 12.5)) / 12
+  return Math.sin(latitude) * Math.sin(declination) + Math.cos(latitude) * Math.cos(declination) * Math.cos(angle)
 }

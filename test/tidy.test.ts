@@ -124,7 +124,18 @@ const arrows: Record<string, string[]> = {
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
   cli: ['api/admin', 'api/alerts', 'placement', ...domains],
-  demo: ['api/admin', 'api/alerts', 'auth', 'content', 'cli', 'settings', 'service/parent.ts', 'store'],
+  // The cell of a device discharges by the curve of its type.
+  demo: [
+    'analytics/battery/curves.ts',
+    'api/admin',
+    'api/alerts',
+    'auth',
+    'content',
+    'cli',
+    'settings',
+    'service/parent.ts',
+    'store',
+  ],
 }
 
 /** Where a folder may import from besides, by `import type` alone: the pages read what these schemas describe. */

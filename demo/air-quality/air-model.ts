@@ -4,8 +4,7 @@
  */
 
 import type { Parameter } from '../../auth/stations/station.ts'
-import { seedOf } from '../weather.ts'
-import { uniformAt, wanderAt } from './noise.ts'
+import { seedOf, uniformAt, wanderAt } from '../noise.ts'
 import type { AirStation } from './stations.ts'
 
 export type Concentrations = Record<Parameter, number>

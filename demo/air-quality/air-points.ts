@@ -1,8 +1,7 @@
 /** The data points of a station for any minutes, as it would send them: with noise, and not without gaps. */
 
-import { seedOf } from '../weather.ts'
+import { bellAt, seedOf, uniformAt } from '../noise.ts'
 import { airAt, dayMinutes } from './air-model.ts'
-import { bellAt, uniformAt } from './noise.ts'
 import { type AirStation, type Instrument, instruments } from './stations.ts'
 
 export interface AirPoint {

@@ -6,7 +6,7 @@ import { test } from 'tap'
 import type { Filters } from '../../content/filters.ts'
 import { foldCase } from '../../content/fold-case.ts'
 import { type FeatureSet, ListingIndex, placesOf } from '../../content/listing-index.ts'
-import { createRandom } from '../../demo/weather.ts'
+import { createRandom } from '../../demo/noise.ts'
 
 interface Run {
   id: number

@@ -69,7 +69,10 @@ t.test('history and live readings are there, and a second run goes on where the 
   t.match(first.output(), '8 devices were registered.')
   t.equal([...first.output().matchAll(/brought up to date/g)].length, 1, 'one line for all migrations')
   t.strictSame(first.output().match(/^.*(?:Sign in as|setup).*$/gm)?.length, 1, 'one way in')
-  t.match(first.output(), '18960 readings of history were imported.')
+  const history = Number(/(\d+) readings of history/.exec(first.output())?.[1])
+  // Two records of a year of hours, and 90 days of every fifth minute; less what the greenhouse was silent.
+  const whole = 2 * 8760 + 6 * 90 * 288
+  t.ok(history > whole - 40 && history <= whole, `${history} readings are there of all eight`)
   t.match(first.output(), '400 content files were imported')
   t.match(await json(`${first.url}/api/v1/contentfiles/?limit=1`), { count: Number, results: [{ run_id: Number }] })
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
@@ -81,6 +84,8 @@ t.test('history and live readings are there, and a second run goes on where the 
   const latest = await json(`${first.url}/api/latest/all/72`)
   t.equal((latest['data'] as unknown[]).length, 8)
 
+  await showsFindings(t, first)
+
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const rulesOf = async ({ url }: { url: string }) => {
     const response = await fetch(`${url}/api/alert-rules`, { headers: { authorization: `Bearer ${token}` } })
@@ -88,8 +93,9 @@ t.test('history and live readings are there, and a second run goes on where the 
     return rules.map(({ name, channels }) => [name, channels.length])
   }
   const rules = [
-    ['The cellar is silent', 1],
+    ['The greenhouse is silent', 1],
     ['A battery runs low', 1],
+    ['The freezer is too warm', 1],
   ]
   t.strictSame(await rulesOf(first), rules)
 
@@ -115,6 +121,28 @@ t.test('history and live readings are there, and a second run goes on where the 
   await showsFirstReadings(t, second)
   await stopDemo(t, second)
 })
+
+/** The sensor that is stuck, the device that is silent and the battery that runs low, and no such thing of the others. */
+async function showsFindings(t: Test, { url }: { url: string }): Promise<void> {
+  const codesOf = async (name: string) => {
+    const { findings } = (await json(`${url}/api/stats_data/${name}`)) as { findings: { code: string }[] }
+    return findings.map(({ code }) => code)
+  }
+  t.ok((await codesOf('roof')).includes('stuck'))
+  t.ok((await codesOf('greenhouse')).includes('silent'))
+  for (const name of ['alamosa', 'sand-point', 'greensboro', 'kitchen', 'freezer']) {
+    const codes = await codesOf(name)
+    t.notOk(
+      ['stuck', 'silent', 'outage'].some(code => codes.includes(code)),
+      `${name}: ${codes.join()}`,
+    )
+  }
+  const { batteries } = (await json(`${url}/api/fleet/insights`)) as { batteries: { device: string }[] }
+  t.strictSame(
+    batteries.map(({ device }) => device),
+    ['mountain-hut'],
+  )
+}
 
 /** That of the README, up to the reading that is shown. */
 async function showsFirstReadings(t: Test, demo: { url: string; output(): string }): Promise<void> {

@@ -1,44 +1,31 @@
-/** The records of the real stations, repeated. */
+/** The history of the devices: the records of the real stations, repeated, and the models. */
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { createReplay } from '../../demo/history.ts'
-import { recordedStations } from '../../demo/stations.ts'
+import { historyCsv } from '../../demo/history.ts'
+import { createReadings } from '../../demo/readings.ts'
+import { createReplay } from '../../demo/record.ts'
+import { recordedStations, stations } from '../../demo/stations.ts'
 
 const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 const nowMs = Date.UTC(2027, 2, 3, 4, 5, 6, 789)
 
-const dayMs = 1440 * minuteMs
-
-function fieldsOf(line: string): unknown[] {
-  const [time = '', device, ...values] = line.split(',')
-  return [Date.parse(time), device, ...values.map(Number)]
-}
-
 for (const station of recordedStations) {
-  t.test(`${station.name}: a round up to now has each line of the record, at its time of the day`, async t => {
+  t.test(`${station.name}: a round has each line of the record, at its time of the day and of the year`, async t => {
     const replay = createReplay(station)
     t.equal(replay.periodMs % dayMs, 0, 'a round is of whole days')
-    const lines = replay
-      .lines(nowMs - replay.periodMs, nowMs)
-      .trim()
-      .split('\n')
-    const original = readFileSync(new URL(`../../demo/data/${station.file}`, import.meta.url), 'utf8')
+    const rows = readFileSync(new URL(`../../demo/data/${station.file}`, import.meta.url), 'utf8')
       .trim()
       .split('\n')
       .slice(1)
-      .map(fieldsOf)
-    const startMs = Number(original[0]?.[0])
-    const round = (timeMs: number) => startMs + ((timeMs - startMs) % replay.periodMs)
-    const found = lines.map(fieldsOf).map(([timeMs, ...rest]) => [round(Number(timeMs)), ...rest])
-    t.strictSame(
-      found.toSorted(([a], [b]) => Number(a) - Number(b)),
-      original,
-    )
-    const lastMs = Date.parse(lines.at(-1)?.split(',')[0] ?? '')
-    t.ok(lastMs <= nowMs && lastMs > nowMs - station.stepMs, 'the last line is the newest that is not ahead of now')
-    const [, , temperature = 0, , pressure] = fieldsOf(lines.at(-1) ?? '')
-    t.match(replay.at(lastMs), { temperature, pressure }, 'what is measured now continues it')
+      .map(line => line.split(','))
+    for (const [time = '', , ...values] of rows) {
+      const rounds = Math.floor((nowMs - Date.parse(time)) / replay.periodMs)
+      const { temperature, humidity, pressure } = replay.at(Date.parse(time) + rounds * replay.periodMs)
+      if (values.map(Number).join() !== `${temperature},${humidity},${pressure}`) t.fail(`${time} is ${temperature}`)
+    }
   })
 }
 
@@ -55,10 +42,36 @@ t.test('the record begins again at its end, and lies between two lines in betwee
   t.ok(Math.abs(middle.pressure - (before.pressure + after.pressure) / 2) < 1e-9)
 })
 
-t.test('a gap is filled from behind its beginning up to its end, once', async t => {
-  const replay = createReplay(alamosa)
-  const whole = replay.lines(nowMs - 60 * minuteMs, nowMs + 60 * minuteMs)
-  t.equal(replay.lines(nowMs - 60 * minuteMs, nowMs) + replay.lines(nowMs, nowMs + 60 * minuteMs), whole)
-  t.equal(whole.trim().split('\n').length, 120)
-  t.equal(replay.lines(nowMs, nowMs), '')
+const past = (afterMs: number, untilMs: number) =>
+  historyCsv(stations.map(station => ({ ...station, readings: createReadings(station, nowMs), afterMs, untilMs })))
+const linesOf = (text: string) => text.trim().split('\n').slice(1)
+
+t.test('a gap is filled from behind its beginning up to its end, once, each device at its steps', async t => {
+  const whole = past(nowMs - hourMs, nowMs + hourMs)
+  const parts = [past(nowMs - hourMs, nowMs), past(nowMs, nowMs + hourMs)]
+  t.strictSame(
+    parts.flatMap(({ text }) => linesOf(text)),
+    linesOf(whole.text),
+  )
+  t.equal(whole.count, linesOf(whole.text).length)
+  // Six devices each five minutes, and two each hour.
+  t.equal(whole.count, 6 * 24 + 2 * 2)
+  t.match(past(nowMs, nowMs), { count: 0 })
+  const hourly = linesOf(whole.text).filter(line => line.includes(',greensboro,'))
+  const replay = createReplay({ file: 'greensboro-hours.csv', fileStepMs: hourMs })
+  for (const line of hourly) {
+    const [time = '', , ...values] = line.split(',')
+    const { temperature, humidity, pressure } = replay.at(Date.parse(time))
+    t.equal(values.join(), `${temperature},${humidity},${pressure},,,,,`, 'as it was recorded')
+  }
+})
+
+t.test('the record of a day does not jump where it is repeated', async t => {
+  const readings = createReadings(alamosa, nowMs)
+  for (let day = 0; day < 90; day++) {
+    const midnightMs = Math.floor(nowMs / dayMs - day) * dayMs
+    const [before, after] = [readings(midnightMs - minuteMs), readings(midnightMs)]
+    const jump = Math.abs((before['pressure'] ?? 0) - (after['pressure'] ?? 0))
+    if (!(jump < 1)) t.fail(`pressure jumps by ${jump} hPa`)
+  }
 })

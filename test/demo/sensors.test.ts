@@ -1,18 +1,22 @@
 /** The live sensors: what they send, and what they do when they are refused. */
 
 import t, { type Test } from 'tap'
+import { createRandom } from '../../demo/noise.ts'
+import { createReadings } from '../../demo/readings.ts'
 import { runSensor, type Sensor } from '../../demo/sensors.ts'
-import { modelledStations } from '../../demo/stations.ts'
-import { createRandom, measured, modelWeather, pressureAt, seedOf } from '../../demo/weather.ts'
+import { stations } from '../../demo/stations.ts'
+import { pressureAt } from '../../demo/weather.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { startAnswering } from '../support/answering-server.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 const sensor: Sensor = {
   name: 'roof',
   password: 'abc',
-  battery: true,
   random: createRandom(1),
-  air: () => ({ temperature: 10, humidity: 50, pressure: 1000 }),
+  readings: timeMs => ({ temperature: 10, humidity: 50, pressure: 1000, battery_voltage: 3.6, co2: timeMs % 1000 }),
 }
 
 /** Answers with the given statuses in turn, then with 200, and stops the sensors after so many requests. */
@@ -51,7 +55,7 @@ t.test('a sensor that pauses sends nothing meanwhile, and goes on', async t => {
     told.push(tick)
     return tick++
   }
-  const pausing = { ...sensor, random: () => 0, pauses: { everyMs: 40, lastMs: 30 } }
+  const pausing = { ...sensor, random: () => 0, pauses: { untilMs: 0, everyMs: 40, lastMs: 30 } }
   await runSensor(pausing, { url, now, intervalMs: 0, retryDelayMs: 5, signal: stop.signal, onFault: () => {} })
   t.equal(seen.length, 3)
   t.ok(told.length > 30, `${told.length} moments were looked at`)
@@ -63,18 +67,55 @@ t.test('a sensor that is refused for good says so and stops', async t => {
   t.strictSame(faults, ['roof: 401 {}'])
 })
 
-t.test('what any modelled sensor measures in a year is a reading that the service takes', async t => {
+const startedMs = Date.UTC(2026, 8, 1, 10, 20)
+const stationOf = (name: string) => {
+  const station = stations.find(each => each.name === name)
+  if (station === undefined) throw new Error(`there is no ${name}`)
+  return createReadings(station, startedMs)
+}
+
+t.test('what any device measures in a year is a reading that the service takes', async t => {
   const check = createReadingCheck()
-  modelledStations.forEach((station, index) => {
-    const random = createRandom(seedOf(station.name))
+  for (const station of stations) {
+    const readings = createReadings(station, startedMs)
     for (let timeMs = Date.UTC(2026, 0, 1); timeMs < Date.UTC(2027, 0, 1); timeMs += 3_599_000) {
-      const reading = measured(modelWeather(station, timeMs, index / 5), random)
+      const { co2 = 400, wind_speed = 0, wind_direction = 0, ...reading } = readings(timeMs)
       const checked = check({ ...reading }, false, timeMs)
       if (!checked.ok) t.strictSame(checked.errors, {}, station.name)
-      if (reading.humidity < 5 || reading.humidity > 100) t.fail(`${station.name} has ${reading.humidity} % humidity`)
+      const isFair = co2 > 300 && co2 < 2000 && wind_speed < 40 && wind_direction < 360 && wind_direction >= 0
+      if (!isFair) t.fail(`${station.name}: ${co2} ppm, ${wind_speed} m/s from ${wind_direction}°`)
     }
-  })
+  }
   t.ok(Math.abs(pressureAt(2317) - 765) < 2)
+})
+
+t.test('the battery of the hut is full 90 days before the start, and low then', async t => {
+  const chargeAt = (days: number) => stationOf('mountain-hut')(startedMs + days * dayMs)
+  t.match(chargeAt(-90), { battery_percentage: 100 })
+  t.match(chargeAt(0), { battery_percentage: 9 })
+  t.ok((chargeAt(0)['battery_voltage'] ?? 9) < 3.69, 'by the curve of its cell')
+  t.match(chargeAt(9), { battery_percentage: 100 }, 'it is charged when it is empty')
+})
+
+t.test('the humidity of the roof has stood still for two days at the start, and goes on a week later', async t => {
+  const roof = stationOf('roof')
+  const humidities = (fromHours: number, toHours: number) => {
+    const values: (number | undefined)[] = []
+    for (let hour = fromHours; hour <= toHours; hour++) values.push(roof(startedMs + hour * hourMs)['humidity'])
+    return new Set(values).size
+  }
+  t.equal(humidities(-53, 0), 1)
+  t.ok(humidities(-106, -54) > 20)
+  t.ok(humidities(120, 168) > 20)
+})
+
+t.test('the freezer was too warm once, some days before the start', async t => {
+  const freezer = stationOf('freezer')
+  let warmMinutes = 0
+  for (let minute = -90 * 1440; minute < 1440; minute++) {
+    if ((freezer(startedMs + minute * 60_000)['temperature'] ?? 0) > -12) warmMinutes++
+  }
+  t.ok(warmMinutes > 30 && warmMinutes < 180, `${warmMinutes} minutes above -12 °C`)
 })
 
 t.test('the same seed gives the same numbers, another one gives others', async t => {

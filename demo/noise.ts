@@ -1,6 +1,26 @@
-/** Noise as a function of time: a seed and a step give the same number, in whatever order they are asked for. */
+/** Random numbers that are the same at each start: from a seed one after the other, or as a function of a seed and a step. */
 
-/** Uniform in [0, 1), by the finalizer of MurmurHash3. */
+export type Random = () => number
+
+/** The same seed gives the same numbers (mulberry32). */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A number from the text of a name, so that each device has a seed of its own. */
+export function seedOf(name: string): number {
+  let seed = 0
+  for (const character of name) seed = Math.imul(seed, 31) + (character.codePointAt(0) ?? 0)
+  return seed
+}
+
+/** Uniform in [0, 1), by the finalizer of MurmurHash3; in whatever order the steps are asked for. */
 export function uniformAt(seed: number, step: number): number {
   let mixed = (seed ^ Math.imul(step, 0x9e37_79b1)) >>> 0
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85eb_ca6b)

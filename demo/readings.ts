@@ -1,0 +1,126 @@
+/** What a device of the demo measures at any time: the same for its history and for its live readings. */
+
+import { batteryAt } from './battery.ts'
+import { bellAt, seedOf, wanderAt } from './noise.ts'
+import { createReplay, type Replay } from './record.ts'
+import type { Values } from './rooms.ts'
+import type { ModelledStation, RecordedStation, Station } from './stations.ts'
+import { bounded, type Measurement, weatherAt } from './weather.ts'
+
+/** Its values, by the names of fields. `startedMs`: when the demo was started for the first time. */
+export type Readings = (timeMs: number) => Values
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Digits behind the point, and the standard deviation of the noise. */
+const sensors: Readonly<Record<string, readonly [digits: number, noise: number]>> = {
+  temperature: [2, 0.05],
+  humidity: [1, 0.3],
+  pressure: [2, 0.06],
+  co2: [0, 6],
+  wind_speed: [1, 0.2],
+  wind_direction: [0, 5],
+  battery_voltage: [3, 0.004],
+  battery_percentage: [0, 0],
+}
+
+const bounds: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  humidity: [0, 100],
+  wind_speed: [0, 60],
+  battery_percentage: [0, 100],
+}
+
+export function createReadings(station: Station, startedMs: number): Readings {
+  return 'file' in station ? recordedReadings(station) : modelledReadings(station, startedMs)
+}
+
+/** At the times of the record what was measured, and with the noise of a sensor in between. */
+function recordedReadings(station: RecordedStation): Readings {
+  const { name, fileStepMs, weather } = station
+  const replay = createReplay(station)
+  const seed = seedOf(name)
+  if (weather !== undefined) {
+    const closed = closedRound(replay)
+    return timeMs => measured(seed, ofOtherDay(closed(timeMs), weather, seed, timeMs), timeMs)
+  }
+  return timeMs => {
+    const recorded: Values = { ...replay.at(timeMs) }
+    return timeMs % fileStepMs === 0 ? recorded : measured(seed, recorded, timeMs)
+  }
+}
+
+/** A round of which the end meets the beginning: what the weather has changed from the one to the other is taken out. */
+function closedRound({ at, startMs, periodMs, stepMs }: Replay): Replay['at'] {
+  const [first, last] = [at(startMs), at(startMs + periodMs - stepMs)]
+  return timeMs => {
+    const air = at(timeMs)
+    const round = (timeMs - startMs) / periodMs
+    const share = round - Math.floor(round) - 0.5
+    const without = (name: keyof Measurement) => air[name] - share * (last[name] - first[name])
+    return {
+      temperature: without('temperature'),
+      humidity: without('humidity'),
+      pressure: without('pressure'),
+    }
+  }
+}
+
+function ofOtherDay(air: Measurement, degrees: number, seed: number, timeMs: number): Values {
+  const wander = (offset: number, hours: number) => wanderAt(seed + offset, timeMs / hourMs, hours)
+  return {
+    temperature: air.temperature + degrees * (wander(1, 55) + 0.3 * wander(2, 15)),
+    humidity: bounded(air.humidity + 11 * wander(3, 40), 8, 98),
+    pressure: air.pressure + 5 * wander(4, 70) + 1.5 * wander(5, 21),
+  }
+}
+
+function modelledReadings(station: ModelledStation, startedMs: number): Readings {
+  const { name, altitude_m, region, room, battery, isStuck } = station
+  const seed = seedOf(name)
+
+  function valuesAt(timeMs: number): Values {
+    const weather = weatherAt(altitude_m, timeMs, region)
+    const { temperature, humidity, pressure, windSpeed, windDirection } = weather
+    const air =
+      room === undefined
+        ? { temperature, humidity, pressure, wind_speed: windSpeed, wind_direction: windDirection }
+        : room(timeMs, weather, startedMs)
+    const cell = battery === undefined ? {} : batteryAt(battery, timeMs, startedMs, air['temperature'] ?? temperature)
+    return measured(seed, { ...air, ...cell }, timeMs)
+  }
+
+  if (isStuck !== true) return valuesAt
+  return timeMs => {
+    const values = valuesAt(timeMs)
+    const stuckMs = stuckSince(timeMs, startedMs)
+    // Air that is saturated would hide it.
+    if (stuckMs !== undefined) values['humidity'] = Math.min(88, valuesAt(stuckMs)['humidity'] ?? 88)
+    return values
+  }
+}
+
+const stuckEveryMs = 30 * dayMs
+const stuckBeforeMs = 53 * hourMs
+const stuckForMs = 7 * dayMs
+
+/** Since when the sensor stands still at that time. Once a month, and some days before the first start. */
+function stuckSince(timeMs: number, startedMs: number): number | undefined {
+  const fromMs = startedMs - stuckBeforeMs
+  const sinceMs = fromMs + Math.floor((timeMs - fromMs) / stuckEveryMs) * stuckEveryMs
+  return timeMs - sinceMs < stuckForMs ? sinceMs : undefined
+}
+
+/** A sensor is off by a little each time, and shows no more digits than it has. */
+function measured(seed: number, air: Readonly<Values>, timeMs: number): Values {
+  const shown: Values = {}
+  let offset = 10
+  for (const [name, value] of Object.entries(air)) {
+    const [digits, noise] = sensors[name] ?? [2, 0]
+    const [least, most] = bounds[name] ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    const noisy = bounded(value + noise * bellAt(seed + offset++, Math.floor(timeMs / 1000)), least, most)
+    shown[name] = Number(noisy.toFixed(digits))
+  }
+  if (shown['wind_direction'] !== undefined) shown['wind_direction'] = (shown['wind_direction'] + 360) % 360
+  return shown
+}
