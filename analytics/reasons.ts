@@ -17,6 +17,12 @@ export const reasonTexts = {
   fewLevels: 'values on fewer than 20 days',
   fewSameHours: 'values at this hour on fewer than 10 days',
   shortHistory: 'less than 14 days',
+  noHours: 'no hour has all of the values needed',
+  noAltitude: 'the altitude is not known',
+  fewWholeDays: 'no day has values in 18 of its hours',
+  longRange: 'more than 31 days',
+  sparseReadings: 'readings more than 10 minutes apart',
+  noPeriod: 'no period stands out',
   nearlyConstant: 'the values vary by less than half a step of the sensor',
 } as const
 

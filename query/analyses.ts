@@ -36,6 +36,8 @@ export interface Analyses {
   normal(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
   /** The next 48 hours of each gauge. */
   forecast(device: AnalysedDevice, how: MomentHow, client: AbortSignal): Served
+  /** Figures by what the device is for. */
+  domain(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** When a gauge was beyond thresholds, in a range or in the last 7 days. */
   excursions(device: AnalysedDevice, how: ExcursionsHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
@@ -236,7 +238,7 @@ function hourAnalyses(
   { runQuery, runAnalysis }: AnalysesOptions,
   analyse: Analyse,
   planOf: PlanOf,
-): Pick<Analyses, 'changes' | 'normal' | 'forecast'> {
+): Pick<Analyses, 'changes' | 'normal' | 'forecast' | 'domain'> {
   function byHour<How extends MomentHow>(name: keyof Analyses, run: AskHours<How>) {
     return (one: AnalysedDevice, how: How, client: AbortSignal) => {
       const device = analysedDevice(one)
@@ -251,6 +253,7 @@ function hourAnalyses(
     changes: byHour<WindowHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
     normal: byHour<MomentHow>('normal', (...asked) => runQuery('normal', ...asked)),
     forecast: byHour<MomentHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
+    domain: byHour<WindowHow>('domain', (...asked) => runAnalysis('domain', ...asked)),
   }
 }
 

@@ -9,6 +9,7 @@ import { answerStats } from './answers/stats-task.ts'
 import { encodeText } from './cache/encode-body.ts'
 import { createContexts } from './contexts.ts'
 import { answerChanges } from './hours/changes-answer.ts'
+import { answerDomain } from './hours/domain-answer.ts'
 import { answerForecast } from './hours/forecast-answer.ts'
 import { createInsightsFleetReader } from './insights-fleet.ts'
 import { runTask } from './run-task.ts'
@@ -34,6 +35,7 @@ export const daily = textTask(answerDaily)
 export const excursions = textTask(answerExcursions)
 export const changes = textTask(answerChanges)
 export const forecast = textTask(answerForecast)
+export const domain = textTask(answerDomain)
 
 export function insights(task: Task<AnalysisQueries['insights']>): Promise<TaskResult> {
   return runTask(task, async signal => {

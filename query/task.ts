@@ -136,6 +136,11 @@ export interface HoursQuery extends Pick<AskedWindow, 'endMs'> {
 
 export type ChangesQuery = HoursQuery & AskedWindow
 
+export interface DomainQuery extends HoursQuery, AskedWindow {
+  /** The temperature outdoors where the device measures it. */
+  readonly further: readonly FurtherMetric[]
+}
+
 export interface ExcursionsQuery {
   readonly device: AnalysedDevice
   readonly metric: string
@@ -249,6 +254,7 @@ export interface AnalysisQueries {
   readonly daily: DailyQuery & InPlaces
   readonly changes: ChangesQuery & InPlaces
   readonly forecast: HoursQuery & InPlaces
+  readonly domain: DomainQuery & InPlaces
   readonly excursions: ExcursionsQuery & InPlaces
   readonly insights: InsightsQuery
 }

@@ -2,7 +2,7 @@
 
 const hoursPerDay = 24
 /** As of a daily mean by the WMO's rule. */
-const hoursOfDayMin = 18
+export const hoursOfDayMin = 18
 
 /** Of each 24 hours, the last of which ends with the series, that have at least 18 values; with their numbers. */
 export function dayMeans(hourly: Float64Array): { numbers: Float64Array; means: Float64Array } {

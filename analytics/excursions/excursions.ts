@@ -85,8 +85,11 @@ function addHeld(
   }
 }
 
-/** Up to when each value holds. */
-function holdsUntil(timesMs: Float64Array, { gaps, endMs }: ExcursionOptions): Float64Array {
+/** Up to when each value holds; `endMs`: for how long the last one may. */
+export function holdsUntil(
+  timesMs: Float64Array,
+  { gaps, endMs }: Pick<ExcursionOptions, 'gaps' | 'endMs'>,
+): Float64Array {
   const cursor = new StretchCursor(gaps)
   return timesMs.map((timeMs, at) => {
     const gapMs = cursor.at(timeMs)?.gapMs ?? unknownGapMs

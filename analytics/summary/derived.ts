@@ -37,8 +37,13 @@ export function dewPoints(temperatures: Float64Array, humidities: Float64Array):
 }
 
 /** In hPa, of the water vapour. */
-function vapourPressure(temperature: number, humidity: number): number {
-  return saturation(humidity) * 6.112 * Math.exp((17.62 * temperature) / (243.12 + temperature))
+export function vapourPressure(temperature: number, humidity: number): number {
+  return saturation(humidity) * saturationPressure(temperature)
+}
+
+/** In hPa, over water: e_s = 6.112 exp(17.62 T/(243.12 + T)). */
+export function saturationPressure(temperature: number): number {
+  return 6.112 * Math.exp((17.62 * temperature) / (243.12 + temperature))
 }
 
 /** Relative humidity as a share of 1. */

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { outdoorMetric } from '../../analytics/domain/profile.ts'
 import type { RejectedReadings } from '../../analytics/findings/from-rejections.ts'
 import type { AnalysedDevice } from '../../query/analysed-device.ts'
 import { airMetrics } from '../../query/answers/units.ts'
@@ -11,6 +12,7 @@ import type { Query } from '../../query/query.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { DomainFigures } from '../../query/shapes/domain.ts'
 import { Excursions } from '../../query/shapes/excursions.ts'
 import { Forecast } from '../../query/shapes/forecast.ts'
 import { NormalValues } from '../../query/shapes/normal.ts'
@@ -24,6 +26,7 @@ import {
   ChangesParameters,
   DailyParameters,
   DetailParameters,
+  DomainParameters,
   MomentParameters,
   StatsParameters,
   usualDays,
@@ -113,7 +116,7 @@ function noMetric(name: string): string {
 
 export type AnalysesQuery = Pick<
   Query,
-  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'excursions' | 'coded'
+  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'domain' | 'excursions' | 'coded'
 >
 
 /** The analyses that are about one device, or one station. */
@@ -176,6 +179,18 @@ export function analysesOfOne<About>(
         query.past(device(about), { endMs: msOf(end), further: further(about, airMetrics, names) }, client),
     }),
     ...gaugesOf(access, query, of),
+    analysis({
+      path: pathOf('domain'),
+      name: nameOf('domain_figures'),
+      summary: `Figures by what the ${noun} is for`,
+      description: 'Of its profile; local days. Their definitions are at /docs/statistics.',
+      query: DomainParameters,
+      answer: DomainFigures.meta({ id: 'DomainFigures' }),
+      ask(about, asked, client) {
+        const outdoors = further(about, columns, undefined).filter(({ name }) => name === outdoorMetric)
+        return query.domain(device(about), { ...windowOf(asked, usualDays.domain), further: outdoors }, client)
+      },
+    }),
     excursionsOf(access, query, of),
   ]
 }

@@ -36,7 +36,7 @@ const step = parameter(stepInvalid)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
 /** Days of a window that nothing is said of. */
-export const usualDays = { stats: 30, daily: 30, changes: 100 }
+export const usualDays = { stats: 30, daily: 30, changes: 100, domain: 30 }
 
 /** read-subjects.ts finds the devices. */
 export const CompareParameters = z
@@ -68,6 +68,9 @@ export const DetailParameters = z
 export const ChangesParameters = z
   .object({ ...windowFields(changeDaysMin, usualDays.changes), metrics: MetricNames })
   .superRefine(checkWindow)
+
+/** Of figures by what a device is for. */
+export const DomainParameters = z.object(windowFields(1, usualDays.domain)).superRefine(checkWindow)
 
 /** Of analyses of a moment. */
 export const MomentParameters = z.object({ ...asOf, metrics: MetricNames })

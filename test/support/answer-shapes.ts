@@ -8,6 +8,7 @@ import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DayReadings } from '../../query/shapes/day.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
+import { DomainFigures } from '../../query/shapes/domain.ts'
 import { Excursions } from '../../query/shapes/excursions.ts'
 import { Forecast } from '../../query/shapes/forecast.ts'
 import { LatestReadings } from '../../query/shapes/latest.ts'
@@ -29,6 +30,7 @@ export const shapeOfRead = {
   changes: LevelChanges,
   normal: NormalValues,
   forecast: Forecast,
+  domain: DomainFigures,
   excursions: Excursions,
 }
 

@@ -21,6 +21,8 @@ const world = await startFurtherReadings(t)
 const mast = await world.addDevice('Mast', { expected_interval_seconds: 600 })
 const plain = await world.addDevice('Plain', { expected_interval_seconds: 600 })
 const twin = await world.addDevice('Twin', { expected_interval_seconds: 600 })
+const room = await world.addDevice('Room', { expected_interval_seconds: 600, profile: 'indoor' })
+await world.addMetric({ name: 'outdoor_temperature', title: 'Outdoors', unit: '°C', kind: 'gauge', decimals: 1 })
 await world.addMetric({ name: 'sap_flow', title: 'Sap flow', unit: 'L/h', kind: 'rate', decimals: 3 })
 
 /** The total of rain starts again with the sample at 18:00 of the 9th. */
@@ -71,6 +73,10 @@ await world.send(
 await world.send(
   plain,
   times.map(timeMs => [timeMs, { temperature: 20 }] as const),
+)
+await world.send(
+  room,
+  times.map(timeMs => [timeMs, { temperature: 21, humidity: 60, outdoor_temperature: 0 }] as const),
 )
 await world.applied()
 
@@ -310,6 +316,19 @@ t.test('excursions: of one gauge, beyond a threshold', async t => {
   await refuses(t, '/excursions/Mast?metric=door&above=1', 400, /^door is no gauge$/)
   await refuses(t, '/excursions/Mast?metric=smell&above=1', 400, /^there is no metric smell here$/)
   await refuses(t, `/excursions/Mast?metric=co2&above=1&end=1`, 400, /^start and end go together$/)
+})
+
+t.test('domain: by the profile of the device', async t => {
+  const { indoor, profile, weather } = await json(t, '/domain/Room?days=2')
+  t.strictSame([profile, weather, indoor.days.length], ['indoor', null, 2])
+  t.match(indoor.total, { temperature: { hours_above: 0, observed_hours: 36 } })
+  t.match(indoor.total.mould, { hours: 36, measured_outdoor_hours: 36 }, 'it measures the temperature outdoors')
+  const range = 'start=2026-03-09T00:00:00Z&end=2026-03-10T00:00:00Z'
+  t.match((await json(t, `/domain/Room?${range}`)).indoor, { total: { mould: { hours: 24 } }, days: [{}] })
+  t.match(await json(t, '/domain/Plain'), { profile: 'none', weather: null, cold_chain: null })
+  await refuses(t, '/domain/Room?days=367', 400, /^days must be a whole number from 1 to 366$/)
+  await refuses(t, '/domain/Room?start=0&end=31708800000', 400, /^a range has at most 366 days$/)
+  await refuses(t, '/domain/Nobody', 404, /unknown/)
 })
 
 t.test('changes, normal, forecast: of the gauges', async t => {

@@ -3,11 +3,14 @@
 import { test } from 'tap'
 import { reasonTexts } from '../../../analytics/reasons.ts'
 import { answerChanges } from '../../../query/hours/changes-answer.ts'
+import { answerDomain } from '../../../query/hours/domain-answer.ts'
 import { answerForecast } from '../../../query/hours/forecast-answer.ts'
 import { answerNormal } from '../../../query/hours/normal-answer.ts'
 import { LevelChanges } from '../../../query/shapes/changes.ts'
+import { DomainFigures } from '../../../query/shapes/domain.ts'
 import { Forecast } from '../../../query/shapes/forecast.ts'
 import { NormalValues } from '../../../query/shapes/normal.ts'
+import type { DomainQuery } from '../../../query/task.ts'
 import { autoregressive } from '../../analytics/series.ts'
 import { validated } from '../../support/answer-shapes.ts'
 import { contextOf, hoursQuery, type MadeHours } from './hours-of.ts'
@@ -100,4 +103,72 @@ test('forecast: 48 hours from the running one, with intervals that hold each oth
   t.match(answer.co2, { status: 'insufficient_data', reason: reasonTexts.shortHistory, hours: [], back_test: null })
   const sparse = (startMs: number) => ((startMs / hourMs) % 2 === 0 ? noiseAt(startMs) : Number.NaN)
   t.match((await forecastOf({ temperature: sparse })).temperature, { reason: reasonTexts.sparseHours })
+})
+
+async function domainOf(
+  made: MadeHours,
+  asked: Partial<Pick<DomainQuery, 'days' | 'startMs' | 'nowMs' | 'device'>>,
+): Promise<Answer> {
+  const text = await answerDomain({ ...hoursQuery, further: [], days: 3, nowMs, ...asked }, contextOf(made))
+  return validated(DomainFigures, JSON.parse(text))
+}
+
+const { device } = hoursQuery
+const indoor = { device: { ...device, profile: 'indoor' as const } }
+
+test('domain: local days fill the range, and their figures add up', async t => {
+  const made = { temperature: day, humidity: () => 50, timeZone: 'Asia/Kolkata' }
+  const weather = { device: { ...device, profile: 'weather' as const } }
+  const found = await domainOf(made, { ...weather, days: 3 })
+  t.match(found, { profile: 'weather', indoor: null, cold_chain: null, greenhouse: null, end: '2026-05-20 15:30' })
+  const { total, days } = found.weather
+  t.strictSame(
+    days.map(({ date }: Answer) => date),
+    ['2026-05-18', '2026-05-19', '2026-05-20'],
+  )
+  const sum = (of: (one: Answer) => number) => days.reduce((all: number, one: Answer) => all + of(one), 0)
+  t.equal(
+    sum(({ frost }) => frost.observed_hours),
+    total.frost.observed_hours,
+  )
+  t.equal(
+    sum(({ frost }) => frost.hours),
+    total.frost.hours,
+  )
+  t.equal(days[1].frost.observed_hours, 24)
+  t.equal(total.degree_days.days, 2, 'the running day has too few hours')
+  t.ok(Math.abs(total.degree_days.heating_15_5 - 31) < 0.01)
+  t.equal(total.sea_level_pressure.reason, reasonTexts.noAltitude)
+})
+
+test('domain: a range of its own, days that change the clock, and no profile', async t => {
+  const made = { temperature: () => 27, humidity: () => 50, timeZone: 'Europe/Zurich' }
+  const march = { startMs: Date.parse('2026-03-28T12:20Z'), nowMs: Date.parse('2026-03-31T00:00Z'), days: 2.5 }
+  const found = await domainOf(made, { ...indoor, ...march })
+  t.match(found, { start: '2026-03-28 13:00', end: '2026-03-31 02:00' })
+  t.strictSame(
+    found.indoor.days.map((one: Answer) => one.temperature.hours_above),
+    [11, 23, 24, 2],
+  )
+  t.match(found.indoor.total, { temperature: { hours_above: 60, below: 20, above: 26 }, humidity: { hours_above: 0 } })
+  const none = { profile: 'none', weather: null, indoor: null, cold_chain: null, greenhouse: null }
+  t.match(await domainOf(made, {}), none)
+})
+
+test('domain: a cold chain of readings, and of hours beyond a month', async t => {
+  const cold = { device: { ...device, profile: 'cold_chain' as const, expected_interval_seconds: 300 } }
+  const count = (3 * dayMs) / 300_000
+  const timesMs = Float64Array.from({ length: count }, (_, at) => nowMs - (count - at) * 300_000)
+  const missing = new Float64Array(count).fill(Number.NaN)
+  const columns = { humidity: missing, pressure: missing, battery_voltage: missing, battery_percentage: missing }
+  const readings = { timesMs, values: { ...columns, temperature: timesMs.map((_, at) => (at % 2 === 0 ? 9 : 5)) } }
+  const { cold_chain: of } = await domainOf({ readings }, { ...cold, days: 2 })
+  t.ok(Math.abs(of.total.temperature.hours_above - of.total.temperature.observed_hours / 2) < 0.1)
+  t.match(of.total, { temperature: { min: 5, max: 9 }, defrosts: { count: null } })
+  t.ok(Math.abs(of.total.temperature.mean - 7) < 1e-9)
+  t.ok(of.total.mean_kinetic_temperature.value > 7)
+  t.equal(of.days.length, 2)
+  const { cold_chain: ofHours } = await domainOf({ temperature: () => 5 }, { ...cold, days: 40 })
+  t.match(ofHours.total, { temperature: { hours_above: 0 }, door_openings: { reason: reasonTexts.longRange } })
+  t.ok(Math.abs(ofHours.total.mean_kinetic_temperature.value - 5) < 1e-9)
 })

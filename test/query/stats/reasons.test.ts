@@ -4,13 +4,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
 import { agreementOf } from '../../../analytics/correlation/agreement.ts'
+import type { Profile } from '../../../analytics/domain/profile.ts'
 import { pairReasons, reasonTexts } from '../../../analytics/reasons.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
 import { answerChanges } from '../../../query/hours/changes-answer.ts'
+import { answerDomain } from '../../../query/hours/domain-answer.ts'
 import { answerForecast } from '../../../query/hours/forecast-answer.ts'
 import { answerNormal } from '../../../query/hours/normal-answer.ts'
 import { autoregressive } from '../../analytics/series.ts'
-import { contextOf, hoursQuery } from '../hours/hours-of.ts'
+import { contextOf, hoursQuery, type MadeHours } from '../hours/hours-of.ts'
 import { ask, every, hourMs, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -30,7 +32,21 @@ const column = (values: Float64Array) => (_: number, place: number) => values[pl
 const nowMs = startMs + 30 * 24 * hourMs
 const newHours = contextOf({ temperature: made => (made < nowMs - 100 * hourMs ? Number.NaN : (one[0] as number)) })
 
+async function domainOf(profile: Profile, made: MadeHours, days = 5): Promise<unknown> {
+  const device = { ...hoursQuery.device, profile, expected_interval_seconds: 60 }
+  return JSON.parse(await answerDomain({ ...hoursQuery, device, further: [], days, nowMs }, contextOf(made)))
+}
+
+const readingsOf = (stepMs: number) =>
+  seriesOf(every(stepMs, nowMs - 4 * 24 * hourMs, (4 * 24 * hourMs) / stepMs), {
+    temperature: timeMs => Math.sin(timeMs),
+  })
+
 const answers = [
+  await domainOf('weather', {}),
+  await domainOf('cold_chain', { temperature: () => 5 }, 40),
+  await domainOf('cold_chain', { readings: readingsOf(900_000) }),
+  await domainOf('cold_chain', { readings: readingsOf(300_000) }),
   JSON.parse(await answerChanges({ ...hoursQuery, days: 100, nowMs }, newHours)),
   JSON.parse(await answerNormal({ ...hoursQuery, nowMs }, newHours)),
   JSON.parse(await answerForecast({ ...hoursQuery, nowMs }, newHours)),

@@ -1,0 +1,115 @@
+/**
+ * Cold chain: the mean kinetic temperature, the time outside of 2 to 8 °C, and how often a door was open and a cooler defrosted.
+ * A value holds up to the next one, at most for the longest interval that is no gap.
+ */
+
+import type { TimeRange } from '../excursions/excursion-days.ts'
+import { holdsUntil } from '../excursions/excursions.ts'
+import { lowerBound } from '../lower-bound.ts'
+import type { Samples } from '../present.ts'
+import { type ReasonText, reasonTexts } from '../reasons.ts'
+import type { GapThresholds } from '../reliability/cadence.ts'
+import { type Defrosts, defrostsAmong } from './defrosts.ts'
+import { type Band, type BandFigure, bandFigure, type HeldValues, type Reasoned } from './figures.ts'
+import { meanKineticTemperature } from './mean-kinetic-temperature.ts'
+import { type Rise, temperatureRises } from './temperature-rises.ts'
+
+/** Of a refrigerator: USP <659>. */
+export const coldChainBand: Band = { unit: '°C', below: 2, above: 8 }
+
+export interface ColdChainFigures {
+  readonly temperature: BandFigure
+  readonly mean_kinetic_temperature: Reasoned & { readonly value: number | null }
+  /** Rises of 1 K or more within 10 minutes that are no defrosts. */
+  readonly door_openings: Reasoned & { readonly count: number | null }
+  readonly defrosts: Reasoned & { readonly count: number | null; readonly period_hours: number | null }
+}
+
+export interface ColdChainInput extends TimeRange {
+  /** In °C, ascending, also of before the range; no value is NaN. */
+  readonly samples: Samples
+  /** Empty while the interval of the device is not known; then a value holds for an hour at most. */
+  readonly gaps: GapThresholds
+  /** Whether the samples are means of hours, which know nothing of doors. */
+  readonly isHourly: boolean
+}
+
+interface Events {
+  readonly doors: readonly Rise[]
+  readonly defrosts: Defrosts
+}
+
+const hourMs = 3_600_000
+const doorIntervalMsMax = 600_000
+
+/** Of the whole range, and of each of `days`. */
+export function coldChainFigures(
+  input: ColdChainInput,
+  days: readonly TimeRange[],
+): { readonly total: ColdChainFigures; readonly days: readonly ColdChainFigures[] } {
+  const untilMs = holdsUntil(input.samples.timesMs, input)
+  const events = eventsOf(input)
+  const figuresOf = (range: TimeRange) => figuresBetween(range, heldBetween(range, input.samples, untilMs), events)
+  return { total: figuresOf(input), days: days.map(figuresOf) }
+}
+
+function figuresBetween(
+  { startMs, endMs }: TimeRange,
+  held: HeldValues,
+  events: Events | ReasonText,
+): ColdChainFigures {
+  const temperature = bandFigure(held, coldChainBand, reasonTexts.noValue)
+  const { reason } = temperature
+  const known = {
+    temperature,
+    mean_kinetic_temperature: { reason, value: reason === null ? meanKineticTemperature(held) : null },
+  }
+  const lack = reason ?? (typeof events === 'string' ? events : null)
+  if (lack !== null || typeof events === 'string') {
+    const none = { reason: lack, count: null }
+    return { ...known, door_openings: none, defrosts: { ...none, period_hours: null } }
+  }
+  const { doors, defrosts } = events
+  const countOf = (rises: readonly Rise[]) => {
+    return rises.reduce((count, { startMs: atMs }) => (atMs >= startMs && atMs < endMs ? count + 1 : count), 0)
+  }
+  return {
+    ...known,
+    door_openings: { reason: null, count: countOf(doors) },
+    defrosts:
+      defrosts.reason === null
+        ? { reason: null, count: countOf(defrosts.rises), period_hours: defrosts.periodMs / hourMs }
+        : { reason: defrosts.reason, count: null, period_hours: null },
+  }
+}
+
+function eventsOf({ samples: { timesMs, values }, startMs, isHourly }: ColdChainInput): Events | ReasonText {
+  if (isHourly) return reasonTexts.longRange
+  const from = lowerBound(timesMs, startMs)
+  const samples = { timesMs: timesMs.subarray(from), values: values.subarray(from) }
+  if (!isFrequent(samples.timesMs)) return reasonTexts.sparseReadings
+  const rises = temperatureRises(samples)
+  const defrosts = defrostsAmong(rises, samples)
+  const known = new Set(defrosts.reason === null ? defrosts.rises : [])
+  return { doors: rises.filter(rise => !known.has(rise)), defrosts }
+}
+
+/** Half of the intervals or more are so short that a door shows. */
+function isFrequent(timesMs: Float64Array): boolean {
+  let short = 0
+  for (let at = 1; at < timesMs.length; at++) {
+    if ((timesMs[at] as number) - (timesMs[at - 1] as number) <= doorIntervalMsMax) short++
+  }
+  return short > 0 && 2 * short >= timesMs.length - 1
+}
+
+function heldBetween({ startMs, endMs }: TimeRange, { timesMs, values }: Samples, untilMs: Float64Array): HeldValues {
+  // The value before the range may hold at its start.
+  const from = Math.max(0, lowerBound(timesMs, startMs) - 1)
+  const to = lowerBound(timesMs, endMs)
+  const hours = timesMs.subarray(from, to).map((timeMs, at) => {
+    const heldMs = Math.min(untilMs[from + at] as number, endMs) - Math.max(timeMs, startMs)
+    return Math.max(0, heldMs) / hourMs
+  })
+  return { values: values.subarray(from, to), hours }
+}

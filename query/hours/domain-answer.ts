@@ -1,0 +1,134 @@
+/** `domain`: figures by what a device is for, in all and by local days. */
+
+import { coldChainFigures } from '../../analytics/domain/cold-chain.ts'
+import { type AirHours, type CellRange, hoursBetween } from '../../analytics/domain/figures.ts'
+import { greenhouseFigures } from '../../analytics/domain/greenhouse.ts'
+import { indoorFigures } from '../../analytics/domain/indoor.ts'
+import { outdoorMetric } from '../../analytics/domain/profile.ts'
+import { weatherFigures } from '../../analytics/domain/weather.ts'
+import { presentOf } from '../../analytics/present.ts'
+import { type LocalDay, localDays } from '../../analytics/time/local-days.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { answerContext } from '../answers/answer-text.ts'
+import { deviceCadence, earlierTimes } from '../answers/device-cadence.ts'
+import type { DomainQuery } from '../task.ts'
+import type { TaskContext } from '../task-context.ts'
+import { type HoursGrid, hourMs, readGaugeHours, startsOf } from './gauge-hours.ts'
+
+const dayMs = 24 * hourMs
+/** Of a longer range the means of hours are read. */
+const readingsDaysMax = 31
+
+interface Range {
+  readonly startMs: number
+  readonly endMs: number
+  /** Of whole hours; they fill it. */
+  readonly days: readonly LocalDay[]
+}
+
+export async function answerDomain(query: DomainQuery, context: TaskContext): Promise<string> {
+  const { device, nowMs } = query
+  const { local } = context
+  const range = rangeOf(query, local)
+  const none = { weather: null, indoor: null, cold_chain: null, greenhouse: null }
+  const part = await partOf(query, range, context)
+  return JSON.stringify({
+    device: device.name,
+    ...answerContext(local, nowMs),
+    profile: device.profile,
+    start: local.text(range.startMs * 1000),
+    end: local.text(range.endMs * 1000),
+    ...none,
+    ...(device.profile === 'none' ? {} : { [device.profile]: part }),
+  })
+}
+
+/** Whole UTC hours up to the running one. Without a start it begins with a local day. */
+function rangeOf({ startMs: asked, days: count, nowMs }: DomainQuery, local: LocalTime): Range {
+  const endMs = Math.floor(nowMs / hourMs) * hourMs
+  const first = localDays(local, endMs - 1, Math.ceil(count))[0]?.startMs ?? endMs
+  const startMs = Math.min(endMs, asked === undefined ? hourOf(first) : Math.floor(asked / hourMs) * hourMs)
+  const inRange = (timeMs: number) => Math.min(Math.max(hourOf(timeMs), startMs), endMs)
+  const days = localDays(local, endMs - 1, Math.ceil((endMs - startMs) / dayMs) + 2)
+    .map(({ date, ...day }) => ({ date, startMs: inRange(day.startMs), endMs: inRange(day.endMs) }))
+    .filter(day => day.startMs < day.endMs)
+  return { startMs, endMs, days }
+}
+
+/** An hour is of the day that has its middle: in some zones days begin at half past. */
+function hourOf(dayStartMs: number): number {
+  return Math.ceil(dayStartMs / hourMs - 0.5) * hourMs
+}
+
+type DayFigures = (range: CellRange, days: readonly CellRange[]) => object
+
+async function partOf(query: DomainQuery, range: Range, context: TaskContext): Promise<object | undefined> {
+  const { profile, altitude_m } = query.device
+  if (profile === 'none') return undefined
+  if (profile === 'cold_chain') return coldChainPart(query, range, context)
+  const grid = gridOf(range)
+  const hours = await airHours(query, grid, context)
+  const figuresOf: DayFigures =
+    profile === 'weather'
+      ? (cells, days) => weatherFigures(hoursBetween(hours, cells), days, altitude_m)
+      : profile === 'indoor'
+        ? cells => indoorFigures(hoursBetween(hours, cells))
+        : cells => greenhouseFigures(hoursBetween(hours, cells))
+  const days = range.days.map(day => cellsOf(day, grid))
+  return {
+    total: figuresOf({ from: 0, to: grid.hours }, days),
+    days: days.map((cells, day) => {
+      const ofDay = figuresOf(cells, [{ from: 0, to: cells.to - cells.from }])
+      return { date: range.days[day]?.date, ...ofDay }
+    }),
+  }
+}
+
+function gridOf({ startMs, endMs }: Range): HoursGrid {
+  return { startMs, hours: (endMs - startMs) / hourMs }
+}
+
+function cellsOf({ startMs, endMs }: LocalDay, grid: HoursGrid): CellRange {
+  return { from: (startMs - grid.startMs) / hourMs, to: (endMs - grid.startMs) / hourMs }
+}
+
+async function airHours(query: DomainQuery, grid: HoursGrid, context: TaskContext): Promise<AirHours> {
+  const { gauges } = await readGaugeHours(query, grid, context)
+  const { temperature, humidity, pressure, [outdoorMetric]: outdoors } = gauges
+  const missing = new Float64Array(grid.hours).fill(Number.NaN)
+  return {
+    temperature: temperature ?? missing,
+    humidity: humidity ?? missing,
+    pressure: pressure ?? missing,
+    outdoorTemperature: outdoors ?? missing,
+  }
+}
+
+async function coldChainPart(query: DomainQuery, range: Range, context: TaskContext): Promise<object> {
+  const isHourly = range.endMs - range.startMs > readingsDaysMax * dayMs
+  const read = isHourly ? await readHours(query, range, context) : await readReadings(query, range, context)
+  const { total, days } = coldChainFigures(
+    { ...read, startMs: range.startMs, endMs: range.endMs, isHourly },
+    range.days,
+  )
+  return { total, days: days.map((figures, day) => ({ date: range.days[day]?.date, ...figures })) }
+}
+
+async function readHours(query: DomainQuery, range: Range, context: TaskContext) {
+  const grid = gridOf(range)
+  const { temperature } = await airHours(query, grid, context)
+  return { samples: presentOf(startsOf(grid), temperature), gaps: [] }
+}
+
+/** With those of the hour before, of which one may hold at the start. */
+async function readReadings({ device }: DomainQuery, { startMs, endMs }: Range, context: TaskContext) {
+  const { source, signal, rowsMax } = context
+  const afterUs = (startMs - hourMs) * 1000 - 1
+  const throughUs = endMs * 1000 - 1
+  const [series, earlierMs] = await Promise.all([
+    source.series({ symbol: device.symbol, afterUs, throughUs, rowsMax }, signal),
+    earlierTimes(device, afterUs, context),
+  ])
+  const { stretches: gaps } = deviceCadence(device, earlierMs, series.timesMs)
+  return { samples: presentOf(series.timesMs, series.values.temperature), gaps }
+}
