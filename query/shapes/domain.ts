@@ -62,7 +62,7 @@ const coldChain = {
 
 const greenhouse = { vapour_pressure_deficit: BandFigure, leaf_dew: HoursFigure }
 
-function partOf(figures: z.ZodRawShape, id: string) {
+function partOf<Figures extends z.ZodRawShape>(figures: Figures, id: string) {
   const day = z.strictObject({ date: z.iso.date(), ...figures }).meta({ id: `${id}Day` })
   return z
     .strictObject({ total: z.strictObject(figures), days: z.array(day) })
@@ -81,3 +81,4 @@ export const DomainFigures = z.strictObject({
   cold_chain: partOf(coldChain, 'ColdChainFigures'),
   greenhouse: partOf(greenhouse, 'GreenhouseFigures'),
 })
+export type DomainFigures = z.infer<typeof DomainFigures>

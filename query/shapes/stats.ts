@@ -1,6 +1,7 @@
 /** What `stats_data/<device>` answers. */
 
 import { z } from 'zod'
+import { profiles } from '../../analytics/domain/profile.ts'
 import { metrics } from '../../store/tables.ts'
 import { quantities } from '../answers/units.ts'
 import { mapColumns } from '../map-columns.ts'
@@ -64,6 +65,7 @@ export const Stats = z.strictObject({
   grid_seconds: z.number().positive().nullable(),
   n_samples: Count,
   units: withFurther(namedUnits, z.string().nullable()),
+  profile: z.enum(profiles).optional().meta({ description: 'What the device is for, where that is said.' }),
   findings: Findings,
   freshness: Freshness,
   reliability: Reliability,

@@ -121,7 +121,7 @@ function alignedOf({ series, further }: StatsInput, ...kinds: readonly MetricKin
 
 type StatsHead = Pick<
   Stats,
-  'device' | 'time_zone' | 'generated_at' | 'window' | 'grid_seconds' | 'n_samples' | 'units'
+  'device' | 'time_zone' | 'generated_at' | 'window' | 'grid_seconds' | 'n_samples' | 'units' | 'profile'
 >
 type StatsTail = Omit<Stats, keyof StatsHead | 'findings' | 'freshness' | 'reliability'>
 
@@ -134,6 +134,7 @@ function headOf({ device, further, nowMs, local }: StatsInput, window: StatsWind
     grid_seconds: lastMs === null ? null : fine.frame.stepMs / 1000,
     n_samples: timesMs.length,
     units: { ...unitsOfAll, ...Object.fromEntries(further.map(({ metric }) => [metric.name, metric.unit])) },
+    ...(device.profile === 'none' ? {} : { profile: device.profile }),
   }
 }
 

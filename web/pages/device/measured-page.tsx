@@ -17,6 +17,7 @@ import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import type { Detail, Latest } from './answers.ts'
 import { Completeness } from './completeness.tsx'
+import { DomainSection } from './domain-section.tsx'
 import { KindsSection } from './kinds-section.tsx'
 import { LiveReadings } from './live-readings.tsx'
 import type { Measured } from './measured.ts'
@@ -106,6 +107,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
       {pastValue === undefined ? null : <PastDays past={pastValue} metrics={toRead} quantities={ofPast} />}
       {statsValue === undefined ? null : (
         <>
+          <DomainSection of={of} stats={statsValue} quantities={ofStats} />
           <Completeness stats={statsValue} />
           <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={ofStats} />
           <SeasonalitySection stats={statsValue} metrics={toRead} quantities={ofStats} />

@@ -34,6 +34,12 @@ const sentenceOfReason: Record<string, string> = {
   'the tests do not agree': 'There is no clear trend: the tests disagree.',
   [reasonTexts.nearlyConstant]:
     'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
+  'no hour has all of the values needed': 'There is no hour with all of the values that it needs.',
+  'the altitude is not known': 'It needs the altitude of the device.',
+  'no day has values in 18 of its hours': 'It needs a day with values in 18 hours.',
+  'more than 31 days': 'It is known of at most 31 days.',
+  'readings more than 10 minutes apart': 'It needs readings at least every 10 minutes.',
+  'no period stands out': 'No period stands out.',
 }
 
 /** A reason that is not known here is said as it came. */

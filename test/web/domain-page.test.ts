@@ -1,0 +1,122 @@
+/** Figures by what a device is for: their sentences, and their section of the page in a browser. */
+
+import t from 'tap'
+import { coldChainFigures } from '../../analytics/domain/cold-chain.ts'
+import { bandFigure } from '../../analytics/domain/figures.ts'
+import { reasonTexts } from '../../analytics/reasons.ts'
+import type { DomainFigures } from '../../query/shapes/domain.ts'
+import { freePort } from '../../store/process/free-port.ts'
+import { buildWeb } from '../../web/build.ts'
+import { domainSentences } from '../../web/pages/device/domain-sentences.ts'
+import { builtInQuantities } from '../../web/text/quantities.ts'
+import { becomes } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone, region, textOf, unfold } from '../support/browser-page.ts'
+import { startService } from '../support/service.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+const none: DomainFigures = {
+  device: 'one',
+  time_zone: 'UTC',
+  generated_at: '2026-03-10 12:00',
+  profile: 'none',
+  start: '2026-03-09 12:00',
+  end: '2026-03-10 12:00',
+  weather: null,
+  indoor: null,
+  cold_chain: null,
+  greenhouse: null,
+}
+
+function told(parts: Partial<DomainFigures>): string[] {
+  return domainSentences({ ...none, ...parts }, builtInQuantities).map(([name, sentence]) =>
+    `${name}: ${sentence}`.replaceAll('\u202f', ' '),
+  )
+}
+
+t.test('each figure has a sentence, or says why there is none', async t => {
+  const spread = { reason: null, unit: 'hPa', observed_hours: 24, mean: 1012.48, min: 1001, max: 1025 }
+  const hours = { reason: null, observed_hours: 24, hours: 3 }
+  const degree_days = { reason: null, days: 1, heating_15_5: 51.1, heating_20_15: 78, cooling_22: 0 }
+  const weather = { sea_level_pressure: spread, frost: hours, dew: { ...hours, hours: 0 }, degree_days }
+  t.strictSame(told({ weather: { total: weather, days: [] } }), [
+    'Pressure at sea level: It was 1012.5 hPa on average, 1001.0 hPa to 1025.0 hPa.',
+    'Frost: It was below 0.0 °C in 3 of 24 hours.',
+    'Dew: The air was almost at its dew point in none of 24 hours.',
+    'Degree days: In 1 day: heating 51 K·d below 15.5 °C and 78 K·d by VDI 3807, cooling 0 K·d above 22.0 °C.',
+  ])
+  const values = Float64Array.of(19, 21, 27, 21)
+  const temperature = bandFigure({ values }, { unit: '°C', below: 20, above: 26 })
+  const humidity = bandFigure({ values: new Float64Array(0) }, { unit: '%', below: 25, above: 60 })
+  const mould = { reason: reasonTexts.noHours, observed_hours: 0, hours: null, measured_outdoor_hours: 0 }
+  t.strictSame(told({ indoor: { total: { temperature, humidity, mould }, days: [] } }), [
+    'Temperature: It was below 20.0 °C in 1 and above 26.0 °C in 1 of 4 hours.',
+    'Humidity: There is no hour with all of the values that it needs.',
+    'Mould: There is no hour with all of the values that it needs.',
+  ])
+  const samples = { timesMs: Float64Array.of(0, hourMs / 2), values: Float64Array.of(9, 5) }
+  const range = { startMs: 0, endMs: hourMs, isHourly: false }
+  const { total } = coldChainFigures({ samples, gaps: [], ...range }, [])
+  t.strictSame(told({ cold_chain: { total, days: [] } }), [
+    'Temperature: It was below 2.0 °C in none and above 8.0 °C in 30 minutes of 1 hour.',
+    'Mean kinetic temperature: It was 7.2 °C.',
+    'Doors: It needs readings at least every 10 minutes.',
+    'Defrosts: It needs readings at least every 10 minutes.',
+  ])
+  const defrosted = {
+    ...total,
+    door_openings: { reason: null, count: 1 },
+    defrosts: { reason: null, count: 21, period_hours: 8.001 },
+  }
+  t.strictSame(told({ cold_chain: { total: defrosted, days: [] } }).slice(2), [
+    'Doors: The temperature rose 1 time as it does when a door is open.',
+    'Defrosts: There were 21 defrosts, one every 8 hours.',
+  ])
+  const vapour_pressure_deficit = { ...temperature, unit: 'kPa', below: 0.4, above: 1.6, mean: 0.587 }
+  t.strictSame(told({ greenhouse: { total: { vapour_pressure_deficit, leaf_dew: hours }, days: [] } }), [
+    'Vapour-pressure deficit: It was 0.59 kPa on average. It was below 0.40 kPa in 1 and above 1.60 kPa in 1 of 4 hours.',
+    'Dew on leaves: Leaves were at their dew point in 3 of 24 hours.',
+  ])
+  t.strictSame(told({}), [])
+})
+
+t.test('the section of a device with a profile is read when it is opened', async t => {
+  await buildWeb()
+  const service = await startService(t, { environment: { PORT: String(await freePort()) } })
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const { url } = service
+  const settings = { expected_interval_seconds: 600 }
+  await service.addDevice('yard', { ...settings, profile: 'weather', altitude_m: 540 })
+  await service.addDevice('plain', settings)
+  const endMs = Math.floor(Date.now() / hourMs) * hourMs
+  const rows = Array.from({ length: 3 * 144 }, (_, place) => {
+    const time = new Date(endMs - (place + 1) * 10 * minuteMs).toISOString()
+    return ['yard', 'plain'].map(device => `${time},${device},${place % 12 < 6 ? -2 : 4},80,950`).join('\n')
+  })
+  await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
+  await waitFor('the readings can be queried', async () => {
+    const answer = (await (await fetch(`${url}/api/domain/yard?days=5`)).json()) as DomainFigures
+    return answer.weather?.total.frost.observed_hours === 72
+  })
+  for (const [name, options] of Object.entries({ desk, phone })) {
+    await inBrowser(t, browser, options, async page => {
+      const asked: string[] = []
+      page.on('request', request => asked.push(new URL(request.url()).pathname))
+      await page.goto(`${url}/device/yard`)
+      const section = region(page, 'Weather')
+      await section.waitFor()
+      t.notOk(asked.includes('/api/domain/yard'), 'nothing is read for what is folded')
+      await unfold(section)
+      await becomes(t, () => textOf(section), /It was below 0\.0 °C in 36 of 72 hours\./, `frost, ${name}`)
+      await becomes(t, () => textOf(section), /In 2 days: heating \d+ K·d|In 3 days: heating \d+ K·d/, 'degree days')
+      await inspect(t, page, `figures by profile, ${name}`)
+      await page.goto(`${url}/device/plain`)
+      await region(page, 'Completeness').waitFor()
+      t.equal(await region(page, 'Weather').count(), 0, 'a device without a profile has no such section')
+    })
+  }
+})

@@ -1,0 +1,71 @@
+/** Figures by what the device is for, which are read when the section is opened. */
+
+import type { DomainFigures } from '../../../query/shapes/domain.ts'
+import type { Stats } from '../../../query/shapes/stats.ts'
+import { addressOf } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Folded } from '../../parts/folded.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import type { Quantities } from '../../text/quantities.ts'
+import { createTimes } from '../../text/times.ts'
+import { domainSentences } from './domain-sentences.ts'
+import type { Measured } from './measured.ts'
+
+const headings = {
+  none: undefined,
+  weather: ['Weather', 'Pressure at sea level, frost, dew and degree days'],
+  indoor: ['Indoor air', 'Hours outside of comfort, and with a risk of mould'],
+  cold_chain: ['Cold chain', 'Hours outside of the limits, mean kinetic temperature, doors and defrosts'],
+  greenhouse: ['Greenhouse', 'Vapour-pressure deficit, and dew on leaves'],
+} as const
+
+const everyMs = 600_000
+
+export interface DomainSectionProps {
+  readonly of: Measured
+  readonly stats: Stats
+  readonly quantities: Quantities
+}
+
+export function DomainSection({ of, stats, quantities }: DomainSectionProps) {
+  const heading = headings[stats.profile ?? 'none']
+  if (heading === undefined) return null
+  const [title, told] = heading
+  return (
+    <Folded id="domain" title={title} told={`${told} of the last 30 days.`}>
+      {() => <Figures of={of} timeZone={stats.time_zone} quantities={quantities} />}
+    </Folded>
+  )
+}
+
+interface FiguresProps {
+  readonly of: Measured
+  readonly timeZone: string
+  readonly quantities: Quantities
+}
+
+function Figures({ of, timeZone, quantities }: FiguresProps) {
+  const state = useResource<DomainFigures>(addressOf(`/api/${of.pathOf('domain')}`), { everyMs })
+  const figures = lastValue(state)
+  return (
+    <>
+      <FailureBanner state={state} timeText={createTimes(timeZone).time} />
+      {state.kind === 'loading' ? <Skeleton name="The figures are loading" rows={4} /> : null}
+      {figures === undefined ? null : (
+        <dl class="figures">
+          {domainSentences(figures, quantities).map(([name, sentence]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{sentence}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <p>
+        <a href={addressOf('/docs/statistics#figures-by-profile')}>How they are computed</a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+/** Figures by what a device is for, as sentences. */
+
+import type { DomainFigures } from '../../../query/shapes/domain.ts'
+import { countOf, countText, decimalText } from '../../text/numbers.ts'
+import { inOneUnit } from '../../text/phrases.ts'
+import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
+import { reasonSentence } from './seasonality-sentences.ts'
+
+/** A figure: what it is of, and what it says. */
+export type Told = readonly [name: string, sentence: string]
+
+type Totals<Part extends 'weather' | 'indoor' | 'cold_chain' | 'greenhouse'> = NonNullable<DomainFigures[Part]>['total']
+type Band = Totals<'indoor'>['temperature']
+
+/** None of a device without a profile. */
+export function domainSentences({ weather, indoor, cold_chain, greenhouse }: DomainFigures, of: Quantities): Told[] {
+  if (weather !== null) return weatherTold(weather.total, of)
+  if (indoor !== null) return indoorTold(indoor.total, of)
+  if (cold_chain !== null) return coldChainTold(cold_chain.total, of)
+  return greenhouse === null ? [] : greenhouseTold(greenhouse.total)
+}
+
+function weatherTold({ sea_level_pressure: sea, frost, dew, degree_days }: Totals<'weather'>, of: Quantities): Told[] {
+  const [pressure, temperature] = [of.of('pressure'), of.of('temperature')]
+  const spread = () => {
+    const [mean, min, max] = [sea.mean ?? 0, sea.min ?? 0, sea.max ?? 0].map(value => measure(value, pressure))
+    return `It was ${mean} on average, ${min} to ${max}.`
+  }
+  const kelvinDays = () => {
+    const { days, heating_15_5, heating_20_15, cooling_22 } = degree_days
+    const amount = (value: number | null) => `${decimalText(value ?? 0, 0)}\u202fK·d`
+    const at = (value: number) => measure(value, temperature)
+    const heating = `heating ${amount(heating_15_5)} below ${at(15.5)} and ${amount(heating_20_15)} by VDI 3807`
+    return `In ${countOf(days, 'day')}: ${heating}, cooling ${amount(cooling_22)} above ${at(22)}.`
+  }
+  return [
+    ['Pressure at sea level', sentenceOf(sea, spread)],
+    ['Frost', sentenceOf(frost, () => hoursSentence(frost, `It was below ${measure(0, temperature)}`))],
+    ['Dew', sentenceOf(dew, () => hoursSentence(dew, 'The air was almost at its dew point'))],
+    ['Degree days', sentenceOf(degree_days, kelvinDays)],
+  ]
+}
+
+function indoorTold({ temperature, humidity, mould }: Totals<'indoor'>, of: Quantities): Told[] {
+  const atWall = 'The coldest corner of an outer wall had a humidity of 80\u202f% or more'
+  return [
+    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, of.of('temperature')))],
+    ['Humidity', sentenceOf(humidity, () => bandSentence(humidity, of.of('humidity')))],
+    ['Mould', sentenceOf(mould, () => hoursSentence(mould, atWall))],
+  ]
+}
+
+function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
+  const { temperature, mean_kinetic_temperature: kinetic, door_openings: doors, defrosts } = figures
+  const shown = of.of('temperature')
+  const period = () => {
+    const every = inOneUnit(3600 * (defrosts.period_hours ?? 0), true)
+    return `There ${defrosts.count === 1 ? 'was' : 'were'} ${countOf(defrosts.count ?? 0, 'defrost')}, one every ${every}.`
+  }
+  return [
+    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, shown))],
+    ['Mean kinetic temperature', sentenceOf(kinetic, () => `It was ${measure(kinetic.value ?? 0, shown)}.`)],
+    [
+      'Doors',
+      sentenceOf(
+        doors,
+        () => `The temperature rose ${countOf(doors.count ?? 0, 'time')} as it does when a door is open.`,
+      ),
+    ],
+    ['Defrosts', sentenceOf(defrosts, period)],
+  ]
+}
+
+function greenhouseTold({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): Told[] {
+  const kPa = { ...plain, unit: 'kPa', decimals: 2 }
+  const ofDeficit = () => `It was ${measure(deficit.mean ?? 0, kPa)} on average. ${bandSentence(deficit, kPa)}`
+  return [
+    ['Vapour-pressure deficit', sentenceOf(deficit, ofDeficit)],
+    ['Dew on leaves', sentenceOf(leaf_dew, () => hoursSentence(leaf_dew, 'Leaves were at their dew point'))],
+  ]
+}
+
+const plain: Quantity = { name: '', kind: 'gauge', isNumbered: false, unit: '', decimals: 0, factor: 1, offset: 0 }
+
+function sentenceOf({ reason }: { readonly reason: string | null }, told: () => string): string {
+  return reason === null ? told() : reasonSentence(reason)
+}
+
+/** `It was below 0 °C in 24 of 274 hours.` */
+function hoursSentence(figure: { hours: number | null; observed_hours: number }, what: string): string {
+  const { hours, observed_hours } = figure
+  return `${what} in ${partText(hours ?? 0)} of ${countOf(Math.round(observed_hours), 'hour')}.`
+}
+
+function bandSentence({ below, above, hours_below, hours_above, observed_hours }: Band, quantity: Quantity): string {
+  const under = `below ${measure(below, quantity)} in ${partText(hours_below ?? 0)}`
+  const over = `above ${measure(above, quantity)} in ${partText(hours_above ?? 0)}`
+  return `It was ${under} and ${over} of ${countOf(Math.round(observed_hours), 'hour')}.`
+}
+
+/** Of hours: `none`, `24`, and less than one of which is something. */
+function partText(hours: number): string {
+  return hours === 0 ? 'none' : hours < 0.95 ? inOneUnit(3600 * hours) : countText(Math.round(hours))
+}
