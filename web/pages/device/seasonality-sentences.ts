@@ -39,7 +39,7 @@ const sentenceOfReason: Record<string, string> = {
   'no day has values in 18 of its hours': 'It needs a day with values in 18 hours.',
   'more than 31 days': 'It is known of at most 31 days.',
   'readings more than 10 minutes apart': 'It needs readings at least every 10 minutes.',
-  'no period stands out': 'No period stands out.',
+  'no period stands out': 'Nothing comes back at the same time.',
 }
 
 /** A reason that is not known here is said as it came. */
