@@ -2,6 +2,7 @@
 
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
+import type { AnomaliesPage } from './answers/anomalies-answer.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import { type AskedWindow, asOfMs, newestUsOf } from './asked-window.ts'
 import { type Answer, answerOf } from './cache/body.ts'
@@ -13,7 +14,7 @@ import { allFromReadings } from './questdb/hourly-sql.ts'
 import type { RunQuery } from './run-query.ts'
 import type { NeededShards } from './shards/answering-shards.ts'
 import { type DevicePlan, type ReadsPlan, stationShard } from './shards/device-reads.ts'
-import type { AnalysisQueries, ComparedFurther, HoursQuery, InPlaces, LightQueries } from './task.ts'
+import type { AnalysisQueries, ComparedFurther, HoursQuery, InPlaces, LightQueries, RangeQuery } from './task.ts'
 import type { UsRange } from './task-context.ts'
 
 type Served = Answer | Promise<Answer>
@@ -40,6 +41,8 @@ export interface Analyses {
   domain(device: AnalysedDevice, how: WindowHow, client: AbortSignal): Served
   /** When a gauge was beyond thresholds, in a range or in the last 7 days. */
   excursions(device: AnalysedDevice, how: ExcursionsHow, client: AbortSignal): Served
+  /** What was unusual, in a window, page by page. */
+  anomalies(device: AnalysedDevice, how: AnomaliesHow, client: AbortSignal): Served
   /** The newest point of each parameter of a station, of those of the month up to the newest of all. */
   stationLatest(station: AnalysedDevice, how: FurtherHow, client: AbortSignal): Served
   /** In which units the points of a range are. Read anew each time, so that it is true of what is read of the range next. */
@@ -51,13 +54,15 @@ interface FurtherHow {
   readonly further: readonly FurtherMetric[]
 }
 
+type AnomaliesHow = WindowHow & AnomaliesPage
+
 interface ExcursionsHow extends FurtherHow {
+  /** Undefined: the last 7 days. */
+  readonly range: MsRange | undefined
   readonly metric: string
   readonly above: number | null
   readonly below: number | null
   readonly forSeconds: number
-  /** Undefined: the last 7 days. */
-  readonly range: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
 /** As of a moment. */
@@ -179,17 +184,7 @@ export function createAnalyses(options: AnalysesOptions): Analyses {
       return analyse({ name: 'past', devices: [device], how, build, client })
     },
     ...hourAnalyses(options, analyse, planOf),
-    excursions(one, how, client) {
-      const device = analysedDevice(one)
-      const { range, ...asked } = how
-      const build = (nowMs: number, signal: AbortSignal) => {
-        const { needed, places } = planOf(device)
-        const endMs = Math.min(range?.endMs ?? nowMs, nowMs)
-        const startMs = Math.min(range?.startMs ?? endMs - excursionsMs, endMs)
-        return runAnalysis('excursions', { device, ...asked, startMs, endMs, nowMs, places }, needed, signal)
-      }
-      return analyse({ name: 'excursions', devices: [device], how, build, client })
-    },
+    ...rangeAnalyses(options, analyse, planOf),
     stationLatest(one, how, client) {
       const device = analysedDevice(one)
       const build = (nowMs: number, signal: AbortSignal) => {
@@ -257,6 +252,51 @@ function hourAnalyses(
   }
 }
 
+/** Of all readings of a range. */
+function rangeAnalyses(
+  { runAnalysis }: AnalysesOptions,
+  analyse: Analyse,
+  planOf: PlanOf,
+): Pick<Analyses, 'excursions' | 'anomalies'> {
+  function inRange<How extends FurtherHow>(
+    name: keyof Analyses,
+    rangeAt: (how: How, nowMs: number) => MsRange,
+    run: AskRange<How>,
+  ) {
+    return (one: AnalysedDevice, how: How, client: AbortSignal) => {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        return run({ device, ...how, ...rangeAt(how, nowMs), nowMs, places }, needed, signal)
+      }
+      return analyse({ name, devices: [device], how, build, client })
+    }
+  }
+  return {
+    excursions: inRange<ExcursionsHow>('excursions', excursionsRange, (...asked) =>
+      runAnalysis('excursions', ...asked),
+    ),
+    anomalies: inRange<AnomaliesHow>('anomalies', rangeOf, (...asked) => runAnalysis('anomalies', ...asked)),
+  }
+}
+
+type MsRange = Pick<RangeQuery, 'startMs' | 'endMs'>
+
+function excursionsRange({ range }: ExcursionsHow, nowMs: number): MsRange {
+  const endMs = asOfMs(range?.endMs, nowMs)
+  return { startMs: Math.min(range?.startMs ?? endMs - excursionsMs, endMs), endMs }
+}
+
+function rangeOf({ days, ...asked }: AskedWindow, nowMs: number): MsRange {
+  const endMs = asOfMs(asked.endMs, nowMs)
+  return { startMs: Math.min(asked.startMs ?? endMs - days * 24 * hourMs, endMs), endMs }
+}
+
+type AskRange<How> = (
+  query: RangeQuery & Omit<How, 'startMs' | 'endMs'> & InPlaces,
+  needed: NeededShards,
+  signal: AbortSignal,
+) => Promise<Built>
 type AskHours<How> = (query: HoursQuery & How & InPlaces, needed: NeededShards, signal: AbortSignal) => Promise<Built>
 
 /** Points are kept for ever. */

@@ -2,6 +2,7 @@
 
 import { workerData } from 'piscina'
 import { lowerThreadPriority } from '../store/thread-priority.ts'
+import { answerAnomalies } from './answers/anomalies-task.ts'
 import { answerDaily } from './answers/daily-task.ts'
 import { answerExcursions } from './answers/excursions-task.ts'
 import { answerInsights } from './answers/insights-task.ts'
@@ -32,6 +33,7 @@ export function stats(task: Task<AnalysisQueries['stats']>): Promise<TaskResult>
 }
 
 export const daily = textTask(answerDaily)
+export const anomalies = textTask(answerAnomalies)
 export const excursions = textTask(answerExcursions)
 export const changes = textTask(answerChanges)
 export const forecast = textTask(answerForecast)

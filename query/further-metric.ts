@@ -1,6 +1,6 @@
 /** A metric of a device beside those that its answers always have: what the registry says of it, and where its values are. */
 
-import type { MetricSettings } from '../analytics/quality/quality-limits.ts'
+import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { MetricDescription } from './shapes/kinds.ts'
 
@@ -25,6 +25,11 @@ export interface PairedSpeed extends ValuesPlace {
   readonly name: string
   /** In the speed's unit; null while it has none that is known. */
   readonly calmBelow: number | null
+}
+
+/** From where on a value of a gauge is suspect. */
+export function furtherLimits({ name, quality }: Pick<FurtherMetric, 'name' | 'quality'>): QualityLimits {
+  return qualityLimits(name, null, quality ?? {})
 }
 
 /** What an answer says of each. */

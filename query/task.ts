@@ -5,6 +5,7 @@ import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { Place } from '../placement/placement.ts'
 import type { QuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { AnalysedDevice } from './analysed-device.ts'
+import type { AnomaliesPage } from './answers/anomalies-answer.ts'
 import type { ComparePreset } from './answers/compare-answer.ts'
 import type { AskedWindow } from './asked-window.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
@@ -141,19 +142,25 @@ export interface DomainQuery extends HoursQuery, AskedWindow {
   readonly further: readonly FurtherMetric[]
 }
 
-export interface ExcursionsQuery {
+/** Of all readings of a range. */
+export interface RangeQuery {
   readonly device: AnalysedDevice
-  readonly metric: string
-  /** The metric, unless it is a column of the readings. */
   readonly further: readonly FurtherMetric[]
-  readonly above: number | null
-  readonly below: number | null
-  readonly forSeconds: number
   readonly startMs: number
   /** Not included; not later than now. */
   readonly endMs: number
   readonly nowMs: number
 }
+
+/** `further`: the metric, unless it is a column of the readings. */
+export interface ExcursionsQuery extends RangeQuery {
+  readonly metric: string
+  readonly above: number | null
+  readonly below: number | null
+  readonly forSeconds: number
+}
+
+export interface AnomaliesQuery extends RangeQuery, AnomaliesPage {}
 
 export interface StationLatestQuery {
   readonly device: AnalysedDevice
@@ -256,6 +263,7 @@ export interface AnalysisQueries {
   readonly forecast: HoursQuery & InPlaces
   readonly domain: DomainQuery & InPlaces
   readonly excursions: ExcursionsQuery & InPlaces
+  readonly anomalies: AnomaliesQuery & InPlaces
   readonly insights: InsightsQuery
 }
 

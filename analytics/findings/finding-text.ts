@@ -1,5 +1,5 @@
 /**
- * A finding as a sentence. The service writes it in stored units and in its zone, a page in those of its reader: what they
+ * A finding, or an anomaly, as a sentence. The service writes it in stored units and in its zone, a page in those of its reader: what they
  * differ in is handed in.
  */
 
@@ -43,12 +43,13 @@ export function findingText(finding: FindingData, words: FindingWords): string {
     case 'silent':
       return `No reading since ${since}`
     case 'silent_metric':
-      return `${name} is missing from the readings since ${since}`
+      return absenceText(finding, name, words)
     case 'outage':
       return outageText(finding, words)
     case 'outage_pattern':
       return patternText(finding)
     case 'stuck':
+    case 'flat_line':
       return stuckText(finding, name, words)
     case 'out_of_range':
       return rangeText(finding, name, words)
@@ -66,6 +67,10 @@ export function findingText(finding: FindingData, words: FindingWords): string {
       return spikesText(finding, words)
     case 'excursion':
       return excursionText(finding, name, words)
+    case 'spike':
+      return `${name} had a spike at ${since}${valueText(finding, words)}${expectedText(finding, words)}`
+    case 'jump':
+      return `${name} jumped at ${since}${valueText(finding, words)}${expectedText(finding, words)}`
     default:
       return `${name}: ${finding.code} since ${since}`
   }
@@ -88,6 +93,12 @@ function patternText({ pattern, count }: FindingData): string {
 /** From the evening on, and over by the morning. */
 function isNight(from: string, to: string): boolean {
   return (from >= '20:00' || from < '06:00') && to <= '10:00'
+}
+
+function absenceText({ sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
+  return untilMs === null
+    ? `${name} is missing from the readings since ${words.moment(sinceMs)}`
+    : `${name} was missing from the readings ${lastingText(sinceMs, untilMs, words)}`
 }
 
 function stuckText(finding: FindingData, name: string, words: FindingWords): string {

@@ -1,7 +1,7 @@
 /** Findings of the levels of days: a gauge that has shown another level since some day. */
 
-import { changePoints } from '../changes/change-points.ts'
-import { dailyLevels } from '../changes/daily-levels.ts'
+import { type ChangePoint, changePoints } from '../changes/change-points.ts'
+import { type DailyLevels, dailyLevels } from '../changes/daily-levels.ts'
 import { quantile } from '../summary/quantile.ts'
 import { type Finding, noDetails } from './finding.ts'
 
@@ -30,25 +30,38 @@ export interface LevelInput {
 
 /** Of a gauge whose level is its own, and not the weather's. */
 export function levelFinding(input: LevelInput): Finding | undefined {
-  const { metric, hourly, localHours, startMs, quantum, isControlled } = input
+  const { hourly, localHours, isControlled } = input
   const levels = dailyLevels(hourly, localHours)
   const last = changePoints(levels).at(-1)
-  if (last === undefined || last.statistic < statisticMin) return undefined
-  const lastDay = levels.days.at(-1) as number
-  if (last.day < lastDay - recentDays) return undefined
-  const at = levels.days.indexOf(last.day)
-  const deviation = deviationOf(levels.means.subarray(at - last.daysBefore, at))
-  const shift = Math.abs(last.after - last.before)
+  if (last === undefined || last.day < (levels.days.at(-1) as number) - recentDays) return undefined
+  const level = newLevel(input, levels, last)
+  return level && { ...noDetails, code: 'level_change', severity: isControlled ? 'warning' : 'info', ...level }
+}
+
+type NewLevel = Pick<Finding, 'metric' | 'sinceMs' | 'value' | 'expected'>
+
+/** All of them, oldest first. */
+export function newLevels(input: Omit<LevelInput, 'isControlled'>): NewLevel[] {
+  const levels = dailyLevels(input.hourly, input.localHours)
+  return changePoints(levels).flatMap(point => newLevel(input, levels, point) ?? [])
+}
+
+function newLevel(
+  { metric, hourly, startMs, quantum }: Omit<LevelInput, 'isControlled'>,
+  { days, means }: DailyLevels,
+  { day, statistic, before, after, daysBefore }: ChangePoint,
+): NewLevel | undefined {
+  if (statistic < statisticMin) return undefined
+  const at = days.indexOf(day)
+  const deviation = deviationOf(means.subarray(at - daysBefore, at))
+  const shift = Math.abs(after - before)
   if (shift < shiftDeviationsMin * deviation || shift < shiftQuantaMin * quantum) return undefined
   const offset = (hourly.length * (dayMs / 24)) % dayMs
   return {
-    ...noDetails,
-    code: 'level_change',
-    severity: isControlled ? 'warning' : 'info',
     metric,
-    sinceMs: startMs + offset + last.day * dayMs,
-    value: last.after,
-    expected: [last.before - 2 * deviation, last.before + 2 * deviation],
+    sinceMs: startMs + offset + day * dayMs,
+    value: after,
+    expected: [before - 2 * deviation, before + 2 * deviation],
   }
 }
 

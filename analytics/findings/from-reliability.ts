@@ -72,13 +72,18 @@ export function outageFindings(
   return findings
 }
 
-function outagesOf(gaps: readonly Gap[], { kind, stretches }: Cadence, nowMs: number): Gap[] {
+function outagesOf(gaps: readonly Gap[], cadence: Cadence, nowMs: number): Gap[] {
+  return longGaps(gaps, cadence).filter(({ end_ms }) => end_ms !== null && end_ms >= nowMs - recentMs)
+}
+
+/** Those that are no losses, oldest first. */
+export function longGaps(gaps: readonly Gap[], { kind, stretches }: Cadence): Gap[] {
   const cursor = new StretchCursor(stretches)
   return gaps
     .toSorted((a, b) => a.start_ms - b.start_ms)
-    .filter(({ start_ms, end_ms, duration_seconds }) => {
+    .filter(({ start_ms, duration_seconds }) => {
       const stretch = cursor.at(start_ms)
-      if (stretch === undefined || end_ms === null || end_ms < nowMs - recentMs) return false
+      if (stretch === undefined) return false
       const irregularMs = kind === 'irregular' ? irregularGaps * stretch.gapMs : 0
       return duration_seconds * 1000 >= Math.max(outageIntervals * stretch.expectedMs, hourMs, irregularMs)
     })
@@ -110,13 +115,45 @@ function isBehind(timesMs: Float64Array, { expectedMs }: Cadence, deviceMs: numb
   const lastMs = timesMs.at(-1)
   if (lastMs === undefined) return false
   const behindMs = deviceMs - lastMs
-  if (behindMs <= Math.max(behindTimes * (expectedMs ?? 0), hourMs)) return false
+  if (behindMs <= Math.max(behindTimes * (expectedMs ?? 0), hourMs) || !wasThere(timesMs)) return false
+  // Its own cadence takes longer than all of the above.
+  return behindMs > behindTimes * (cadenceOf(timesMs, null).gapMs ?? 0)
+}
+
+/** In the week up to the last of these times. */
+function wasThere(timesMs: Float64Array): boolean {
+  const lastMs = timesMs.at(-1) as number
   const week = timesMs.subarray(upperBound(timesMs, lastMs - recentMs))
   const hours = hoursWithValue(week)
   const hoursKnown = Math.max(1, (lastMs - (week[0] as number)) / hourMs)
-  if (hours < hoursMin || hours < hoursShareMin * hoursKnown) return false
-  // Its own cadence takes longer than all of the above.
-  return behindMs > behindTimes * (cadenceOf(timesMs, null).gapMs ?? 0)
+  return hours >= hoursMin && hours >= hoursShareMin * hoursKnown
+}
+
+interface Absence {
+  /** Of the last value before it. */
+  readonly startMs: number
+  /** Of the first one after it; null where none has come. */
+  readonly endMs: number | null
+}
+
+/** When a metric was missing from what its device sent at `deviceMs`, ascending: by the rules of `silentMetricFindings`. */
+export function absencesOf({ kind, timesMs }: MetricTimes, cadence: Cadence, deviceMs: Float64Array): Absence[] {
+  const lengthMinMs = Math.max(behindTimes * (cadence.expectedMs ?? 0), hourMs)
+  const absences: Absence[] = []
+  let ownMs: number | undefined
+  if (!findingsOfKind[kind].silentMetric) return absences
+  for (let index = 0; index < timesMs.length; index++) {
+    const startMs = timesMs[index] as number
+    const endMs = timesMs[index + 1] ?? null
+    const untilMs = endMs ?? deviceMs.at(-1) ?? startMs
+    if (untilMs - startMs <= lengthMinMs) continue
+    ownMs ??= behindTimes * (cadenceOf(timesMs, null).gapMs ?? 0)
+    const sent = deviceMs.subarray(upperBound(deviceMs, startMs), lowerBound(deviceMs, untilMs))
+    const isSilent = hoursWithValue(sent) < hoursShareMin * ((untilMs - startMs) / hourMs)
+    if (untilMs - startMs <= ownMs || isSilent || !wasThere(timesMs.subarray(0, index + 1))) continue
+    absences.push({ startMs, endMs })
+  }
+  return absences
 }
 
 function hoursWithValue(timesMs: Float64Array): number {

@@ -36,6 +36,8 @@ export interface Quality {
   /** The same by test, see `quality-marks.ts`; 0 where nothing is wrong and where the value is missing. */
   readonly marks: Uint8Array
   readonly counts: QualityCounts
+  /** What the tests went by. */
+  readonly limits: SensorLimits
 }
 
 const hourMs = 3_600_000
@@ -59,7 +61,11 @@ export function checkQuality(
   const { marks, known } = markedReadings(timesMs, values, limits, gaps)
   const quantum = known.quantum === 0 ? null : known.quantum
   const flat_hours = known.flat === null || known.flatMs === null ? null : known.flatMs / hourMs
-  return { ...byReading(values, marks), counts: { ...countMarks(marks, values.length), quantum, flat_hours } }
+  return {
+    ...byReading(values, marks),
+    limits: known,
+    counts: { ...countMarks(marks, values.length), quantum, flat_hours },
+  }
 }
 
 /** One a reading. */
@@ -191,7 +197,8 @@ function markRates(
   }
 }
 
-function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
+/** In this time a value may change by so much. */
+export function changeMax(rate: QualityLimits['rate'], intervalMs: number): number {
   let previousMs = 0
   let previousChange = rate[0]?.[1] ?? Number.POSITIVE_INFINITY
   for (const [knotMs, change] of rate) {

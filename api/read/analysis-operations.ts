@@ -9,6 +9,7 @@ import { airMetrics } from '../../query/answers/units.ts'
 import type { Answer } from '../../query/cache/body.ts'
 import type { FurtherMetric } from '../../query/further-metric.ts'
 import type { Query } from '../../query/query.ts'
+import { Anomalies } from '../../query/shapes/anomalies.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
 import { DeviceDetail } from '../../query/shapes/detail.ts'
@@ -31,6 +32,7 @@ import {
   StatsParameters,
   usualDays,
 } from './analysis-parameters.ts'
+import { AnomaliesParameters } from './anomaly-parameters.ts'
 import { ExcursionsParameters } from './excursion-parameters.ts'
 import type { ReadAccess } from './read-access.ts'
 import { refuse, sendAnswer } from './read-answers.ts'
@@ -116,7 +118,17 @@ function noMetric(name: string): string {
 
 export type AnalysesQuery = Pick<
   Query,
-  'detail' | 'stats' | 'daily' | 'past' | 'changes' | 'normal' | 'forecast' | 'domain' | 'excursions' | 'coded'
+  | 'detail'
+  | 'stats'
+  | 'daily'
+  | 'past'
+  | 'changes'
+  | 'normal'
+  | 'forecast'
+  | 'domain'
+  | 'excursions'
+  | 'anomalies'
+  | 'coded'
 >
 
 /** The analyses that are about one device, or one station. */
@@ -192,6 +204,7 @@ export function analysesOfOne<About>(
       },
     }),
     excursionsOf(access, query, of),
+    anomaliesOf(access, query, of),
   ]
 }
 
@@ -254,6 +267,26 @@ function excursionsOf<About>(access: ReadAccess, query: AnalysesQuery, of: Analy
       const range = start === undefined || end === undefined ? undefined : { startMs: start / 1000, endMs: end / 1000 }
       const how = { metric, above, below, forSeconds, range, further: further(about, columns, [metric]) }
       return query.excursions(device(about), how, client)
+    },
+  })
+}
+
+function anomaliesOf<About>(access: ReadAccess, query: AnalysesQuery, of: AnalysedOne<About>): ReadOperation {
+  const { device, further, pathOf, nameOf } = of
+  return analysisOf(
+    access,
+    query,
+    of,
+  )({
+    path: pathOf('anomalies'),
+    name: nameOf('anomalies'),
+    summary: 'Suspect readings, outages and changes of level, episode by episode',
+    description: 'Newest first, page by page. The definition is at /docs/statistics.',
+    query: AnomaliesParameters,
+    answer: Anomalies.meta({ id: 'Anomalies' }),
+    ask(about, { limit, after, metrics: names, ...asked }, client) {
+      const how = { ...windowOf(asked, usualDays.anomalies), limit, after, further: further(about, columns, names) }
+      return query.anomalies(device(about), how, client)
     },
   })
 }

@@ -36,7 +36,7 @@ const step = parameter(stepInvalid)
   .meta(published({ type: 'integer', enum: gridStepsSeconds }))
 
 /** Days of a window that nothing is said of. */
-export const usualDays = { stats: 30, daily: 30, changes: 100, domain: 30 }
+export const usualDays = { stats: 30, daily: 30, changes: 100, domain: 30, anomalies: 30 }
 
 /** read-subjects.ts finds the devices. */
 export const CompareParameters = z

@@ -12,6 +12,7 @@ import type { ReliabilityRecord } from '../../analytics/reliability/reliability-
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
@@ -56,8 +57,6 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
   return rankFindings(found).map(finding => toldFinding(finding, words))
 }
 
-/** The weather has no level of its own. */
-const ofWeather: readonly string[] = ['temperature', 'humidity', 'pressure']
 const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
 
 function levelFindings({ window, quality, profile }: FindingsInput): Finding[] {
@@ -70,7 +69,7 @@ function levelFindings({ window, quality, profile }: FindingsInput): Finding[] {
   ]
   const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = quality.counts
   return gauges.flatMap(({ name, hours }) => {
-    if (profile === 'weather' && ofWeather.includes(name)) return []
+    if (!hasOwnLevel(name, profile)) return []
     const quantum = quanta[name]?.quantum ?? 0
     const isControlled = controlled.includes(profile)
     return levelFinding({ metric: name, hourly: hours, localHours, startMs, quantum, isControlled }) ?? []

@@ -2,10 +2,10 @@
 
 import type { CheckedMetric } from '../../analytics/findings/from-quality.ts'
 import { checkQuality, type Quality } from '../../analytics/quality/quality.ts'
-import { type QualityLimits, qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
-import type { FurtherMetric } from '../further-metric.ts'
+import { type FurtherMetric, furtherLimits } from '../further-metric.ts'
 import { byMetric, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
@@ -22,10 +22,10 @@ export function qualityOf(
   device: AnalysedDevice,
   further: readonly FurtherMetric[],
 ): WindowQuality {
-  const settings = new Map(further.map(({ name, quality }) => [name, quality]))
+  const limitsOfFurther = new Map(further.map(metric => [metric.name, furtherLimits(metric)]))
   const limitsOf = (name: string): QualityLimits => {
     const metric = metrics.find(metric => metric === name)
-    return metric === undefined ? qualityLimits(name, null, settings.get(name) ?? {}) : deviceLimits(device, metric)
+    return metric === undefined ? (limitsOfFurther.get(name) as QualityLimits) : deviceLimits(device, metric)
   }
   const { timesMs, cadence } = window
   const checked: CheckedMetric[] = []

@@ -28,6 +28,10 @@ t.test('each finding says what is wrong and since when', async t => {
   const untilMs = sinceMs + 6 * hourMs
   t.equal(says('silent'), 'No reading since 23 Nov 2026, 14:20')
   t.equal(says('silent_metric', { metric: 'co2' }), 'CO₂ is missing from the readings since 23 Nov 2026, 14:20')
+  t.equal(
+    says('silent_metric', { metric: 'co2', untilMs }),
+    'CO₂ was missing from the readings for 6 hours from 23 Nov 2026, 14:20',
+  )
   t.equal(says('outage', { untilMs, count: 1 }), 'No readings for 6 hours from 23 Nov 2026, 14:20')
   t.equal(
     says('outage', { untilMs, count: 3 }),

@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import { PublicDevice } from '../../api/read/device-shape.ts'
 import { Fleet } from '../../live/fleet-shape.ts'
+import { Anomalies } from '../../query/shapes/anomalies.ts'
 import { LevelChanges } from '../../query/shapes/changes.ts'
 import { Comparison } from '../../query/shapes/compare.ts'
 import { DailySummary } from '../../query/shapes/daily.ts'
@@ -32,6 +33,7 @@ export const shapeOfRead = {
   forecast: Forecast,
   domain: DomainFigures,
   excursions: Excursions,
+  anomalies: Anomalies,
 }
 
 /** The answer itself, as it came. */

@@ -20,6 +20,7 @@ const at = (text: string) => Date.parse(`2026-03-${text}:00Z`)
 const world = await startFurtherReadings(t)
 const mast = await world.addDevice('Mast', { expected_interval_seconds: 600 })
 const plain = await world.addDevice('Plain', { expected_interval_seconds: 600 })
+const odd = await world.addDevice('Odd', { expected_interval_seconds: 600 })
 const twin = await world.addDevice('Twin', { expected_interval_seconds: 600 })
 const room = await world.addDevice('Room', { expected_interval_seconds: 600, profile: 'indoor' })
 await world.addMetric({ name: 'outdoor_temperature', title: 'Outdoors', unit: '°C', kind: 'gauge', decimals: 1 })
@@ -57,6 +58,16 @@ await world.send(
     }
     return [timeMs, values] as const
   }),
+)
+/** Two hours without a reading, one wild temperature, and no more CO2 from an evening on. */
+await world.send(
+  odd,
+  times
+    .filter(timeMs => timeMs < at('08T18:00') || timeMs >= at('08T20:00'))
+    .map(timeMs => {
+      const temperature = timeMs === at('09T06:00') ? 30 : 20
+      return [timeMs, { temperature, ...(timeMs < at('09T18:00') && { co2: co2At(timeMs) }) }] as const
+    }),
 )
 const twinDoors = new Map([
   [at('09T10:00'), 1],
@@ -329,6 +340,39 @@ t.test('domain: by the profile of the device', async t => {
   await refuses(t, '/domain/Room?days=367', 400, /^days must be a whole number from 1 to 366$/)
   await refuses(t, '/domain/Room?start=0&end=31708800000', 400, /^a range has at most 366 days$/)
   await refuses(t, '/domain/Nobody', 404, /unknown/)
+})
+
+t.test('anomalies: page by page, of all metrics or of those that are named', async t => {
+  const found = await json(t, '/anomalies/Odd')
+  const range = ['2026-02-08 12:00', '2026-03-10 12:00']
+  t.match([found.start, found.end], range)
+  t.match(
+    found.anomalies.map(({ code, metric, start, end }: Record<string, string>) => [code, metric, start, end]),
+    [
+      ['silent_metric', 'co2', '2026-03-09 17:50', null],
+      ['spike', 'temperature', '2026-03-09 05:50', '2026-03-09 06:10'],
+      ['outage', null, '2026-03-08 17:50', '2026-03-08 20:00'],
+    ],
+  )
+  t.match(found.anomalies[1], {
+    value: 30,
+    expected: [17, 23],
+    reason: /^Temperature had a spike at 9 Mar 2026, 05:50/,
+  })
+  t.match(found, { anomalies_total: 3, next: null, metrics: { co2: { unit: 'ppm' } } })
+  const first = await json(t, '/anomalies/Odd?limit=2')
+  t.equal(first.next, first.anomalies[1].id)
+  const second = await json(t, `/anomalies/Odd?limit=2&after=${first.next}`)
+  t.strictSame([...first.anomalies, ...second.anomalies], found.anomalies)
+  t.equal(second.next, null)
+  const ofDay = await json(t, '/anomalies/Odd?metrics=temperature&start=2026-03-09T00:00:00Z&end=2026-03-10T00:00:00Z')
+  t.match(ofDay, { start: '2026-03-09 00:00', anomalies_total: 1, anomalies: [{ code: 'spike' }] })
+  t.equal(ofDay.metrics, undefined)
+  t.match(await json(t, '/anomalies/Plain'), { anomalies: [] })
+  await refuses(t, '/anomalies/Odd?after=1', 400, /^after must be next of an answer$/)
+  await refuses(t, '/anomalies/Odd?limit=501', 400, /^limit must be a whole number from 1 to 500$/)
+  await refuses(t, '/anomalies/Odd?start=1', 400, /^start and end go together$/)
+  await refuses(t, '/anomalies/Odd?metrics=smell', 400, /^there is no metric smell here$/)
 })
 
 t.test('changes, normal, forecast: of the gauges', async t => {

@@ -1,0 +1,77 @@
+/** What was unusual in the readings of a device: a page of episodes, newest first. */
+
+import { type Anomaly, type AnomalyKey, inOrder } from '../../analytics/findings/anomaly.ts'
+import { findingText } from '../../analytics/findings/finding-text.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { serviceWords } from '../findings/words.ts'
+import { descriptionsOf, type FurtherMetric } from '../further-metric.ts'
+import type { Anomalies, Anomaly as AnomalyShape } from '../shapes/anomalies.ts'
+import { answerContext } from './answer-text.ts'
+
+export interface AnomaliesPage {
+  /** Its anomalies come behind this one; undefined: the first page. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+export interface AnomaliesInput extends AnomaliesPage {
+  readonly device: string
+  readonly startMs: number
+  /** Not included; not later than now. */
+  readonly endMs: number
+  /** In any order; those that do not reach into the range are left out. */
+  readonly found: readonly Anomaly[]
+  readonly further: readonly FurtherMetric[]
+  readonly nowMs: number
+  readonly local: LocalTime
+}
+
+/** The answer as JSON text. */
+export function buildAnomalies(input: AnomaliesInput): string {
+  const { device, startMs, endMs, after, limit, further, nowMs, local } = input
+  const all = input.found.filter(one => one.startMs < endMs && (one.endMs ?? endMs) >= startMs).sort(inOrder)
+  const last = after === undefined ? undefined : keyOf(after)
+  const from = last === undefined ? 0 : all.findIndex(one => inOrder(one, last) > 0)
+  const rest = from < 0 ? [] : all.slice(from, from + limit)
+  const isLast = from < 0 || from + limit >= all.length
+  return JSON.stringify({
+    device,
+    ...answerContext(local, nowMs),
+    start: local.text(startMs * 1000),
+    end: local.text(endMs * 1000),
+    anomalies: anomalyParts(rest, further, local),
+    anomalies_total: all.length,
+    next: isLast ? null : idOf(rest.at(-1) as Anomaly),
+    ...(further.length === 0 ? {} : { metrics: descriptionsOf(further) }),
+  } satisfies Anomalies)
+}
+
+function anomalyParts(some: readonly Anomaly[], further: readonly FurtherMetric[], local: LocalTime): AnomalyShape[] {
+  const words = serviceWords(local, further)
+  return some.map(one => {
+    const { code, metric, startMs, endMs, value, expected, count } = one
+    const about = { code, metric, value, expected, sinceMs: startMs, untilMs: endMs }
+    return {
+      id: idOf(one),
+      code,
+      metric,
+      start: local.text(startMs * 1000),
+      end: endMs === null ? null : local.text(endMs * 1000),
+      value,
+      expected,
+      count,
+      // Of a finding the number would be that of its episodes.
+      reason: findingText({ ...about, count: null, pattern: null, reason: null }, words),
+    }
+  })
+}
+
+function idOf({ startMs, code, metric }: AnomalyKey): string {
+  return [startMs, code, metric ?? ''].join('.')
+}
+
+/** Of a text of the form that ids have; an anomaly of any code may have been the last one. */
+function keyOf(id: string): AnomalyKey {
+  const [startMs, code, metric] = id.split('.')
+  return { startMs: Number(startMs), code: code as AnomalyKey['code'], metric: metric || null }
+}

@@ -1,0 +1,96 @@
+/** All anomalies of a device in what was read of it: of its silence, and of each metric by its kind. */
+
+import type { Anomaly } from '../../analytics/findings/anomaly.ts'
+import { newLevels } from '../../analytics/findings/from-changes.ts'
+import { absencesOf, longGaps, type MetricTimes } from '../../analytics/findings/from-reliability.ts'
+import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
+import { presentOf, type Samples } from '../../analytics/present.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import type { QualityLimits } from '../../analytics/quality/quality-limits.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { findGaps, ongoingGap } from '../../analytics/reliability/gaps.ts'
+import { binMeans, frameOf } from '../../analytics/time/grid.ts'
+import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { metrics as columns } from '../../store/tables.ts'
+import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
+import { hasOwnLevel } from '../findings/own-level.ts'
+import { furtherLimits } from '../further-metric.ts'
+import { hourMs, localHoursOf } from '../hours/gauge-hours.ts'
+import { metricCadence } from '../kinds/metric-cadence.ts'
+import type { FurtherSamples } from '../kinds/metric-samples.ts'
+import type { Series } from '../series.ts'
+
+interface AnomaliesRead {
+  readonly device: AnalysedDevice
+  readonly series: Series
+  /** Of the metrics beside the five. */
+  readonly samples: readonly FurtherSamples[]
+  readonly cadence: Cadence
+  /** The reading before the series; undefined when it begins with the device's first. */
+  readonly beforeMs: number | undefined
+  /** What goes on here has not ended. */
+  readonly endMs: number
+  readonly local: LocalTime
+}
+
+export function anomaliesOf(read: AnomaliesRead): Anomaly[] {
+  const { device, series, samples } = read
+  const { timesMs, values } = series
+  const ofFive = columns.flatMap(name => {
+    const present = presentOf(timesMs, values[name])
+    const gauge = { name, kind: 'gauge' as const, samples: present, limits: deviceLimits(device, name) }
+    return ofMetric(gauge, read)
+  })
+  const ofFurther = samples.flatMap(one => {
+    const { name, kind } = one.metric
+    return ofMetric(
+      { name, kind, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) },
+      read,
+    )
+  })
+  return [...outages(read), ...ofFive, ...ofFurther]
+}
+
+function outages({ series: { timesMs }, cadence, beforeMs, endMs }: AnomaliesRead): Anomaly[] {
+  const lastMs = timesMs.at(-1) ?? beforeMs
+  const ongoing = lastMs === undefined ? null : ongoingGap(lastMs, endMs, cadence)
+  const gaps = [...findGaps(timesMs, cadence, beforeMs), ...(ongoing === null ? [] : [ongoing])]
+  return longGaps(gaps, cadence).map(({ start_ms: startMs, end_ms: endMs }) => {
+    return { code: 'outage', metric: null, startMs, endMs, value: null, expected: null, count: null }
+  })
+}
+
+interface ReadMetric extends Pick<MetricTimes, 'name' | 'kind'> {
+  readonly samples: Samples
+  readonly limits: QualityLimits
+}
+
+function ofMetric({ name, kind, samples, limits }: ReadMetric, read: AnomaliesRead): Anomaly[] {
+  const { cadence, series } = read
+  const absences = absencesOf({ name, kind, timesMs: samples.timesMs }, cadence, series.timesMs)
+  const missing = absences.map((absence): Anomaly => {
+    return { code: 'silent_metric', metric: name, ...absence, value: null, expected: null, count: null }
+  })
+  if (kind !== 'gauge' || samples.timesMs.length === 0) return missing
+  const { stretches } = metricCadence(samples.timesMs, cadence)
+  const quality = checkQuality(samples.timesMs, samples.values, limits, stretches)
+  const suspect = qualityAnomalies({ name, ...samples, marks: quality.marks, limits: quality.limits }, stretches)
+  return [...missing, ...suspect, ...levels(name, samples, quality.counts.quantum ?? 0, read)]
+}
+
+function levels(
+  metric: string,
+  { timesMs, values }: Samples,
+  quantum: number,
+  { device, local }: AnomaliesRead,
+): Anomaly[] {
+  if (!hasOwnLevel(metric, device.profile)) return []
+  const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, hourMs)
+  const grid = { startMs: frame.startMs, hours: frame.cells }
+  const hourly = binMeans(timesMs, values, frame)
+  const found = newLevels({ metric, hourly, localHours: localHoursOf(grid, local), startMs: frame.startMs, quantum })
+  return found.map(({ sinceMs, value, expected }, place) => {
+    const endMs = found[place + 1]?.sinceMs ?? null
+    return { code: 'level_change', metric, startMs: sinceMs, endMs, value, expected, count: null }
+  })
+}

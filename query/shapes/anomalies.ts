@@ -1,0 +1,43 @@
+/** What `anomalies/<device>` answers. */
+
+import { z } from 'zod'
+import { anomalyCodes } from '../../analytics/findings/anomaly.ts'
+import { Finding } from './findings.ts'
+import { furtherMetrics } from './kinds.ts'
+import { answerContext, Count, LocalMinute } from './parts.ts'
+
+/** Of a page. */
+export const anomaliesMax = 500
+
+/** A start in milliseconds, a code and a metric, which no two anomalies of a device have in common. */
+export const AnomalyId = z
+  .string()
+  .regex(/^\d{1,15}\.[a-z_]{1,20}\.[a-z0-9_]{0,48}$/)
+  .meta({ description: 'Its start in milliseconds, its code and its metric.' })
+
+const Anomaly = z
+  .strictObject({
+    id: AnomalyId,
+    code: z.enum(anomalyCodes),
+    metric: Finding.shape.metric,
+    start: LocalMinute,
+    end: LocalMinute.nullable().meta({ description: 'Null while it goes on at the end of the range.' }),
+    value: z.number().nullable().meta({ description: 'In the unit of the metric.' }),
+    expected: Finding.shape.expected,
+    count: Count.nullable().meta({ description: 'Readings that are suspect.' }),
+    reason: z.string().meta({ description: 'What is unusual, as a sentence in the units of the answer.' }),
+  })
+  .meta({ id: 'Anomaly' })
+export type Anomaly = z.infer<typeof Anomaly>
+
+export const Anomalies = z.strictObject({
+  device: z.string(),
+  ...answerContext,
+  start: LocalMinute,
+  end: LocalMinute,
+  anomalies: z.array(Anomaly).max(anomaliesMax).meta({ description: 'Newest first.' }),
+  anomalies_total: Count.meta({ description: 'Of the whole range.' }),
+  next: AnomalyId.nullable().meta({ description: 'after of the next page; null: this is the last one.' }),
+  ...furtherMetrics,
+})
+export type Anomalies = z.infer<typeof Anomalies>

@@ -1,0 +1,115 @@
+/** Anomalies in made readings: each episode once, with what was expected. */
+
+import t from 'tap'
+import { newLevels } from '../../analytics/findings/from-changes.ts'
+import { absencesOf, longGaps } from '../../analytics/findings/from-reliability.ts'
+import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { findGaps } from '../../analytics/reliability/gaps.ts'
+import { autoregressive } from './series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const stepMs = 5 * minuteMs
+const perDay = dayMs / stepMs
+const startMs = Date.UTC(2026, 0, 1)
+const timesMs = Float64Array.from({ length: 30 * perDay }, (_, place) => startMs + place * stepMs)
+const at = (place: number) => startMs + place * stepMs
+
+function healthy(): Float64Array {
+  return autoregressive(timesMs.length, 0, 5).map((noise, place) => {
+    return Math.round(150 + 50 * Math.sin((2 * Math.PI * place) / perDay) + noise) / 10
+  })
+}
+
+function found(values: Float64Array) {
+  const { stretches } = cadenceOf(timesMs, null)
+  const { marks, limits } = checkQuality(timesMs, values, qualityLimits('temperature', 0), stretches)
+  return qualityAnomalies({ name: 'temperature', timesMs, values, marks, limits }, stretches)
+}
+
+function boundsOf(anomaly: ReturnType<typeof found>[number] | undefined): [number, number] {
+  return (anomaly?.expected ?? [Number.NaN, Number.NaN]) as [number, number]
+}
+
+t.test('a wild reading is one anomaly, by the test that says most', async t => {
+  t.strictSame(found(healthy()), [], 'none')
+  const values = healthy()
+  values[1000] = 45
+  values[2000] = 85
+  values.fill(-40, 3000, 3006)
+  const all = found(values)
+  t.match(
+    all.map(({ code, startMs, endMs }) => [code, startMs, endMs]),
+    [
+      ['out_of_range', at(2000), at(2000)],
+      ['out_of_range', at(3000), at(3005)],
+      ['spike', at(999), at(1001)],
+    ],
+  )
+  t.equal(all.length, 3)
+  t.match(all[0], { metric: 'temperature', value: 85, expected: [-30, 50], count: 1 })
+  t.match(all[1], { value: -40, count: 6 })
+  const mean = ((values[999] as number) + (values[1001] as number)) / 2
+  t.match(all[2], { value: 45, count: 3 })
+  const [low, high] = boundsOf(all[2])
+  t.ok(Math.abs((low + high) / 2 - mean) < 1e-9 && high - low >= 6, 'about its neighbours, at least 3 °C off')
+})
+
+t.test('a jump is told with what was expected of the value before, and a flat line with its value', async t => {
+  const values = healthy().map((value, place) => (place < 4000 ? value : value + 20))
+  values.fill(12.3, 6000, 6000 + perDay)
+  const all = found(values)
+  const [jump] = all
+  t.strictSame(
+    all.map(({ code }) => code),
+    ['jump', 'jump', 'jump', 'flat_line'],
+    'a flat line has two ends',
+  )
+  t.match(jump, { code: 'jump', startMs: at(3999), endMs: at(4000), value: values[4000], count: 2 })
+  const [low, high] = boundsOf(jump)
+  t.ok(low < (values[3999] as number) && high > (values[3999] as number) && high < (values[4000] as number))
+  t.match(all[3], { startMs: at(6000), value: 12.3, expected: null, count: perDay })
+})
+
+t.test('what goes on at the end has none', async t => {
+  const values = healthy()
+  values.fill(60, values.length - 12)
+  t.match(found(values), [{ code: 'out_of_range', startMs: at(values.length - 12), endMs: null, count: 12 }])
+  values.fill(20.1, values.length - 2 * perDay)
+  t.match(found(values).at(-1), { code: 'flat_line', endMs: null, value: 20.1 })
+})
+
+t.test('a metric is missing while its device reports, and not while that is silent', async t => {
+  const cadence = cadenceOf(timesMs, null)
+  const missing = (from: number, to: number) => timesMs.filter((_, place) => place < from || place >= to)
+  const absences = (own: Float64Array, kind: 'gauge' | 'state' = 'gauge', device = timesMs) =>
+    absencesOf({ name: 'co2', kind, timesMs: own }, cadence, device)
+  t.strictSame(absences(missing(3000, 3036)), [{ startMs: at(2999), endMs: at(3036) }], 'three hours')
+  t.strictSame(absences(missing(3000, 3010)), [], 'fifty minutes')
+  t.strictSame(absences(missing(8000, timesMs.length)), [{ startMs: at(7999), endMs: null }], 'up to now')
+  t.strictSame(absences(missing(3000, 3036), 'state'), [], 'a state may be sent on change alone')
+  t.strictSame(absences(missing(3000, 3036), 'gauge', missing(3000, 3036)), [], 'the device was silent')
+  t.strictSame(absences(missing(5, 3036)), [], 'it was hardly there before')
+})
+
+t.test('outages are long gaps, of any time', async t => {
+  const some = timesMs.filter((_, place) => !(place >= 500 && place < 560) && !(place >= 900 && place < 906))
+  const cadence = cadenceOf(some, null)
+  t.match(longGaps(findGaps(some, cadence), cadence), [{ start_ms: at(499), end_ms: at(560) }])
+})
+
+t.test('each new level is told, with the one before', async t => {
+  const noise = autoregressive(80 * 24, 0.5, 7)
+  const hourly = noise.map((value, hour) => 0.2 * value + (hour < 480 ? 4 : hour < 1200 ? 8 : 9))
+  const localHours = Uint8Array.from({ length: hourly.length }, (_, hour) => hour % 24)
+  const all = newLevels({ metric: 'temperature', hourly, localHours, startMs, quantum: 0.1 })
+  t.match(
+    all.map(({ sinceMs }) => sinceMs),
+    [startMs + 20 * dayMs, startMs + 50 * dayMs],
+  )
+  t.ok(Math.abs((all[0]?.value ?? 0) - 8) < 0.2 && Math.abs((all[1]?.value ?? 0) - 9) < 0.2)
+})

@@ -1,0 +1,86 @@
+/** Pages of anomalies: in order, none twice and none left out. */
+
+import t from 'tap'
+import type { Anomaly } from '../../analytics/findings/anomaly.ts'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { buildAnomalies } from '../../query/answers/anomalies-answer.ts'
+import { Anomalies } from '../../query/shapes/anomalies.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const startMs = Date.UTC(2026, 0, 1)
+const endMs = startMs + 30 * dayMs
+const local = createLocalTime('Europe/Berlin')
+const none = { value: null, expected: null, count: null }
+
+const outage = (day: number): Anomaly => {
+  return {
+    code: 'outage',
+    metric: null,
+    startMs: startMs + day * dayMs,
+    endMs: startMs + day * dayMs + hourMs,
+    ...none,
+  }
+}
+const spike = (day: number, metric: string): Anomaly => {
+  const atMs = startMs + day * dayMs
+  return { code: 'spike', metric, startMs: atMs, endMs: atMs, value: 45, expected: [17, 23], count: 3 }
+}
+const found = [
+  outage(3),
+  spike(3, 'temperature'),
+  spike(3, 'humidity'),
+  spike(12, 'temperature'),
+  outage(-2),
+  spike(30, 'humidity'),
+  { ...outage(-1), endMs: startMs + hourMs },
+  { ...outage(29), endMs: null },
+]
+
+function page(limit: number, after?: string) {
+  const input = { device: 'Mast', startMs, endMs, after, limit, further: [], nowMs: endMs, local }
+  return Anomalies.parse(JSON.parse(buildAnomalies({ ...input, found })))
+}
+
+t.test('newest first, those that reach into the range', async t => {
+  const { anomalies, anomalies_total, next, start, end } = page(100)
+  t.strictSame(
+    anomalies.map(({ id, end }) => [id, end]),
+    [
+      [`${startMs + 29 * dayMs}.outage.`, null],
+      [`${startMs + 12 * dayMs}.spike.temperature`, '2026-01-13 01:00'],
+      [`${startMs + 3 * dayMs}.outage.`, '2026-01-04 02:00'],
+      [`${startMs + 3 * dayMs}.spike.humidity`, '2026-01-04 01:00'],
+      [`${startMs + 3 * dayMs}.spike.temperature`, '2026-01-04 01:00'],
+      [`${startMs - dayMs}.outage.`, '2026-01-01 02:00'],
+    ],
+  )
+  t.match({ anomalies_total, next, start, end }, { anomalies_total: 6, next: null })
+  t.match([start, end], ['2026-01-01 01:00', '2026-01-31 01:00'])
+  t.match(anomalies[1], {
+    code: 'spike',
+    metric: 'temperature',
+    value: 45,
+    expected: [17, 23],
+    count: 3,
+    reason: 'Temperature had a spike at 13 Jan 2026, 01:00: 45.0 °C, expected 17.0 °C to 23.0 °C',
+  })
+  t.equal(anomalies[0]?.reason, 'No reading since 30 Jan 2026, 01:00')
+})
+
+t.test('pages of any size come to the same list', async t => {
+  const whole = page(100).anomalies
+  for (const limit of [1, 2, 4, 6]) {
+    const pages = []
+    let next: string | null | undefined
+    do {
+      const one = page(limit, next ?? undefined)
+      t.ok(one.anomalies.length <= limit)
+      pages.push(...one.anomalies)
+      next = one.next
+    } while (next !== null)
+    t.strictSame(pages, whole, `${limit} at a time`)
+  }
+  t.match(page(10, `${startMs - 5 * dayMs}.outage.`), { anomalies: [], next: null, anomalies_total: 6 })
+  t.equal(page(1, `${startMs + 3 * dayMs}.spike.`).anomalies[0]?.metric, 'humidity', 'one that is gone')
+})
