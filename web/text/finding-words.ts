@@ -1,6 +1,7 @@
 /** Findings as sentences in the units and the zone of who reads the page. */
 
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
+import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
 import { countOf } from './numbers.ts'
 import { inOneUnit } from './phrases.ts'
@@ -35,4 +36,15 @@ export function timesOfFinding({ since, until }: Pick<Finding, 'since' | 'until'
 
 export function findingSentence(finding: Finding, words: FindingWords, zone: Zone): string {
   return findingText({ ...finding, ...timesOfFinding(finding, zone) }, words)
+}
+
+export function timesOfAnomaly({ start, end }: Pick<Anomaly, 'start' | 'end'>, zone: Zone): FindingTimes {
+  return timesOfFinding({ since: start, until: end }, zone)
+}
+
+/** As its `reason`. */
+export function anomalySentence(anomaly: Anomaly, words: FindingWords, zone: Zone): string {
+  const { code, metric, value, expected } = anomaly
+  const about = { code, metric, value, expected, count: null, pattern: null, reason: null }
+  return findingText({ ...about, ...timesOfAnomaly(anomaly, zone) }, words)
 }

@@ -2,14 +2,13 @@
 
 import { useMemo } from 'preact/hooks'
 import type { Stats } from '../../../query/shapes/stats.ts'
-import { rangeArguments, type TimeWindow } from '../../charts/range.ts'
-import { zoomTo } from '../../charts/zoom.ts'
-import { addressOf, urlArguments } from '../../client/address.ts'
+import { addressOf } from '../../client/address.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords, timesOfFinding } from '../../text/finding-words.ts'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
+import { ChartLink } from './chart-link.tsx'
 import { findingWindow } from './finding-window.ts'
 
 export interface FindingsProps {
@@ -38,10 +37,7 @@ export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProp
             <li key={`${finding.code} ${finding.metric} ${finding.since}`}>
               <SeverityBadge severity={finding.severity} />
               <span>
-                {findingSentence(finding, words, zone)}.{' '}
-                <a href={addressIn(window)} onClick={event => show(event, window)}>
-                  In the charts
-                </a>
+                {findingSentence(finding, words, zone)}. <ChartLink window={window} />
               </span>
             </li>
           )
@@ -52,21 +48,4 @@ export function Findings({ stats, quantities, zone, times, nowMs }: FindingsProp
       </p>
     </section>
   )
-}
-
-/** The page as it is, with another range. */
-function addressIn(window: TimeWindow): string {
-  const fields = new URLSearchParams(urlArguments.value)
-  for (const [name, value] of Object.entries(rangeArguments(window))) {
-    if (value === undefined) fields.delete(name)
-    else fields.set(name, value)
-  }
-  return `?${fields}`
-}
-
-function show(event: MouseEvent, window: TimeWindow): void {
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
-  event.preventDefault()
-  zoomTo(window)
-  document.getElementById('readings')?.scrollIntoView({ block: 'start' })
 }

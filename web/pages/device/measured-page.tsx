@@ -15,6 +15,7 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { ZoneNote } from '../../parts/zone-note.tsx'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
+import { Anomalies } from './anomalies.tsx'
 import type { Detail, Latest } from './answers.ts'
 import { Completeness } from './completeness.tsx'
 import { DomainSection } from './domain-section.tsx'
@@ -108,6 +109,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
       {statsValue === undefined ? null : (
         <>
           <DomainSection of={of} stats={statsValue} quantities={ofStats} />
+          <Anomalies of={of} asked={asked ?? ''} quantities={ofStats} />
           <Completeness stats={statsValue} />
           <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={ofStats} />
           <SeasonalitySection stats={statsValue} metrics={toRead} quantities={ofStats} />
