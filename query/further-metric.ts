@@ -1,6 +1,12 @@
 /** A metric of a device beside those that its answers always have: what the registry says of it, and where its values are. */
 
-import { type MetricSettings, type QualityLimits, qualityLimits } from '../analytics/quality/quality-limits.ts'
+import { batteryMetricOf } from '../analytics/battery/battery-metric.ts'
+import {
+  type MetricSettings,
+  type QualityLimits,
+  qualityLimits,
+  stillLimits,
+} from '../analytics/quality/quality-limits.ts'
 import type { Metric } from '../store/tables.ts'
 import type { MetricDescription } from './shapes/kinds.ts'
 
@@ -27,9 +33,15 @@ export interface PairedSpeed extends ValuesPlace {
   readonly calmBelow: number | null
 }
 
-/** From where on a value of a gauge is suspect. */
-export function furtherLimits({ name, quality }: Pick<FurtherMetric, 'name' | 'quality'>): QualityLimits {
-  return qualityLimits(name, null, quality ?? {})
+/** From where on a value of a gauge or of a direction is suspect. */
+export function furtherLimits({
+  name,
+  unit,
+  quality,
+}: Pick<FurtherMetric, 'name' | 'unit' | 'quality'>): QualityLimits {
+  const limits = qualityLimits(name, null, quality ?? {})
+  // A battery changes little for weeks.
+  return batteryMetricOf(name, unit) === undefined ? stillLimits(limits, quality ?? {}) : limits
 }
 
 /** What an answer says of each. */

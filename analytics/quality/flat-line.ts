@@ -4,15 +4,17 @@
  * only.
  */
 
+import type { FlatWithin } from './quality-limits.ts'
+
 /**
- * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before one and a reading of
- * `below` or more end a stretch.
+ * 1 for every reading of such a stretch. Readings (no NaN) are at ascending times; a gap before one and a reading that is not
+ * between both of `within` end a stretch.
  */
 export function flatLines(
   timesMs: Float64Array,
   values: Float64Array,
   limit: number,
-  below: number,
+  [above, below]: FlatWithin,
   isGapBefore: Uint8Array,
   flatMs: number,
 ): Uint8Array {
@@ -22,7 +24,7 @@ export function flatLines(
   const smallest = new SlidingExtreme(values, -1)
   let start = 0
   for (let end = 0; end < values.length; end++) {
-    const isOut = (values[end] as number) >= below
+    const isOut = !((values[end] as number) > above && (values[end] as number) < below)
     if (isOut || isGapBefore[end] === 1) {
       start = isOut ? end + 1 : end
       largest.clear()

@@ -7,6 +7,8 @@
 
 import { pressureRange } from './pressure-range.ts'
 
+export type FlatWithin = readonly [above: number, below: number]
+
 export interface QualityLimits {
   /** Suspect outside [min, max]; null: no such test. */
   readonly range: readonly [number, number] | null
@@ -16,10 +18,10 @@ export interface QualityLimits {
    * Largest change between two readings, by the time between them: [milliseconds, change], ascending, linear between.
    */
   readonly rate: readonly (readonly [number, number])[]
-  /** A line is flat while its spread stays below this; null: no such test. */
+  /** A line is flat while its spread stays below this, 0: while its readings are equal; null: no such test. */
   readonly flat: number | null
-  /** Readings from here on are in no flat line: humidity stands at saturation for hours. */
-  readonly flatBelow: number
+  /** Readings that are not between these are in no flat line: humidity stands at saturation for hours. */
+  readonly flatWithin: FlatWithin
   /** How long a flat line is suspect, as configured; null: by the sensor's own runs. */
   readonly flatMs: number | null
   /** The smallest step of the sensor as configured; null: by its readings. */
@@ -52,7 +54,7 @@ const none: QualityLimits = {
   spike: null,
   rate: [],
   flat: null,
-  flatBelow: Number.POSITIVE_INFINITY,
+  flatWithin: [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
   flatMs: null,
   quantum: null,
   isOwn: { spike: false, rate: false },
@@ -61,7 +63,7 @@ const none: QualityLimits = {
 /** In °C, %, hPa and V; the battery is bounded by what is stored at all. */
 const usualLimits = {
   temperature: { ...none, range: [-30, 50], spike: 3, rate: changes(3, [4, 7, 9, 15, 25]), flat: 0.1 },
-  humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatBelow: 95 },
+  humidity: { ...none, spike: 15, rate: changes(15, []), flat: 1, flatWithin: [Number.NEGATIVE_INFINITY, 95] },
   pressure: { ...none, spike: 1, rate: changes(0.5, [3, 6, 9, 18, 36]), flat: 0.1 },
   battery_voltage: none,
   battery_percentage: none,
@@ -82,6 +84,11 @@ export function qualityLimits(metric: string, altitudeM: number | null, settings
     quantum: quantum ?? null,
     isOwn: { spike: spike !== undefined, rate: rate !== undefined },
   }
+}
+
+/** Of a metric whose usual spread nobody knows: a line is flat where successive readings are equal, by the sensor's own runs. */
+export function stillLimits(limits: QualityLimits, { flat_hours }: MetricSettings): QualityLimits {
+  return flat_hours === null ? limits : { ...limits, flat: limits.flat ?? 0 }
 }
 
 function usualOf(metric: string): QualityLimits {

@@ -12,7 +12,7 @@ import { gapMarks } from '../reliability/gap-marks.ts'
 import { flatLines } from './flat-line.ts'
 import type { QualityLimits } from './quality-limits.ts'
 import { flatBit, rangeBit, rateBit, spikeBit } from './quality-marks.ts'
-import { flatMinMs, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
+import { flatMinMs, flatSpread, rounding, type SensorLimits, sensorLimits, spikeSize } from './sensor-limits.ts'
 
 export const flagGood = 1
 export const flagSuspect = 3
@@ -87,7 +87,7 @@ export function judgeReadings(
   const { present, marks, known, isGapBefore } = markedReadings(timesMs, values, limits, gaps)
   const isUnknown = known.flat !== null && known.flatMs === null
   const still = isUnknown
-    ? flatLines(present.timesMs, present.values, known.flat - rounding, known.flatBelow, isGapBefore, flatMinMs)
+    ? flatLines(present.timesMs, present.values, flatSpread(known.flat), known.flatWithin, isGapBefore, flatMinMs)
     : undefined
   const { flags, marks: ofReadings } = byReading(values, marks)
   const isStill = new Uint8Array(values.length)
@@ -137,7 +137,7 @@ function marksOf({ timesMs: times, values }: Samples, limits: SensorLimits, isGa
   if (limits.spike !== null) markSpikes(values, limits.spike, isGapBefore, marks)
   if (limits.rate.length > 0) markRates(times, values, limits, isGapBefore, marks)
   if (limits.flat === null || limits.flatMs === null) return marks
-  const flat = flatLines(times, values, limits.flat - rounding, limits.flatBelow, isGapBefore, limits.flatMs)
+  const flat = flatLines(times, values, flatSpread(limits.flat), limits.flatWithin, isGapBefore, limits.flatMs)
   for (let index = 0; index < marks.length; index++) if (flat[index] === 1) (marks[index] as number) |= flatBit
   return marks
 }

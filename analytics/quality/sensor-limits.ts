@@ -6,9 +6,9 @@
 
 import type { Samples } from '../present.ts'
 import { mayBeFlat } from './flat-line.ts'
-import type { QualityLimits } from './quality-limits.ts'
+import type { FlatWithin, QualityLimits } from './quality-limits.ts'
 import { quantumOf } from './quantum.ts'
-import { unusualRunMs } from './usual-runs.ts'
+import { unusualRunMs, unusualStandMs } from './usual-runs.ts'
 import { usualSize } from './usual-size.ts'
 
 /** A limit is at least so many of the smallest steps. */
@@ -33,6 +33,7 @@ export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefor
   const quantum = sensorQuantum(values, limits)
   const least = limitQuanta * quantum
   const { spike, rate, isOwn } = limits
+  const flatWithin = limits.flat === 0 && limits.flatMs === null ? extremesOf(values) : limits.flatWithin
   const atLeast = rate.map(([ms, change]): [number, number] => [ms, Math.max(change, least)])
   return {
     ...limits,
@@ -40,8 +41,19 @@ export function sensorLimits(samples: Samples, limits: QualityLimits, isGapBefor
     spike: spike === null || isOwn.spike ? spike : usualSpike(values, Math.max(spike, least), isGapBefore),
     rate: isOwn.rate ? rate : atLeast,
     usualChange: isOwn.rate ? 0 : usualChange(values, atLeast[0]?.[1] ?? 0, isGapBefore),
-    flatMs: flatMsOf(samples, limits, isGapBefore),
+    flatWithin,
+    flatMs: flatMsOf(samples, { ...limits, flatWithin }, isGapBefore),
   }
+}
+
+/** Of `QualityLimits.flat`, as `flatLines` compares it. */
+export function flatSpread(flat: number): number {
+  return flat === 0 ? Number.MIN_VALUE : flat - rounding
+}
+
+/** A sensor rests there: rain and light at 0, a moisture at saturation. */
+function extremesOf(values: Float64Array): FlatWithin {
+  return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)]
 }
 
 /** Steps larger than a spike are changes and no resolution. */
@@ -97,12 +109,13 @@ export function spikeSize(values: Float64Array, index: number): number {
 }
 
 function flatMsOf({ timesMs, values }: Samples, limits: QualityLimits, isGapBefore: Uint8Array): number | null {
-  const { flat, flatBelow, flatMs } = limits
+  const { flat, flatWithin, flatMs } = limits
   if (flat === null || flatMs !== null) return flatMs
   if (values.length === 0) return null
-  const limit = flat - rounding
+  const limit = flatSpread(flat)
   // Most sensors never stand still for three hours, and need no look at all their runs.
   if (!mayBeFlat(timesMs, values, limit, isGapBefore, flatMinMs)) return flatMinMs
-  const unusualMs = unusualRunMs(timesMs, values, limit, flatBelow, isGapBefore)
+  const unusualOf = flat === 0 ? unusualStandMs : unusualRunMs
+  const unusualMs = unusualOf(timesMs, values, limit, flatWithin, isGapBefore)
   return unusualMs === null ? null : Math.max(flatMinMs, unusualMs)
 }

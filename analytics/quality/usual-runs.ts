@@ -11,25 +11,51 @@
  */
 
 import { quantilesInPlace } from '../summary/quantile.ts'
+import type { FlatWithin } from './quality-limits.ts'
 
 /** So many runs tell a usual length, and so many its upper hundredth. */
 const runsMin = 10
 const manyRuns = 100
 const usualTimes = 2
+/** A sensor whose readings are equal for longer says little by that. */
+const medianMaxMs = 3_600_000
 
 /** Null with fewer than ten runs, of which nobody can say what is usual. Arguments as of `flatLines`. */
 export function unusualRunMs(
   timesMs: Float64Array,
   values: Float64Array,
   limit: number,
-  below: number,
+  within: FlatWithin,
   isGapBefore: Uint8Array,
 ): number | null {
-  const lengths = runLengths(timesMs, values, limit, below, isGapBefore)
+  const lengths = runLengths(timesMs, values, limit, within, isGapBefore)
   if (lengths.length < runsMin) return null
+  return usualTimes * extrapolated(lengths).usualMs
+}
+
+/**
+ * The same where nobody knows how far a sensor usually wanders, so that equal readings alone are a run: null with fewer than
+ * 100 runs beside the longest, and where half of them last for more than an hour, as those of a set point. Twice as long as the
+ * longest of the others at least: nights are alike.
+ */
+export function unusualStandMs(
+  timesMs: Float64Array,
+  values: Float64Array,
+  limit: number,
+  within: FlatWithin,
+  isGapBefore: Uint8Array,
+): number | null {
+  const others = runLengths(timesMs, values, limit, within, isGapBefore).sort().subarray(0, -1)
+  if (others.length < manyRuns) return null
+  const longestMs = others.at(-1) as number
+  const { medianMs, usualMs } = extrapolated(others)
+  return medianMs > medianMaxMs ? null : usualTimes * Math.max(longestMs, usualMs)
+}
+
+function extrapolated(lengths: Float64Array): { readonly medianMs: number; readonly usualMs: number } {
   const [q50, q90, q99] = quantilesInPlace(lengths, [0.5, 0.9, 0.99]) as [number, number, number]
   const usualMs = lengths.length < manyRuns ? q90 + (2 * (q90 - q50)) / Math.log10(5) : q90 + 2 * (q99 - q90)
-  return usualTimes * usualMs
+  return { medianMs: q50, usualMs }
 }
 
 /** Each run begins where the one before it ends. */
@@ -37,7 +63,7 @@ function runLengths(
   timesMs: Float64Array,
   values: Float64Array,
   limit: number,
-  below: number,
+  [above, below]: FlatWithin,
   isGapBefore: Uint8Array,
 ): Float64Array {
   const lengths = new Float64Array(values.length)
@@ -47,8 +73,8 @@ function runLengths(
   for (let index = 0; index <= values.length; index++) {
     const value = values[index] ?? Number.POSITIVE_INFINITY
     const isWithin = Math.max(max, value) - Math.min(min, value) < limit
-    if (index > start && !(isWithin && value < below && isGapBefore[index] === 0)) {
-      if ((values[start] as number) < below)
+    if (index > start && !(isWithin && value < below && value > above && isGapBefore[index] === 0)) {
+      if ((values[start] as number) < below && (values[start] as number) > above)
         lengths[count++] = (timesMs[index - 1] as number) - (timesMs[start] as number)
       start = index
       ;[min, max] = [value, value]

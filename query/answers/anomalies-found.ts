@@ -16,6 +16,7 @@ import { type AnalysedDevice, deviceLimits } from '../analysed-device.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { furtherLimits } from '../further-metric.ts'
 import { hourMs, localHoursOf } from '../hours/gauge-hours.ts'
+import { judgedVane } from '../kinds/judged-vane.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
@@ -43,10 +44,9 @@ export function anomaliesOf(read: AnomaliesRead): Anomaly[] {
   })
   const ofFurther = samples.flatMap(one => {
     const { name, kind } = one.metric
-    return ofMetric(
-      { name, kind, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) },
-      read,
-    )
+    const vane = judgedVane(one, read.cadence)
+    const metric = { name, kind, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) }
+    return [...ofMetric(metric, read), ...(vane === undefined ? [] : qualityAnomalies(vane, read.cadence.stretches))]
   })
   return [...outages(read), ...ofFive, ...ofFurther]
 }

@@ -7,6 +7,7 @@ import { type RejectedReadings, rejectedFinding } from '../../analytics/findings
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { presentOf } from '../../analytics/present.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
 import { countBetween } from '../../analytics/reliability/coverage.ts'
 import type { ReliabilityRecord } from '../../analytics/reliability/reliability-record.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
@@ -15,6 +16,7 @@ import type { AnalysedDevice } from '../analysed-device.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
+import { judgedVane } from '../kinds/judged-vane.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import type { LastSeen } from './freshness.ts'
@@ -45,6 +47,7 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
   if (lastMs === null) return []
   const found = [
     ...quality.checked.flatMap(metric => qualityFindings(metric, cadence.stretches, nowMs)),
+    ...vaneFindings(input, cadence),
     ...outageFindings(reliability, local, nowMs),
     ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
     ...levelFindings(input),
@@ -73,6 +76,15 @@ function levelFindings({ window, quality, profile }: FindingsInput): Finding[] {
     const quantum = quanta[name]?.quantum ?? 0
     const isControlled = controlled.includes(profile)
     return levelFinding({ metric: name, hourly: hours, localHours, startMs, quantum, isControlled }) ?? []
+  })
+}
+
+function vaneFindings({ further, nowMs }: FindingsInput, cadence: Cadence): Finding[] {
+  return further.flatMap(samples => {
+    const vane = judgedVane(samples, cadence)
+    return vane === undefined
+      ? []
+      : qualityFindings({ ...vane, range: null, flatMs: vane.limits.flatMs }, cadence.stretches, nowMs)
   })
 }
 

@@ -212,7 +212,7 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
   const readings = fc.array(reading, { maxLength: 40, size: 'max' })
   fc.assert(
     fc.property(readings, fc.constantFrom(1, 2, 3), fc.constantFrom(hourMs, 4 * hourMs), (list, limit, gapMs) => {
-      const below = 4
+      const [least, below] = [0, 4]
       let timeMs = 0
       const times = Float64Array.from(list, ({ waitMs }) => (timeMs += waitMs))
       const values = Float64Array.from(list, ({ value }) => value)
@@ -221,12 +221,16 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
         for (let to = from; to < list.length; to++) {
           const part = values.subarray(from, to + 1)
           const isWhole = list.slice(from + 1, to + 1).every(({ waitMs }) => waitMs <= gapMs)
-          const isFlat = Math.max(...part) - Math.min(...part) < limit && part.every(value => value < below)
+          const isFlat =
+            Math.max(...part) - Math.min(...part) < limit && part.every(value => value > least && value < below)
           const isLong = (times[to] ?? 0) - (times[from] ?? 0) >= 3 * hourMs
           if (isWhole && isFlat && isLong) expected.fill(1, from, to + 1)
         }
       }
-      assert.deepEqual(flatLines(times, values, limit, below, gapMarks(times, above(gapMs)), 3 * hourMs), expected)
+      assert.deepEqual(
+        flatLines(times, values, limit, [least, below], gapMarks(times, above(gapMs)), 3 * hourMs),
+        expected,
+      )
     }),
     { numRuns: 1000 },
   )

@@ -6,7 +6,7 @@ import { type CheckedMetric, qualityFindings } from '../../analytics/findings/fr
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
-import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
+import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
@@ -39,7 +39,7 @@ function findingsAt({ timesMs, metrics }: World, nowMs: number): Finding[] {
   const cadence = cadenceOf(times, null)
   const record = recordReliability({ timesMs: times, beforeMs: null, metrics: {}, nowMs, cadence, local: utc })
   const checked = Object.entries(metrics).map(([name, values]): CheckedMetric => {
-    const limits = qualityLimits(name, 0)
+    const limits = Object.hasOwn(further, name) ? stillLimits(qualityLimits(name, null), {}) : qualityLimits(name, 0)
     const some = values.subarray(0, to)
     const { marks, counts } = checkQuality(times, some, limits, cadence.stretches)
     const flatMs = counts.flat_hours === null ? null : counts.flat_hours * hourMs
@@ -129,6 +129,27 @@ function freezer(timesMs: Float64Array, quantum: number, defrostMs: number, seed
   }
 }
 
+/** Of an office: empty at night and at the weekend; `hour` is of a week. */
+const further: Readonly<Record<string, (hour: number, noise: number, slow: number) => number>> = {
+  co2: (hour, noise, slow) => rounded(420 + (isBusy(hour) ? 300 + 80 * slow : 0) + 4 * noise, 10),
+  light: (hour, noise) => (hour % 24 < 6 || hour % 24 > 20 ? 0 : Math.round(2000 + 300 * noise)),
+  probe: (hour, noise, slow) => rounded(19 + (isBusy(hour) ? 2 : 0) + 0.5 * slow + 0.05 * noise, 0.0625),
+  dust: (_, noise, slow) => Math.max(0, Math.round(2 * slow + noise)),
+  set_point: hour => (isBusy(hour) ? 21 : 17),
+}
+const isBusy = (hour: number) => hour % 24 >= 8 && hour % 24 < 18 && hour < 120
+
+function office(timesMs: Float64Array, seed: number): World['metrics'] {
+  return Object.fromEntries(
+    Object.entries(further).map(([name, of], place) => {
+      const noise = autoregressive(timesMs.length, 0, 41 * seed + place)
+      const slow = wandering(timesMs, 0.97, 43 * seed + place)
+      const value = (timeMs: number, at: number) => of((timeMs / hourMs) % 168, noise[at] as number, slow(at))
+      return [name, timesMs.map(value)]
+    }),
+  )
+}
+
 function poisson(perDay: number, seed: number): Float64Array {
   const next = uniform(seed)
   const times: number[] = []
@@ -162,6 +183,10 @@ const worlds: readonly { readonly name: string; readonly made: (seed: number) =>
         worldOf(regular(stepMinutes * minuteMs), times => freezer(times, 0.1, defrostHours * hourMs, seed)),
     })),
   ),
+  ...[1, 10].map(stepMinutes => ({
+    name: `in an office with further gauges, every ${stepMinutes} min`,
+    made: (seed: number) => worldOf(regular(stepMinutes * minuteMs), times => office(times, seed)),
+  })),
   { name: 'at 50 random times a day', made: seed => worldOf(poisson(50, seed), times => indoor(times, 0.1, seed)) },
 ]
 
@@ -208,6 +233,16 @@ const broken: readonly Broken[] = [
     code: 'stuck',
     name: 'a thermometer that stands still for 12 hours',
     made: seed => changed(seed, (value, sinceMs) => (sinceMs < 12 * hourMs ? 11.3 : value)),
+  },
+  {
+    code: 'stuck',
+    name: 'a CO2 sensor that stands still for a day',
+    made: seed => {
+      const world = worldOf(regular(5 * minuteMs), times => office(times, seed))
+      const from = world.timesMs.findIndex(timeMs => timeMs > brokenMs(seed))
+      const co2 = (world.metrics['co2'] as Float64Array).slice().fill(510, from, from + 288)
+      return { ...world, metrics: { ...world.metrics, co2 } }
+    },
   },
   {
     code: 'out_of_range',

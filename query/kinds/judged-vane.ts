@@ -1,0 +1,30 @@
+/** A direction as the test of flat lines judges it: a vane that stands still in the wind. */
+
+import { episodesOf } from '../../analytics/findings/episodes.ts'
+import { findingsOfKind } from '../../analytics/findings/kinds.ts'
+import type { JudgedMetric } from '../../analytics/findings/quality-anomalies.ts'
+import { frozenMarks } from '../../analytics/findings/vane.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import { flatBit } from '../../analytics/quality/quality-marks.ts'
+import type { Cadence } from '../../analytics/reliability/cadence.ts'
+import { furtherLimits } from '../further-metric.ts'
+import type { FurtherSamples } from './metric-samples.ts'
+
+/** Undefined for what is no direction, and without a speed: nobody knows whether it is calm. */
+export function judgedVane(
+  { metric, timesMs, values, speeds }: FurtherSamples,
+  { stretches }: Cadence,
+): JudgedMetric | undefined {
+  const calmBelow = metric.speed?.calmBelow ?? null
+  if (metric.kind !== 'direction' || !findingsOfKind.direction.stuck) return undefined
+  if (speeds === undefined || calmBelow === null) return undefined
+  const { marks, limits } = checkQuality(timesMs, values, furtherLimits(metric), stretches)
+  const lines = episodesOf({ timesMs, values, marks }, flatBit, stretches)
+  return {
+    name: metric.name,
+    timesMs,
+    values,
+    limits,
+    marks: frozenMarks({ timesMs, marks }, lines, { speeds, calmBelow }),
+  }
+}

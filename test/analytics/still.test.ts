@@ -1,0 +1,81 @@
+/** Gauges of which nobody knows how far they usually wander: flat lines by their own runs. And vanes that are frozen. */
+
+import t from 'tap'
+import { episodesOf } from '../../analytics/findings/episodes.ts'
+import { frozenMarks } from '../../analytics/findings/vane.ts'
+import { checkQuality } from '../../analytics/quality/quality.ts'
+import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
+import { flatBit } from '../../analytics/quality/quality-marks.ts'
+import { cadenceOf } from '../../analytics/reliability/cadence.ts'
+import { autoregressive } from './series.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const stepMs = 5 * minuteMs
+const perDay = (24 * hourMs) / stepMs
+const timesMs = Float64Array.from({ length: 30 * perDay }, (_, place) => place * stepMs)
+const gaps = cadenceOf(timesMs, null).stretches
+const noise = autoregressive(timesMs.length, 0.5, 11)
+
+function lines(values: Float64Array, settings = {}) {
+  const { marks, counts } = checkQuality(
+    timesMs,
+    values,
+    stillLimits(qualityLimits('x', null, settings), settings),
+    gaps,
+  )
+  const found = episodesOf({ timesMs, values, marks }, flatBit, gaps)
+  return {
+    marks,
+    hours: counts.flat_hours,
+    lines: found.map(({ startMs, endMs }) => [startMs / stepMs, endMs / stepMs]),
+  }
+}
+
+const made = (of: (noise: number, hour: number, place: number) => number) =>
+  timesMs.map((timeMs, place) => of(noise[place] as number, (timeMs / hourMs) % 24, place))
+const co2 = () => made((one, hour) => Math.round(500 + 100 * Math.sin((2 * Math.PI * hour) / 24) + 5 * one))
+const stuck = (values: Float64Array, from: number, count: number, value = values[from]) =>
+  values.fill(value as number, from, from + count)
+
+t.test('a gauge that stands still is flat, and one that never did before is so after three hours', async t => {
+  t.strictSame(lines(co2()).lines, [])
+  t.match(lines(stuck(co2(), 4000, 60)), { hours: 3, lines: [[4000, 4059]] })
+  t.strictSame(lines(stuck(co2(), 4000, 30)).lines, [], 'for two and a half')
+})
+
+t.test('where a sensor rests it is not flat', async t => {
+  const light = made((one, hour) => (hour < 6 || hour > 18 ? 0 : Math.round(1e4 + 1e3 * one)))
+  t.strictSame(lines(light).lines, [], 'at night')
+  const dark = made((one, hour) => (hour < 6 || hour > 18 ? 3 : Math.round(1e4 + 1e3 * one)))
+  dark[0] = 2
+  t.strictSame(lines(dark).lines, [], 'nor with an offset: other nights are as long')
+  const rain = made((one, _, place) => (place > 1000 && place < 1200 ? Math.round(20 + 3 * Math.abs(one)) / 10 : 0))
+  t.strictSame(lines(rain).lines, [], 'in a dry month')
+})
+
+t.test('what changes seldom says nothing by standing still', async t => {
+  const setPoint = made((_, hour, place) => (place > 3000 ? 19.5 : hour < 6 ? 17 : 21))
+  t.match(lines(setPoint), { hours: null, lines: [] })
+  t.match(lines(stuck(co2(), 4000, 30), { flat_hours: 2 }).lines, [[4000, 4029]], 'by its settings')
+  t.match(lines(stuck(co2(), 4000, 60), { flat_hours: null }).lines, [], 'nor by them')
+})
+
+t.test('a vane is frozen where it stands still in the wind', async t => {
+  const directions = stuck(
+    made(one => Math.round(200 + 40 * one)),
+    4000,
+    144,
+    213,
+  )
+  const { marks, lines: found } = lines(directions)
+  t.strictSame(found, [[4000, 4143]])
+  const flat = (speed: number) => {
+    const speeds = timesMs.map((_, place) => (place >= 4000 && place < 4144 ? speed : 4))
+    const episodes = [{ startMs: 4000 * stepMs, endMs: 4143 * stepMs }]
+    return frozenMarks({ timesMs, marks }, episodes, { speeds, calmBelow: 0.5 }).filter(mark => mark & flatBit).length
+  }
+  t.equal(flat(4), 144)
+  t.equal(flat(0.2), 0, 'in a calm')
+  t.equal(flat(Number.NaN), 0, 'nobody knows')
+})
