@@ -36,3 +36,4 @@ export const Forecast = byMetricAndFurther(MetricForecast, MetricForecast).exten
   ...answerContext,
   ...furtherMetrics,
 })
+export type Forecast = z.infer<typeof Forecast>

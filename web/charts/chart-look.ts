@@ -73,6 +73,7 @@ function wordTicks({ content: { ticks = [] } }: ChartView): Pick<uPlot.Axis, 'sp
 export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {
   const drawn = lines.map((line, place) => ({
     width: line.width,
+    ...(line.isDashed ? { dash: [5 * devicePixelRatio, 3 * devicePixelRatio] } : {}),
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
     points: pointsOf(line.points ?? (band?.includes(place) ? 'none' : 'lone'), () => colour(line.colour), colour),
   }))

@@ -3,23 +3,23 @@
 import './charts.css'
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
-import { decimalText } from '../text/numbers.ts'
-import { withUnit } from '../text/quantities.ts'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Times } from '../text/times.ts'
 import type { Zone } from '../text/zone.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
-import { nearestPlace, valueAt } from './line-data.ts'
-import type { Marks, Panel, Readout } from './panel.ts'
+import type { Panel } from './panel.ts'
 import { pan, select, type TimeWindow, zoom } from './range.ts'
+import { centreOf, drawnWindow, readoutsAt, readoutText, spokenAt, timesIn } from './readouts.ts'
 
 export interface ChartStackProps {
   /** What the charts show, for those who do not see them. */
   readonly label: string
   readonly panels: readonly Panel[]
   readonly window: TimeWindow
+  /** The charts go on behind the window up to here: what is to come has no readings to move to. */
+  readonly untilMs?: number | undefined
   readonly nowMs: number
   readonly zone: Zone
   readonly times: Times
@@ -28,7 +28,8 @@ export interface ChartStackProps {
 }
 
 export function ChartStack(props: ChartStackProps) {
-  const { label, panels, window, nowMs, times, onWindow, onReset } = props
+  const { label, panels, window, untilMs, nowMs, times, onWindow, onReset } = props
+  const drawn = useMemo(() => drawnWindow({ window, untilMs }), [window, untilMs])
   const host = useRef<HTMLDivElement>(null)
   const cursor = useSignal<number | undefined>(undefined)
   const spoken = useSignal('')
@@ -43,11 +44,13 @@ export function ChartStack(props: ChartStackProps) {
     if (action === undefined) return
     event.preventDefault()
     if (action.kind === 'pan') onWindow(pan(window, action.share, nowMs))
-    else if (action.kind === 'zoom') onWindow(zoom(window, action.factor, cursor.value ?? middleOf(window), nowMs))
+    else if (action.kind === 'zoom') onWindow(zoom(window, action.factor, centreOf(window, cursor.value), nowMs))
     else if (action.kind === 'reset') onReset()
     else {
-      cursor.value = moveCursor(action, cursor.value, timesIn(panels, window))
-      spoken.value = cursor.value === undefined ? 'No values here.' : spokenAt(panels, cursor.value, times)
+      // From nowhere it begins at a reading.
+      const isNowhere = cursor.value === undefined
+      cursor.value = moveCursor(action, cursor.value, timesIn(panels, window, isNowhere ? undefined : untilMs))
+      spoken.value = cursor.value === undefined ? 'No values here.' : spokenAt(props, cursor.value)
     }
   }
 
@@ -64,9 +67,16 @@ export function ChartStack(props: ChartStackProps) {
         onKeyDown={onKeyDown}
         onDblClick={onReset}
       >
-        <CursorTime cursor={cursor} window={window} times={times} />
+        <CursorTime cursor={cursor} window={drawn} times={times} />
         {panels.map((panel, place) => (
-          <PanelView key={panel.key} panel={panel} isLast={place === panels.length - 1} cursor={cursor} {...props} />
+          <PanelView
+            key={panel.key}
+            panel={panel}
+            isLast={place === panels.length - 1}
+            cursor={cursor}
+            drawn={drawn}
+            {...props}
+          />
         ))}
       </div>
       <p class="unseen" aria-live="polite">
@@ -76,21 +86,19 @@ export function ChartStack(props: ChartStackProps) {
   )
 }
 
-const middleOf = ({ fromMs, toMs }: TimeWindow) => (fromMs + toMs) / 2
-
 function useGestures(host: RefObject<HTMLDivElement>, latest: RefObject<ChartStackProps>): void {
   useEffect(() => {
     const element = host.current
     if (element === null) return undefined
     const moment = (clientX: number) => {
-      const { window } = latest.current as ChartStackProps
+      const { fromMs, toMs } = drawnWindow(latest.current as ChartStackProps)
       const { left, width } = element.getBoundingClientRect()
-      return window.fromMs + ((clientX - left) / width) * (window.toMs - window.fromMs)
+      return fromMs + ((clientX - left) / width) * (toMs - fromMs)
     }
     return listenToGestures(element, {
       zoom(factor, clientX) {
         const { window, nowMs, onWindow } = latest.current as ChartStackProps
-        onWindow(zoom(window, factor, moment(clientX), nowMs))
+        onWindow(zoom(window, factor, centreOf(window, moment(clientX)), nowMs))
       },
       pan(share) {
         const { window, nowMs, onWindow } = latest.current as ChartStackProps
@@ -98,37 +106,6 @@ function useGestures(host: RefObject<HTMLDivElement>, latest: RefObject<ChartSta
       },
     })
   }, [host, latest])
-}
-
-/** The moments that the cursor stops at: those of the line with the most. */
-function timesIn(panels: readonly Panel[], { fromMs, toMs }: TimeWindow): number[] {
-  const all = panels.flatMap(({ readouts }) => readouts.map(({ timesMs }) => timesMs))
-  const longest = all.reduce<readonly number[]>((best, times) => (times.length > best.length ? times : best), [])
-  return longest.filter(atMs => atMs >= fromMs && atMs <= toMs)
-}
-
-function spokenAt(panels: readonly Panel[], atMs: number, times: Times): string {
-  const texts = panels.flatMap(panel =>
-    panel.readouts.map(
-      readout => `${[panel.title, readout.label].filter(Boolean).join(' ')} ${readoutText(panel, readout, atMs)}`,
-    ),
-  )
-  return `${times.dateTime(atMs)}: ${texts.join(', ')}`
-}
-
-function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
-  if (readout.textAt !== undefined) return readout.textAt(atMs) ?? 'no value'
-  const value = valueAt(readout, atMs, reachMs)
-  if (value === null) return 'no value'
-  const text = withUnit(decimalText(value, decimals), { unit })
-  return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
-}
-
-/** Whether the value that is shown at a moment is one of the marks. */
-function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
-  const toldMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
-  const place = nearestPlace(marks.timesMs, atMs)
-  return place !== undefined && marks.timesMs[place] === toldMs
 }
 
 interface CursorTimeProps {
@@ -152,6 +129,8 @@ function CursorTime({ cursor, window: { fromMs, toMs }, times }: CursorTimeProps
 }
 
 interface PanelViewProps extends ChartStackProps {
+  /** With what is to come. */
+  drawn: TimeWindow
   panel: Panel
   isLast: boolean
   cursor: Signal<number | undefined>
@@ -159,11 +138,11 @@ interface PanelViewProps extends ChartStackProps {
 
 const timesHeight = 28
 
-function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: PanelViewProps) {
+function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow }: PanelViewProps) {
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<LineChart | undefined>(undefined)
-  const now = useRef({ panel, window, nowMs, onWindow })
-  now.current = { panel, window, nowMs, onWindow }
+  const now = useRef({ panel, window, drawn, nowMs, onWindow })
+  now.current = { panel, window, drawn, nowMs, onWindow }
   const height = panel.height + (isLast ? timesHeight : 0)
   const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks])
 
@@ -175,11 +154,15 @@ function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: Pan
       hasTimes: isLast,
       zone,
       content: now.current.panel.content,
-      window: now.current.window,
+      window: now.current.drawn,
+      reachMs: () => now.current.panel.reachMs,
       onPoint: atMs => {
         cursor.value = atMs
       },
-      onSelect: (fromMs, toMs) => now.current.onWindow(select(fromMs, toMs, now.current.nowMs)),
+      onSelect: (fromMs, toMs) => {
+        const { window: ofReadings, nowMs: atMs, onWindow: show } = now.current
+        if (fromMs < ofReadings.toMs) show(select(fromMs, Math.min(toMs, ofReadings.toMs), atMs))
+      },
     })
     chart.current = made
     const stopWatching = watchAppearance(element, made.refresh)
@@ -193,9 +176,9 @@ function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: Pan
   }, [shape, height, isLast, zone])
   useEffect(() => chart.current?.setContent(panel.content), [panel.content])
   useEffect(() => {
-    chart.current?.setWindow(window)
+    chart.current?.setWindow(drawn)
     chart.current?.setCursor(cursor.peek())
-  }, [window.fromMs, window.toMs])
+  }, [drawn.fromMs, drawn.toMs])
 
   return (
     <div class="panel">
@@ -203,7 +186,7 @@ function PanelView({ panel, isLast, cursor, window, zone, nowMs, onWindow }: Pan
         <h3>
           {panel.title} <span class="unit">{panel.unit}</span>
         </h3>
-        <PanelValues panel={panel} cursor={cursor} />
+        <PanelValues panel={panel} cursor={cursor} window={window} />
       </div>
       <div class="panel-chart" ref={host} aria-hidden="true" />
     </div>
@@ -223,9 +206,14 @@ function watchAppearance(element: HTMLElement, onChange: () => void): () => void
 }
 
 /** At the cursor; without one, what the lines are. */
-function PanelValues({ panel, cursor }: { panel: Panel; cursor: Signal<number | undefined> }) {
+function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | 'cursor' | 'window'>) {
   const atMs = cursor.value
-  const told = panel.readouts.filter(({ label }) => atMs !== undefined || label !== undefined)
+  const told =
+    atMs === undefined
+      ? [...panel.readouts, ...(panel.ahead === undefined ? [] : [panel.ahead])].filter(
+          ({ label }) => label !== undefined,
+        )
+      : readoutsAt(panel, atMs, window)
   if (told.length === 0 && panel.marks === undefined && panel.keys === undefined) return null
   return (
     <p class="panel-values">

@@ -20,6 +20,8 @@ interface ChartOptions {
   readonly content: ChartContent
   readonly window: TimeWindow
   readonly zone: Zone
+  /** How far from a value the cursor may be to point it out; asked at each move. */
+  readonly reachMs: () => number
   /** The pointer is at this moment, or has left. */
   readonly onPoint: (atMs: number | undefined) => void
   /** A stretch of time was selected with the mouse. */
@@ -38,10 +40,10 @@ export interface LineChart {
 const dragDistanceMin = 6
 
 export function createLineChart(element: HTMLElement, options: ChartOptions): LineChart {
-  const { height, hasTimes, zone, content, window, onPoint, onSelect } = options
+  const { zone, hasTimes, content, window, onPoint } = options
   const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
   const view: ChartView = { content, window, zone, hasTimes, colour }
-  const chart = new uPlot(optionsOf(view, element.clientWidth, height, onSelect), alignedData(content), element)
+  const chart = new uPlot(optionsOf(view, element.clientWidth, options), alignedData(content), element)
   const { over } = chart
   const onMove = ({ pointerType, clientX }: PointerEvent) => {
     if (pointerType === 'mouse') onPoint(chart.posToVal(clientX - over.getBoundingClientRect().left, 'x'))
@@ -62,7 +64,7 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
       chart.setCursor(isShown ? { left: chart.valToPos(atMs, 'x'), top: 1 } : { left: -10, top: -10 }, false)
     },
     refresh() {
-      chart.setSize({ width: element.clientWidth, height })
+      chart.setSize({ width: element.clientWidth, height: options.height })
       chart.redraw(false, true)
     },
     close() {
@@ -75,7 +77,7 @@ export function createLineChart(element: HTMLElement, options: ChartOptions): Li
 
 type Select = ChartOptions['onSelect']
 
-function optionsOf(view: ChartView, width: number, height: number, onSelect: Select): uPlot.Options {
+function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }: ChartOptions): uPlot.Options {
   // A block is shown whole, whatever place in it the cursor is nearest to.
   const hasPoints = view.content.blocks === undefined
   return {
@@ -86,6 +88,7 @@ function optionsOf(view: ChartView, width: number, height: number, onSelect: Sel
     legend: { show: false },
     cursor: {
       y: false,
+      hover: { prox: plot => reachMs() * pixelsPerMs(plot) },
       drag: { x: true, y: false, setScale: false, dist: dragDistanceMin },
       points: { ...(hasPoints ? {} : { show: false }), size: 7, width: 1.5, fill: () => view.colour('--card') },
     },
@@ -104,6 +107,8 @@ function optionsOf(view: ChartView, width: number, height: number, onSelect: Sel
     },
   }
 }
+
+const pixelsPerMs = (plot: uPlot) => plot.valToPos(1, 'x') - plot.valToPos(0, 'x')
 
 function tellSelection(plot: uPlot, onSelect: Select): void {
   const { left, width } = plot.select

@@ -9,6 +9,7 @@ interface LineStyle {
   readonly width: number
   /** `all`: each value is one, and no line joins them; `hollow`: the same with hollow ones; `none`: not even of lone values. */
   readonly points?: 'all' | 'hollow' | 'none'
+  readonly isDashed?: boolean
 }
 
 /** A rectangle over a stretch of time: a bar of an amount, a state of a timeline. */
@@ -97,6 +98,8 @@ export interface Panel {
   readonly height: number
   readonly content: ChartContent
   readonly readouts: readonly Readout[]
+  /** What is told instead of them behind the window, where it is still to come; `content` has it as lines of its own. */
+  readonly ahead?: Readout | undefined
   /** Of the values of the first readout; `content` has them as a line of its own. */
   readonly marks?: Marks | undefined
   /** Of blocks of several colours. */

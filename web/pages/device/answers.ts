@@ -4,6 +4,7 @@ import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { DeviceDetail } from '../../../query/shapes/detail.ts'
+import type { Forecast } from '../../../query/shapes/forecast.ts'
 import type { KindBucket, WindowFigures } from '../../../query/shapes/kinds.ts'
 import type { NormalValues } from '../../../query/shapes/normal.ts'
 import type { PastDays } from '../../../query/shapes/past.ts'
@@ -72,6 +73,10 @@ export function autocorrelationOf({ autocorrelation }: Stats, metric: string): A
 
 export function normalOf(normal: NormalValues, metric: string): NormalValues['temperature'] | undefined {
   return member<NormalValues['temperature']>(normal, metric)
+}
+
+export function forecastOf(forecast: Forecast, metric: string): Forecast['temperature'] | undefined {
+  return member<Forecast['temperature']>(forecast, metric)
 }
 
 export function qualityOf({ quality }: Stats, metric: string): Stats['quality']['temperature'] | undefined {

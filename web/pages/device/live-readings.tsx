@@ -9,12 +9,13 @@ import { useRange } from '../../charts/use-range.ts'
 import { type ResourceState, worstState } from '../../client/resource-state.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { shownZone } from '../../text/preferences.ts'
-import { describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
+import { type Descriptions, describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
 import type { Detail, LastValues, Latest } from './answers.ts'
 import { DeviceAlerts } from './device-alerts.tsx'
 import { Findings } from './findings.tsx'
+import { forecastsIn } from './forecast.ts'
 import type { Measured } from './measured.ts'
 import { Now } from './now.tsx'
 import { nowNotes } from './now-notes.ts'
@@ -23,6 +24,7 @@ import type { LiveReading } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 import { suspectsIn } from './suspects.ts'
 import { useDeviceAlerts } from './use-device-alerts.ts'
+import { useForecast } from './use-forecast.ts'
 import { useLiveReadings } from './use-live-readings.ts'
 import { useRangeSeries } from './use-range-series.ts'
 
@@ -36,6 +38,8 @@ export interface LiveReadingsProps {
   readonly stats: Stats | undefined
   readonly past: PastDays | undefined
   readonly normal: NormalValues | undefined
+  /** Of its query string; undefined while it is not known. */
+  readonly forecastQuery: string | undefined
   readonly quantities: Quantities
   readonly metrics: readonly ShownMetric[]
   /** Above the charts. */
@@ -60,12 +64,21 @@ export function LiveReadings(props: LiveReadingsProps) {
     [quantities, series],
   )
   const alerts = useDeviceAlerts(of, window)
-  const suspects = useMemo(() => {
-    const ofDetail = describedBy(quantities, detail?.metrics)
-    const isComparable = (name: string) => ofDetail.of(name).unit === charted.of(name).unit
-    const gauges = metrics.filter(({ kind, name }) => kind === 'gauge' && isComparable(name)).map(({ name }) => name)
-    return suspectsIn(detail, gauges, window, nowMs)
-  }, [detail, metrics, quantities, charted, window, nowMs])
+  /** Those whose unit in another answer is that of the charts. */
+  const gaugesIn = (described: Descriptions | undefined) => {
+    const there = describedBy(quantities, described)
+    const isComparable = (name: string) => there.of(name).unit === charted.of(name).unit
+    return metrics.filter(({ kind, name }) => kind === 'gauge' && isComparable(name)).map(({ name }) => name)
+  }
+  const suspects = useMemo(
+    () => suspectsIn(detail, gaugesIn(detail?.metrics), window, nowMs),
+    [detail, metrics, quantities, charted, window, nowMs],
+  )
+  const forecast = useForecast(of, props.forecastQuery, shown.range)
+  const forecasts = useMemo(
+    () => forecastsIn(forecast, gaugesIn(forecast?.metrics), nowMs),
+    [forecast, metrics, quantities, charted, nowMs],
+  )
   const ofLatest = useMemo(() => describedBy(quantities, latest?.metrics), [quantities, latest?.metrics])
   const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
   const notes = useMemo(
@@ -83,7 +96,7 @@ export function LiveReadings(props: LiveReadingsProps) {
       )}
       {of.kind === 'device' ? <DeviceAlerts device={of.name} firing={alerts.firing} rules={alerts.rules} /> : null}
       <Readings
-        {...{ of, shown, data: series, suspects, times }}
+        {...{ of, shown, data: series, suspects, forecasts, times }}
         alerts={alerts.marks}
         quantities={charted}
         zone={shownClock}

@@ -52,8 +52,9 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const chosen = urlArguments.value.get('metrics')
   // The analyses follow the last values, which tell whether there are so many metrics that only some are asked for.
   const asked = latest.kind === 'loading' ? undefined : (askedMetrics(latestValue, chosen) ?? '')
+  const named = asked ? [`metrics=${asked}`] : []
   const analyse = <T,>(analysis: string, rest: string[], options: object) => {
-    const query = [...rest, ...(asked ? [`metrics=${asked}`] : [])].join('&')
+    const query = [...rest, ...named].join('&')
     return useResource<T>(asked === undefined ? undefined : addressOf(`/api/${of.pathOf(analysis, query)}`), options)
   }
   const detail = analyse<Detail>('detail_data', [`points=${pointsMax}`, 't=1', 'flags=1'], everyMinute)
@@ -97,6 +98,7 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
             stats={statsValue}
             past={pastValue}
             normal={normal}
+            forecastQuery={asked === undefined ? undefined : named.join()}
             quantities={quantities}
             metrics={toRead}
           >

@@ -1,28 +1,19 @@
 /** The series of a range as panels of a chart, each drawn as its kind is read. */
 
 import { directionReadout } from '../../charts/direction-readout.ts'
-import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
-import type { Panel, Rule } from '../../charts/panel.ts'
+import type { Panel } from '../../charts/panel.ts'
 import { withinTurn } from '../../text/compass.ts'
-import { type Quantity, shownDifference, shownValue } from '../../text/quantities.ts'
+import { shownDifference } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import type { Times } from '../../text/times.ts'
-import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
-import type { AmountSeries, DirectionSeries, GaugeSeries, MetricSeries, StateSeries } from './series.ts'
+import { type GaugeContext, gaugePanel, headOf, panelHeight } from './gauge-panel.ts'
+import type { AmountSeries, DirectionSeries, MetricSeries, StateSeries } from './series.ts'
 import { amountText, blocksAt, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
-import type { SuspectReadings } from './suspects.ts'
 
-export interface PanelContext {
-  readonly quantity: Quantity
+export interface PanelContext extends GaugeContext {
   readonly times: Times
-  readonly suspects: SuspectReadings | undefined
-  /** Of means of gauges; undefined for readings as they came. */
-  readonly stepMs: number | undefined
-  /** Of gauges: limits of rules, and when alerts fire. */
-  readonly alerts?: AlertMarks | undefined
 }
 
-const panelHeight = 132
 /** A state has no height of its own, only a colour. */
 const timelineHeight = 48
 const sharesHeight = 84
@@ -41,65 +32,6 @@ export function panelOf(series: MetricSeries, context: PanelContext): Panel {
     case 'rate':
       return amountPanel(series, context)
   }
-}
-
-function headOf({ metric }: MetricSeries, { name, unit, decimals }: Quantity) {
-  return { key: metric, title: name, unit, decimals }
-}
-
-function gaugePanel(series: GaugeSeries, { quantity, suspects, stepMs, alerts }: PanelContext): Panel {
-  const { metric, timesMs, extremes, gapMs } = series
-  const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
-  const values = shown(series.values)
-  const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
-  const edge = { colour: '--accent-wash', width: 0 }
-  const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
-  const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
-  const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
-  const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
-  return {
-    ...headOf(series, quantity),
-    height: panelHeight,
-    content: {
-      columns: marked === undefined ? whole : joinColumns([whole, marked]),
-      lines: [
-        ...bounds.map(() => edge),
-        { colour: '--accent', width: 1.25 },
-        ...(marked === undefined ? [] : [hollow]),
-      ],
-      band: extremes === undefined ? undefined : [0, 1],
-      rules: limitRules(alerts?.limits.get(metric) ?? [], values, quantity),
-      spans: spansOf(alerts, metric),
-      decimals: quantity.decimals,
-    },
-    readouts: [{ timesMs, values }],
-    marks,
-    reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
-  }
-}
-
-/** What lies far from all values would leave them no height. */
-const nearSpans = 2
-
-function limitRules(
-  limits: readonly { readonly value: number; readonly text: string }[],
-  values: readonly number[],
-  quantity: Quantity,
-): Rule[] {
-  const [low, high] = values.reduce(
-    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
-    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
-  )
-  const reach = nearSpans * Math.max(high - low, 20 * 10 ** -quantity.decimals)
-  return limits
-    .map(({ value, text }) => ({ value: shownValue(value, quantity), text, isDashed: true }))
-    .filter(({ value }) => value >= low - reach && value <= high + reach)
-}
-
-function spansOf(alerts: AlertMarks | undefined, metric: string): Panel['content']['spans'] {
-  return alerts?.firing
-    .filter(stretch => stretch.metric === metric)
-    .map(({ fromMs, toMs, severity }) => ({ fromMs, toMs, ...lookOfSeverity[severity] }))
 }
 
 /** Points that nothing joins: from 350° to 10° is a short way over north. */

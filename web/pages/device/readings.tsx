@@ -13,6 +13,7 @@ import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type AlertMarks, firingPanel } from './alert-marks.ts'
+import { type Forecasts, forecastEndMs, forecastTable } from './forecast.ts'
 import type { Measured } from './measured.ts'
 import { panelOf } from './panels.ts'
 import { readingsQuery } from './range-plan.ts'
@@ -27,6 +28,8 @@ export interface ReadingsProps {
   readonly data: RangeSeries | undefined
   readonly quantities: Quantities
   readonly suspects: Suspects
+  /** None unless the last 24 hours are shown. */
+  readonly forecasts: Forecasts
   /** Undefined where none are known. */
   readonly alerts: AlertMarks | undefined
   readonly zone: Zone
@@ -37,7 +40,8 @@ export interface ReadingsProps {
 
 export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 
-export function Readings({ of, shown, data, quantities, suspects, alerts, zone, times, children }: ReadingsProps) {
+export function Readings(props: ReadingsProps) {
+  const { of, shown, data, quantities, suspects, forecasts, alerts, zone, times, children } = props
   const { window, nowMs, choose, zoomTo } = shown
   const panels = useMemo(() => {
     const drawn = (data?.series ?? []).map(series =>
@@ -45,13 +49,19 @@ export function Readings({ of, shown, data, quantities, suspects, alerts, zone, 
         quantity: quantities.of(series.metric),
         times,
         suspects: suspects.get(series.metric),
+        forecast: forecasts.get(series.metric),
         stepMs: data?.stepMs,
         alerts,
       }),
     )
     const timeline = firingPanel(alerts?.firing ?? [], times)
     return timeline === undefined || drawn.length === 0 ? drawn : [...drawn, timeline]
-  }, [data, quantities, times, suspects, alerts])
+  }, [data, quantities, times, suspects, forecasts, alerts])
+  const hasForecast = panels.some(({ ahead }) => ahead !== undefined)
+  const tables = () => [
+    ...(data === undefined ? [] : readingsTables(data, suspects, { quantities, window, times })),
+    ...(hasForecast ? [forecastTable(forecasts, quantities, times)] : []),
+  ]
   const download = `/api/${of.pathOf('readings', readingsQuery(window, undefined, 'csv'))}`
   return (
     <section class="card" aria-labelledby="readings">
@@ -65,6 +75,7 @@ export function Readings({ of, shown, data, quantities, suspects, alerts, zone, 
       {panels.length === 0 ? null : (
         <ChartStack
           {...{ panels, window, nowMs, zone, times }}
+          untilMs={hasForecast ? forecastEndMs(forecasts) : undefined}
           label={`Readings of ${of.name}`}
           onWindow={zoomTo}
           onReset={() => choose('24h')}
@@ -76,10 +87,14 @@ export function Readings({ of, shown, data, quantities, suspects, alerts, zone, 
           <a href={addressOf('/docs/statistics#quality')}>How they are found</a>
         </p>
       )}
+      {hasForecast ? (
+        <p class="lead">
+          Dashed lines are a forecast of the mean of each hour; four of five are expected within the band.{' '}
+          <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
+        </p>
+      ) : null}
       <div class="below">
-        {data === undefined || panels.length === 0 ? null : (
-          <TableTwin name="readings" tables={() => readingsTables(data, suspects, { quantities, window, times })} />
-        )}
+        {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
         <a class="button quiet" href={addressOf(download)} download={`${of.name}.csv`}>
           Download as CSV
         </a>

@@ -1,0 +1,65 @@
+/** What charts tell at a moment, and the moments that their cursor stops at. */
+
+import { decimalText } from '../text/numbers.ts'
+import { withUnit } from '../text/quantities.ts'
+import type { Times } from '../text/times.ts'
+import { nearestPlace, valueAt } from './line-data.ts'
+import type { Marks, Panel, Readout } from './panel.ts'
+import type { TimeWindow } from './range.ts'
+
+interface Shown {
+  readonly panels: readonly Panel[]
+  readonly window: TimeWindow
+  /** Where what is to come ends. */
+  readonly untilMs?: number | undefined
+  readonly times: Times
+}
+
+/** Around which a window is zoomed: a moment that may be behind it, or its middle. */
+export function centreOf({ fromMs, toMs }: TimeWindow, atMs = (fromMs + toMs) / 2): number {
+  return Math.min(atMs, toMs)
+}
+
+/** What charts show: the window, and what is to come behind it. */
+export function drawnWindow({ window, untilMs = window.toMs }: Pick<Shown, 'window' | 'untilMs'>): TimeWindow {
+  return untilMs > window.toMs ? { fromMs: window.fromMs, toMs: untilMs } : window
+}
+
+/** The moments that the cursor stops at: those of the line with the most, and those to come. */
+export function timesIn(panels: readonly Panel[], { fromMs, toMs }: TimeWindow, untilMs = toMs): number[] {
+  const all = panels.flatMap(({ readouts }) => readouts.map(({ timesMs }) => timesMs))
+  const longest = all.reduce<readonly number[]>((best, times) => (times.length > best.length ? times : best), [])
+  const aheadMs = panels.find(({ ahead }) => ahead !== undefined)?.ahead?.timesMs ?? []
+  return [
+    ...longest.filter(atMs => atMs >= fromMs && atMs <= toMs),
+    ...aheadMs.filter(atMs => atMs > toMs && atMs <= untilMs),
+  ]
+}
+
+export function readoutsAt({ readouts, ahead }: Panel, atMs: number, { toMs }: TimeWindow): readonly Readout[] {
+  return ahead !== undefined && atMs > toMs ? [ahead] : readouts
+}
+
+export function spokenAt({ panels, window, times }: Shown, atMs: number): string {
+  const texts = panels.flatMap(panel =>
+    readoutsAt(panel, atMs, window).map(
+      readout => `${[panel.title, readout.label].filter(Boolean).join(' ')} ${readoutText(panel, readout, atMs)}`,
+    ),
+  )
+  return `${times.dateTime(atMs)}: ${texts.join(', ')}`
+}
+
+export function readoutText({ decimals, unit, reachMs, marks }: Panel, readout: Readout, atMs: number): string {
+  if (readout.textAt !== undefined) return readout.textAt(atMs) ?? 'no value'
+  const value = valueAt(readout, atMs, reachMs)
+  if (value === null) return 'no value'
+  const text = withUnit(decimalText(value, decimals), { unit })
+  return marks !== undefined && isMarked(marks, readout, atMs) ? `${text} (${marks.label})` : text
+}
+
+/** Whether the value that is shown at a moment is one of the marks. */
+function isMarked(marks: Marks, { timesMs }: Readout, atMs: number): boolean {
+  const toldMs = timesMs[nearestPlace(timesMs, atMs) ?? -1]
+  const place = nearestPlace(marks.timesMs, atMs)
+  return place !== undefined && marks.timesMs[place] === toldMs
+}

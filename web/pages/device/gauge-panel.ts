@@ -1,0 +1,106 @@
+/** The line of a gauge: with the band of its extremes, suspect readings, limits of rules, and what is forecast. */
+
+import { breakAtGaps, type Columns, joinColumns } from '../../charts/line-data.ts'
+import type { Panel, Readout, Rule } from '../../charts/panel.ts'
+import { type Quantity, shownValue } from '../../text/quantities.ts'
+import { type AlertMarks, lookOfSeverity } from './alert-marks.ts'
+import { type ForecastSeries, forecastText } from './forecast.ts'
+import type { GaugeSeries, MetricSeries } from './series.ts'
+import type { SuspectReadings } from './suspects.ts'
+
+export interface GaugeContext {
+  readonly quantity: Quantity
+  readonly suspects: SuspectReadings | undefined
+  readonly forecast?: ForecastSeries | undefined
+  /** Of means; undefined for readings as they came. */
+  readonly stepMs: number | undefined
+  /** Limits of rules, and when alerts fire. */
+  readonly alerts?: AlertMarks | undefined
+}
+
+export const panelHeight = 132
+const hourMs = 3_600_000
+const edge = { colour: '--accent-wash', width: 0, points: 'none' } as const
+const dashed = { colour: '--accent', width: 1.25, points: 'none', isDashed: true } as const
+const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
+
+export function headOf({ metric }: Pick<MetricSeries, 'metric'>, { name, unit, decimals }: Quantity) {
+  return { key: metric, title: name, unit, decimals }
+}
+
+export function gaugePanel(series: GaugeSeries, context: GaugeContext): Panel {
+  const { quantity, suspects, forecast, stepMs, alerts } = context
+  const { metric, timesMs, extremes, gapMs } = series
+  const shown = (stored: readonly number[]) => stored.map(value => shownValue(value, quantity))
+  const values = shown(series.values)
+  const bounds = extremes === undefined ? [] : [shown(extremes.highs), shown(extremes.lows)]
+  // While another range is on its way, the means of the last one are still shown.
+  const coming = extremes === undefined ? forecast : undefined
+  const ahead = coming && {
+    timesMs: [...coming.timesMs],
+    lines: [coming.highs, coming.lows, coming.medians].map(shown),
+  }
+  const whole = breakAtGaps(timesMs, [...bounds, values], gapMs)
+  const marks = suspects && { label: 'suspect', timesMs: suspects.timesMs, values: shown(suspects.values) }
+  const marked = marks && { timesMs: [...marks.timesMs], lines: [marks.values] }
+  return {
+    ...headOf(series, quantity),
+    height: panelHeight,
+    content: {
+      columns: joined([ahead, whole, marked]),
+      lines: [
+        ...(ahead === undefined ? [] : [edge, edge, dashed]),
+        ...bounds.map(() => edge),
+        { colour: '--accent', width: 1.25 },
+        ...(marked === undefined ? [] : [hollow]),
+      ],
+      band: extremes === undefined && ahead === undefined ? undefined : [0, 1],
+      rules: limitRules(alerts?.limits.get(metric) ?? [], values, quantity),
+      spans: spansOf(alerts, metric),
+      decimals: quantity.decimals,
+    },
+    readouts: [{ timesMs, values }],
+    ahead: coming && aheadOf(coming, quantity),
+    marks,
+    reachMs: Math.max(gapMs ?? hourMs, stepMs ?? 0),
+  }
+}
+
+function joined(all: readonly (Columns | undefined)[]): Columns {
+  const there = all.filter(columns => columns !== undefined)
+  return there.length === 1 ? (there[0] as Columns) : joinColumns(there)
+}
+
+function aheadOf(forecast: ForecastSeries, quantity: Quantity): Readout {
+  return {
+    label: 'forecast, 80 %',
+    colour: 'ahead',
+    timesMs: forecast.timesMs,
+    values: [],
+    textAt: atMs => forecastText(forecast, atMs, quantity),
+  }
+}
+
+/** What lies far from all values would leave them no height. */
+const nearSpans = 2
+
+function limitRules(
+  limits: readonly { readonly value: number; readonly text: string }[],
+  values: readonly number[],
+  quantity: Quantity,
+): Rule[] {
+  const [low, high] = values.reduce(
+    ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  )
+  const reach = nearSpans * Math.max(high - low, 20 * 10 ** -quantity.decimals)
+  return limits
+    .map(({ value, text }) => ({ value: shownValue(value, quantity), text, isDashed: true }))
+    .filter(({ value }) => value >= low - reach && value <= high + reach)
+}
+
+function spansOf(alerts: AlertMarks | undefined, metric: string): Panel['content']['spans'] {
+  return alerts?.firing
+    .filter(stretch => stretch.metric === metric)
+    .map(({ fromMs, toMs, severity }) => ({ fromMs, toMs, ...lookOfSeverity[severity] }))
+}
