@@ -32,4 +32,6 @@ rmSync(output, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 emittedFiles().forEach(rewriteWorkerAddresses)
 await buildWeb()
-for (const asset of assets) cpSync(join(root, asset), join(output, asset), { recursive: true })
+// What is compiled lies there already.
+const isAsset = (file: string) => !file.endsWith('.ts')
+for (const asset of assets) cpSync(join(root, asset), join(output, asset), { recursive: true, filter: isAsset })

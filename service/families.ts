@@ -56,7 +56,10 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     ...signIn.families,
     webFamily(),
   ]
-  return [...families, docsFamily({ families, publicUrl, isAdmin: accounts.isAdministrator, isTrusted })]
+  const { isAdministrator: isAdmin } = accounts
+  // Where another service signs people in, there is no page for that here.
+  const visits = signIn.families.length === 0 ? {} : { findVisitor: accounts.findVisitor }
+  return [...families, docsFamily({ families, publicUrl, isAdmin, isTrusted, ...visits })]
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {

@@ -3,11 +3,13 @@
 import { computed } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { navigation, tracePath } from '../theme/frame.ts'
 import { addressOf, path } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
 import { lazy } from './parts/lazy.tsx'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
+import { VisitorMenu } from './parts/visitor-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
 
@@ -20,15 +22,6 @@ const pages = {
   alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
   admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
 } satisfies Record<Route['page'], ComponentType<never>>
-
-const links = [
-  { page: 'fleet', name: 'Fleet', path: '/' },
-  { page: 'alerts', name: 'Alerts', path: '/alerts' },
-  { page: 'compare', name: 'Compare', path: '/compare' },
-  { page: 'admin', name: 'Admin', path: '/admin' },
-  { page: undefined, name: 'Account', path: '/account' },
-  { page: undefined, name: 'Docs', path: '/docs' },
-]
 
 const route = computed(() => routeOf(path.value))
 
@@ -53,14 +46,11 @@ export function App() {
         </p>
         <Trace />
         <PreferencesMenu />
+        <VisitorMenu />
       </header>
       <nav class="pages" aria-label="Pages">
-        {links.map(({ page, name, path }) => (
-          <a
-            key={name}
-            href={addressOf(path)}
-            aria-current={page !== undefined && page === shown?.page ? 'page' : undefined}
-          >
+        {navigation.map(({ page, name, path }) => (
+          <a key={name} href={addressOf(path)} aria-current={page === shown?.page ? 'page' : undefined}>
             {name}
             {page === 'alerts' ? <FiringCount /> : null}
           </a>
@@ -107,15 +97,10 @@ function FiringCount() {
   )
 }
 
-/** The line that a barograph draws on its paper; the pages that the server renders have the same. */
 function Trace() {
   return (
     <svg viewBox="0 0 1000 48" preserveAspectRatio="none" aria-hidden="true">
-      <path
-        d="M0 30C60 26 90 14 150 15S240 34 300 33 380 12 450 13 520 37 590 38 660 40 690 22 770 9 830 12 930 25 1000 20"
-        fill="none"
-        vector-effect="non-scaling-stroke"
-      />
+      <path d={tracePath} fill="none" vector-effect="non-scaling-stroke" />
     </svg>
   )
 }

@@ -9,14 +9,13 @@ import { type Html, html } from '../http/html.ts'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import { renderDocument } from '../http/page-document.ts'
 import { createPageStyle } from '../http/page-style.ts'
+import { rootFrom } from '../http/root-from.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 
 const { element: style, contentSecurityPolicy } = createPageStyle(`
-header, main { padding: 0 max(16px, calc((100% - 560px) / 2)); }
-main { padding-block: 32px 64px; }
+main { padding: 32px var(--narrow-side) 64px; }
 main p { margin: 12px 0; }
-button { font: inherit; padding: 10px 16px; }
 `)
 
 const bodyBytesMax = 1024
@@ -67,7 +66,7 @@ export function unsubscribeFamily(options: { unsubscribing: Unsubscribing; log: 
 
 function question(address: string, token: string): Html {
   return html`<p>Notifications of alerts to ${address} end.</p>
-<form method="post" action="unsubscribe?token=${token}"><p><button type="submit">No more mails</button></p></form>`
+<form method="post" action="unsubscribe?token=${token}"><p><button class="button strong" type="submit">No more mails</button></p></form>`
 }
 
 function tokenOf(query: unknown): string | undefined {
@@ -80,12 +79,12 @@ function sendUnknown(reply: FastifyReply): FastifyReply {
 }
 
 function send(reply: FastifyReply, status: number, title: string, main: Html): FastifyReply {
-  const body = html`<main>
+  const body = html`<main id="main">
 <h1>${title}</h1>
 ${main}
 </main>`
   return reply
     .code(status)
     .header('content-type', 'text/html; charset=utf-8')
-    .send(renderDocument({ title, style, body }))
+    .send(renderDocument({ title, style, body, root: rootFrom(unsubscribePath) }))
 }

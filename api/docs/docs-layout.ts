@@ -1,7 +1,8 @@
-/** The frame of a page of the documentation: a menu of the pages, and the contents beside the text. */
+/** The frame of a page of the documentation: links to the others, and the contents beside the text. */
 
 import { type Html, html } from '../http/html.ts'
-import { renderDocument } from '../http/page-document.ts'
+import { renderDocument, type Visitor } from '../http/page-document.ts'
+import { rootFrom } from '../http/root-from.ts'
 import { styleElement } from './docs-style.ts'
 
 export interface ContentsEntry {
@@ -18,13 +19,16 @@ export interface DocsPage {
   main: Html
 }
 
-export function renderDocsPage({ path, title, contents, main }: DocsPage): string {
+/** `visitor`: who is signed in; undefined: it is not known. */
+export function renderDocsPage({ path, title, contents, main }: DocsPage, visitor: Visitor | null | undefined): string {
+  const root = rootFrom(path)
   const body = html`<div class="documentation">
+${sectionsFrom(root, path)}
 <nav class="contents" aria-label="Contents">${listOf(contents)}</nav>
-<main>
+<main id="main">
 ${main}</main>
 </div>`
-  return renderDocument({ title, style: styleElement, menu: menuOf(path), body })
+  return renderDocument({ title, style: styleElement, body, root, current: 'docs', visitor, path: path.slice(1) })
 }
 
 const pages = [
@@ -32,11 +36,12 @@ const pages = [
   { path: '/docs/statistics', title: 'Statistics' },
 ] as const
 
-function menuOf(current: DocsPage['path']): Html {
-  const links = pages.map(({ path, title }) =>
-    path === current ? html`<a href="${path}" aria-current="page">${title}</a>` : html`<a href="${path}">${title}</a>`,
-  )
-  return html`<nav class="menu" aria-label="Pages">${links}</nav>`
+function sectionsFrom(root: string, current: DocsPage['path']): Html {
+  const links = pages.map(({ path, title }) => {
+    const isCurrent = path === current ? html` aria-current="page"` : undefined
+    return html`<a href="${root}${path.slice(1)}"${isCurrent}>${title}</a>`
+  })
+  return html`<nav class="sections" aria-label="Pages of the documentation">${links}</nav>`
 }
 
 function listOf(entries: readonly ContentsEntry[]): Html {

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../http/html.ts'
 import type { Content, OpenApiDocument, Parameter, PublishedOperation } from './contract.ts'
-import { type ContentsEntry, renderDocsPage } from './docs-layout.ts'
+import type { ContentsEntry, DocsPage } from './docs-layout.ts'
 import { fieldTable, referenceIn, schemaView, typeOf } from './schema-table.ts'
 
 interface Family {
@@ -12,7 +12,7 @@ interface Family {
   operations: { method: string; path: string; operation: PublishedOperation }[]
 }
 
-export function renderDocs(document: OpenApiDocument): string {
+export function operationsPage(document: OpenApiDocument): DocsPage {
   const families = familiesOf(document)
   const schemas = Object.entries(document.components.schemas as Record<string, Record<string, unknown>>)
   const main = html`<h1>Operations</h1>
@@ -28,7 +28,7 @@ ${schemas.map(([name, schema]) => html`<h3 id="${name}">${name}</h3>\n${schemaVi
     })),
     { id: 'schemas', title: 'Schemas', entries: schemas.map(([name]) => ({ id: name, title: name })) },
   ]
-  return renderDocsPage({ path: '/docs', title: 'Operations', contents, main })
+  return { path: '/docs', title: 'Operations', contents, main }
 }
 
 /** In the order of their first operations. */

@@ -3,12 +3,9 @@
 import { createPageStyle } from '../http/page-style.ts'
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`
-header { padding: 0 max(16px, calc((100% - 1200px) / 2)); }
-.menu { display: flex; gap: 4px; background: var(--card); font-size: 15px; }
-.menu a { display: flex; align-items: center; min-height: 44px; padding: 0 8px; }
-.menu [aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
+.documentation > .sections { grid-column: 1 / -1; margin: 16px 0 0; }
 .documentation { display: grid; grid-template-columns: 260px minmax(0, 1fr); gap: 0 40px;
-  padding: 0 max(16px, calc((100% - 1200px) / 2)); }
+  padding: 0 var(--side); }
 .contents { position: sticky; top: 0; max-height: 100dvh; padding: 28px 4px; overflow-y: auto; font-size: 14px; }
 .contents a { display: block; padding: 3px 0; text-decoration: none; }
 .contents a:hover { text-decoration: underline; }

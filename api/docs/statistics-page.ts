@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import { Marked, type Tokens } from 'marked'
-import { renderDocsPage } from './docs-layout.ts'
+import type { DocsPage } from './docs-layout.ts'
 
 /** Beside the sources and, in a package, beside what is made of them. */
 const file = new URL('../../docs/statistics.md', import.meta.url)
 
-export function renderStatistics(): string {
+export function statisticsPage(): DocsPage {
   const markdown = readFileSync(file, 'utf8')
   const marked = new Marked({ renderer: { heading: renderHeading } })
   const tokens = marked.lexer(markdown)
@@ -20,7 +20,7 @@ export function renderStatistics(): string {
     .parser(tokens)
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
-  return renderDocsPage({ path: '/docs/statistics', title: 'Statistics', contents, main: { markup } })
+  return { path: '/docs/statistics', title: 'Statistics', contents, main: { markup } }
 }
 
 function renderHeading({ text, depth }: Tokens.Heading): string {

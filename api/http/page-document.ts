@@ -1,17 +1,34 @@
-/** A page as one text. It needs nothing but its style, which stands in it: no script, font or picture. */
+/** A page as one text, in the frame of all pages. It needs nothing but its style, which stands in it: no font, no picture. */
 
+import { type NavigationPage, navigation, tracePath } from '../../theme/frame.ts'
 import { type Html, html } from './html.ts'
 
-export interface PageDocument {
-  title: string
-  style: Html
-  /** Behind the line in the header. */
-  menu?: Html
-  /** What follows the header. */
-  body: Html
+/** Who is signed in, as the frame shows it. */
+export interface Visitor {
+  name: string
+  role: string
 }
 
-export function renderDocument({ title, style, menu, body }: PageDocument): string {
+export interface PageFrame {
+  /** Of the service, as seen from the page: `./`, `../`. */
+  root: string
+  current?: NavigationPage | undefined
+  /** Null: nobody is signed in. Undefined: this page does not look who is. */
+  visitor?: Visitor | null | undefined
+  /** Where a sign-in comes back to, as seen from the root; without it, to the account. */
+  path?: string | undefined
+}
+
+export interface PageDocument extends PageFrame {
+  title: string
+  style: Html
+  /** What follows the navigation; its `main` has the id `main`. */
+  body: Html
+  /** One that the policy of the page allows by its hash. */
+  script?: Html | undefined
+}
+
+export function renderDocument({ title, style, body, script, ...frame }: PageDocument): string {
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -22,14 +39,37 @@ export function renderDocument({ title, style, menu, body }: PageDocument): stri
 ${style}
 </head>
 <body>
-<header><p>Barograph</p>${trace}${menu}</header>
+<a class="skip" href="#main">Skip to the content</a>
+<header><p><a href="${frame.root}">Barograph</a></p>${trace}${visitorOf(frame)}</header>
+${navigationOf(frame)}
 ${body}
-</body>
+${script}</body>
 </html>
 `.markup
 }
 
-/** The line that a barograph draws on its paper. */
+function navigationOf({ root, current }: PageFrame): Html {
+  const links = navigation.map(({ page, name, path }) => {
+    const isCurrent = page === current ? html` aria-current="page"` : undefined
+    return html`<a href="${addressOf(root, path.slice(1))}"${isCurrent}>${name}</a>`
+  })
+  return html`<nav class="pages" aria-label="Pages">${links}</nav>`
+}
+
+function visitorOf({ root, visitor, path }: PageFrame): Html | undefined {
+  if (visitor === undefined) return undefined
+  if (visitor === null) {
+    const back = path === undefined ? '' : `?callbackUrl=${encodeURIComponent(path)}`
+    return html`<a class="button small" href="${addressOf(root, 'sign-in')}${back}">Sign in</a>`
+  }
+  return html`<p class="visitor"><a href="${addressOf(root, 'account')}">${visitor.name}</a> <span>${visitor.role}</span></p>
+<form method="post" action="${addressOf(root, 'sign-out')}"><button class="button small">Sign out</button></form>`
+}
+
+/** Of a page beside this one, its name alone. */
+function addressOf(root: string, path: string): string {
+  return root === './' && path !== '' ? path : `${root}${path}`
+}
+
 const trace = html`<svg viewBox="0 0 1000 48" preserveAspectRatio="none" aria-hidden="true"><path
-d="M0 30C60 26 90 14 150 15S240 34 300 33 380 12 450 13 520 37 590 38 660 40 690 22 770 9 830 12 930 25 1000 20"
-fill="none" vector-effect="non-scaling-stroke"/></svg>`
+d="${tracePath}" fill="none" vector-effect="non-scaling-stroke"/></svg>`

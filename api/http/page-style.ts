@@ -8,17 +8,17 @@ const common = readFileSync(new URL('../../theme/base.css', import.meta.url), 'u
 
 export interface PageStyle {
   element: Html
-  /** Goes with every page: no script runs and nothing but the icon is loaded, even if a value ever came through as markup. */
+  /** Goes with every page: nothing but the icon is loaded and no other script runs, even if a value ever came through as markup. */
   contentSecurityPolicy: string
 }
 
-/** The common style and what a family of pages adds to it. */
-export function createPageStyle(own: string): PageStyle {
+/** The common style and what a family of pages adds to it. `script`: the text of the one that may run, if any. */
+export function createPageStyle(own: string, script?: string): PageStyle {
   const style = `${common}${own}`
-  const hash = createHash('sha256').update(style).digest('base64')
   const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
+    `style-src ${hashOf(style)}`,
+    ...(script === undefined ? [] : [`script-src ${hashOf(script)}`]),
     // The icon.
     "img-src 'self'",
     "form-action 'self'",
@@ -26,4 +26,8 @@ export function createPageStyle(own: string): PageStyle {
     "frame-ancestors 'none'",
   ]
   return { element: html`<style>${{ markup: style }}</style>`, contentSecurityPolicy: policy.join('; ') }
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }

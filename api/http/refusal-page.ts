@@ -6,11 +6,11 @@ import { html } from './html.ts'
 import { renderDocument } from './page-document.ts'
 import { createPageStyle } from './page-style.ts'
 import { prefersHtml } from './prefers-html.ts'
+import { rootFrom } from './root-from.ts'
 import { pageHeaders } from './security-headers.ts'
 
 const { element: style, contentSecurityPolicy } = createPageStyle(`
-header, main { padding: 0 max(16px, calc((100% - 560px) / 2)); }
-main { padding-block: 32px 64px; }
+main { padding: 32px var(--narrow-side) 64px; }
 `)
 
 type RefusalCode = Extract<ServerErrorCode, 'BAD_REQUEST' | 'NOT_FOUND' | 'URI_TOO_LONG'>
@@ -21,28 +21,19 @@ const words: Record<RefusalCode, { title: string; sentence: string }> = {
   URI_TOO_LONG: { title: 'Too long', sentence: 'This address is too long.' },
 }
 
-/** A link that goes up through more folders would make a long answer of a long address. */
-const depthMax = 16
-
 export function refuseAddress(request: FastifyRequest, reply: FastifyReply, code: RefusalCode): FastifyReply {
   reply.header('vary', 'accept')
   const { method, headers } = request
   if ((method !== 'GET' && method !== 'HEAD') || !prefersHtml(headers.accept)) return sendServerError(reply, code)
   const { title, sentence } = words[code]
-  const body = html`<main>
+  const root = rootFrom(request.originalUrl)
+  const body = html`<main id="main">
 <h1>${title}</h1>
-<p>${sentence} <a href="${fleetFrom(request.originalUrl)}">To the fleet</a></p>
+<p>${sentence} <a href="${root}">To the fleet</a></p>
 </main>`
   return reply
     .code(serverErrors[code].status)
     .headers({ ...pageHeaders, 'content-security-policy': contentSecurityPolicy })
     .header('content-type', 'text/html; charset=utf-8')
-    .send(renderDocument({ title, style, body }))
-}
-
-/** Relative, so that it is right below any prefix that a proxy adds. */
-function fleetFrom(url: string): string {
-  const [path = ''] = url.split('?', 1)
-  const depth = path.split('/', depthMax + 3).length - 2
-  return depth > depthMax ? '/' : `./${'../'.repeat(Math.max(0, depth))}`
+    .send(renderDocument({ title, style, body, root }))
 }

@@ -34,6 +34,8 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
   const faults: unknown[] = []
   /** Who has just given the right password. */
   let known: Account | undefined
+  /** Whose session it is, once it is known. */
+  let current: Account | undefined
 
   /** The library catches everything, so a fault of ours is kept. */
   const noted =
@@ -59,10 +61,12 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
   }
 
   async function claimsNow(claims: Claims): Promise<Claims | null> {
+    current = known
     if (known !== undefined) return { ...sessions.claimsOf(known, await sessions.start(known, client)) }
     const signedIn = await sessions.fromClaims(claims as JWTPayload)
     if (signedIn === undefined) return null
     const { account, sid, signedInMs: createdMs } = signedIn
+    current = account
     return { ...sessions.claimsOf(account, { sid, createdMs }) }
   }
 
@@ -92,7 +96,7 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
     pages: { signIn: signInPage, signOut: `${prefix}/account`, error: signInPage, verifyRequest: signInPage },
     callbacks: {
       jwt: noted(({ token }) => claimsNow(token)),
-      session: ({ token }) => sessionOf(token as JWTPayload),
+      session: ({ token }) => sessionOf(token as JWTPayload, current),
     },
     events: { signOut: noted(({ token }) => end(token)) },
     // It tells errors of clients as well; ours are kept above.
@@ -106,7 +110,7 @@ export function createAuthConfig(options: HostParts, base: string, client: Clien
   }
 }
 
-/** As `GET /v1/auth/session/info` tells it. */
-function sessionOf({ sub, exp, name, email, picture }: JWTPayload) {
-  return { user: { id: sub, name, email, image: picture }, expires: isoTime((exp ?? 0) * 1000) }
+/** As `GET /v1/auth/session/info` tells it, and beside that the role, which pages show. */
+function sessionOf({ sub, exp, name, email, picture }: JWTPayload, account: Account | undefined) {
+  return { user: { id: sub, name, email, image: picture }, role: account?.role, expires: isoTime((exp ?? 0) * 1000) }
 }

@@ -20,7 +20,7 @@ export function accountPageOf(service: AccountService): Page {
   async function view({ visitor: { account } }: Visit, more: Partial<AccountView>, status = 200): Promise<ShownPage> {
     const shown = { account, forms: {}, notice: undefined, keys: await keys.list(account), nowMs: accounts.nowMs() }
     const main = accountView({ ...shown, ...more })
-    return { kind: 'page', status, title: 'Your account', main, account }
+    return { kind: 'page', status, title: 'Your account', main, copies: more.newKey !== undefined }
   }
 
   function answer(
@@ -74,10 +74,10 @@ const fieldsOfRefusals: Partial<Record<AccountErrorCode, string>> = {
 
 /** Said once, after what was done. */
 const notices: ReadonlyMap<string, string> = new Map([
-  ['signed-up', 'Welcome. A mail with a link is on its way, by which you confirm your address.'],
+  ['signed-up', 'Your account is created. Open the link in the mail that was sent to you to confirm your address.'],
   ['profile', 'Your profile is changed.'],
   ['preferences', 'Your units and time zone are saved.'],
   ['revoked', 'The key is revoked.'],
-  ['email', 'A mail with a link is on its way to the new address. It counts once you have confirmed it.'],
-  ['password', 'Your password is changed, and all your other sessions are ended.'],
+  ['email', 'A mail with a link was sent to the new address. The address changes when you open the link.'],
+  ['password', 'Your password is changed. All your other sessions have ended.'],
 ])

@@ -25,69 +25,72 @@ export function devicePage({ accounts }: AccountService, formSecret: string): Pa
   /** Binds the request to this session: from now on nobody else can decide about it. */
   async function lookUp(visit: Visit, fields: FormFields): Promise<PageAnswer> {
     const checked = checkForm(InfoQuery, fields)
-    if (!checked.ok) return askView(visit, 422, checked.state)
+    if (!checked.ok) return askView(422, checked.state)
     const { visitor: signedIn, client } = visit
     const found = await lookUpGrant(accounts, checked.value.user_code, { signedIn, client })
-    if (!found.ok) return refuse(visit, fields, found)
+    if (!found.ok) return refuse(fields, found)
     const grant = found.value
-    return grant.status === 'pending' ? decideView(visit, grant) : doneView(visit, grant.clientName, grant.status)
+    return grant.status === 'pending' ? decideView(visit, grant) : doneView(grant.clientName, grant.status)
   }
 
   async function decide(visit: Visit, fields: FormFields): Promise<PageAnswer> {
     const { visitor: signedIn, client } = visit
     const { user_code: code = '', client_name: name = '', decision } = fields
     // A form that was shown to somebody else, or long ago.
-    if (!tokens.isGood(signedIn, fields['token'])) return askView(visit, 200, emptyForm)
+    if (!tokens.isGood(signedIn, fields['token'])) return askView(200, emptyForm)
     const viewer = { signedIn, client }
     if (decision !== 'approve') {
       const denied = await denyGrant(accounts, code, viewer)
-      return denied.ok ? doneView(visit, name, 'denied') : refuse(visit, {}, denied)
+      return denied.ok ? doneView(name, 'denied') : refuse({}, denied)
     }
     const approved = await approveGrant(accounts, code, viewer)
-    return approved.ok ? doneView(visit, approved.value.clientName, 'approved') : refuse(visit, {}, approved)
+    return approved.ok ? doneView(approved.value.clientName, 'approved') : refuse({}, approved)
   }
 
   function decideView({ visitor }: Visit, grant: GrantInfo): PageAnswer {
     const main = grantView(grant, { token: tokens.make(visitor), nowMs: accounts.nowMs() })
-    return { kind: 'page', status: 200, title: 'Give this device a key?', main, account: visitor.account }
+    return { kind: 'page', status: 200, title: 'Approve this device?', main }
   }
 
   return accountPage({
     path: '/device',
-    show: async visit => askView(visit, 200, emptyForm),
+    show: async () => askView(200, emptyForm),
     submit: (visit, fields) => (fields['form'] === 'decide' ? decide(visit, fields) : lookUp(visit, fields)),
   })
 }
 
-function refuse(visit: Visit, fields: FormFields, refusal: AccountRefusal): PageAnswer {
+function refuse(fields: FormFields, refusal: AccountRefusal): PageAnswer {
   const { code, retryAfterSeconds } = refusal
   const state = formFault(fields, 'user_code', refusalSentence(refusal))
   return {
-    ...askView(visit, errors[code].status, state),
+    ...askView(errors[code].status, state),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   }
 }
 
-function askView({ visitor: { account } }: Visit, status: number, state: FormState): PageAnswer {
+function askView(status: number, state: FormState): PageAnswer {
   const fields = html`<div class="code">${field('look-up', state, {
     name: 'user_code',
     label: 'Code',
     autocomplete: 'off',
     isFirst: true,
     lengthMax: 40,
-    hint: 'Eight letters, as your device shows them.',
+    hint: 'The eight letters that the device shows.',
   })}</div>`
-  const main = html`<p class="lead">Give a device a key to your account: type the code that it shows.</p>
-<p class="warning"><strong>Did somebody send you a code?</strong> Then stop here: with it, they would get into your
-account.</p>
-${form({ name: 'look-up', action: 'device', state, fields, submit: 'Go on' })}`
-  return { kind: 'page', status, title: 'Devices', main, account }
+  const main = html`<p class="lead">A device or a program that shows a code asks for an API key of your account. Enter the code to see what
+asks, then approve or deny it.</p>
+<p class="warning"><strong>Somebody sent you a code?</strong> Do not enter it. It would give them access to your account.</p>
+${form({ name: 'look-up', action: 'device', state, fields, submit: 'Continue' })}
+<p class="more">A sensor that sends readings has a name and a password instead. Administrators add it in
+<a href="admin">Admin, Devices</a>.</p>
+`
+  return { kind: 'page', status, title: 'Connect a device', main }
 }
 
-function doneView({ visitor: { account } }: Visit, name: string, status: 'approved' | 'denied'): PageAnswer {
-  const what = status === 'approved' ? 'has a key that may read' : 'got no key'
+function doneView(name: string, status: 'approved' | 'denied'): PageAnswer {
+  const what = status === 'approved' ? 'has an API key with the permission to read' : 'has no API key'
   const main = html`<p class="lead">“${name}” ${what}.</p>
-<p class="more">${status === 'approved' ? html`You can revoke it in <a href="account">your account</a>.` : html`<a href="device">Another code</a>`}</p>
+<p class="more">${status === 'approved' ? html`You can revoke the key in <a href="account">your account</a>.` : html`<a href="device">Enter another code</a>`}</p>
 `
-  return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main, account }
+  return { kind: 'page', status: 200, title: status === 'approved' ? 'Approved' : 'Denied', main }
 }

@@ -1,7 +1,6 @@
 /** One page, declared once: what it shows, and what becomes of the forms that are sent to it. */
 
 import type { Html } from '../../api/http/html.ts'
-import type { Account } from '../../auth/accounts/account.ts'
 import type { Client } from '../../auth/accounts/account-parts.ts'
 import type { SignedIn } from '../../auth/sessions/session-claims.ts'
 
@@ -31,8 +30,8 @@ export interface ShownPage {
   main: Html
   cookies?: readonly string[]
   retryAfterSeconds?: number | undefined
-  /** The account that the page is of, for the menu; without it, nobody is signed in as far as the page goes. */
-  account?: Account
+  /** Whether it shows a text to copy. */
+  copies?: boolean
 }
 
 /** A redirect goes to another page, by its address as seen from this one: `account?done=profile`. */

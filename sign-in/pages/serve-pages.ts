@@ -17,8 +17,9 @@ import type { SessionCodec } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
 import type { Log } from '../../store/log.ts'
 import { parseForm } from './form-body.ts'
-import { renderPage } from './html/layout.ts'
-import { contentSecurityPolicy } from './html/style.ts'
+import { copyScriptElement } from './html/copy-script.ts'
+import { type Layout, renderPage } from './html/layout.ts'
+import { contentSecurityPolicy, copyingPolicy } from './html/style.ts'
 import type { Page, PageAnswer, PageRequest, ShownPage } from './page.ts'
 
 export interface ServeOptions {
@@ -39,30 +40,27 @@ export function servePages(scope: FastifyInstance, pages: readonly Page[], optio
     if (isUnread) reply.header('connection', 'close')
     const text = code === 'UNAVAILABLE' ? 'The service is busy. Please try again in a moment.' : errors[code].text
     setRefusal(setRetryAfter(reply, retryAfterSeconds), errors[code])
-    return send(reply, errorPage(errors[code].status, text))
+    return send(reply, errorPage(errors[code].status, text), {})
   })
   for (const page of pages) addPage(scope, page, options)
 }
 
 function addPage(scope: FastifyInstance, page: Page, options: ServeOptions): void {
   const { path, submit } = page
-  const route = (method: 'GET' | 'POST', handler: (request: FastifyRequest) => Promise<PageAnswer>) =>
-    scope.route({
-      method,
-      url: path,
-      onRequest: withoutSlash,
-      handler: async (request, reply) => send(reply, await handler(request)),
-    })
-  route('GET', async request => {
+  const shared = { onRequest: withoutSlash }
+  scope.get(path, shared, async (request, reply) => {
     const visitor = await visitorOf(request, options)
-    return await renewed(await page.show(requestOf(request, visitor)), visitor, options)
+    const answer = await renewed(await page.show(requestOf(request, visitor)), visitor, options)
+    return send(reply, answer, { path, account: visitor?.account ?? null })
   })
   if (submit !== undefined) {
-    route('POST', async request => {
-      if (options.origins.isCrossSite(request)) return crossSitePage(request, options)
+    scope.post(path, shared, async (request, reply) => {
+      if (options.origins.isCrossSite(request)) return send(reply, crossSitePage(request, options), {})
       const form = parseForm(request.body as Buffer | undefined, contentTypeOf(request))
-      if (form === undefined) return errorPage(400, 'This is not what the form of this page sends.')
-      return await submit(requestOf(request, await visitorOf(request, options)), form)
+      if (form === undefined) return send(reply, errorPage(400, 'This is not what the form of this page sends.'), {})
+      const visitor = await visitorOf(request, options)
+      const answer = await submit(requestOf(request, visitor), form)
+      return send(reply, answer, { path, account: visitor?.account ?? null })
     })
   }
   addMethodNotAllowed(scope, path, ['GET', 'HEAD', ...(submit === undefined ? [] : ['POST'])])
@@ -123,11 +121,15 @@ async function withoutSlash({ originalUrl }: FastifyRequest, reply: FastifyReply
   return await reply.code(308).header('location', location).header('connection', 'close').send()
 }
 
-function send(reply: FastifyReply, answer: PageAnswer): FastifyReply {
+/** Of which page it is, and who is signed in, where it was looked at. */
+type Frame = Partial<Pick<Layout, 'path' | 'account'>>
+
+function send(reply: FastifyReply, answer: PageAnswer, { path, account }: Frame): FastifyReply {
   if (answer.cookies !== undefined) reply.header('set-cookie', [...answer.cookies])
   if (answer.kind === 'redirect') return reply.code(303).header('location', answer.to).send()
-  const { status, title, main, account, retryAfterSeconds } = answer
-  const text = renderPage({ title, main, account })
+  const { status, title, main, copies = false, retryAfterSeconds } = answer
+  const text = renderPage({ path, title, main, account, script: copies ? copyScriptElement : undefined })
+  if (copies) reply.header('content-security-policy', copyingPolicy)
   setRetryAfter(reply, retryAfterSeconds)
   return reply.code(status).header('content-type', 'text/html; charset=utf-8').send(Buffer.from(text))
 }

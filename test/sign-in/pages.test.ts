@@ -206,7 +206,7 @@ t.test('signing up, and confirming the address', async t => {
   t.match(answer, { status: 303, location: 'account?done=signed-up' })
   const { cookie } = answer
   const page = await visit('/account?done=signed-up', { cookie })
-  t.match([notices(page), page.text], [[/^Welcome\./], /Your address is not confirmed yet/])
+  t.match([notices(page), page.text], [[/^Your account is created\./], /Your address is not confirmed yet/])
   const token = await tokenIn(/Confirm/, 'bo@example.com')
   const verified = () => count('accounts', "email = 'bo@example.com' AND email_verified_at IS NOT NULL")
   for (const method of ['GET', 'HEAD', 'GET'])
@@ -429,7 +429,7 @@ t.test('of keys that are over, the newest are listed, and all are counted', asyn
   )
   const { text, elements } = await visit('/account', { cookie })
   t.equal(elements.filter(({ attributes }) => attributes['class'] === 'off').length, 20)
-  t.match(text, /And 5 more that are over\./)
+  t.match(text, /5 more have expired or are revoked\./)
 })
 
 t.test('of many who follow the setup link, one becomes the operator', async t => {
@@ -508,7 +508,7 @@ t.test('a device is approved by who has typed its code and seen what it is', asy
   // Neither another page nor another session can send this form.
   t.match(await submit('/device', { ...decision, token: 'x' }, { cookie }), { status: 200, errors: [] })
   const other = await cookieOf(id)
-  t.equal(heading(await submit('/device', decision, { cookie: other.cookie })), 'Devices')
+  t.equal(heading(await submit('/device', decision, { cookie: other.cookie })), 'Connect a device')
   t.match(await submit('/device', { form: 'look-up', user_code: typed }, { cookie: other.cookie }), { status: 403 })
   clock.ms += 6000
   t.match(await poll(device), { status: 'pending' })

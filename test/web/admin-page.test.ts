@@ -29,7 +29,7 @@ t.teardown(() => browser.close())
 async function signIn(page: Page, name: string, path = '/admin'): Promise<void> {
   page.setDefaultTimeout(60_000)
   await page.goto(`${url}${path}`)
-  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
   await page.getByLabel('E-mail address', { exact: true }).fill(`${name}@example.com`)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()

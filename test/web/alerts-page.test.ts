@@ -147,7 +147,7 @@ t.test('a person without a session sees a link to sign in, and no alert', async 
   ]) {
     await inBrowser(t, browser, phone, async page => {
       await page.goto(`${server.url}${path}`)
-      await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+      await page.getByRole('main').getByRole('link', { name: 'Sign in' }).first().waitFor()
       await becomes(t, () => page.getByText('Too hot').count(), 0, path)
       await becomes(t, () => page.locator('nav.pages .count').count(), 0)
       await inspect(t, page, `${path} without a session`)

@@ -95,7 +95,7 @@ t.test('another person sees no alert of it, and somebody without a session neith
   await inBrowser(t, browser, phone, async page => {
     page.setDefaultTimeout(120_000)
     await page.goto(`${url}/alerts`)
-    await page.getByRole('link', { name: 'Sign in' }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
     await becomes(t, () => page.getByText('Door open').count(), 0)
   })
 })

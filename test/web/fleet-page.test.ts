@@ -314,7 +314,7 @@ t.test('readings that are not for everybody lead to the sign-in, and back', asyn
   server.refusal = { status: 401, body: { status: 'unauthorized' } }
   await inBrowser(t, browser, phone, async page => {
     await page.goto(`${server.url}/?state=silent`)
-    const link = page.getByRole('link', { name: 'Sign in' })
+    const link = page.getByRole('main').getByRole('link', { name: 'Sign in' })
     await becomes(t, () => link.getAttribute('href'), '/sign-in?callbackUrl=%2F%3Fstate%3Dsilent')
     await inspect(t, page, 'signed out')
   })

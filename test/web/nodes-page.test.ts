@@ -27,7 +27,7 @@ const ids = (body as { nodes: { id: string }[] }).nodes.map(({ id }) => id)
 
 async function signIn(page: Page, path: string): Promise<void> {
   await page.goto(`${url}${path}`)
-  await page.getByRole('link', { name: 'Sign in' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
   await page.getByLabel('E-mail address', { exact: true }).fill('ada@example.com')
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()

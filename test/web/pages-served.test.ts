@@ -108,7 +108,8 @@ t.test('other addresses are answered as before', async t => {
 t.test('an unknown address is a page in a browser, and JSON for all others', async t => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
   const from = (url: string, body: string) => {
-    const link = readHtml(body).find(({ tag }) => tag === 'a')?.attributes['href'] ?? 'none'
+    const link =
+      readHtml(body).find(({ tag, text }) => tag === 'a' && text === 'To the fleet')?.attributes['href'] ?? 'none'
     return new URL(link, `http://x${url}`).pathname
   }
   for (const [path, status, title] of [

@@ -6,7 +6,7 @@ import { addressOf } from './address.ts'
 import { browserStorage } from './browser-storage.ts'
 import { choicesIn, readStored, writeStored } from './preferences-storage.ts'
 import { readJson } from './read-json.ts'
-import { isSignedIn } from './session.ts'
+import { isSignedIn, type Session, visitor, visitorIn } from './session.ts'
 
 /** Where what is shown is kept; `account` only for what the account has confirmed, `unsent` for what it does not have. */
 export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('browser')
@@ -31,8 +31,11 @@ export async function loadPreferences(): Promise<void> {
 
 /** Auth.js answers null to who is not signed in. Where another service signs people in, only the account tells. */
 async function hasSession(): Promise<boolean> {
-  const session = await readJson<object | null>(addressOf('/auth/session'))
-  if (session.kind === 'answer') return session.value !== null
+  const session = await readJson<Session>(addressOf('/auth/session'))
+  if (session.kind === 'answer') {
+    visitor.value = visitorIn(session.value)
+    return session.value !== null
+  }
   return session.kind === 'failure' && session.failure.kind === 'missing'
 }
 

@@ -17,7 +17,7 @@ export function PreferencesMenu() {
   const [isOpen, setIsOpen] = useState(false)
   return (
     <>
-      <button type="button" class="button units" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
+      <button type="button" class="button small" aria-haspopup="dialog" onClick={() => setIsOpen(true)}>
         Units
       </button>
       {isOpen ? <PreferencesDialog onClose={() => setIsOpen(false)} /> : null}

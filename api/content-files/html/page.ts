@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../http/html.ts'
 import { renderDocument } from '../../http/page-document.ts'
+import { rootFrom } from '../../http/root-from.ts'
 import type { BrowsablePage } from '../browsable-page.ts'
 import { actions, openFilters } from './actions.ts'
 import { exchange } from './exchange.ts'
@@ -10,7 +11,7 @@ import { styleElement } from './style.ts'
 
 export function renderPage(page: BrowsablePage): string {
   const body = html`${breadcrumb(page.breadcrumb)}
-<main>
+<main id="main">
 <div class="title"><div><h1>${page.title}</h1>
 <p>${page.description}</p></div>
 ${actions(page)}</div>
@@ -20,7 +21,7 @@ ${exchange({ ...page, requestLine: `${page.method} ${page.path}` })}</section>
 ${page.pager && pager(page.pager, 'Pages, below the answer')}
 ${openFilters(page.filters)}
 </main>`
-  return renderDocument({ title: page.title, style: styleElement, body })
+  return renderDocument({ title: page.title, style: styleElement, body, root: rootFrom(page.path) })
 }
 
 function breadcrumb(steps: BrowsablePage['breadcrumb']): Html {

@@ -3,7 +3,7 @@
 import { createPageStyle } from '../../http/page-style.ts'
 
 export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`
-header, .breadcrumb, main { padding: 0 max(16px, calc((100% - 1080px) / 2)); }
+.breadcrumb, main { padding: 0 var(--side); }
 pre a { text-underline-offset: 4px; }
 
 .breadcrumb { padding-block: 14px; font-size: 14px; color: var(--soft); }

@@ -10,6 +10,8 @@ export interface Field {
   /** What a browser or a password manager fills in. */
   autocomplete: string
   hint?: string
+  /** Of a number. */
+  unit?: string
   isOptional?: boolean
   /** It is shown and sent, and cannot be changed. */
   isFixed?: boolean
@@ -23,7 +25,6 @@ export interface Field {
 export function field(form: string, state: FormState, field: Field): Html {
   const {
     name,
-    label,
     type = 'text',
     autocomplete,
     hint,
@@ -47,11 +48,17 @@ export function field(form: string, state: FormState, field: Field): Html {
     fault === undefined ? undefined : html` aria-invalid="true"`,
     described.length === 0 ? undefined : html` aria-describedby="${described.join(' ')}"`,
   ].filter(attribute => attribute !== undefined)
-  return html`<div class="field"><label for="${id}">${label}${isOptional ? ' (optional)' : ''}</label>
+  return html`<div class="field"><label for="${id}">${labelOf(field)}</label>
 ${hint === undefined ? undefined : html`<p class="hint" id="${id}-hint">${hint}</p>\n`}${
   fault === undefined ? undefined : html`<p class="error" id="${id}-error">${fault}</p>\n`
 }<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}"${attributes}></div>
 `
+}
+
+/** `Expires after (days, optional)` */
+function labelOf({ label, unit, isOptional = false }: Field): string {
+  const notes = [unit, isOptional ? 'optional' : undefined].filter(note => note !== undefined)
+  return notes.length === 0 ? label : `${label} (${notes.join(', ')})`
 }
 
 const hasFaults = ({ faults }: FormState): boolean => Object.keys(faults).length > 0

@@ -7,14 +7,14 @@ export function grantView(grant: GrantInfo, { token, nowMs }: { token: string; n
   const { userCode, clientName, address, createdMs } = grant
   return html`<section class="card" aria-label="The device">
 <dl>
-<dt>It calls itself</dt><dd>“${clientName}”</dd>
-<dt>It asks from</dt><dd>${address}</dd>
-<dt>It has asked</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
+<dt>Name it gives</dt><dd>“${clientName}”</dd>
+<dt>Address</dt><dd>${address}</dd>
+<dt>Asked</dt><dd>${ageOf(nowMs - createdMs)} ago</dd>
 <dt>Code</dt><dd><code>${userCode}</code></dd>
-<dt>It gets</dt><dd>a key that may read, until you revoke it</dd>
+<dt>Receives</dt><dd>an API key with the permission to read, until you revoke it</dd>
 </dl>
-<p class="warning">Anybody can give a device any name. Approve it only if it is yours, is in front of you, and shows this
-code. <strong>Somebody has sent you the code? Deny it.</strong></p>
+<p class="warning">A device can give any name. Approve it only if it is yours and shows this code now.
+<strong>Somebody sent you the code? Deny it.</strong></p>
 <form method="post" action="device">
 <input type="hidden" name="form" value="decide">
 <input type="hidden" name="user_code" value="${userCode}">

@@ -6,15 +6,16 @@ import type { KeyDetails } from '../../../auth/keys/key-lists.ts'
 import type { NewKey } from '../../../auth/keys/key-rows.ts'
 import { scopesOf } from '../../../auth/policy.ts'
 import type { AccountView } from './account-model.ts'
+import { copyButton } from './copy-script.ts'
 import { alert, field, form, formState, section } from './fields.ts'
 
 /** The key stands here and nowhere else. */
 export function newKeyNotice({ name, text }: NewKey): Html {
   return html`<section class="notice" role="status" aria-labelledby="new-key-title">
 <h2 id="new-key-title">Your new key: ${name}</h2>
-<p>Copy it now: it is not shown again.</p>
+<p>Copy it now. It is shown only once.</p>
 <code class="secret" id="new-key">${text}</code>
-</section>
+${copyButton('new-key')}</section>
 `
 }
 
@@ -26,7 +27,7 @@ export function keysSection(view: AccountView): Html {
   const more = over.length - overShownMax
   const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
 ${alert(formState(forms, 'revoke-key'))}${list.length === 0 ? undefined : html`<ul class="keys">\n${list}</ul>\n`}
-${more > 0 ? html`<p class="hint">And ${more} more that are over.</p>\n` : undefined}<h3>A new key</h3>
+${more > 0 ? html`<p class="hint">${more} more have expired or are revoked.</p>\n` : undefined}<h3>New key</h3>
 ${keyForm(view)}`
   return section('keys', 'API keys', content)
 }
@@ -54,25 +55,31 @@ function keyForm({ account, forms }: AccountView): Html {
     return check(`scope-${scope}`, scopeNames[scope], isChosen)
   })
   const fields = [
-    field('create-key', state, { name: 'name', label: 'Name', autocomplete: 'off', hint: 'What it is for.' }),
+    field('create-key', state, {
+      name: 'name',
+      label: 'Name',
+      autocomplete: 'off',
+      hint: 'For example the program that uses it.',
+    }),
     field('create-key', state, {
       name: 'expires_in_days',
-      label: 'Good for how many days',
+      label: 'Expires after',
+      unit: 'days',
       type: 'number',
       autocomplete: 'off',
       isOptional: true,
       range: { min: 1, max: 365 },
-      hint: 'Empty: until it is revoked.',
+      hint: 'If empty, the key is valid until it is revoked.',
     }),
     field('create-key', state, {
       name: 'tags',
       label: 'Limited to devices with these tags',
       autocomplete: 'off',
       isOptional: true,
-      hint: 'For example site:berlin, with commas between several. It may then read and send readings alone.',
+      hint: 'For example site:berlin. Separate several by commas. Such a key may only read and send readings.',
     }),
-    html`<fieldset><legend>It may</legend>
-${scopes}${check('create_devices', 'add devices with its readings', state.values['create_devices'] === 'yes')}</fieldset>
+    html`<fieldset><legend>Permissions</legend>
+${scopes}${check('create_devices', 'add the devices that it sends readings of', state.values['create_devices'] === 'yes')}</fieldset>
 `,
   ]
   return form({ name: 'create-key', action: 'account', state, fields, submit: 'Generate New Token', isCard: false })
@@ -92,12 +99,12 @@ function keyItem(key: KeyDetails, nowMs: number): Html {
     revokedMs !== null
       ? html`, revoked ${time(revokedMs)}`
       : expiresMs !== null
-        ? html`, good until ${time(expiresMs)}`
+        ? html`, ${expiresMs > nowMs ? 'expires' : 'expired'} ${time(expiresMs)}`
         : undefined
   const limit = tags.length === 0 ? undefined : html` of devices with ${tags.join(', ')}`
   return html`<li${canEnd ? undefined : html` class="off"`}><span class="name">${name}</span>
 <span class="hint"><code>${prefix}…</code>, may ${scopes.map(scope => scopeNames[scope]).join(', ') || 'nothing'}${limit}</span>
-<span class="hint">made ${time(createdMs)}, ${used}${end}</span>
+<span class="hint">created ${time(createdMs)}, ${used}${end}</span>
 ${canEnd ? revokeForm(id, name) : undefined}</li>
 `
 }

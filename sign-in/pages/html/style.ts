@@ -1,11 +1,10 @@
 /** The style of the pages of accounts: forms in a narrow column. */
 
 import { createPageStyle } from '../../../api/http/page-style.ts'
+import { copyScript } from './copy-script.ts'
 
-export const { element: styleElement, contentSecurityPolicy } = createPageStyle(`
-header, main { padding: 0 max(16px, calc((100% - 560px) / 2)); }
-.menu { display: flex; gap: 16px; padding: 4px 8px; background: var(--card); font-size: 15px; }
-main { padding-block: 32px 64px; }
+const own = `
+main { padding: 24px var(--narrow-side) 64px; }
 h1 + p, h1 + .notice { margin-top: 8px; }
 .lead, .hint, .more { color: var(--soft); }
 .hint { font-size: 14px; }
@@ -40,6 +39,8 @@ dd { margin: 0; }
 section > dl:first-child { margin-top: 0; }
 .secret { display: block; margin-top: 8px; padding: 12px; border: 1px dashed var(--edge); border-radius: 8px;
   background: var(--page); font-size: 14px; user-select: all; }
+.secret + .button { margin-top: 8px; }
+.button[hidden] { display: none; }
 .keys { margin: 12px 0 20px; }
 .keys li { display: grid; gap: 2px 16px; grid-template-columns: 1fr auto; align-items: start; padding: 12px 0;
   border-top: 1px solid var(--line); }
@@ -58,4 +59,8 @@ h3 { margin: 20px 0 12px; font-size: 16px; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: 8px; }
 }
-`)
+`
+
+export const { element: styleElement, contentSecurityPolicy } = createPageStyle(own)
+/** Of a page with a text to copy. */
+export const { contentSecurityPolicy: copyingPolicy } = createPageStyle(own, copyScript)
