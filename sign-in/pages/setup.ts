@@ -41,8 +41,8 @@ export function setupPage(service: AccountService, setup: Setup): Page {
 
 function view(status: number, state: FormState, token: string): PageAnswer {
   const fields = newAccountFields('setup', state)
-  const main = html`<p class="lead">This makes the account of the operator, who may do everything here. There is one.</p>
-${form({ name: 'setup', action: 'setup', state, hidden: { token }, fields, submit: 'Make the account' })}
+  const main = html`<p class="lead">Create the operator account. It has full control; there can be only one.</p>
+${form({ name: 'setup', action: 'setup', state, hidden: { token }, fields, submit: 'Create the account' })}
 `
   return { kind: 'page', status, title: 'Set up Barograph', main }
 }
@@ -58,7 +58,7 @@ const closed: PageAnswer = {
   kind: 'page',
   status: 404,
   title: 'This link is not valid',
-  main: html`<p class="lead">There is an operator already, or it is not the link that the log of the service has.</p>
+  main: html`<p class="lead">The operator account exists already, or this is not the link in the log of the service.</p>
 <p class="more"><a href="sign-in">Sign in</a></p>
 `,
 }

@@ -73,7 +73,7 @@ t.test('the link in the log makes the operator, once', async t => {
     await page.goto(setupUrl() ?? '')
     await inspect(page, 'setup')
     await fill(page, { 'Name (optional)': 'Olga', 'E-mail address': 'olga@example.com', Password: password })
-    await press(page, 'Make the account')
+    await press(page, 'Create the account')
     await page.waitForURL('**/account?done=signed-up')
     await becomes(t, () => page.locator('main').innerText(), within('olga@example.com, operator'))
     await page.goto(setupUrl() ?? '')

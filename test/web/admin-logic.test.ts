@@ -3,9 +3,16 @@
 import t from 'tap'
 import { sendChange } from '../../web/client/send-change.ts'
 import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
-import { curlLine, microPythonProgram, pythonProgram } from '../../web/pages/admin/ready-lines.ts'
+import {
+  curlLine,
+  lineProtocolLine,
+  microPythonProgram,
+  mqttLine,
+  pythonProgram,
+} from '../../web/pages/admin/ready-lines.ts'
 import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/service-history.ts'
 import { bytesText, statusGroups } from '../../web/pages/admin/status-facts.ts'
+import { auditFacts, auditSentence } from '../../web/text/audit-words.ts'
 import { madeStatus } from '../support/made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {
@@ -148,10 +155,16 @@ t.test('what is wrong with a list is told, and where', async t => {
 })
 
 t.test('ready programs carry any name, and the values of a battery where they are needed', async t => {
-  const sender = { url: 'http://127.0.0.1/api/log', device: `it's "Küche"`, password: 'f0', battery: true }
+  const sender = { url: 'http://127.0.0.1/', device: `it's "Küche"`, password: 'f0', battery: true }
   t.match(curlLine(sender), `-u 'it'\\''s "Küche":f0'`)
   t.match(curlLine(sender), '"battery_voltage":3.9')
   t.notMatch(curlLine({ ...sender, battery: false }), 'battery')
+  t.match(curlLine(sender), "'http://127.0.0.1/api/log'")
+  t.match(
+    lineProtocolLine(sender),
+    /--data-binary 'weather temperature=21\.4,.*battery_percentage=80' 'http:\/\/127\.0\.0\.1\/api\/v2\/write'/,
+  )
+  t.match(mqttLine(sender), `-h 127.0.0.1 -p 1883 -q 1 -u 'it'\\''s "Küche"' -P 'f0' -t 'readings/it'\\''s "Küche"'`)
   t.match(pythonProgram(sender), `credentials = "it's \\"Küche\\":f0".encode()`)
   t.match(microPythonProgram(sender), 'requests.put("http://127.0.0.1/api/log"')
 })
@@ -230,4 +243,30 @@ t.test('the figures of the service: a late row breaks no line, a missing time do
   const [hourMs, nowMs] = [3_600_000, startMs]
   const asked = (hours: number) => hoursOf({ fromMs: nowMs - hours * hourMs, toMs: nowMs }, nowMs)
   t.strictSame([0.2, 24, 24.1, 5000].map(asked), [1, 24, 25, 720])
+})
+
+t.test('an entry of the audit is a sentence, and what it changed stands in rows', async t => {
+  const sentence = (actor: string, action: string, subject: string) => auditSentence({ actor, action, subject })
+  t.equal(sentence('account 5', 'device.add', 'porch $&'), 'Account 5 added the device porch $&.')
+  t.equal(sentence('key 7 of account 5', 'metric.change', 'metric co2'), 'Key 7 of account 5 changed metric co2.')
+  t.equal(sentence('account 5', 'account.login', 'account 5'), 'Account 5 signed in.')
+  t.equal(sentence('account 5', 'constructor', 'x'), 'Account 5: constructor x.', 'an action without words')
+  t.strictSame(auditFacts({}), [])
+  t.strictSame(
+    auditFacts({
+      log_switch: false,
+      owner: null,
+      tags: ['site:berlin', 'room:kitchen'],
+      quality_limits: { temperature: { min: -20, steps: [{ by: 2 }, {}] } },
+      scopes: [],
+    }),
+    [
+      { name: 'Log switch', text: 'no' },
+      { name: 'Owner', text: 'none' },
+      { name: 'Tags', text: 'site:berlin, room:kitchen' },
+      { name: 'Quality limits, temperature, min', text: '-20' },
+      { name: 'Quality limits, temperature, steps', text: 'by 2, none' },
+      { name: 'Scopes', text: 'none' },
+    ],
+  )
 })

@@ -37,6 +37,7 @@ async function signIn(page: Page, name: string, path = '/admin'): Promise<void> 
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const mqtt = 'By MQTT, where the service has MQTT_PORT'
 const shownText = (page: Page, name: string) => page.locator(`pre[data-name="${name}"]`).innerText()
 /** Presses a button that asks, and types the name. */
 async function confirm(page: Page, verb: string, name: string, meanwhile = async () => {}): Promise<void> {
@@ -72,6 +73,12 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
     await inspect(t, page, 'devices, a password')
     const { stdout } = await run('sh', ['-c', await shownText(page, 'A reading by curl')])
     t.match(stdout, '{"status":"success"}')
+    const lines = await run('sh', [
+      '-c',
+      `${(await shownText(page, 'By InfluxDB line protocol')).trim()} -s -w '%{http_code}'`,
+    ])
+    t.equal(lines.stdout, '204')
+    await becomes(t, () => shownText(page, mqtt), /^mosquitto_pub .*-t 'readings\/porch'\\''s'/)
     const python = await run('python3', ['-c', await shownText(page, 'By Python')])
     t.match(python.stdout, '{"status":"success"}')
     await becomes(t, () => shownText(page, 'By MicroPython'), within(await shownText(page, 'Password')))
@@ -98,7 +105,7 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     await press(page, 'Save')
     await said(page, 'attic is changed.')
     await press(page, 'Suspend attic')
-    await said(page, 'attic logs no more.')
+    await said(page, 'attic is suspended.')
     await record(page, 'Under the roof · room:Server room, site:berlin · suspended').waitFor()
     await press(page, 'Edit attic')
     await becomes(t, () => page.getByLabel('Tags', { exact: true }).inputValue(), 'room:Server room, site:berlin')
@@ -152,7 +159,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['metrics', 'Metrics', '5 metrics.'],
   ['rejections', 'Rejections', 'rejected since'],
   ['dead-letters', 'Dead letters', 'There are no dead letters here.'],
-  ['audit', 'Audit', 'device.add'],
+  ['audit', 'Audit', /added the device attic\.$/],
 ]
 
 t.test('every section is there, also on a phone', async t => {
@@ -190,29 +197,29 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await press(page, 'Add')
     await said(page, 'acme is added.')
     await becomes(t, () => shownText(page, 'Secret'), /.{21}/)
-    await press(page, 'Switch off acme')
-    await record(page, 'Acme · off').waitFor()
+    await press(page, 'Disable acme')
+    await record(page, 'Acme · disabled').waitFor()
     await page.getByRole('link', { name: 'Accounts' }).click()
     await press(page, 'Confirm the address eve@example.com')
     await said(page, 'The address eve@example.com is confirmed.')
-    await confirm(page, 'Make an administrator', 'eve@example.com', async () => {
+    await confirm(page, 'Change role to administrator', 'eve@example.com', async () => {
       await inspect(t, page, 'accounts, a confirmation')
       await becomes(t, () => record(page, 'eve · user').count(), 1, 'a click alone changes nothing')
     })
-    await said(page, 'The role of eve@example.com is changed.')
-    await confirm(page, 'Make a user', 'eve@example.com')
+    await said(page, 'eve@example.com is now an administrator.')
+    await confirm(page, 'Change role to user', 'eve@example.com')
     await record(page, 'eve · user').waitFor()
-    await press(page, 'Make a viewer eve@example.com')
+    await press(page, 'Make viewer eve@example.com')
     await said(page, 'eve@example.com is a viewer.')
     await record(page, 'eve · user · viewer').waitFor()
-    await press(page, 'No longer a viewer eve@example.com')
+    await press(page, 'Remove as viewer eve@example.com')
     await said(page, 'eve@example.com is no longer a viewer.')
-    await confirm(page, 'Make a user', 'ada@example.com')
+    await confirm(page, 'Change role to user', 'ada@example.com')
     await said(page, 'nobody changes his own role')
-    await confirm(page, 'Switch off', 'eve@example.com')
-    await record(page, 'eve · user · off').waitFor()
-    await press(page, 'Switch on eve@example.com')
-    await said(page, 'eve@example.com is on.')
+    await confirm(page, 'Disable', 'eve@example.com')
+    await record(page, 'eve · user · disabled').waitFor()
+    await press(page, 'Enable eve@example.com')
+    await said(page, 'eve@example.com is enabled.')
   })
 })
 
@@ -223,7 +230,7 @@ t.test('the operator removes a station', async t => {
     await page.goto(`${url}/setup${query}`)
     await page.getByLabel('E-mail address').fill('op@example.com')
     await page.getByLabel('Password').fill(password)
-    await press(page, 'Make the account')
+    await press(page, 'Create the account')
     await page.waitForURL(`${url}/account?done=signed-up`)
     await page.goto(`${url}/admin/stations`)
     await record(page, 'DEL-9').waitFor()
@@ -238,8 +245,8 @@ t.test('people are invited where accounts are, and invitations revoked', async t
     await signIn(page, 'ada', '/admin/accounts')
     await press(page, 'Invite a person')
     await page.getByLabel('E-mail address').fill('new@example.com')
-    await page.getByLabel('May read all devices').check()
-    await becomes(t, () => page.getByLabel('Gets a mail').isChecked(), true)
+    await page.getByLabel('Viewer: may read').check()
+    await becomes(t, () => page.getByLabel('Send a mail').isChecked(), true)
     await inspect(t, page, 'accounts, an invitation')
     await press(page, 'Invite')
     await said(page, 'new@example.com is invited.')
@@ -259,11 +266,11 @@ t.test('people are invited where accounts are, and invitations revoked', async t
     await page.getByText('There are no open invitations here.').waitFor()
     await press(page, 'Invite a person')
     await page.getByLabel('E-mail address').fill('never@example.com')
-    await page.getByLabel('Gets a mail').uncheck()
+    await page.getByLabel('Send a mail').uncheck()
     await press(page, 'Invite')
     await said(page, 'never@example.com is invited.')
     await press(page, 'Revoke never@example.com')
-    await said(page, 'never@example.com is not invited any more.')
+    await said(page, 'The invitation of never@example.com is revoked.')
     await becomes(t, () => record(page, 'never@example.com').count(), 0)
   })
 })

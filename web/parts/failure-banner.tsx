@@ -40,12 +40,13 @@ function FailureSentence({ failure }: { failure: Failure }) {
     case 'signed-out':
       return (
         <>
-          Only accounts may read here: <a href={signInAddress()}>Sign in</a>
+          <a href={signInAddress()}>Sign in</a> to see this page.
         </>
       )
     case 'missing':
       return <>{failure.sentence}</>
     case 'refused':
+      if (failure.status === 403) return <>Your account has no permission to see this page.</>
       return (
         <>
           The service refused this ({failure.status}): {failure.sentence}

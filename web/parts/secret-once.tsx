@@ -32,19 +32,28 @@ export function SecretOnce({ title, text, parts, onDone, children }: SecretOnceP
 }
 
 function CopiedText({ name, text }: { name: string; text: string }) {
-  const [isCopied, setCopied] = useState(false)
-  // Browsers give the clipboard to pages over HTTPS and on the machine itself alone.
-  const copy = () => navigator.clipboard?.writeText(text).then(() => setCopied(true))
+  const [told, setTold] = useState('Copy')
+  const place = useRef<HTMLPreElement>(null)
+  // Browsers give the clipboard to pages over HTTPS and on the machine itself alone; elsewhere the text is selected.
+  const copy = async () => {
+    if (place.current !== null) getSelection()?.selectAllChildren(place.current)
+    try {
+      await navigator.clipboard.writeText(text)
+      setTold('Copied')
+    } catch {
+      setTold('Selected: press Ctrl+C')
+    }
+  }
   return (
     <>
       <h3>{name}</h3>
-      <pre data-name={name}>{text}</pre>
-      {navigator.clipboard === undefined ? null : (
-        <button type="button" class="button" onClick={() => void copy()}>
-          {isCopied ? 'Copied' : 'Copy'}
-          <span class="unseen"> {name}</span>
-        </button>
-      )}
+      <pre data-name={name} ref={place}>
+        {text}
+      </pre>
+      <button type="button" class="button" onClick={() => void copy()}>
+        {told}
+        <span class="unseen"> {name}</span>
+      </button>
     </>
   )
 }

@@ -1,4 +1,4 @@
-/** The accounts of people: add, invite, roles, viewers, on and off. */
+/** The accounts of people: add, invite, roles, viewers, enabled and disabled. */
 
 import { useState } from 'preact/hooks'
 import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/accounts/account-details.ts'
@@ -16,7 +16,31 @@ const fields: FormField[] = [
   { name: 'name', label: 'Name' },
 ]
 
+const roleTexts = [
+  ['Operator', 'Has full control; there is only one. Alone removes stations and makes alert rules about the service.'],
+  ['Administrator', 'Manages the devices, accounts, API keys and stations of everybody.'],
+  ['User', 'Has API keys, alerts, and the devices and stations that are theirs.'],
+  ['Viewer', 'A user who may read all devices where reads are private.'],
+] as const
+
 export function AccountsSection() {
+  return (
+    <>
+      <Accounts />
+      <h2>Roles</h2>
+      <dl class="ways">
+        {roleTexts.map(([name, sentence]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{sentence}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
+
+function Accounts() {
   const [added, setAdded] = useState<AddedAccount>()
   const add = async (actions: Actions, values: FormValues) => {
     const account = await actions.change<AddedAccount>('POST', '/accounts', values, `${values['email']} is added.`)
@@ -37,7 +61,7 @@ export function AccountsSection() {
           {added === undefined || added.password_link === null ? null : (
             <SecretOnce
               title={`A link for ${added.email}`}
-              text="It sets the password of the account, once and within an hour. It is shown this once."
+              text="Send it to them. It sets the password of the account, once and within an hour, and is shown only once."
               parts={[{ name: 'Link', text: added.password_link }]}
               onDone={() => setAdded(undefined)}
             />
@@ -62,7 +86,7 @@ function AccountRow({ account, actions }: { account: AccountDetails; actions: Ac
     name ?? undefined,
     role,
     viewer ? 'viewer' : undefined,
-    is_active ? undefined : 'off',
+    is_active ? undefined : 'disabled',
     email_verified === null && tenant_slug === null ? 'address not confirmed' : undefined,
     tenant_slug === null ? undefined : `of ${tenant_slug}`,
     `id ${id}`,
@@ -92,23 +116,19 @@ interface ChangeProps {
 }
 
 const roles = {
-  administrator: {
-    named: 'an administrator',
-    text: 'Administrators manage the devices, accounts, API keys and stations of all.',
-  },
-  user: { named: 'a user', text: 'They manage nothing any more, and their API keys lose the scope admin for good.' },
+  administrator: 'Administrators manage the devices, accounts, API keys and stations of everybody.',
+  user: 'Users manage only what is theirs. Their API keys lose the permission to administer the service for good.',
 }
 
 function RoleButton({ account: { email, role: from }, change }: ChangeProps) {
   const role = from === 'administrator' ? 'user' : 'administrator'
-  const { named, text } = roles[role]
   return (
     <ConfirmedButton
-      title={`Make ${email} ${named}?`}
-      text={text}
+      title={`Change the role of ${email} to ${role}?`}
+      text={roles[role]}
       name={email}
-      verb={`Make ${named}`}
-      onConfirm={() => change({ role }, `The role of ${email} is changed.`)}
+      verb={`Change role to ${role}`}
+      onConfirm={() => change({ role }, `${email} is now ${role === 'user' ? 'a user' : 'an administrator'}.`)}
     />
   )
 }
@@ -117,7 +137,7 @@ function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
   return (
     <RowButton
       name={email}
-      text={viewer ? 'No longer a viewer' : 'Make a viewer'}
+      text={viewer ? 'Remove as viewer' : 'Make viewer'}
       onClick={() => change({ viewer: !viewer }, `${email} ${viewer ? 'is no longer' : 'is'} a viewer.`)}
     />
   )
@@ -125,15 +145,15 @@ function ViewerButton({ account: { email, viewer }, change }: ChangeProps) {
 
 function SwitchButton({ account: { email, is_active }, change }: ChangeProps) {
   if (!is_active) {
-    return <RowButton name={email} text="Switch on" onClick={() => change({ is_active: true }, `${email} is on.`)} />
+    return <RowButton name={email} text="Enable" onClick={() => change({ is_active: true }, `${email} is enabled.`)} />
   }
   return (
     <ConfirmedButton
-      title={`Switch ${email} off?`}
-      text="Their sessions, API keys and mailed links end at once, and do not come back."
+      title={`Disable ${email}?`}
+      text="Their sessions, API keys and mailed links end at once. They stay ended when the account is enabled again."
       name={email}
-      verb="Switch off"
-      onConfirm={() => change({ is_active: false }, `${email} is off.`)}
+      verb="Disable"
+      onConfirm={() => change({ is_active: false }, `${email} is disabled.`)}
     />
   )
 }

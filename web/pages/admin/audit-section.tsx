@@ -2,7 +2,7 @@
 
 import type { AuditPage } from '../../../auth/audit-page.ts'
 import { ListSection } from '../../parts/list-section.tsx'
-import { Record } from '../../parts/record.tsx'
+import { auditFacts, auditSentence } from '../../text/audit-words.ts'
 import { timeText } from '../../text/utc.ts'
 
 export function AuditSection() {
@@ -12,12 +12,30 @@ export function AuditSection() {
       noun="entries"
       itemsOf={(page: AuditPage) => page.entries}
       keyOf={entry => entry.id}
-      row={({ at, actor, action, subject, details }) => (
-        <Record
-          name={`${action} ${subject}`}
-          facts={[timeText(at), actor, Object.keys(details).length === 0 ? undefined : JSON.stringify(details)]}
-        />
-      )}
+      row={entry => <AuditRow entry={entry} />}
     />
+  )
+}
+
+function AuditRow({ entry }: { entry: AuditPage['entries'][number] }) {
+  const facts = auditFacts(entry.details)
+  return (
+    <>
+      <h2 class="deed">{auditSentence(entry)}</h2>
+      <p class="soft">{timeText(entry.at)}</p>
+      {facts.length === 0 ? null : (
+        <table class="changed">
+          <caption class="unseen">What it was about</caption>
+          <tbody>
+            {facts.map(({ name, text }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{text}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
   )
 }

@@ -54,7 +54,7 @@ function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: stri
   return (
     <Record name={name} facts={[reason, readings.join(', '), `refused ${timeText(at)}`]}>
       <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
-      <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is given up.`)} />
+      <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is discarded.`)} />
     </Record>
   )
 }

@@ -14,7 +14,7 @@ import { SecretOnce } from '../../parts/secret-once.tsx'
 import { timeText } from '../../text/utc.ts'
 import { batteryChoices, profileChoices } from './device-choices.ts'
 import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
-import { curlLine, microPythonProgram, pythonProgram } from './ready-lines.ts'
+import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
 type Issued = IssuedPassword | Rotated
 type Shown = { kind: 'one'; issued: Issued; battery: boolean } | { kind: 'many'; issued: IssuedPassword[] }
@@ -53,9 +53,9 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'location_short', label: 'Place' },
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
-  { name: 'altitude_m', label: 'Altitude in metres', kind: 'number' },
+  { name: 'altitude_m', label: 'Altitude (m)', kind: 'number' },
   { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics' },
-  { name: 'battery', label: 'It has a battery and sends its values', kind: 'check' },
+  { name: 'battery', label: 'It has a battery and sends its voltage and charge', kind: 'check' },
   { name: 'battery_type', label: 'Type of its battery', kind: 'choice', choices: batteryChoices },
   { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty' },
 ]
@@ -113,20 +113,22 @@ function DeviceList({ actions, onIssued }: Issuing) {
 function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
   if (shown.kind === 'many') {
     const parts = [{ name: 'Names and passwords, as CSV', text: passwordsCsv(shown.issued) }]
-    const text = 'They are shown this once.'
+    const text = 'Copy them now. They are shown only once.'
     return <SecretOnce title="Passwords of the new devices" text={text} parts={parts} onDone={onDone} />
   }
   const { issued, battery } = shown
-  const sender = { url: new URL(addressOf('/api/log'), location.href).href, ...issued, battery }
+  const sender = { url: new URL(addressOf('/'), location.href).href, ...issued, battery }
   const until = 'old_password_until' in issued ? issued.old_password_until : null
-  const old = until === null ? '' : ` The old password is good until ${timeText(until)}.`
+  const old = until === null ? '' : ` The old password is valid until ${timeText(until)}.`
   return (
     <SecretOnce
       title={`Password of ${issued.device}`}
-      text={`It is shown this once.${old}`}
+      text={`Copy it now. It is shown only once.${old}`}
       parts={[
         { name: 'Password', text: issued.password },
         { name: 'A reading by curl', text: curlLine(sender) },
+        { name: 'By InfluxDB line protocol', text: lineProtocolLine(sender) },
+        { name: 'By MQTT, where the service has MQTT_PORT', text: mqttLine(sender) },
         { name: 'By Python', text: pythonProgram(sender) },
         { name: 'By MicroPython', text: microPythonProgram(sender) },
       ]}
@@ -152,7 +154,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
   const change = async (values: FormValues) =>
     (await actions.change('PATCH', path, settingsOf(values), `${name} is changed.`)) !== undefined
   const turn = () =>
-    actions.change('PATCH', path, { log_switch: !log_switch }, `${name} ${log_switch ? 'logs no more' : 'logs again'}.`)
+    actions.change('PATCH', path, { log_switch: !log_switch }, `${name} is ${log_switch ? 'suspended' : 'resumed'}.`)
   return (
     <>
       <Record name={name} href={addressOf(devicePath(name))} facts={factsOf(device)}>
@@ -161,7 +163,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
         <RowButton name={name} text="New password" onClick={() => void rotate()} />
         <ConfirmedButton
           title={`Remove ${name}?`}
-          text="Its password ends at once. Its readings stay, and belong to no device any more."
+          text="Its password ends at once. Its readings are kept but no longer shown under a device."
           name={name}
           verb="Remove"
           onConfirm={() => void actions.change('DELETE', path, undefined, `${name} is removed.`)}

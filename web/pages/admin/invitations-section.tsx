@@ -11,9 +11,13 @@ import { timeText } from '../../text/utc.ts'
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
-  { name: 'viewer', label: 'May read all devices where reads are private (viewer)', kind: 'check' },
-  { name: 'administrator', label: 'Is an administrator', kind: 'check' },
-  { name: 'mail', label: 'Gets a mail with a link, too', kind: 'check', value: true },
+  { name: 'viewer', label: 'Viewer: may read all devices where reads are private', kind: 'check' },
+  {
+    name: 'administrator',
+    label: 'Administrator: manages the devices, accounts, API keys and stations of everybody',
+    kind: 'check',
+  },
+  { name: 'mail', label: 'Send a mail with a link', kind: 'check', value: true },
 ]
 
 /** With the link of the last one, which is shown this once. */
@@ -30,7 +34,7 @@ export function InviteForm({ actions }: { actions: Actions }) {
       {invited === undefined ? null : (
         <SecretOnce
           title={`A link for ${invited.email}`}
-          text="It makes the account, once and within 7 days. It is shown this once."
+          text="Send it to them. It creates the account, once and within 7 days, and is shown only once."
           parts={[{ name: 'Link', text: invited.link }]}
           onDone={() => setInvited(undefined)}
         />
@@ -58,7 +62,7 @@ function InvitationRow({ invitation, actions }: { invitation: Invitation; action
   const { id, email, role, viewer, invited_by, expires_at } = invitation
   const facts = [role, viewer ? 'viewer' : undefined, `by ${invited_by}`, `until ${timeText(expires_at)}`]
   const revoke = () =>
-    void actions.change('DELETE', `/invitations/${id}`, undefined, `${email} is not invited any more.`)
+    void actions.change('DELETE', `/invitations/${id}`, undefined, `The invitation of ${email} is revoked.`)
   return (
     <Record name={email} facts={facts}>
       <RowButton name={email} text="Revoke" onClick={revoke} />

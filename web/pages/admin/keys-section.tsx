@@ -27,7 +27,7 @@ function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; act
       {state === 'active' ? (
         <ConfirmedButton
           title={`Revoke ${name}?`}
-          text="Programs with this key are refused from then on."
+          text="Programs that use this key are refused from now on."
           name={name}
           verb="Revoke"
           onConfirm={() => void actions.change('DELETE', `/keys/${id}`, undefined, `${name} is revoked.`)}

@@ -1,9 +1,9 @@
-/** Ready programs that send a reading of a device: for a shell, for Python, and for MicroPython. */
+/** Ready commands and programs that send a reading of a device: for a shell, for Python, and for MicroPython. */
 
 import type { IssuedPassword } from '../../../auth/devices/device.ts'
 
 export interface Sender extends IssuedPassword {
-  /** Of `PUT /api/log`. */
+  /** Of the service, with a slash at its end. */
   url: string
   /** Whether its readings need the two values of the battery. */
   battery: boolean
@@ -16,7 +16,23 @@ export function curlLine(sender: Sender): string {
   const { url, device, password } = sender
   const credentials = shellText(`${device}:${password}`)
   const body = shellText(JSON.stringify(readingOf(sender)))
-  return `curl -u ${credentials} -X PUT -H 'content-type: application/json' -d ${body} ${shellText(url)}\n`
+  return `curl -u ${credentials} -X PUT -H 'content-type: application/json' -d ${body} ${shellText(`${url}api/log`)}\n`
+}
+
+/** One point of the device whose password it is, which need not be named, at the time of its receipt. */
+export function lineProtocolLine(sender: Sender): string {
+  const { url, device, password } = sender
+  const fields = Object.entries(valuesOf(sender)).map(([name, value]) => `${name}=${value}`)
+  const address = shellText(`${url}api/v2/write`)
+  return `curl -u ${shellText(`${device}:${password}`)} --data-binary ${shellText(`weather ${fields.join(',')}`)} ${address}\n`
+}
+
+/** The page does not know the port of the listener: that of MQTT as it is registered. */
+export function mqttLine(sender: Sender): string {
+  const { url, device, password } = sender
+  const credentials = `-u ${shellText(device)} -P ${shellText(password)}`
+  const message = `-t ${shellText(`readings/${device}`)} -m ${shellText(JSON.stringify(valuesOf(sender)))}`
+  return `mosquitto_pub -h ${new URL(url).hostname} -p 1883 -q 1 ${credentials} ${message}\n`
 }
 
 /** Without packages. */
@@ -26,7 +42,7 @@ export function pythonProgram(sender: Sender): string {
 reading = ${JSON.stringify(readingOf(sender))}
 ${credentialLines(sender, 'base64.b64encode(credentials).decode()')}
 request = urllib.request.Request(
-    ${JSON.stringify(sender.url)}, json.dumps(reading).encode(), headers, method="PUT"
+    ${JSON.stringify(`${sender.url}api/log`)}, json.dumps(reading).encode(), headers, method="PUT"
 )
 print(urllib.request.urlopen(request, timeout=15).read().decode())
 `
@@ -38,14 +54,18 @@ export function microPythonProgram(sender: Sender): string {
 
 reading = ${JSON.stringify(readingOf(sender))}
 ${credentialLines(sender, 'binascii.b2a_base64(credentials).decode().strip()')}
-answer = requests.put(${JSON.stringify(sender.url)}, data=json.dumps(reading), headers=headers)
+answer = requests.put(${JSON.stringify(`${sender.url}api/log`)}, data=json.dumps(reading), headers=headers)
 print(answer.text)
 answer.close()
 `
 }
 
-function readingOf({ device, battery }: Sender): object {
-  return { device, ...sample, ...(battery ? sampleOfBattery : {}) }
+function readingOf(sender: Sender): object {
+  return { device: sender.device, ...valuesOf(sender) }
+}
+
+function valuesOf({ battery }: Sender): Record<string, number> {
+  return { ...sample, ...(battery ? sampleOfBattery : {}) }
 }
 
 /** A text in JSON is one in Python, too. */

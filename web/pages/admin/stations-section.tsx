@@ -70,7 +70,7 @@ function StationRow({ station, actions, mayRemove }: RowProps) {
       {mayRemove ? (
         <ConfirmedButton
           title={`Remove ${sn}?`}
-          text="Its data points are erased, too."
+          text="Its data points are erased as well."
           name={sn}
           verb="Remove"
           onConfirm={() => void actions.change('DELETE', path, undefined, `${sn} is removed.`)}

@@ -29,7 +29,7 @@ export function TenantsSection() {
           {issued === undefined ? null : (
             <SecretOnce
               title={`Secret of ${issued.slug}`}
-              text="The server of the partner signs its tokens with it. It is shown this once."
+              text="Copy it now. The server of the partner signs its tokens with it. It is shown only once."
               parts={[{ name: 'Secret', text: issued.secret }]}
               onDone={() => setIssued(undefined)}
             />
@@ -63,16 +63,16 @@ function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
   const rotate = () => actions.change<IssuedSecret>('POST', `${path}/rotate`, undefined, `${slug} has a new secret.`)
   const facts = [
     name,
-    is_active ? undefined : 'off',
+    is_active ? undefined : 'disabled',
     old_secret_until === null ? undefined : `old secret until ${timeText(old_secret_until)}`,
   ]
-  const done = `${slug} is ${is_active ? 'off' : 'on'}.`
+  const done = `${slug} is ${is_active ? 'disabled' : 'enabled'}.`
   return (
     <Record name={slug} facts={facts}>
       <RowButton name={slug} text="New secret" onClick={() => void rotate().then(onIssued)} />
       <RowButton
         name={slug}
-        text={is_active ? 'Switch off' : 'Switch on'}
+        text={is_active ? 'Disable' : 'Enable'}
         onClick={() => void actions.change('PATCH', path, { is_active: !is_active }, done)}
       />
     </Record>

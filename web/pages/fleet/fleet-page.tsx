@@ -142,7 +142,7 @@ function Devices({ fleet, times, above }: DevicesProps) {
       </Toolbar>
       <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
       {rows.length === 0 ? (
-        <p class="none">No device is like that.</p>
+        <p class="none">No device matches your search.</p>
       ) : (
         <FleetTable
           {...{ rows, view, columns, isNarrow, quantities, times }}

@@ -1,0 +1,113 @@
+/** An entry of the audit as a sentence, and what it changed as rows of a table. */
+
+import type { AuditPage } from '../../auth/audit-page.ts'
+import { capitalised } from './phrases.ts'
+
+type Entry = AuditPage['entries'][number]
+
+/** What the actor has done; `$` is the subject. */
+const deeds: Readonly<Record<string, string>> = {
+  'account.activate': 'enabled $',
+  'account.add': 'added $',
+  'account.change': 'changed $',
+  'account.deactivate': 'disabled $',
+  'account.delete': 'deleted $',
+  'account.link': 'linked $ to an external sign-in',
+  'account.login': 'signed in',
+  'account.register': 'signed up',
+  'account.role': 'changed the role of $',
+  'account.viewer': 'changed whether $ is a viewer',
+  'alert-channel.add': 'added $',
+  'alert-channel.change': 'changed $',
+  'alert-channel.disable': 'disabled $',
+  'alert-channel.remove': 'removed $',
+  'alert-channel.unsubscribe': 'unsubscribed from $',
+  'alert-delivery.replay': 'sent $ again',
+  'alert-rule.add': 'added $',
+  'alert-rule.change': 'changed $',
+  'alert-rule.remove': 'removed $',
+  backup: 'made a backup in $',
+  'content-files.import': 'imported $',
+  'content-files.remove': 'removed $',
+  'content-files.unpublish': 'unpublished $',
+  'dead-letters.discard': 'discarded dead letters of $',
+  'dead-letters.replay': 'sent dead letters of $ again',
+  'device.add': 'added the device $',
+  'device.change': 'changed the device $',
+  'device.erase': 'erased readings of the device $',
+  'device.erase-metric': 'erased a metric of the device $',
+  'device.remove': 'removed the device $',
+  'device.rotate': 'set a new password for the device $',
+  'device-grant.approve': 'approved $',
+  'device-grant.consume': 'received the key of $',
+  'device-grant.deny': 'denied $',
+  'drive.link': 'linked a drive to $',
+  'drive.link-failed': 'could not link a drive to $',
+  'email.change-request': 'asked to change the e-mail address of $',
+  'email.verify': 'confirmed the e-mail address of $',
+  import: 'imported $',
+  'invitation.add': 'invited $',
+  'invitation.revoke': 'revoked $',
+  'key.create': 'created an API key of $',
+  'key.revoke': 'revoked an API key of $',
+  'metric.add': 'added $',
+  'metric.change': 'changed $',
+  'metric.remove': 'removed $',
+  'password.change': 'changed the password',
+  'password.reset': 'set a new password by a link',
+  'readings.export': 'exported $',
+  'retention.confirm': 'confirmed that days before $ end',
+  'silence.add': 'added $',
+  'silence.remove': 'removed $',
+  'station.add': 'added $',
+  'station.change': 'changed $',
+  'station.remove': 'removed $',
+  'tenant.add': 'added $',
+  'tenant.change': 'changed $',
+  'tenant.exchange': 'signed in a user of $',
+  'tenant.rotate': 'set a new secret for $',
+}
+
+export function auditSentence({ actor, action, subject }: Pick<Entry, 'actor' | 'action' | 'subject'>): string {
+  const deed = Object.hasOwn(deeds, action) ? deeds[action] : undefined
+  // Of an action that has no words here, its name says what it was.
+  const text = deed === undefined ? `: ${action} ${subject}` : ` ${deed.replace('$', () => subject)}`
+  return `${capitalised(actor)}${text}.`
+}
+
+export interface AuditFact {
+  name: string
+  text: string
+}
+
+/** How deep what was changed is told apart; what is deeper, and longer lists, stand as they are stored. */
+const depthMax = 3
+
+/** A row for each field; those of a field within a field have both names: `quality limits, temperature`. */
+export function auditFacts(details: Entry['details']): AuditFact[] {
+  return factsOf(details, [])
+}
+
+function factsOf(fields: Record<string, unknown>, above: readonly string[]): AuditFact[] {
+  return Object.entries(fields).flatMap(([field, value]) => {
+    const names = [...above, field.replaceAll('_', ' ')]
+    if (isFields(value) && names.length < depthMax) return factsOf(value, names)
+    return [{ name: capitalised(names.join(', ')), text: valueText(value) }]
+  })
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === '') return 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ')
+  if (isFields(value)) {
+    return Object.entries(value)
+      .map(([name, part]) => `${name.replaceAll('_', ' ')} ${valueText(part)}`)
+      .join(', ')
+  }
+  return typeof value === 'object' ? 'none' : String(value)
+}
