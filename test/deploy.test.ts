@@ -58,6 +58,9 @@ test("the image holds the service's folders and nothing of what it does not need
     taken.filter(name => others.includes(name)),
     [],
   )
+  const programs = matches(dockerfile, /(script\/\w+)/g)
+  t.ok(programs.length > 0)
+  for (const program of programs) t.ok(taken.includes(program), `${program}, which the build runs`)
 })
 
 test('the brokers are of the version that is tested, and the secrets are those that all nodes share', async t => {
