@@ -4,6 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync 
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { settingRows } from '../../settings/start-help.ts'
+import { packageVersion } from '../../store/version.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
 
@@ -58,7 +59,7 @@ t.test('npx barograph is the command line, and so is a link to it', async t => {
   const link = join(temporaryFolder(t), 'barograph')
   symlinkSync(join(root, 'bin', 'barograph'), link)
   const linked = await runToEnd(link, ['--version'], { folder: '/', environment })
-  t.match(linked, { status: 0, stdout: '0.1.0\n' })
+  t.match(linked, { status: 0, stdout: `${packageVersion()}\n` })
 })
 
 t.test('what the service does not take is told', async t => {
