@@ -1,12 +1,12 @@
 /** The insights of a fleet, computed from means: batteries that run out, and outliers among the devices. */
 
-import { type BatteryState, batteryState } from '../../analytics/battery/battery-state.ts'
+import { batteryState } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
-import { noDetails } from '../../analytics/findings/finding.ts'
+import { batteryFinding, type KnownBattery, leftOf } from '../../analytics/findings/from-battery.ts'
 import { fleetChanges } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import { batteryFindings, type DeviceFinding, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
+import { type DeviceFinding, fleetFindings, outlierFindings } from '../findings/fleet-findings.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import { type BatteryInsight, type Insights, insightsMax, type OutlierInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
@@ -19,8 +19,6 @@ export const comparedQuarters = comparedDays * quartersPerDay
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 export const comparedMetrics = ['temperature', 'humidity', 'pressure'] as const
 export type ComparedMetric = (typeof comparedMetrics)[number]
-/** In percent. */
-const emptyCharge = 5
 /** The ones that have changed most. */
 const outliersMax = 3
 
@@ -47,8 +45,7 @@ export function buildInsights({ fleet, batteries, outliers, generatedAtMs, local
   batteriesLeft.sort((a, b) => a.days_left - b.days_left)
   const sinceMs = generatedAtMs - dayMs
   const found = [
-    ...batteryFindings(batteriesLeft, sinceMs),
-    ...states.flatMap(state => levelFinding(state, generatedAtMs)),
+    ...states.flatMap(battery => batteryFindings(battery, generatedAtMs)),
     ...outlierFindings(listed, sinceMs),
   ]
   return {
@@ -61,15 +58,12 @@ export function buildInsights({ fleet, batteries, outliers, generatedAtMs, local
   }
 }
 
-interface KnownBattery {
+interface DeviceBattery extends KnownBattery {
   readonly device: string
   readonly metric: BatteryInsight['metric']
-  readonly state: BatteryState
-  /** Since the middle of the last day with values, which its mean is of. */
-  readonly sinceDays: number
 }
 
-function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): KnownBattery | undefined {
+function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): DeviceBattery | undefined {
   const charge = meansOf(place, 0, table)
   const isCharge = charge.length > 0
   const means = isCharge ? charge : meansOf(place, 1, table)
@@ -77,36 +71,22 @@ function batteryOf(entry: InsightsEntry, place: number, table: MeansTable): Know
   // A device that has been silent for longer is reported by its state.
   if (last === undefined || last.day < days - 2) return undefined
   const { batteryType: type, batteryCells: cells } = entry
-  const state = batteryState(means, { kind: isCharge ? 'charge' : 'voltage', type, cells })
+  const kind = isCharge ? 'charge' : 'voltage'
+  const state = batteryState(means, { kind, type, cells })
   if (state === undefined) return undefined
-  return { device: entry.name, metric: batteryMetrics[isCharge ? 0 : 1], state, sinceDays: days - 0.5 - last.day }
+  const metric = batteryMetrics[isCharge ? 0 : 1]
+  return { device: entry.name, metric, kind, state, sinceDays: days - 0.5 - last.day }
 }
 
-function batteryInsight({ device, metric, state, sinceDays }: KnownBattery): BatteryInsight[] {
+function batteryInsight({ device, metric, state, sinceDays }: DeviceBattery): BatteryInsight[] {
   if (state.kind !== 'days') return []
-  const left = (value: number) => rounded(Math.max(0, value - sinceDays), 1)
-  const interval = { days_left: left(state.daysLeft), low: left(state.low), high: left(state.high) }
-  return [{ device, ...interval, metric, percent_per_day: Number(state.perDay.toPrecision(4)) }]
+  const { daysLeft: days_left, low, high } = leftOf(state, sinceDays)
+  return [{ device, days_left, low, high, metric, percent_per_day: Number(state.perDay.toPrecision(4)) }]
 }
 
-/** Where no date can be told. */
-function levelFinding({ device, metric, state }: KnownBattery, nowMs: number): DeviceFinding[] {
-  if (state.kind !== 'level') return []
-  const { value, alarmBelow, sinceDay } = state
-  const isEmpty = metric === 'battery_percentage' && value <= emptyCharge
-  const sinceMs = nowMs - (days - sinceDay) * dayMs
-  const told = { value: rounded(value, 3), expected: alarmBelow === null ? null : ([alarmBelow, null] as const) }
-  return [
-    {
-      ...noDetails,
-      device,
-      code: 'battery_level',
-      severity: isEmpty ? 'critical' : 'warning',
-      metric,
-      sinceMs,
-      ...told,
-    },
-  ]
+function batteryFindings({ device, ...battery }: DeviceBattery, nowMs: number): DeviceFinding[] {
+  const finding = batteryFinding(battery, { firstDayMs: nowMs - days * dayMs, toldMs: nowMs - dayMs })
+  return finding === undefined ? [] : [{ ...finding, device }]
 }
 
 function meansOf(place: number, metric: number, table: MeansTable): DailyMean[] {

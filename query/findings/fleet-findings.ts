@@ -4,17 +4,13 @@ import { type Finding, noDetails } from '../../analytics/findings/finding.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import type { FleetFinding } from '../shapes/findings.ts'
-import type { BatteryInsight, OutlierInsight } from '../shapes/insights.ts'
+import type { OutlierInsight } from '../shapes/insights.ts'
 import { findingPart, toldFinding } from './told-finding.ts'
 import { serviceWords } from './words.ts'
 
 export interface DeviceFinding extends Finding {
   readonly device: string
 }
-
-/** A battery that lasts longer is in the list of batteries alone. */
-const lowDaysMax = 30
-const lowDaysCritical = 7
 
 /** The worst of them; `further`: the metrics beside the five. */
 export function fleetFindings(
@@ -28,28 +24,6 @@ export function fleetFindings(
     return { device, ...findingPart(toldFinding(finding, words), local) }
   })
   return { findings, findings_total: all.length }
-}
-
-/** `sinceMs`: of the day that they were told by. */
-export function batteryFindings(
-  batteries: readonly Pick<BatteryInsight, 'device' | 'metric' | 'days_left' | 'low' | 'high'>[],
-  sinceMs: number,
-): DeviceFinding[] {
-  return batteries
-    .filter(({ low }) => low <= lowDaysMax)
-    .map(({ device, metric, days_left, low, high }) => {
-      const severity = low <= lowDaysCritical ? 'critical' : 'warning'
-      return {
-        ...noDetails,
-        device,
-        code: 'battery_days',
-        severity,
-        metric,
-        sinceMs,
-        value: days_left,
-        expected: [low, high],
-      }
-    })
 }
 
 export function outlierFindings(

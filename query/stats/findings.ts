@@ -2,6 +2,7 @@
 
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { levelFinding } from '../../analytics/findings/from-changes.ts'
+import { excursionFinding } from '../../analytics/findings/from-excursions.ts'
 import { qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { type RejectedReadings, rejectedFinding } from '../../analytics/findings/from-rejections.ts'
 import { type MetricTimes, outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
@@ -19,6 +20,7 @@ import { serviceWords } from '../findings/words.ts'
 import { judgedVane } from '../kinds/judged-vane.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
+import { batteryFindings } from './battery-findings.ts'
 import type { LastSeen } from './freshness.ts'
 import type { WindowQuality } from './quality.ts'
 import type { StatsWindow } from './window.ts'
@@ -34,7 +36,7 @@ export interface FindingsInput {
   readonly reliability: ReliabilityRecord
   readonly quality: WindowQuality
   readonly window: StatsWindow
-  readonly profile: AnalysedDevice['profile']
+  readonly device: Pick<AnalysedDevice, 'profile' | 'battery_type' | 'battery_cells'>
   readonly rejected: RejectedReadings | undefined
   readonly nowMs: number
   readonly local: LocalTime
@@ -51,6 +53,8 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
     ...outageFindings(reliability, local, nowMs),
     ...silentMetricFindings(behindMetrics(input, lastMs), cadence, lastMs),
     ...levelFindings(input),
+    ...batteryFindings(input),
+    ...excursionFindings(input),
     ...rejectedFindings(input),
   ]
   const words = serviceWords(
@@ -62,7 +66,7 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
 
 const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
 
-function levelFindings({ window, quality, profile }: FindingsInput): Finding[] {
+function levelFindings({ window, quality, device: { profile } }: FindingsInput): Finding[] {
   const { hourly, localHours, further } = window
   const { startMs, stepMs } = hourly.frame
   if (stepMs !== hourMs) return []
@@ -86,6 +90,12 @@ function vaneFindings({ further, nowMs }: FindingsInput, cadence: Cadence): Find
       ? []
       : qualityFindings({ ...vane, range: null, flatMs: vane.limits.flatMs }, cadence.stretches, nowMs)
   })
+}
+
+function excursionFindings({ device: { profile }, series, seen: { cadence }, nowMs }: FindingsInput): Finding[] {
+  if (profile !== 'cold_chain') return []
+  const samples = presentOf(series.timesMs, series.values.temperature)
+  return [excursionFinding({ name: 'temperature', ...samples }, cadence.stretches, nowMs) ?? []].flat()
 }
 
 function rejectedFindings({ rejected, series: { timesMs }, nowMs }: FindingsInput): Finding[] {

@@ -96,7 +96,7 @@ export function buildStats(input: StatsInput): StatsAnswer {
       reliability,
       quality,
       window,
-      profile: device.profile,
+      device,
       rejected: input.rejected,
       nowMs,
       local,

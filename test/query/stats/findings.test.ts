@@ -40,3 +40,45 @@ t.test('silence is told as of the request, and what the build has found stays', 
   t.strictSame(codes(nowMs + 10 * minuteMs), ['silent warning', 'silent_metric warning'])
   t.strictSame(codes(nowMs + 2 * dayMs), ['silent critical', 'silent_metric warning'])
 })
+
+t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
+  const found = (temperature: (sinceEndMs: number) => number, device: object = { profile: 'cold_chain' }) => {
+    const series = seriesOf(every(5 * minuteMs, nowMs - 10 * dayMs, 10 * 288), {
+      temperature: timeMs => temperature(nowMs - timeMs) + 0.2 * Math.sin(timeMs),
+    })
+    const { findings } = ask({ series, device, nowMs })
+    return findings.filter(({ code }: Record<string, string>) => code === 'excursion')
+  }
+  const warm = (fromMs: number, toMs: number) => (sinceMs: number) => (sinceMs <= fromMs && sinceMs > toMs ? 11 : 5)
+  const [ended] = found(warm(50 * hourMs, 48 * hourMs))
+  t.match(ended, { severity: 'warning', metric: 'temperature', since: '2026-01-28 22:00', until: '2026-01-29 00:00' })
+  t.match(ended, { count: 1, expected: [2, 8] })
+  t.match(ended.text, /^Temperature was above 8\.0 °C for 2 hours from 28 Jan 2026, 22:00: 11\.2 °C$/)
+  t.match(found(warm(3 * hourMs, 0)), [{ severity: 'critical', since: '2026-01-30 21:00', until: null }])
+  t.strictSame(found(warm(50 * hourMs, 50 * hourMs - 25 * minuteMs)), [], 'a door')
+  t.strictSame(found(warm(9 * dayMs, 8 * dayMs)), [], 'longer ago than a week')
+  t.strictSame(
+    found(() => -18),
+    [],
+    'a freezer has other limits',
+  )
+  t.strictSame(found(warm(3 * hourMs, 0), { profile: 'indoor' }), [])
+  t.end()
+})
+
+t.test('a battery is told of as in the insights of the fleet', t => {
+  const found = (columns: Parameters<typeof seriesOf>[1], device: object = {}) => {
+    const series = seriesOf(every(hourMs, startMs, 30 * 24), columns)
+    const { findings } = ask({ series, device, nowMs })
+    return findings.filter(({ code }: { code: string }) => code.startsWith('battery'))
+  }
+  const falling = (_: number, hour: number) => 100 - (80 * hour) / 720 + (noise[hour] as number) / 10
+  const [days] = found({ battery_percentage: falling, battery_voltage: () => 3 })
+  t.match(days, { code: 'battery_days', severity: 'critical', metric: 'battery_percentage', since: '2026-01-30 00:00' })
+  t.ok(Math.abs(days.value - 7.5) < 0.5 && days.expected[0] <= days.value && days.value <= days.expected[1])
+  const low = { battery_voltage: (_: number, hour: number) => (hour < 480 ? 3 : 2.4) + (noise[hour] as number) / 1000 }
+  t.match(found(low), [{ code: 'battery_level', severity: 'warning', metric: 'battery_voltage', value: 2.4 }])
+  t.strictSame(found({ battery_percentage: () => 60 }), [])
+  t.strictSame(found({ battery_voltage: (_, hour) => 3.6 + (noise[hour] as number) / 100 }), [], 'it does not drain')
+  t.end()
+})

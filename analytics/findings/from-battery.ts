@@ -1,0 +1,62 @@
+/** Findings of batteries: one that runs out soon, or that is low where no date can be told. */
+
+import type { BatteryState } from '../battery/battery-state.ts'
+import { type Finding, noDetails } from './finding.ts'
+
+/** A battery that lasts longer is no finding. */
+const lowDaysMax = 30
+const lowDaysCritical = 7
+/** In percent. */
+const emptyCharge = 5
+
+export interface KnownBattery {
+  readonly metric: string
+  /** Of its values, or of those in percent. */
+  readonly kind: 'voltage' | 'charge'
+  readonly state: BatteryState
+  /** Days since the middle of the last day with values, which its state is of. */
+  readonly sinceDays: number
+}
+
+/** `firstDayMs`: of the days of the state. `toldMs`: of the day that the date is told by. `scale`: makes volts or percent of a value. */
+export interface BatteryTimes {
+  readonly firstDayMs: number
+  readonly toldMs: number
+  readonly scale?: number
+}
+
+const dayMs = 86_400_000
+
+export function batteryFinding(battery: KnownBattery, times: BatteryTimes): Finding | undefined {
+  const { metric, kind, state } = battery
+  if (state.kind === 'days') return daysFinding(battery, times.toldMs)
+  const { value, alarmBelow, sinceDay } = state
+  const { scale = 1 } = times
+  return {
+    ...noDetails,
+    code: 'battery_level',
+    severity: kind === 'charge' && value <= emptyCharge ? 'critical' : 'warning',
+    metric,
+    sinceMs: times.firstDayMs + sinceDay * dayMs,
+    value: rounded(value / scale, 3),
+    expected: alarmBelow === null ? null : [alarmBelow / scale, null],
+  }
+}
+
+function daysFinding({ metric, state, sinceDays }: KnownBattery, sinceMs: number): Finding | undefined {
+  if (state.kind !== 'days') return undefined
+  const { daysLeft, low, high } = leftOf(state, sinceDays)
+  if (low > lowDaysMax) return undefined
+  const severity = low <= lowDaysCritical ? 'critical' : 'warning'
+  return { ...noDetails, code: 'battery_days', severity, metric, sinceMs, value: daysLeft, expected: [low, high] }
+}
+
+/** Days from now on, to a tenth. */
+export function leftOf(state: Extract<BatteryState, { kind: 'days' }>, sinceDays: number) {
+  const left = (value: number) => rounded(Math.max(0, value - sinceDays), 1)
+  return { daysLeft: left(state.daysLeft), low: left(state.low), high: left(state.high) }
+}
+
+function rounded(value: number, decimals: number): number {
+  return Number(value.toFixed(decimals))
+}

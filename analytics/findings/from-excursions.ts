@@ -1,0 +1,53 @@
+/** Findings of a cold chain: its temperature has been outside of the limits for long. */
+
+import { coldChainBand } from '../domain/cold-chain.ts'
+import { type Excursion, findExcursions } from '../excursions/excursions.ts'
+import type { Samples } from '../present.ts'
+import type { GapThresholds } from '../reliability/cadence.ts'
+import { type Finding, noDetails } from './finding.ts'
+import { recentMs } from './from-quality.ts'
+
+const { below, above } = coldChainBand
+/** A door and a defrost are over earlier. */
+const forMs = 1_800_000
+/** Of the values: what is hardly ever within the limits, as a freezer, has other ones. */
+const withinShareMin = 0.1
+
+export interface ColdChainSamples extends Samples {
+  readonly name: string
+}
+
+/** Of the last seven days. `samples`: of thirty days, in °C, of which none is NaN. */
+export function excursionFinding(samples: ColdChainSamples, gaps: GapThresholds, nowMs: number): Finding | undefined {
+  if (!hasTheLimits(samples.values)) return undefined
+  const range = { startMs: nowMs - recentMs, endMs: nowMs }
+  const { episodes } = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] })
+  const worst = worstOf(episodes)
+  if (worst === undefined) return undefined
+  return {
+    ...noDetails,
+    code: 'excursion',
+    severity: worst.isOngoing ? 'critical' : 'warning',
+    metric: samples.name,
+    sinceMs: worst.startMs,
+    untilMs: worst.isOngoing ? null : worst.endMs,
+    value: worst.extreme,
+    expected: [below, above],
+    count: episodes.length,
+  }
+}
+
+function hasTheLimits(values: Float64Array): boolean {
+  let within = 0
+  for (const value of values) if (value >= below && value <= above) within++
+  return within >= withinShareMin * values.length
+}
+
+/** The one that goes on, or else the longest. */
+function worstOf(episodes: readonly Excursion[]): Excursion | undefined {
+  const last = episodes.at(-1)
+  if (last?.isOngoing) return last
+  return episodes.reduce<Excursion | undefined>((worst, one) => {
+    return worst === undefined || one.endMs - one.startMs > worst.endMs - worst.startMs ? one : worst
+  }, undefined)
+}
