@@ -23,6 +23,7 @@ for (const [name, role] of Object.entries(people)) {
 }
 await service.addDevice(markup, { location_short: '<b>bold</b>' })
 await service.addDevice('attic')
+await service.addDevice('attic-2')
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 
@@ -54,7 +55,7 @@ const said = (page: Page, text: string | RegExp) => page.locator('.banner').filt
 t.test('a device is added, sends by the programs that are shown, and comes into the list', async t => {
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'ada')
-    await record(page, 'attic').waitFor()
+    await record(page, 'attic-2').waitFor()
     await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
     await inspect(t, page, 'devices')
     await press(page, 'Add a device')
@@ -121,7 +122,7 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     await page.getByLabel('Type attic to confirm').fill('attic')
     await page.keyboard.press('Enter')
     await said(page, 'attic is removed.')
-    await record(page, 'attic').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'attic', exact: true }).waitFor({ state: 'detached' })
     t.equal((await service.put('attic', rotated, {})).status, 401)
   })
 })
@@ -159,7 +160,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['metrics', 'Metrics', '5 metrics.'],
   ['rejections', 'Rejections', 'rejected since'],
   ['dead-letters', 'Dead letters', 'There are no dead letters here.'],
-  ['audit', 'Audit', /added the device attic\.$/],
+  ['audit', 'Audit', /added the device field-\d+\.$/],
 ]
 
 t.test('every section is there, also on a phone', async t => {
@@ -172,6 +173,57 @@ t.test('every section is there, also on a phone', async t => {
       await page.getByRole('main').getByText(text).first().waitFor()
       await inspect(t, page, `${name}, phone`)
     }
+  })
+})
+
+t.test('the navigation is the same on every page, says who is signed in, and has the way out', async t => {
+  const links = "[...document.querySelectorAll('nav.pages a')].map(link => link.href)"
+  const names = ['', 'alerts', 'compare', 'admin', 'account', 'docs'].map(name => `${url}/${name}`)
+  const pages = {
+    '/': 'Fleet',
+    '/admin/keys': 'Admin',
+    '/account': 'Account',
+    '/device': 'Account',
+    '/docs': 'Docs',
+    '/docs/statistics': 'Docs',
+    '/no/such/page': undefined,
+  }
+  await inBrowser(t, browser, phone, async page => {
+    await signIn(page, 'ada')
+    for (const [path, current] of Object.entries(pages)) {
+      await page.goto(`${url}${path}`)
+      await becomes(t, () => page.evaluate(links), names, path)
+      const shown = page.locator('nav.pages [aria-current=page]')
+      await becomes(t, () => shown.allInnerTexts(), current === undefined ? [] : [current], path)
+      // That of an unknown address does not look who asks.
+      if (current === undefined) continue
+      await becomes(t, () => page.locator('.visitor').innerText(), /^ada\s+administrator$/, path)
+      if (path === '/device' || path === '/docs/statistics') await inspect(t, page, `${path}, phone`)
+    }
+    await page.goto(url)
+    await press(page, 'Sign out')
+    await page.waitForURL(`${url}/sign-in?done=signed-out`)
+    await page.goto(`${url}/compare`)
+    const back = page.getByRole('banner').getByRole('link', { name: 'Sign in' })
+    await becomes(t, () => back.getAttribute('href'), '/sign-in?callbackUrl=%2Fcompare')
+  })
+})
+
+t.test('where the browser gives no clipboard, a button selects what is shown once', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
+    await signIn(page, 'ada')
+    await press(page, 'New password attic-2')
+    await press(page, 'Copy Password')
+    const password = (await shownText(page, 'Password')).trim()
+    await becomes(t, () => page.evaluate('getSelection().toString().trim()'), password)
+    await page.getByRole('button', { name: 'Selected: press Ctrl+C' }).waitFor()
+    await page.goto(`${url}/account`)
+    await page.getByLabel('Name', { exact: true }).first().fill('copied')
+    await press(page, 'Generate New Token')
+    await press(page, 'Copy')
+    const key = (await page.locator('#new-key').innerText()).trim()
+    await becomes(t, () => page.evaluate('getSelection().toString().trim()'), key, 'also on the page of an account')
   })
 })
 
