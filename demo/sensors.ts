@@ -7,7 +7,7 @@ import type { Readings } from './readings.ts'
 /** The history of a device that falls silent ends so long before a start. */
 export const silentBeforeMs = 130 * 60_000
 
-export interface Pauses {
+interface Pauses {
   /** It is silent until then. */
   untilMs: number
   /** And of each so long, in the last part. */

@@ -82,7 +82,7 @@ export const recordedStations: readonly RecordedStation[] = [
   },
 ]
 
-export const modelledStations: readonly ModelledStation[] = [
+const modelledStations: readonly ModelledStation[] = [
   {
     ...usual,
     name: 'kitchen',

@@ -25,7 +25,7 @@ const temperatureFactor = 0.7
 const standardOutdoors = -5
 const mouldHumidity = 80
 
-export interface MouldFigure extends HoursFigure {
+interface MouldFigure extends HoursFigure {
   /** Of the hours: how many have a measured temperature outdoors. */
   readonly measured_outdoor_hours: number
 }

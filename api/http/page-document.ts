@@ -9,7 +9,7 @@ export interface Visitor {
   role: string
 }
 
-export interface PageFrame {
+interface PageFrame {
   /** Of the service, as seen from the page: `./`, `../`. */
   root: string
   current?: NavigationPage | undefined
