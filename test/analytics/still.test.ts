@@ -57,6 +57,8 @@ t.test('where a sensor rests it is not flat', async t => {
 t.test('what changes seldom says nothing by standing still', async t => {
   const setPoint = made((_, hour, place) => (place > 3000 ? 19.5 : hour < 6 ? 17 : 21))
   t.match(lines(setPoint), { hours: null, lines: [] })
+  const ofTwoHours = made((_, hour, place) => (place > 7000 ? 20 : 19 + (Math.floor(hour / 2) % 6)))
+  t.match(lines(ofTwoHours), { hours: null, lines: [] }, 'nor where it has changed often')
   t.match(lines(stuck(co2(), 4000, 30), { flat_hours: 2 }).lines, [[4000, 4029]], 'by its settings')
   t.match(lines(stuck(co2(), 4000, 60), { flat_hours: null }).lines, [], 'nor by them')
 })

@@ -78,7 +78,7 @@ t.test('pages of any size come to the same list', async t => {
       t.ok(one.anomalies.length <= limit)
       pages.push(...one.anomalies)
       next = one.next
-    } while (next !== null)
+    } while (next !== null && pages.length <= whole.length)
     t.strictSame(pages, whole, `${limit} at a time`)
   }
   t.match(page(10, `${startMs - 5 * dayMs}.outage.`), { anomalies: [], next: null, anomalies_total: 6 })
