@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { addressFault, customWindow, localMinute } from '../../web/charts/custom-range.ts'
 import { breakAtGaps, joinColumns, lonePlaces, nearestPlace } from '../../web/charts/line-data.ts'
 import { areaPath, extentOf, linearScale, linePath, type Spot, spreadLabels } from '../../web/charts/paths.ts'
 import {
@@ -230,4 +231,29 @@ t.test('labels are moved apart, in order and within bounds', async t => {
       )
     }),
   )
+})
+
+t.test('dates are of the clock of the page; what cannot be shown is told', async t => {
+  const nowMs = at('2026-11-24T12:00Z')
+  const chosen = (from: string, to: string) => customWindow(from, to, berlin, nowMs)
+  t.strictSame(chosen('2026-03-28T12:00', '2026-03-29T12:00'), {
+    fromMs: at('2026-03-28T11:00Z'),
+    toMs: at('2026-03-29T10:00Z'),
+  })
+  t.equal(localMinute(at('2026-03-29T10:00Z'), berlin), '2026-03-29T12:00')
+  t.equal(chosen('', '2026-03-29T12:00'), 'Enter both times.')
+  t.equal(chosen('2026-03-29T12:00', '2026-03-29T12:00'), 'The end must be after the start.')
+  t.equal(chosen('2026-11-24T12:00', '2026-11-24T13:01'), 'The end is in the future.')
+  t.equal(chosen('2026-11-24T12:00', '2026-11-24T12:09'), 'A range has at least 10 minutes.')
+  t.equal(chosen('2025-11-22T12:59', '2026-11-23T13:00'), 'A range has at most 366 days.')
+  const fault = (search: string) => addressFault(new URLSearchParams(search))
+  t.equal(fault('from=2026-11-23T10:00Z&to=2026-11-23T11:00Z'), undefined)
+  t.equal(fault('range=7d'), undefined)
+  for (const search of [
+    'from=2026-11-23T10:00Z',
+    'from=yesterday&to=today',
+    'from=2026-11-23T10:00Z&to=2026-11-23T10:05Z',
+  ]) {
+    t.match(fault(search), /^The range in the address cannot be shown/, search)
+  }
 })

@@ -24,7 +24,7 @@ import { holdAway } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 import { nextRange, press, shownRange } from '../support/shown-range.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { testBands, testGestures, testHistory } from './device-ranges.ts'
+import { testBands, testDates, testGestures, testHistory } from './device-ranges.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -239,6 +239,7 @@ const pages = { browser, url, nowMs: startMs, device: 'turns', other: 'garden' }
 testBands(t, pages)
 testGestures(t, pages)
 testHistory(t, pages)
+testDates(t, pages)
 
 t.test('an old value is grey and says how old it is', async t => {
   await inBrowser(t, browser, desk, async page => {

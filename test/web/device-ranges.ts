@@ -2,8 +2,10 @@
 
 import type { Browser, Page } from 'playwright-core'
 import type { Test } from 'tap'
+import { localMinute } from '../../web/charts/custom-range.ts'
+import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'
-import { charts, desk, inBrowser, phone } from '../support/browser-page.ts'
+import { charts, desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
 import { type Colour, colourOf, difference, type Picture, pictureOf } from '../support/pixels.ts'
 import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from '../support/shown-range.ts'
 
@@ -136,6 +138,36 @@ export function testHistory(t: Test, pages: PagesUnderTest): void {
       await becomes(t, entries, count + 1)
     })
   })
+}
+
+/** A range by two dates, on the clock of the page; a wrong one is told, also in the address. */
+export function testDates(t: Test, pages: PagesUnderTest): void {
+  for (const [name, options] of Object.entries({ desk, phone })) {
+    t.test(`${name}: dates choose the range`, async t => {
+      await inBrowser(t, pages.browser, options, async page => {
+        const fault = page.locator('.dates-fault')
+        await open(page, pages, `/device/${pages.device}?from=2026-11-24T10:00Z`)
+        await becomes(t, () => fault.innerText(), /^The range in the address cannot be shown/)
+        await press(page, '7 days')
+        await becomes(t, () => fault.count(), 0)
+        const before = await shownRange(page)
+        await press(page, 'Dates')
+        const local = (atMs: number) => localMinute(atMs, createZone('Europe/Berlin'))
+        const [fromMs, toMs] = [pages.nowMs - 3 * dayMs, pages.nowMs - dayMs]
+        await page.getByLabel('From', { exact: true }).fill(local(toMs))
+        await page.getByLabel('To', { exact: true }).fill(local(fromMs))
+        await press(page, 'Show')
+        await becomes(t, () => fault.innerText(), 'The end must be after the start.')
+        await inspect(t, page, `dates, ${name}`)
+        await page.getByLabel('From', { exact: true }).fill(local(fromMs))
+        await page.getByLabel('To', { exact: true }).fill(local(toMs))
+        await press(page, 'Show')
+        const chosen = await nextRange(t, page, before)
+        t.match(windowIn(chosen), { fromMs, toMs })
+        await becomes(t, () => page.getByLabel('From', { exact: true }).count(), 0, 'the form is gone')
+      })
+    })
+  }
 }
 
 /** More than any of these changes makes, on however slow a machine. */

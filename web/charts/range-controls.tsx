@@ -1,5 +1,7 @@
-/** Buttons that choose, move and zoom the range of charts. */
+/** Buttons that choose, move and zoom the range of charts, and a form for its dates. */
 
+import type { Zone } from '../text/zone.ts'
+import { CustomDates } from './custom-dates.tsx'
 import { Presets } from './presets.tsx'
 import { isPreset, type Preset, pan, zoom } from './range.ts'
 import type { ShownRange } from './use-range.ts'
@@ -8,6 +10,8 @@ export interface RangeControlsProps {
   /** As they are offered, the shortest first. */
   readonly presets: readonly Preset[]
   readonly shown: ShownRange
+  /** Of the times in the charts. */
+  readonly zone: Zone
 }
 
 const nameOfPreset: Record<Preset, string> = {
@@ -18,13 +22,14 @@ const nameOfPreset: Record<Preset, string> = {
   '365d': '1 year',
 }
 
-export function RangeControls({ presets, shown }: RangeControlsProps) {
+export function RangeControls({ presets, shown, zone }: RangeControlsProps) {
   const { range, choose } = shown
   const names = Object.fromEntries(presets.map(preset => [preset, nameOfPreset[preset]])) as Record<Preset, string>
   return (
     <>
       <Presets names={names} chosen={isPreset(range) ? range.preset : undefined} onChoose={choose} />
       <Steps {...shown} />
+      <CustomDates shown={shown} zone={zone} />
     </>
   )
 }

@@ -4,6 +4,7 @@ import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
 import { lazy } from '../../parts/lazy.tsx'
+import { createZone } from '../../text/zone.ts'
 import { historyPresets, stepText } from './service-history.ts'
 import type { UsedHistory } from './use-service-history.ts'
 
@@ -12,6 +13,8 @@ export interface ServiceMetricsProps {
   readonly past: UsedHistory
 }
 
+const zone = createZone('UTC')
+
 const ServiceCharts = lazy('chart', () => import('./service-charts.tsx').then(module => module.ServiceCharts))
 
 export function ServiceMetrics({ shown, past: { state, history } }: ServiceMetricsProps) {
@@ -19,7 +22,7 @@ export function ServiceMetrics({ shown, past: { state, history } }: ServiceMetri
     <section class="card" aria-labelledby="service-metrics">
       <div class="section-head">
         <h2 id="service-metrics">Service metrics</h2>
-        <RangeControls presets={historyPresets} shown={shown} />
+        <RangeControls presets={historyPresets} shown={shown} zone={zone} />
       </div>
       {state.kind === 'loading' && history === undefined ? <div class="charts-place" /> : null}
       {history === undefined ? null : <Shown history={history} shown={shown} />}

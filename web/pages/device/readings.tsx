@@ -67,7 +67,7 @@ export function Readings(props: ReadingsProps) {
     <section class="card" aria-labelledby="readings">
       <div class="section-head">
         <h2 id="readings">Readings</h2>
-        <RangeControls presets={readingPresets} shown={shown} />
+        <RangeControls presets={readingPresets} shown={shown} zone={zone} />
       </div>
       {children}
       {data === undefined ? <div class="charts-place" /> : null}
