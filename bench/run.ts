@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { hardware, round } from './measure.ts'
 import { type BenchResult, hasFailed, pageOf, type Surroundings, tableOf } from './report.ts'
 
-/** The quick ones first. `stats` needs Python with the packages of bench/reference/requirements.txt. */
+/** The quick ones first. */
 const names = [
   'put',
   'mqtt',
@@ -31,10 +31,13 @@ const names = [
   'sizes',
   'machine',
   'content-files',
+  'findings',
   'properties',
 ]
-const slowNames = ['dashboard', 'backfill', 'large-body', 'alerts', 'auth', 'air-quality', 'cluster', 'stats']
-const allNames = [...names, ...slowNames]
+const slowNames = ['dashboard', 'backfill', 'large-body', 'alerts', 'auth', 'air-quality', 'cluster']
+/** They need Python with the packages of bench/reference/requirements.txt. */
+const referenceNames = ['forecast', 'stats']
+const allNames = [...names, ...slowNames, ...referenceNames]
 const root = resolve(import.meta.dirname, '..')
 
 async function run(name: string, benchArguments: readonly string[]): Promise<BenchResult> {
@@ -61,7 +64,7 @@ function parseLine(line: string): unknown[] {
 async function runAll(wanted: readonly string[], python: string | undefined): Promise<BenchResult[]> {
   const results: BenchResult[] = []
   for (const name of wanted) {
-    if (name !== 'stats') results.push(await run(name, []))
+    if (!referenceNames.includes(name)) results.push(await run(name, []))
     else if (python !== undefined) results.push(await run(name, ['--python', python]))
     else results.push({ name, seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] })
   }

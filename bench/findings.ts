@@ -1,0 +1,131 @@
+/**
+ * What findings cost, in processor time: those of one device beside the rest of its `stats_data`, 30 days of a reading a minute;
+ * and those of a fleet of 1,000 devices from hourly means against one cold `stats_data`. No database, medians of turns.
+ *
+ * Usage: node bench/findings.ts [--turns 15] [--devices 1000]
+ */
+
+import { parseArgs } from 'node:util'
+import { median } from 'simple-statistics'
+import { recordReliability } from '../analytics/reliability/reliability-record.ts'
+import { createLocalTime } from '../analytics/time/local-time.ts'
+import type { AnalysedDevice } from '../query/analysed-device.ts'
+import {
+  batteryMetrics,
+  buildInsights,
+  comparedMetrics,
+  comparedQuarters,
+  days as insightDays,
+  outliersOf,
+} from '../query/answers/insights-answer.ts'
+import { MeansTable } from '../query/answers/means-table.ts'
+import type { InsightsEntry } from '../query/insights-fleet.ts'
+import { findingsOf } from '../query/stats/findings.ts'
+import { lastSeenOf } from '../query/stats/freshness.ts'
+import { qualityOf } from '../query/stats/quality.ts'
+import { buildStats, type StatsInput } from '../query/stats/stats-answer.ts'
+import { windowOf } from '../query/stats/window.ts'
+import { createBounds } from './bounds.ts'
+import { createUniform, madeColumns } from './made-series.ts'
+import { hardware, spread } from './measure.ts'
+
+const { values: options } = parseArgs({
+  options: { turns: { type: 'string', default: '15' }, devices: { type: 'string', default: '1000' } },
+})
+const turns = Number(options.turns)
+const devices = Number(options.devices)
+/** The first turns find out what code is worth compiling. */
+const warmUps = 5
+const hourMs = 3_600_000
+const withFindingsMax = 1.5
+const fleetMax = 20
+
+const bounds = createBounds()
+const local = createLocalTime('Europe/Berlin')
+const nowMs = Date.UTC(2026, 9, 20)
+
+const analysed: AnalysedDevice = {
+  number: 1,
+  symbol: 'd',
+  name: 'd',
+  location_short: '',
+  log_switch: true,
+  altitude_m: null,
+  expected_interval_seconds: null,
+  quality_limits: null,
+  profile: 'none',
+  battery_type: null,
+  battery_cells: null,
+}
+
+function inputOf(number: number): StatsInput {
+  const days = 31
+  const series = madeColumns({ device: { number, symbol: 'd' }, days, endMs: nowMs, stepMs: 60_000 }, days)
+  const whole = { days: 30, stepSeconds: undefined, further: [], predecessorMs: undefined }
+  return { device: analysed, nowMs, local, series, ...whole }
+}
+
+/** The findings alone; what they build on is there for the rest of the answer. */
+function findingsWork({ device, series, local }: StatsInput): () => unknown {
+  const reading = { predecessorMs: undefined, days: 30, stepSeconds: undefined, expectedIntervalSeconds: null }
+  const window = windowOf({ series, gauges: {}, local, ...reading })
+  const { cadence } = window
+  const { timesMs, values } = series
+  const quality = qualityOf(window, device, [])
+  const seen = lastSeenOf(series, [], cadence, true)
+  const reliability = recordReliability({ timesMs, beforeMs: null, metrics: values, nowMs, cadence, local })
+  const known = { further: [], seen, reliability, quality, window, rejected: undefined }
+  return () => findingsOf({ series, ...known, device, nowMs, local })
+}
+
+function cpuMsOf(work: () => unknown): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/** Rooms with a weather that they share, and a battery that drains in each. */
+function fleetWork(): () => unknown {
+  const next = createUniform(1)
+  const means = new MeansTable(devices, comparedQuarters, comparedMetrics.length)
+  const batteries = new MeansTable(devices, insightDays, batteryMetrics.length)
+  const fleet = Array.from({ length: devices }, (_, place): InsightsEntry => {
+    for (let quarter = 0; quarter < comparedQuarters; quarter++) {
+      const weather = Math.sin(quarter / 3) + Math.sin((Math.PI * quarter) / 2)
+      for (let metric = 0; metric < comparedMetrics.length; metric++) {
+        means.add(place, quarter, metric, 360 * (20 + weather + 0.3 * next()), 360)
+      }
+    }
+    for (let day = 0; day < insightDays; day++) {
+      batteries.add(place, day, 1, 1440 * (3.9 - 0.004 * day + 0.005 * next()), 1440)
+    }
+    return { symbol: `d${place}`, name: `d${place}`, tags: [], batteryType: 'li-ion', batteryCells: 1 }
+  })
+  return () => {
+    const outliers = comparedMetrics.flatMap((metric, place) => outliersOf(fleet, metric, means, place))
+    return buildInsights({ fleet, batteries, outliers, generatedAtMs: Math.floor(nowMs / hourMs) * hourMs, local })
+  }
+}
+
+const inputs = [1, 2, 3].map(inputOf)
+const ofFindings = inputs.map(findingsWork)
+const fleetFindings = fleetWork()
+const times = { stats: [] as number[], findings: [] as number[], fleet: [] as number[] }
+for (let turn = 0; turn < warmUps + turns; turn++) {
+  const place = turn % inputs.length
+  const stats = cpuMsOf(() => buildStats(inputs[place] as StatsInput))
+  const findings = cpuMsOf(ofFindings[place] as () => unknown)
+  const fleet = turn % 3 === 0 ? cpuMsOf(fleetFindings) : undefined
+  if (turn < warmUps) continue
+  times.stats.push(stats)
+  times.findings.push(findings)
+  if (fleet !== undefined) times.fleet.push(fleet)
+}
+const [stats, findings, fleet] = [median(times.stats), median(times.findings), median(times.fleet)]
+const spreads = { ms: spread(times.stats), findingsMs: spread(times.findings) }
+bounds.atMost('stats_data with findings, times without', stats / (stats - findings), withFindingsMax, spreads)
+bounds.atMost(`findings of ${devices} devices, times a stats_data`, fleet / stats, fleetMax, {
+  ms: spread(times.fleet),
+})
+bounds.conclude({ bench: 'findings', turns, hardware: hardware() })
