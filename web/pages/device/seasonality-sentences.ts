@@ -1,6 +1,5 @@
 /** What the cycles, the autocorrelation and the trend of a metric are, in sentences for somebody who is no statistician. */
 
-import { reasonTexts } from '../../../analytics/reasons.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -17,11 +16,15 @@ import {
 import { hourText } from '../../text/times.ts'
 import { seasonalityOf } from './answers.ts'
 
+/** Reasons that hold for all of what is told of a metric. */
+export const shortSpan = 'less than 3 days'
+const nearlyConstant = 'the values vary by less than half a step of the sensor'
+
 const sentenceOfReason: Record<string, string> = {
   'no value in the window': 'There is no value in these days.',
   'the values do not vary': 'All values are the same.',
   'values in fewer than 30 cells': 'There are too few values yet.',
-  'less than 3 days': 'Daily cycles appear after three days of readings.',
+  [shortSpan]: 'Daily cycles appear after three days of readings.',
   'values in less than 50 % of the cells':
     'Values are missing for more than half of the time: too many to find cycles.',
   'values in less than 60 % of the hours': 'Values are missing in too many hours for that.',
@@ -32,8 +35,7 @@ const sentenceOfReason: Record<string, string> = {
   'values at this hour on fewer than 10 days': 'What is usual appears after ten days of readings.',
   'less than 14 days': 'A forecast appears after 14 days of readings.',
   'the tests do not agree': 'There is no clear trend: the tests disagree.',
-  [reasonTexts.nearlyConstant]:
-    'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
+  [nearlyConstant]: 'The values vary by less than half a step of the sensor: too little to find cycles or a trend.',
   'no hour has all of the values needed': 'There is no hour with all of the values that it needs.',
   'the altitude is not known': 'It needs the altitude of the device.',
   'no day has values in 18 of its hours': 'It needs a day with values in 18 hours.',
@@ -52,8 +54,8 @@ export function reasonSentence(reason: string | null): string {
 export function seasonalityTold(stats: Stats, names: readonly string[], quantities: Quantities): string {
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
   if (all.length === 0) return 'There are no readings yet.'
-  if (all.every(({ reason }) => reason === reasonTexts.shortSpan)) {
-    return `${historySentence(stats)} ${reasonSentence(reasonTexts.shortSpan)}`
+  if (all.every(({ reason }) => reason === shortSpan)) {
+    return `${historySentence(stats)} ${reasonSentence(shortSpan)}`
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
   if (daily.length === 0) return 'There is no daily cycle.'
@@ -73,7 +75,7 @@ export function seasonalitySentences(
   cycles: Seasonality,
   autocorrelation: Autocorrelation,
 ): string[] {
-  if (cycles.reason === reasonTexts.shortSpan || cycles.strength.reason === reasonTexts.nearlyConstant) {
+  if (cycles.reason === shortSpan || cycles.strength.reason === nearlyConstant) {
     return [reasonSentence(cycles.reason ?? cycles.strength.reason)]
   }
   const sentences = [

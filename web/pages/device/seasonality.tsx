@@ -1,6 +1,5 @@
 /** What each metric does of itself, told and drawn. */
 
-import { reasonTexts } from '../../../analytics/reasons.ts'
 import type { Autocorrelation } from '../../../query/shapes/correlation.ts'
 import type { Seasonality } from '../../../query/shapes/seasonality.ts'
 import type { Stats } from '../../../query/shapes/stats.ts'
@@ -18,7 +17,7 @@ import {
 } from '../../text/quantities.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
-import { qualitySentence, seasonalitySentences, seasonalityTold } from './seasonality-sentences.ts'
+import { qualitySentence, seasonalitySentences, seasonalityTold, shortSpan } from './seasonality-sentences.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 
 /** Of fewer hours, nobody sees what a day is like. */
@@ -73,7 +72,7 @@ function MetricSeasonality({ metric, quantity, stats, told }: MetricSeasonalityP
   ].filter(sentence => !told.includes(sentence))
   const hasDay =
     cycles.daily_profile.filter(({ mean }) => mean !== null).length >= hoursMin && cycles.status !== 'constant'
-  const isOfFewDays = cycles.reason === reasonTexts.shortSpan
+  const isOfFewDays = cycles.reason === shortSpan
   if (sentences.length === 0 && !hasDay) return null
   return (
     <div class="seasonality">
