@@ -66,14 +66,16 @@ function Accounts() {
               onDone={() => setAdded(undefined)}
             />
           )}
-          <AddForm
-            title="Add an account"
-            verb="Add"
-            fields={fields}
-            isBusy={actions.isBusy}
-            onSend={values => add(actions, values)}
-          />
-          <InviteForm actions={actions} />
+          <div class="actions">
+            <AddForm
+              title="Add an account"
+              verb="Add"
+              fields={fields}
+              isBusy={actions.isBusy}
+              onSend={values => add(actions, values)}
+            />
+            <InviteForm actions={actions} />
+          </div>
         </>
       )}
     </ListSection>
