@@ -406,7 +406,7 @@ t.test('metrics are added by the catalogue, changed and removed, and found by a 
 t.test('who is no administrator sees why, and no data', async t => {
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'eve')
-    await page.getByText('this needs the role administrator').waitFor()
+    await page.getByText('Your account has no permission to see this page.').waitFor()
     await becomes(t, () => page.locator('.records').count(), 0)
     await becomes(t, () => page.getByRole('button', { name: 'Add a device' }).count(), 0)
     await inspect(t, page, 'no administrator')

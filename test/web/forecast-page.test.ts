@@ -42,8 +42,7 @@ for (const device of ['cellar', 'young']) {
 await service.import(
   `timestamp,device,${names.join(',')}\n${[history('cellar', 24), history('young', 5)].join('\n')}\n`,
 )
-const forecastOf = async (device: string) =>
-  (await (await fetch(`${url}/api/forecast/${device}`)).json()) as Forecast
+const forecastOf = async (device: string) => (await (await fetch(`${url}/api/forecast/${device}`)).json()) as Forecast
 await waitFor('the readings are applied', async () =>
   (await (await fetch(`${url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
 )
