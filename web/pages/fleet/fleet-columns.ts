@@ -18,7 +18,6 @@ export interface FleetColumns {
 export const columnWidths = {
   state: 96,
   device: 160,
-  tags: 140,
   age: 132,
   temperature: 100,
   humidity: 84,
@@ -34,10 +33,9 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns): number {
-  const tags = hasTags ? (['tags'] as const) : []
+export function tableWidthMin({ values, hasFurther }: Pick<FleetColumns, 'values' | 'hasFurther'>): number {
   const further = hasFurther ? (['further'] as const) : []
-  const names = ['state', 'device', ...tags, 'age', ...values, ...further, 'hours'] as const
+  const names = ['state', 'device', 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
 }

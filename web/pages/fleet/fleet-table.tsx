@@ -19,19 +19,21 @@ import { columnWidths, type FleetColumns } from './fleet-columns.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 import { FurtherList } from './further-list.tsx'
 
-/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column and for tags. */
+/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column; tags are a line on any. */
 const rowHeights = { wide: 52, narrow: 92 }
 const lineHeights = { further: 22, furtherOnPhone: 56, tags: 24 }
 const phone = '(max-width: 600px)'
 
 interface ColumnsProps {
   columns: FleetColumns
+  isNarrow: boolean
   quantities: Quantities
   times: Times
 }
 
 function columnsOf({
   columns: { values, hasFurther, hasTags },
+  isNarrow,
   quantities,
   times,
 }: ColumnsProps): Column<FleetDevice>[] {
@@ -44,7 +46,7 @@ function columnsOf({
   const tags: Column<FleetDevice> = {
     key: 'tags',
     label: 'Tags',
-    width: `minmax(${columnWidths.tags}px, 1fr)`,
+    width: '1fr',
     cell: ({ tags }) => (tags === undefined ? null : <TagList tags={tags} />),
   }
   return [
@@ -60,9 +62,9 @@ function columnsOf({
       label: 'Device',
       width: `minmax(${columnWidths.device}px, 1fr)`,
       isSortable: true,
-      cell: device => <Name {...device} />,
+      cell: device => <Name {...device} hasTags={!isNarrow} />,
     },
-    ...(hasTags ? [tags] : []),
+    ...(hasTags && isNarrow ? [tags] : []),
     {
       key: 'age',
       label: 'Last reading',
@@ -116,12 +118,14 @@ function Hours({ hours, last_seen }: FleetDevice) {
   return <span class="no-hours">{noFullHour}</span>
 }
 
-function Name({ device, location_short }: FleetDevice) {
+/** A table has tags below the names, since a column of them is as wide as two of values. */
+function Name({ device, location_short, tags, hasTags }: FleetDevice & { hasTags: boolean }) {
   return (
     <>
       <a href={addressOf(devicePath(device))}>{device}</a>
       <FiringMark device={device} />
       {location_short === '' ? null : <span class="place">{location_short}</span>}
+      {tags === undefined || !hasTags ? null : <TagList tags={tags} />}
     </>
   )
 }
@@ -139,7 +143,6 @@ function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
 export interface FleetTableProps extends ColumnsProps {
   rows: readonly FleetDevice[]
   view: FleetView
-  isNarrow: boolean
   onSort: (sort: SortKey, isDescending: boolean) => void
 }
 
@@ -152,14 +155,15 @@ export function FleetTable({
   quantities,
   times,
 }: FleetTableProps) {
-  const shown = useMemo(() => columnsOf({ columns, quantities, times }), [columns, quantities, times])
+  const given = { columns, isNarrow, quantities, times }
+  const shown = useMemo(() => columnsOf(given), Object.values(given))
   const ofFurther = useMedia(phone) ? lineHeights.furtherOnPhone : lineHeights.further
-  const ofNarrow = rowHeights.narrow + (columns.hasFurther ? ofFurther : 0) + (columns.hasTags ? lineHeights.tags : 0)
+  const height = isNarrow ? rowHeights.narrow + (columns.hasFurther ? ofFurther : 0) : rowHeights.wide
   return (
     <VirtualTable
       name="Devices"
       {...{ columns: shown, rows, isNarrow }}
-      rowHeight={isNarrow ? ofNarrow : rowHeights.wide}
+      rowHeight={height + (columns.hasTags ? lineHeights.tags : 0)}
       keyOf={({ device }) => device}
       sort={{ key: sort, isDescending }}
       onSort={key => onSort(key as SortKey, key === sort && !isDescending)}
