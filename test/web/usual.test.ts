@@ -18,19 +18,20 @@ t.test('what is beyond the middle four fifths of the days is told with their num
 
 t.test('a value that reads as usual is not told to be lower', async t => {
   const hour = { status: 'ok', reason: null, at: '2026-11-27 02:00', percentile: 0, days: 42, basis: 'hour' } as const
-  const told = (value: number) => {
-    const normal = { temperature: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
+  const told = (value: number, metric = 'temperature') => {
+    const normal = { [metric]: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
     const ts = Date.UTC(2026, 10, 27, 2, 20)
     const of = {
-      values: { temperature: { v: value, ts, unit: '°C' } },
+      values: { [metric]: { v: value, ts, unit: '°C' } },
       live: [],
       lastKnown: {},
       zone: createZone('UTC'),
     }
     const none = { detail: undefined, stats: undefined, past: undefined }
-    const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get('temperature')
+    const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get(metric)
     return note?.kind === 'usual' ? usualText(note) : undefined
   }
   t.equal(told(11.98), 'usual for this hour')
   t.equal(told(11.9), 'lower than on 42 of 42 days at this hour')
+  t.equal(told(11.9, 'battery_voltage'), undefined, 'a battery is lower than ever as long as it lasts')
 })

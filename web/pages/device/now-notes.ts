@@ -57,7 +57,8 @@ function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): 
     const holdMs = of.detail && knownMs(holdOf(of.detail, metric))
     return { kind, sinceMs: stateSince(of, metric, v), holdMs }
   }
-  if (kind === 'gauge') return usualNote(of, metric, ts)
+  // A battery is lower than on all days before; its hour of day tells nothing.
+  if (kind === 'gauge') return metric.startsWith('battery') ? undefined : usualNote(of, metric, ts)
   if (kind === 'direction') return undefined
   const amount = of.past && amountOfDay(of.past.today, metric)
   return amount && { kind: 'today', placed: amount.placed, ofGap: amount.ofGap }
