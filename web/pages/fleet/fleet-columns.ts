@@ -18,12 +18,14 @@ export interface FleetColumns {
 export const columnWidths = {
   state: 96,
   device: 160,
+  /** With room for two of them. */
+  taggedDevice: 230,
   age: 132,
   temperature: 100,
   humidity: 84,
   pressure: 104,
   battery: 80,
-  further: 200,
+  further: 180,
   hours: 128,
 } as const
 const gapWidth = 8
@@ -33,9 +35,10 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, hasFurther }: Pick<FleetColumns, 'values' | 'hasFurther'>): number {
+export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns): number {
+  const device = hasTags ? 'taggedDevice' : 'device'
   const further = hasFurther ? (['further'] as const) : []
-  const names = ['state', 'device', 'age', ...values, ...further, 'hours'] as const
+  const names = ['state', device, 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
 }

@@ -60,7 +60,7 @@ function columnsOf({
     {
       key: 'device',
       label: 'Device',
-      width: `minmax(${columnWidths.device}px, 1fr)`,
+      width: `minmax(${hasTags ? columnWidths.taggedDevice : columnWidths.device}px, 1fr)`,
       isSortable: true,
       cell: device => <Name {...device} hasTags={!isNarrow} />,
     },
