@@ -119,7 +119,7 @@ t.test('a device gets its key though it asks, and is looked up, approved and ans
     const fields = ['user_code', 'client_name', 'token'].map(name => [name, fieldOf(shown.text, name)])
     const decision = { form: 'decide', ...Object.fromEntries(fields), decision: 'approve' }
     const decided = await visit('/device', decision)
-    t.match(decided.text, 'has a key that may read', `order ${at}`)
+    t.match(decided.text, 'has an API key with the permission to read', `order ${at}`)
     const polled = await post('/device/poll', { device_code: grant['device_code'] })
     t.match(polled.body, { status: 'approved', api_key: /^barograph_key_/ })
     const key = String(polled.body['api_key'])
