@@ -151,7 +151,7 @@ t.test('the parameters of analyses and of the fleet are those of their checks', 
       compared++
     }
   }
-  t.equal(compared, 20)
+  t.equal(compared, 28)
   t.end()
 })
 
