@@ -5,7 +5,7 @@ import type { Log } from '../../store/log.ts'
 import { refreshHourlyView } from '../../store/questdb/hourly-view.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { type QuestdbShard, shardPrefix } from '../../store/questdb/questdb-shards.ts'
-import type { Exec } from '../../store/questdb/until-applied.ts'
+import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import { readingsTable } from '../../store/tables.ts'
 import type { ErasedRows, ErasedSeries } from './erase-records.ts'
 import { countRows, type ErasedTable, eraseRows, keysPresent } from './erase-rows.ts'
@@ -65,6 +65,8 @@ export function createShardErasure({ shards, pause, log }: ShardErasureOptions):
     rowsOf: ErasedRows,
     series: ErasedSeries,
   ): Promise<void> {
+    // What it has taken it may not show yet.
+    await untilTableApplied(shard.exec, table.name, () => pause(pauseMs))
     for (const some of inStatements(table.keysOf(series))) {
       const present = await keysPresent(shard.exec, table, some)
       if (present.length === 0) continue

@@ -138,8 +138,6 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
         whileNoDayExpires(async () => {
           await untilNoHoursAreKept(shard.exec, () => pause(pauseMs))
           for (const table of await erasedTables(shard.exec, rowsOf)) {
-            // What it has taken it may not show yet.
-            await untilTableApplied(shard.exec, table.name, () => pause(pauseMs))
             await eraseReappeared(shard, table, rowsOf, series)
           }
         }),
