@@ -161,6 +161,7 @@ t.test('values of a day that expired with a version which kept them go, and thei
       await exec(`INSERT INTO measurements VALUES ${rows.slice(from, from + 100).join(', ')}`)
     }
   }
+  await untilTableApplied(exec, 'measurements', pause)
   const expiry = createExpiry(expiredMs)
   await expiry.look()
   t.equal(expiry.expiredBeforeMs, expiredMs)
