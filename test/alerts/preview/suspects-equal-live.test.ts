@@ -164,6 +164,6 @@ test('preview equals live', async t => {
     for (const intervals of found.values()) fired += intervals.length
     assert.deepStrictEqual(previewed(rule, all), found)
   })
-  await fc.assert(property, { numRuns: 60 })
+  await fc.assert(property, { numRuns: 150 })
   t.ok(fired > 30, `${fired} alerts`)
 })
