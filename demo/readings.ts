@@ -37,7 +37,7 @@ export function createReadings(station: Station, startedMs: number): Readings {
 
 /** At the times of the record what was measured, and with the noise of a sensor in between. */
 function recordedReadings(station: RecordedStation): Readings {
-  const { name, fileStepMs, weather } = station
+  const { name, fileStepMs, weather, isPressureModelled } = station
   const replay = createReplay(station)
   const seed = seedOf(name)
   if (weather !== undefined) {
@@ -46,7 +46,9 @@ function recordedReadings(station: RecordedStation): Readings {
   }
   return timeMs => {
     const recorded: Values = { ...replay.at(timeMs) }
-    return timeMs % fileStepMs === 0 ? recorded : measured(seed, recorded, timeMs)
+    const shown = timeMs % fileStepMs === 0 ? recorded : measured(seed, recorded, timeMs)
+    if (isPressureModelled !== true) return shown
+    return { ...shown, pressure: Number(((shown['pressure'] ?? 0) + frontAt(seed, timeMs)).toFixed(1)) }
   }
 }
 
@@ -71,8 +73,14 @@ function ofOtherDay(air: Measurement, degrees: number, seed: number, timeMs: num
   return {
     temperature: air.temperature + degrees * (wander(1, 55) + 0.3 * wander(2, 15)),
     humidity: bounded(air.humidity + 11 * wander(3, 40), 8, 98),
-    pressure: air.pressure + 5 * wander(4, 70) + 1.5 * wander(5, 21),
+    pressure: air.pressure + frontAt(seed, timeMs),
   }
+}
+
+/** What fronts change of the pressure, in hPa. */
+function frontAt(seed: number, timeMs: number): number {
+  const hours = timeMs / hourMs
+  return 5 * wanderAt(seed + 4, hours, 70) + 1.5 * wanderAt(seed + 5, hours, 21)
 }
 
 function modelledReadings(station: ModelledStation, startedMs: number): Readings {

@@ -23,6 +23,8 @@ export interface RecordedStation extends Place {
   fileStepMs: number
   /** A record that is short gets other weather each day: so many °C warmer or colder. */
   weather?: number
+  /** The record has the same pressure in each hour, a placeholder of its makers: a model varies it. */
+  isPressureModelled?: boolean
 }
 
 export interface ModelledStation extends Place {
@@ -64,11 +66,12 @@ export const recordedStations: readonly RecordedStation[] = [
     ...hourly,
     name: 'sand-point',
     location_short: 'Sand Point',
-    location_desc: 'Popof Island, Alaska; a typical year of NREL TMY3, replayed',
+    location_desc: 'Popof Island, Alaska; a typical year of NREL TMY3, replayed, with a modelled pressure',
     altitude_m: 6,
     tags: reference,
     profile: 'weather',
     file: 'sand-point-hours.csv',
+    isPressureModelled: true,
   },
   {
     ...hourly,

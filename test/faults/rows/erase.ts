@@ -120,7 +120,12 @@ async function expectStatus(
   method: string,
   path: string,
 ): Promise<void> {
-  const { status } = await admin(method, path)
+  let status = 0
+  // 503: not carried out, as it may be while processes start again.
+  await until(`${method} ${path} is carried out`, async () => {
+    status = (await admin(method, path)).status
+    return status !== 503
+  })
   if (status !== expected) throw new Error(`${method} ${path} is answered ${status}`)
 }
 
