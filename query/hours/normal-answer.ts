@@ -1,4 +1,4 @@
-/** `normal`: whether what each gauge shows now is usual for the hour. */
+/** `normal`: whether what each gauge shows is usual for the hour, by the newest hour that is over. */
 
 import { type Normal, normalFor } from '../../analytics/normal/normal.ts'
 import { reasonTexts } from '../../analytics/reasons.ts'
@@ -12,9 +12,8 @@ const historyHours = 3 * 366 * 24
 
 export async function answerNormal(query: HoursQuery, context: TaskContext): Promise<string> {
   const { local } = context
-  // The running hour is known in part, which is not so of an earlier moment.
-  const running = query.nowMs === query.endMs ? 0 : 1
-  const endMs = (Math.floor(query.nowMs / hourMs) + running) * hourMs
+  // Of the running hour only a part is known: its mean is not comparable with those of full hours.
+  const endMs = Math.floor(query.nowMs / hourMs) * hourMs
   const grid = { startMs: Math.max(0, endMs - historyHours * hourMs), hours: historyHours }
   const hours = await readGaugeHours(query, grid, context)
   const times = timesOf(grid, local)

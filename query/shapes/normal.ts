@@ -8,7 +8,7 @@ import { verdict } from './verdict.ts'
 const Normal = z
   .strictObject({
     ...verdict,
-    /** The mean of the newest hour that has a value, and when that hour began. */
+    /** The mean of the newest full hour that has a value, and when that hour began. */
     value: z.number().nullable(),
     at: LocalMinute.nullable(),
     percentile: z.number().min(0).max(100).nullable(),

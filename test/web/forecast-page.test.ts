@@ -116,7 +116,7 @@ t.test('a device of five days has no forecast', async t => {
 t.test('each gauge says whether it is usual for the hour, those beside the five too', async t => {
   await inBrowser(t, browser, desk, async page => {
     await open(page, 'cellar')
-    const usual = String.raw`(?:usual for this hour|(?:higher|lower) than on \d+ of \d+ days at this hour)`
+    const usual = String.raw`last full hour: (?:usual|(?:higher|lower) than on \d+ of \d+ days)`
     for (const name of ['Temperature', 'Humidity', 'Pressure', 'CO₂']) {
       const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })
       await becomes(t, () => textOf(value), new RegExp(`^${name}\\s.*${usual}`, 's'), name)

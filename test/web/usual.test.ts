@@ -8,12 +8,12 @@ import { createZone } from '../../web/text/zone.ts'
 
 t.test('what is beyond the middle four fifths of the days is told with their number', async t => {
   const told = (percentile: number, days = 29) => usualText({ kind: 'usual', percentile, days, isWithin: false })
-  t.equal(told(50), 'usual for this hour')
-  t.equal(told(89), 'usual for this hour')
-  t.equal(told(93.1), 'higher than on 27 of 29 days at this hour')
-  t.equal(told(100), 'higher than on 29 of 29 days at this hour')
-  t.equal(told(3.4), 'lower than on 28 of 29 days at this hour')
-  t.equal(told(0), 'lower than on 29 of 29 days at this hour')
+  t.equal(told(50), 'last full hour: usual')
+  t.equal(told(89), 'last full hour: usual')
+  t.equal(told(93.1), 'last full hour: higher than on 27 of 29 days')
+  t.equal(told(100), 'last full hour: higher than on 29 of 29 days')
+  t.equal(told(3.4), 'last full hour: lower than on 28 of 29 days')
+  t.equal(told(0), 'last full hour: lower than on 29 of 29 days')
 })
 
 t.test('a value that reads as usual is not told to be lower', async t => {
@@ -31,7 +31,7 @@ t.test('a value that reads as usual is not told to be lower', async t => {
     const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get(metric)
     return note?.kind === 'usual' ? usualText(note) : undefined
   }
-  t.equal(told(11.98), 'usual for this hour')
-  t.equal(told(11.9), 'lower than on 42 of 42 days at this hour')
+  t.equal(told(11.98), 'last full hour: usual')
+  t.equal(told(11.9), 'last full hour: lower than on 42 of 42 days')
   t.equal(told(11.9, 'battery_voltage'), undefined, 'a battery is lower than ever as long as it lasts')
 })

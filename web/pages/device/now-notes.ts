@@ -64,7 +64,7 @@ function noteOf(of: NowSources, metric: string, { v, ts }: LastValues[string]): 
   return amount && { kind: 'today', placed: amount.placed, ofGap: amount.ofGap }
 }
 
-/** From the hour that an answer is about to its last value. */
+/** From the full hour that an answer is about to the last value, in that hour or the one after it. */
 const usualMsMax = 2 * 3_600_000
 
 function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts: number): NowNote | undefined {
@@ -95,13 +95,13 @@ function isWithin(
 /** Above and below the middle four fifths. */
 const unusualPercent = 10
 
-/** `higher than on 27 of 29 days at this hour` */
+/** `last full hour: higher than on 27 of 29 days` */
 export function usualText({ percentile, days, isWithin }: Extract<NowNote, { kind: 'usual' }>): string {
-  if (isWithin) return 'usual for this hour'
+  if (isWithin) return 'last full hour: usual'
   const lower = Math.round((percentile / 100) * days)
-  if (percentile >= 100 - unusualPercent) return `higher than on ${lower} of ${days} days at this hour`
-  if (percentile <= unusualPercent) return `lower than on ${days - lower} of ${days} days at this hour`
-  return 'usual for this hour'
+  if (percentile >= 100 - unusualPercent) return `last full hour: higher than on ${lower} of ${days} days`
+  if (percentile <= unusualPercent) return `last full hour: lower than on ${days - lower} of ${days} days`
+  return 'last full hour: usual'
 }
 
 /** For how long a last value is known to hold: the next one may come up to a gap later, as on the timeline. */
