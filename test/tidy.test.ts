@@ -91,7 +91,7 @@ const arrows: Record<string, string[]> = {
   web: ['theme', 'metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
   'api/http': ['settings/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme'],
   'api/credentials': ['auth'],
-  'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs/statistics.md'],
+  'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs', 'README.md'],
   // Families of routes: none imports another one, but for what is named here.
   'api/logger': [...doorParts, ...domains, 'api/read', 'api/write'],
   'api/read': [...doorParts, ...domains],

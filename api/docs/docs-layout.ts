@@ -1,53 +1,81 @@
-/** The frame of a page of the documentation: links to the others, and the contents beside the text. */
+/** The frame of a page of the documentation: the way to all others beside the text, the search above it, the headings of this one. */
 
 import { type Html, html } from '../http/html.ts'
 import { renderDocument, type Visitor } from '../http/page-document.ts'
 import { rootFrom } from '../http/root-from.ts'
 import { styleElement } from './docs-style.ts'
+import { queryLengthMax, searchPath } from './search/search-query.ts'
+
+interface Place {
+  /** As seen from the root: `docs/statistics`. */
+  path: string
+  title: string
+}
+
+export interface DocsPage extends Place {
+  /** Those above it, below the home. */
+  parents?: readonly Place[]
+  contents: readonly ContentsEntry[]
+  main: Html
+  /** What was searched for. */
+  query?: string
+}
 
 export interface ContentsEntry {
   id: string
   title: string
-  /** Left out on a narrow screen. */
-  entries?: readonly ContentsEntry[]
 }
 
-export interface DocsPage {
-  path: '/docs' | '/docs/statistics'
+export interface PlaceGroup {
   title: string
-  contents: readonly ContentsEntry[]
-  main: Html
+  places: readonly Place[]
 }
 
-/** `visitor`: who is signed in; undefined: it is not known. */
-export function renderDocsPage({ path, title, contents, main }: DocsPage, visitor: Visitor | null | undefined): string {
-  const root = rootFrom(path)
+export const homePath = 'docs'
+
+/** `groups`: all pages that the visitor may read; `visitor`: who is signed in; undefined: it is not known. */
+export function renderDocsPage(
+  page: DocsPage,
+  groups: readonly PlaceGroup[],
+  visitor: Visitor | null | undefined,
+): string {
+  const { path, title, main, contents } = page
+  const root = rootFrom(`/${path}`)
   const body = html`<div class="documentation">
-${sectionsFrom(root, path)}
-<nav class="contents" aria-label="Contents">${listOf(contents)}</nav>
+<div class="above">${trailOf(page, root)}${searchForm(page, root)}</div>
+<nav class="guides" aria-label="Documentation">${groups.map(group => groupOf(group, page, root))}</nav>
 <main id="main">
-${main}</main>
+${contents.length < 2 ? undefined : html`<details class="here"><summary>On this page</summary>${listOf(contents)}</details>\n`}${main}</main>
 </div>`
-  return renderDocument({ title, style: styleElement, body, root, current: 'docs', visitor, path: path.slice(1) })
+  return renderDocument({ title, style: styleElement, body, root, current: 'docs', visitor, path })
 }
 
-const pages = [
-  { path: '/docs', title: 'Operations' },
-  { path: '/docs/statistics', title: 'Statistics' },
-] as const
+function trailOf({ path, parents = [] }: DocsPage, root: string): Html {
+  if (path === homePath) return html`<nav class="trail" aria-label="Above this page"></nav>`
+  const links = [{ path: homePath, title: 'Docs' }, ...parents].map(
+    place => html`<a href="${root}${place.path}">${place.title}</a>`,
+  )
+  return html`<nav class="trail" aria-label="Above this page">${links}</nav>`
+}
 
-function sectionsFrom(root: string, current: DocsPage['path']): Html {
-  const links = pages.map(({ path, title }) => {
-    const isCurrent = path === current ? html` aria-current="page"` : undefined
-    return html`<a href="${root}${path.slice(1)}"${isCurrent}>${title}</a>`
+function searchForm({ query = '' }: DocsPage, root: string): Html {
+  return html`<form role="search" action="${root}${searchPath}">
+<input type="search" name="q" value="${query}" maxlength="${queryLengthMax}" required placeholder="Search the documentation" aria-label="Search the documentation">
+<button class="button">Search</button></form>`
+}
+
+/** The headings of the page stand below its own link. */
+function groupOf({ title, places }: PlaceGroup, { path, parents = [], contents }: DocsPage, root: string): Html {
+  const items = places.map(place => {
+    const isHere = place.path === path
+    const isAbove = parents.at(-1)?.path === place.path
+    const current = isHere ? html` aria-current="page"` : isAbove ? html` aria-current="true"` : undefined
+    const headings = isHere && contents.length > 1 ? listOf(contents) : undefined
+    return html`<li><a href="${root}${place.path}"${current}>${place.title}</a>${headings}</li>\n`
   })
-  return html`<nav class="sections" aria-label="Pages of the documentation">${links}</nav>`
+  return html`<p>${title}</p>\n<ul>\n${items}</ul>\n`
 }
 
 function listOf(entries: readonly ContentsEntry[]): Html {
-  const items = entries.map(
-    ({ id, title, entries = [] }) =>
-      html`<li><a href="#${id}">${title}</a>${entries.length === 0 ? undefined : listOf(entries)}</li>\n`,
-  )
-  return html`<ul>\n${items}</ul>`
+  return html`<ul>\n${entries.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>\n`)}</ul>`
 }

@@ -1,18 +1,21 @@
-/** `/openapi.json` and `/docs`: for whoever is on this machine, and for administrators. `/docs/statistics`: for everybody. */
+/**
+ * `/docs`: the guides, for everybody, as they are the same for every installation. The reference of the API, `/docs/api` and
+ * `/openapi.json`: for whoever is on this machine, and for administrators.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
 import type { Visitor } from '../http/page-document.ts'
+import { rootFrom } from '../http/root-from.ts'
 import type { RouteFamily } from '../http/route-family.ts'
-import { pageHeaders } from '../http/security-headers.ts'
 import { createOpenApi } from './contract.ts'
 import { type DocsPage, renderDocsPage } from './docs-layout.ts'
-import { operationsPage } from './docs-page.ts'
-import { contentSecurityPolicy } from './docs-style.ts'
+import { createDocsPages } from './docs-pages.ts'
+import { sendDocsFile, sendDocsPage } from './docs-sending.ts'
 import { publishOperations } from './published-operations.ts'
-import { statisticsPage } from './statistics-page.ts'
+import { queryLengthMax, searchPath } from './search/search-query.ts'
 
 export interface DocsOptions {
   /** All that the server has. */
@@ -30,33 +33,49 @@ export function docsFamily(options: DocsOptions): RouteFamily {
   return { prefix: '', published: [], register: scope => registerDocs(scope, options) }
 }
 
-function registerDocs(app: FastifyInstance, options: DocsOptions): void {
-  const { families, publicUrl, isAdmin, isTrusted, findVisitor } = options
+function registerDocs(
+  app: FastifyInstance,
+  { families, publicUrl, isAdmin, isTrusted, findVisitor }: DocsOptions,
+): void {
   const contracts = families.flatMap(({ published }) => published).map(publishOperations)
   const document = createOpenApi(contracts, publicUrl)
   const json = JSON.stringify(document)
-  const operations = operationsPage(document)
-  const statistics = statisticsPage()
-  const mayRead = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))
+  const pages = createDocsPages(document)
+  const mayReadApi = async ({ raw }: FastifyRequest) => isLocalRequest(raw, isTrusted) || (await isAdmin(raw))
 
-  const show = async ({ raw }: FastifyRequest, reply: FastifyReply, page: DocsPage) =>
-    sendPage(reply, renderDocsPage(page, await findVisitor?.(raw)))
-
-  const guarded = (url: string, send: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    app.get(url, { exposeHeadRoute: false }, async (request, reply) =>
-      (await mayRead(request)) ? await send(request, reply) : sendError(reply, 'UNAUTHENTICATED'),
+  const get = (url: string, handle: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+    app.get(url, { exposeHeadRoute: false }, handle)
+  const show = async (request: FastifyRequest, reply: FastifyReply, page: DocsPage, mayRead: boolean) =>
+    sendDocsPage(
+      request,
+      reply,
+      renderDocsPage(page, pages.groups(page.path, mayRead), await findVisitor?.(request.raw)),
     )
-  guarded('/openapi.json', (_request, reply) => reply.header('content-type', 'application/json').send(json))
-  guarded('/docs', (request, reply) => show(request, reply, operations))
-  // The same for every installation, and linked from its pages.
-  app.get('/docs/statistics', { exposeHeadRoute: false }, (request, reply) => show(request, reply, statistics))
-}
 
-function sendPage(reply: FastifyReply, page: string): FastifyReply {
-  return reply
-    .header('content-type', 'text/html; charset=utf-8')
-    .header('content-security-policy', contentSecurityPolicy)
-    .header('cache-control', 'private, no-cache')
-    .headers(pageHeaders)
-    .send(page)
+  get('/openapi.json', async (request, reply) =>
+    (await mayReadApi(request))
+      ? reply.header('content-type', 'application/json').send(json)
+      : sendError(reply, 'UNAUTHENTICATED'),
+  )
+  get(`/${searchPath}`, async (request, reply) => {
+    const mayRead = await mayReadApi(request)
+    const { q } = request.query as { q?: unknown }
+    // Of a word that is given twice there is a list.
+    const query = typeof q === 'string' ? q.slice(0, queryLengthMax) : ''
+    return await show(request, reply, await pages.search(query, mayRead), mayRead)
+  })
+  get('/docs', async (request, reply) => await show(request, reply, pages.home, await mayReadApi(request)))
+  get('/docs/*', async (request, reply) => {
+    const path = `docs/${(request.params as { '*': string })['*']}`
+    const file = pages.fileAt(path)
+    if (file !== undefined) return await sendDocsFile(reply, file)
+    const mayRead = await mayReadApi(request)
+    if (pages.isOfApi(path) && !mayRead) return await show(request, reply.code(401), pages.refused(path), false)
+    const moved = pages.movedTo(path)
+    if (moved !== undefined) return reply.redirect(`${rootFrom(`/${path}`)}${moved}`, 301)
+    const page = pages.pageAt(path)
+    if (page !== undefined) return await show(request, reply, page, mayRead)
+    reply.callNotFound()
+    return reply
+  })
 }

@@ -47,5 +47,8 @@ t.test('the service starts, and every kind of thread finds its program', async t
   const page = await (await fetch(`${service.url}/`)).text()
   const script = /src="\.(\/assets\/[^"]+)"/.exec(page)?.[1]
   t.equal((await fetch(`${service.url}${script}`)).status, 200, 'the web pages are there')
+  for (const path of ['/docs', '/docs/statistics', '/docs/images/fleet.png', '/docs/api/logger/log_reading']) {
+    t.equal((await fetch(`${service.url}${path}`)).status, 200, path)
+  }
   t.equal(await service.end('SIGTERM'), 0)
 })

@@ -30,7 +30,7 @@ const alerts = alertsFamilies({ alerts: {} } as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
-export const airQuality = airQualityFamily({ publicUrl: undefined } as never)
+const airQuality = airQualityFamily({ publicUrl: undefined } as never)
 
 /** By what its reads say of who may read. */
 export function publishedLogger(access: ReadAccess) {

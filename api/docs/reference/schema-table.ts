@@ -1,7 +1,7 @@
 /** A schema as a person reads it: one row for each field, those of inner objects below the field that holds them. */
 
-import { type Html, html } from '../http/html.ts'
-import type { Json } from './contract.ts'
+import { type Html, html } from '../../http/html.ts'
+import type { Json } from '../contract.ts'
 
 interface Field {
   /** `windows.24h.gap_count`, `data[].device`. */
