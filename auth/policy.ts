@@ -50,6 +50,8 @@ export const policy = {
   'readings.read': { session: 'yes', bearer: 'yes', key: 'read', service: 'no', 'admin-token': 'yes' },
   // Of whose devices and rules, api/alerts/guard-alerts.ts says.
   alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes' },
+  // Of which devices, `annotationScopeOf` says; who may read a device also reads what is written about it.
+  annotations: { session: 'yes', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'yes' },
   // Everything below /api/admin.
   admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
 } as const satisfies Record<string, Record<Principal['kind'], Rule>>
@@ -106,6 +108,13 @@ export function readScopeOf(principal: Principal): ReadScope {
 export function writeScopeOf(key: Extract<Principal, { kind: 'key' }>): DeviceScope {
   const { role, id } = key.account
   return { owner: role === 'user' ? id : undefined, tags: tagsOf(key) }
+}
+
+/** Whose annotations somebody writes: of the devices that they own, which a viewer does not, and administrators of all. */
+export function annotationScopeOf(principal: Principal): ReadScope {
+  const scope = readScopeOf(principal)
+  if (scope === 'EMAIL_UNVERIFIED' || !('account' in principal) || principal.account.role !== 'user') return scope
+  return { ...scope, owner: principal.account.id }
 }
 
 /** The tags to whose devices the credential is limited. */

@@ -46,6 +46,10 @@ const commands: Readonly<Record<string, Entry>> = {
     description: 'show and acknowledge alerts; manage their rules, channels and silences',
     load: async () => (await import('./alerts.ts')).defineAlerts,
   },
+  annotations: {
+    description: 'manage what people have written in the charts of devices',
+    load: async () => (await import('./annotations.ts')).defineAnnotations,
+  },
   stations: {
     description: 'manage stations of the air-quality network',
     load: async () => (await import('./stations.ts')).defineStations,

@@ -5,6 +5,7 @@ import { airQualityFamily } from '../api/air-quality/air-quality.ts'
 import { alertsFamilies } from '../api/alerts/alerts-family.ts'
 import { ownerOf } from '../api/alerts/guard-alerts.ts'
 import { unsubscribeFamily } from '../api/alerts/unsubscribe.ts'
+import { annotationsFamily } from '../api/annotations/annotations.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import type { Readiness } from '../api/http/health.ts'
@@ -52,6 +53,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     contentFilesFamily({ postgres: store.postgres, publicUrl, log }),
     createAdmin(inputs, eraseJobs),
     ...createAlerts(inputs),
+    createAnnotationsApi(inputs),
     serverFamily({ readiness, metrics }),
     ...signIn.families,
     webFamily(),
@@ -63,8 +65,21 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
-  const { devices, metrics, stations, ingest, pointsIngest, store, shards, retention, names, live, alerts, nodes } =
-    parts
+  const {
+    devices,
+    metrics,
+    stations,
+    ingest,
+    pointsIngest,
+    store,
+    shards,
+    retention,
+    names,
+    live,
+    alerts,
+    annotations,
+    nodes,
+  } = parts
   return createEraseJobs({
     devices,
     metrics,
@@ -75,8 +90,10 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
     whileNoDayExpires: retention.whileNoDayExpires,
     syncNames: names.sync,
     forgetSeries: live.seriesErased,
-    forgetDevices: ({ numbers, name, metric, requestedAt }) =>
-      alerts.forgetErased({ numbers, name, metric, untilMs: requestedAt.getTime() }),
+    async forgetDevices({ numbers, name, metric, requestedAt }) {
+      if (metric === null) await annotations.forgetErased(numbers)
+      await alerts.forgetErased({ numbers, name, metric, untilMs: requestedAt.getTime() })
+    },
     feed: nodes.feed,
     leads: nodes.leads,
     log,
@@ -115,6 +132,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
       rejectedOf: ({ name }) => rejectedReadings(ingress.rejections, name, nowMs()),
       readings: { rangeReads, metrics, nowMs, expiredBeforeUs: retention.expiredBeforeUs, log },
     },
+    annotations: { annotations: parts.annotations, findPrincipal },
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
     events: eventsOptions(config, log, parts, ingress),
   })
@@ -167,6 +185,12 @@ function createAlerts({ config, log, parts }: FamilyInputs): RouteFamily[] {
     ...alertsFamilies({ ...options, timeZone: config.TIME_ZONE, nowMs: clockMs }),
     unsubscribeFamily({ unsubscribing: alerts.unsubscribing, log }),
   ]
+}
+
+function createAnnotationsApi({ log, parts }: FamilyInputs): RouteFamily {
+  const { annotations, accounts, devices } = parts
+  const { findPrincipal, origins } = accounts
+  return annotationsFamily({ findPrincipal, origins, log, annotations, devices })
 }
 
 function createAirQuality({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {

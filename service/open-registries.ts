@@ -1,5 +1,6 @@
-/** The registries of this process: devices, with their names in QuestDB, stations, and metrics. */
+/** The registries of this process: devices, with their names in QuestDB and annotations, stations, and metrics. */
 
+import { type Annotations, createAnnotations } from '../annotations/annotations.ts'
 import { type Devices, openDevices } from '../auth/devices/devices.ts'
 import { type Metrics, openMetrics } from '../auth/metrics/metrics.ts'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
@@ -18,6 +19,7 @@ export interface Registries {
   names: Names
   stations: Stations
   metrics: Metrics
+  annotations: Annotations
 }
 
 export interface RegistriesOptions {
@@ -66,5 +68,5 @@ export async function openRegistries(options: RegistriesOptions): Promise<Regist
   onOpen(() => stations.close())
   const names = openNames({ devices, metrics, shards, leads, log })
   onOpen(() => names.close())
-  return { devices, names, stations, metrics }
+  return { devices, names, stations, metrics, annotations: createAnnotations({ pool, nowMs: clockMs }) }
 }

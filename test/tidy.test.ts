@@ -42,6 +42,7 @@ const domains = [
   'lifecycle',
   'backup',
   'alerts',
+  'annotations',
 ]
 
 const arrows: Record<string, string[]> = {
@@ -85,6 +86,14 @@ const arrows: Record<string, string[]> = {
     'auth/accounts/email-address.ts',
     'auth/mail/mail-html.ts',
   ],
+  // Of accounts, no more than what somebody may do.
+  annotations: [
+    ...postgresLeaves,
+    'auth/plain-text.ts',
+    'auth/audit.ts',
+    'auth/policy.ts',
+    'auth/devices/device-scope.ts',
+  ],
   theme: [],
   // What makes a value of one unit a value of another one is the same for senders and for readers, and so is what a rule says; a
   // finding is the same sentence in an answer and on a page.
@@ -115,6 +124,13 @@ const arrows: Record<string, string[]> = {
       'query-fields',
     ].map(name => `api/admin/${name}.ts`),
   ],
+  'api/annotations': [
+    ...doorParts,
+    ...domains,
+    ...['operation', 'record-operations', 'problem', 'problem-family', 'guard', 'record-id', 'query-fields'].map(
+      name => `api/admin/${name}.ts`,
+    ),
+  ],
   'api/content-files': [...doorParts, ...domains],
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
   mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
@@ -123,7 +139,7 @@ const arrows: Record<string, string[]> = {
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],
-  cli: ['api/admin', 'api/alerts', 'placement', ...domains],
+  cli: ['api/admin', 'api/alerts', 'api/annotations', 'placement', ...domains],
   // The cell of a device discharges by the curve of its type.
   demo: [
     'analytics/battery/curves.ts',
@@ -143,7 +159,7 @@ const typeArrows: Record<string, string[]> = {
   settings: ['ingest/kafka'],
   query: ['metrics/metric.ts'],
   alerts: ['auth/mail/mail-transport.ts', 'auth/mail/templates.ts'],
-  web: ['api/admin', 'api/alerts', 'api/read', 'alerts/core', 'auth', 'live', 'metrics', 'query/shapes'],
+  web: ['api/admin', 'api/alerts', 'api/read', 'alerts/core', 'annotations', 'auth', 'live', 'metrics', 'query/shapes'],
 }
 
 /** What a test of a page imports. */

@@ -71,6 +71,9 @@ export const adminErrors = {
   DELIVERY_UNKNOWN: { status: 404, text: 'delivery unknown' },
   PREVIEW_TOO_LARGE: { status: 413, text: 'preview too large' },
   PREVIEW_BUSY: { status: 503, text: 'preview busy', retryAfterSeconds },
+  // Annotations.
+  ANNOTATION_UNKNOWN: { status: 404, text: 'annotation unknown' },
+  TOO_MANY_ANNOTATIONS: { status: 409, text: 'too many annotations' },
   // Nodes.
   NODE_OTHER: { status: 409, text: 'other node' },
   // Backups.

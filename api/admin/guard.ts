@@ -13,7 +13,7 @@ import { sendFailure } from './failures.ts'
 import { sendProblem } from './problem.ts'
 
 /** Of whole families of operations. */
-export type FamilyPermission = Extract<Permission, 'admin' | 'alerts'>
+export type FamilyPermission = Extract<Permission, 'admin' | 'alerts' | 'annotations'>
 
 export interface GuardOptions {
   findPrincipal: FindPrincipal
@@ -95,6 +95,11 @@ const details: Record<FamilyPermission, Record<GuardRefusal, string>> = {
   alerts: {
     UNAUTHORIZED: `${token}, or a session cookie`,
     FORBIDDEN: 'this needs of an API key the scope alerts',
+    CROSS_SITE: crossSite,
+  },
+  annotations: {
+    UNAUTHORIZED: `${token}, or a session cookie`,
+    FORBIDDEN: 'this needs of an API key the scope ingest',
     CROSS_SITE: crossSite,
   },
 }

@@ -9,6 +9,7 @@ import type { Scope } from '../http/scope.ts'
 import { LoggerError, loggerErrors, sendError } from '../http/status-errors.ts'
 import { type LoggerOperation, loggerRules } from '../http/status-operations.ts'
 import { type AnalysesOptions, analysesGroup } from '../read/analyses.ts'
+import { type AnnotationReadOptions, annotationsGroup } from '../read/annotations.ts'
 import { type EventsOptions, eventsGroup } from '../read/events/events.ts'
 import { type FleetOptions, fleetGroup } from '../read/fleet/fleet.ts'
 import { createRangeSender } from '../read/range-sender.ts'
@@ -25,6 +26,7 @@ export interface LoggerOptions {
   ingest: LogOptions
   batch: BatchOptions
   reads: ReadsOptions & AnalysesOptions & { readings: ReadingsOptions }
+  annotations: AnnotationReadOptions
   stations: StationReadsOptions
   live: FleetOptions
   events: EventsOptions
@@ -38,6 +40,7 @@ export function loggerFamily({
   ingest,
   batch,
   reads,
+  annotations,
   stations,
   live,
   events,
@@ -53,6 +56,7 @@ export function loggerFamily({
       readsGroup(access, reads),
       analysesGroup(access, reads),
       readingsGroup(access, reads.readings, sendRange),
+      annotationsGroup(access, annotations),
       stationsGroup(access, stations, sendRange),
       fleetGroup(access, live),
       eventsGroup(access, events),

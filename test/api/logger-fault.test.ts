@@ -27,6 +27,7 @@ test('the log tells what went wrong, and where', async t => {
     stations: { query: {} } as LoggerOptions['stations'],
     live: {} as LoggerOptions['live'],
     events,
+    annotations: {} as LoggerOptions['annotations'],
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
@@ -56,6 +57,7 @@ test('an answer that has no room to be sent is told without a word in the log', 
       readings: {},
     } as never,
     events,
+    annotations: {} as LoggerOptions['annotations'],
   })
   app.register(async scope => register(scope), { prefix })
   t.teardown(() => app.close())
@@ -73,6 +75,7 @@ test('an API key that cannot be looked up is worth another try, and a fault of o
     log: pino({ level: 'silent' }),
     access,
     events,
+    annotations: {} as LoggerOptions['annotations'],
     ingest: {
       ranges: defaultRanges,
       writers: {},

@@ -4,6 +4,7 @@ import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import { adminFamily } from '../../api/admin/admin.ts'
 import { airQualityFamily } from '../../api/air-quality/air-quality.ts'
 import { alertsFamilies } from '../../api/alerts/alerts-family.ts'
+import { annotationsFamily } from '../../api/annotations/annotations.ts'
 import { contentFilesFamily } from '../../api/content-files/content-files.ts'
 import { createOpenApi } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
@@ -27,6 +28,7 @@ const admin = adminFamily({
   store: {},
 } as never)
 const alerts = alertsFamilies({ alerts: {} } as never)
+const annotations = annotationsFamily({} as never)
 const contentFiles = contentFilesFamily({ publicUrl: undefined } as never)
 const logger = publishedLogger(openReadsOf([]))
 const lineProtocol = lineProtocolFamilies({ ingest: {} } as never)
@@ -40,6 +42,7 @@ export function publishedLogger(access: ReadAccess) {
     batch: { ingest: {}, ranges: defaultRanges },
     live: {},
     reads: { query: {}, readings: {} },
+    annotations: {},
     stations: { query: {} },
     // It looks for clients that take nothing, of which there are none.
     events: { ingest: { onStored: () => undefined }, nowMs: () => performance.now(), windowMs: 1, windowBytes: 1024 },
@@ -49,6 +52,16 @@ export function publishedLogger(access: ReadAccess) {
 const server = serverFamily({ metrics: createMetrics({} as never), readiness: () => ({ status: 'ok' }) })
 
 /** In the order of the service. */
-export const families = [logger, accounts, airQuality, ...lineProtocol, contentFiles, admin, ...alerts, server]
+export const families = [
+  logger,
+  accounts,
+  airQuality,
+  ...lineProtocol,
+  contentFiles,
+  admin,
+  ...alerts,
+  annotations,
+  server,
+]
 export const contracts = families.flatMap(family => family.published).map(publishOperations)
 export const published = createOpenApi(contracts)
