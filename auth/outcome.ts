@@ -28,6 +28,9 @@ export type AccountErrorCode =
   | 'TOKEN_REPLAYED'
   | 'TOO_MANY_KEYS'
   | 'TOO_MANY_REQUESTS'
+  | 'TOO_MANY_VIEWS'
+  | 'VIEW_NAME_TAKEN'
+  | 'VIEW_UNKNOWN'
 
 export interface AccountRefusal {
   ok: false

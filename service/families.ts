@@ -56,7 +56,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     createAnnotationsApi(inputs),
     serverFamily({ readiness, metrics }),
     ...signIn.families,
-    webFamily(),
+    webFamily({ findStart: accounts.findStart }),
   ]
   const { isAdministrator: isAdmin } = accounts
   // Where another service signs people in, there is no page for that here.

@@ -5,6 +5,9 @@ import { type CredentialOptions, createFindPrincipal, type FindPrincipal } from 
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
 import { visitorOf } from '../api/credentials/visitor.ts'
 import type { Visitor } from '../api/http/page-document.ts'
+import type { FindStart } from '../api/web/start-page.ts'
+import { ChangeInDoubt } from '../auth/record-cache.ts'
+import { isUnavailable } from '../store/postgres/postgres-errors.ts'
 import { type AdministratorCheck, createAdministratorCheck } from './administrator-check.ts'
 
 export interface RequestIdentity {
@@ -13,6 +16,8 @@ export interface RequestIdentity {
   isAdministrator: AdministratorCheck
   /** Who is signed in, as the frame of pages shows it. */
   findVisitor: (request: IncomingMessage) => Promise<Visitor | null>
+  /** The page at which the pages begin for whoever is signed in. */
+  findStart: FindStart
 }
 
 export interface RequestIdentityOptions {
@@ -34,5 +39,14 @@ export function createRequestIdentity(options: RequestIdentityOptions): RequestI
       const principal = await findPrincipal(request)
       return principal?.kind === 'session' ? visitorOf(principal.account) : null
     },
+    async findStart(request) {
+      const principal = await findPrincipal(request).catch(nobodyWhileAway)
+      return principal?.kind === 'session' ? (principal.account.startAddress ?? undefined) : undefined
+    },
   }
+}
+
+/** The fleet is shown without PostgreSQL, too. */
+function nobodyWhileAway(error: unknown): undefined {
+  if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
 }

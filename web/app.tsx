@@ -9,6 +9,7 @@ import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
 import { lazy } from './parts/lazy.tsx'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
+import { ViewsMenu } from './parts/views-menu.tsx'
 import { VisitorMenu } from './parts/visitor-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
@@ -46,6 +47,7 @@ export function App() {
         </p>
         <Trace />
         <PreferencesMenu />
+        <ViewsMenu />
         <VisitorMenu />
       </header>
       <nav class="pages" aria-label="Pages">

@@ -21,6 +21,7 @@ import { preferencesOperations } from './preferences.ts'
 import { passwordAndSessionOperations, profileOperations } from './profile.ts'
 import { providerSignInOperation, signInOperations } from './sign-in.ts'
 import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
+import { viewOperations } from './views.ts'
 
 /** What all operations below the prefix are made of. */
 export type AccountServices = AccountService & DeviceAuthorizationService & DriveService & TenantService
@@ -35,6 +36,7 @@ export function accountGroups(service: AccountServices): OperationGroup<AccountO
         ...mailTokenOperations(service),
         ...profileOperations(service),
         ...preferencesOperations(service),
+        ...viewOperations(service),
         ...passwordAndSessionOperations(service),
         ...lookUpOperations(service),
         ...apiKeyOperations(service),

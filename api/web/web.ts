@@ -9,6 +9,7 @@ import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { sendBody } from '../http/send-body.ts'
 import { type BuiltPage, encodePage, readBuiltPages } from './built-pages.ts'
+import { type FindStart, sendToStart } from './start-page.ts'
 
 /** Where `web/build.ts` leaves what it has made. */
 const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
@@ -35,8 +36,14 @@ const notBuilt = 'The web pages are not built: run "npm run build" and start the
 const icon = readFileSync(new URL('../../theme/favicon.ico', import.meta.url))
 const immutableMs = 365 * 24 * 3_600_000
 
-/** `folder`: where the build is; another one is for tests. */
-export function webFamily(folder = builtFolder): RouteFamily {
+export interface WebOptions {
+  /** Where the build is; another one is for tests. */
+  folder?: string
+  /** Finds the page of the app at which whoever sends a request begins; undefined for the fleet. */
+  findStart?: FindStart
+}
+
+export function webFamily({ folder = builtFolder, findStart }: WebOptions = {}): RouteFamily {
   return {
     prefix: '',
     published: [],
@@ -46,7 +53,7 @@ export function webFamily(folder = builtFolder): RouteFamily {
       const pages = readBuiltPages(folder)
       const show = pages === undefined ? sendNotBuilt : pageSender(pages)
       for (const url of addresses) {
-        scope.get(url, show)
+        scope.get(url, url === '/' && findStart !== undefined ? { onRequest: sendToStart(findStart) } : {}, show)
         addMethodNotAllowed(scope, url, ['GET', 'HEAD'])
       }
       if (pages !== undefined) serveAssets(scope, folder)

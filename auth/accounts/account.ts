@@ -24,6 +24,8 @@ export interface Account {
   tenantId: number | null
   tenantSlug: string | null
   preferences: Preferences
+  /** The address of the view where the pages begin; null: the fleet. */
+  startAddress: string | null
   /** Those that are neither revoked nor over, by their id. */
   sessions: ReadonlyMap<string, LiveSession>
   /** Those that are neither revoked nor expired. */
@@ -54,6 +56,7 @@ interface AccountRow {
   tenant_id: number | null
   tenant_slug: string | null
   preferences: Partial<Preferences> | null
+  start_address: string | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
   keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null, tags: string[]][]
 }
@@ -62,7 +65,8 @@ export async function readAccount(database: Transaction, id: number, nowMs: numb
   const { rows } = await database.query<AccountRow>(
     `SELECT id, email, name, image, role, is_viewer, is_active, password_hash IS NOT NULL AS has_password, email_verified_at,
        created_at, updated_at, tokens_valid_after, tenant_id, preferences,
-       (SELECT slug FROM tenants WHERE tenants.id = accounts.tenant_id) AS tenant_slug, ARRAY(
+       (SELECT slug FROM tenants WHERE tenants.id = accounts.tenant_id) AS tenant_slug,
+       (SELECT address FROM saved_views WHERE account_id = accounts.id AND is_start) AS start_address, ARRAY(
          SELECT jsonb_build_array(sid, date_part('epoch', created_at) * 1000, date_part('epoch', expires_at) * 1000)
          FROM sessions
          WHERE account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
@@ -99,6 +103,7 @@ function accountOf(row: AccountRow): Account {
     tenantId: row.tenant_id,
     tenantSlug: row.tenant_slug,
     preferences: row.preferences === null ? noPreferences : { ...noPreferences, ...row.preferences },
+    startAddress: row.start_address,
     sessions: sessionsOf(row),
     keys: keysOf(row),
   }

@@ -24,7 +24,10 @@ async function openServer(folder?: string) {
     connections,
     measure: () => undefined,
     log,
-    families: [serverFamily({ readiness: () => ({ status: 'ok' }), metrics }), webFamily(folder)],
+    families: [
+      serverFamily({ readiness: () => ({ status: 'ok' }), metrics }),
+      webFamily(folder === undefined ? {} : { folder }),
+    ],
   })
   t.teardown(() => app.close())
   await app.ready()

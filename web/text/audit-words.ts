@@ -69,6 +69,9 @@ const deeds: Readonly<Record<string, string>> = {
   'tenant.change': 'changed $',
   'tenant.exchange': 'signed in a user of $',
   'tenant.rotate': 'set a new secret for $',
+  'view.add': 'saved a view of $',
+  'view.change': 'changed a view of $',
+  'view.remove': 'removed a view of $',
 }
 
 export function auditSentence({ actor, action, subject }: Pick<Entry, 'actor' | 'action' | 'subject'>): string {

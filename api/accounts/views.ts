@@ -1,0 +1,109 @@
+/** The saved views of whoever is signed in: listed, added, changed, removed. */
+
+import { z } from 'zod'
+import { type SavedView, View, viewNameLengthMax, viewsPerAccountMax } from '../../auth/views/view.ts'
+import { viewAddressIn, viewAddressLengthMax } from '../../auth/views/view-address.ts'
+import { changeView, deleteView, listViews, saveView } from '../../auth/views/views.ts'
+import { type AccountService, accountOf } from './account-service.ts'
+import { boolean, checkedBy, integer, record, refine, text } from './kit/fields.ts'
+import { type AccountOperation, operation } from './kit/operation.ts'
+import { isoTime } from './schemas.ts'
+
+const name = () =>
+  refine(text({ min: 1, max: viewNameLengthMax }), given => (given.trim() === '' ? 'the name is blank' : undefined))
+
+const Address = z
+  .string()
+  .min(1)
+  .max(viewAddressLengthMax)
+  .meta({ description: 'The path and the query of a page of the app, as `/compare?a=porch&b=roof`' })
+  .transform((given, context) => {
+    const address = viewAddressIn(given)
+    if (address !== undefined) return address.text
+    context.issues.push({ code: 'custom', message: 'the address is not one of a page of the app', input: given })
+    return z.NEVER
+  })
+
+const SaveViewRequest = record('SaveViewRequest', {
+  name: name(),
+  address: checkedBy(Address),
+  is_start: boolean().optional(),
+})
+
+const ChangeViewRequest = record('ChangeViewRequest', {
+  name: name().optional(),
+  is_start: boolean().optional(),
+})
+
+const ViewPath = record('ViewPath', { view_id: integer() })
+
+export function viewOperations({ accounts }: AccountService): AccountOperation[] {
+  return [
+    operation({
+      method: 'GET',
+      path: '/me/views',
+      name: 'list_my_views',
+      summary: 'The saved views of the current user',
+      permission: 'account.manage',
+      success: { status: 200, description: 'The views, by name', json: z.array(View) },
+      refusals: ['UNAUTHENTICATED', 'FORBIDDEN', 'UNAVAILABLE'],
+      async handle({ principal }) {
+        const views = await listViews(accounts, accountOf(principal))
+        return { ok: true, value: views.map(viewAnswer) }
+      },
+    }),
+    operation({
+      method: 'POST',
+      path: '/me/views',
+      name: 'save_my_view',
+      summary: 'Save the address of a page under a name',
+      description: `An account has at most ${viewsPerAccountMax} views, each with a name of its own. With \`is_start\` it takes the place of the start page of before.`,
+      permission: 'account.manage',
+      body: { json: SaveViewRequest },
+      success: { status: 201, description: 'The view', json: View },
+      refusals: [...ofChanges, 'TOO_MANY_VIEWS', 'VIEW_NAME_TAKEN'],
+      async handle({ principal, body: { name, address, is_start: isStart = false } }) {
+        return answerOf(await saveView(accounts, accountOf(principal), { name, address, isStart }))
+      },
+    }),
+    operation({
+      method: 'PATCH',
+      path: '/me/views/:view_id',
+      name: 'change_my_view',
+      summary: 'Rename a view, or make it the start page',
+      description: 'A field that is left out stays. The address of a view does not change.',
+      permission: 'account.manage',
+      parameters: { path: ViewPath },
+      body: { json: ChangeViewRequest },
+      success: { status: 200, description: 'The view', json: View },
+      refusals: [...ofChanges, 'VIEW_UNKNOWN', 'VIEW_NAME_TAKEN'],
+      async handle({ principal, path: { view_id: id }, body: { name, is_start: isStart } }) {
+        return answerOf(await changeView(accounts, accountOf(principal), id, { name, isStart }))
+      },
+    }),
+    operation({
+      method: 'DELETE',
+      path: '/me/views/:view_id',
+      name: 'remove_my_view',
+      summary: 'Remove a view',
+      permission: 'account.manage',
+      parameters: { path: ViewPath },
+      success: { status: 204, description: 'It is removed' },
+      refusals: [...ofChanges, 'VIEW_UNKNOWN'],
+      async handle({ principal, path: { view_id: id } }) {
+        const removed = await deleteView(accounts, accountOf(principal), id)
+        return removed.ok ? { ok: true } : removed
+      },
+    }),
+  ]
+}
+
+const ofChanges = ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'] as const
+
+function answerOf(outcome: Awaited<ReturnType<typeof saveView>>) {
+  return outcome.ok ? { ok: true as const, value: viewAnswer(outcome.value) } : outcome
+}
+
+function viewAnswer({ id, name, address, isStart, createdMs }: SavedView): View {
+  return { id, name, address, is_start: isStart, created_at: isoTime(createdMs) }
+}

@@ -1,0 +1,49 @@
+/** Addresses that a view may have: pages of the app with their arguments, as seen from the root of the service. */
+
+export const viewAddressLengthMax = 1000
+const argumentsMax = 50
+
+export interface ViewAddress {
+  page: 'fleet' | 'device' | 'station' | 'compare' | 'alerts' | 'admin'
+  /** Of the device or the station. */
+  name?: string
+  arguments: URLSearchParams
+  /** As it is stored: a path of ours and its query, percent-encoded. */
+  text: string
+}
+
+/** Undefined for what is no page of the app. */
+export function viewAddressIn(text: string): ViewAddress | undefined {
+  if (text.length > viewAddressLengthMax || !text.startsWith('/') || !URL.canParse(text, base)) return undefined
+  const { origin, pathname, search, searchParams, hash } = new URL(text, base)
+  // A browser reads two slashes, or a slash and a backslash, as the beginning of another site.
+  if (origin !== base || hash !== '' || searchParams.size > argumentsMax) return undefined
+  const canonical = `${pathname}${search}`
+  const page = pageAt(pathname)
+  if (page === undefined || canonical.length > viewAddressLengthMax) return undefined
+  return { ...page, arguments: searchParams, text: canonical }
+}
+
+const base = 'http://views.invalid'
+
+/** As `web/client/routes.ts` reads a path. */
+function pageAt(path: string): Pick<ViewAddress, 'page' | 'name'> | undefined {
+  const [first = '', ...rest] = path.slice(1).split('/')
+  if (first === 'alerts' || first === 'admin') return rest.every(isPart) ? { page: first } : undefined
+  if (rest.length === 0) return first === '' ? { page: 'fleet' } : first === 'compare' ? { page: first } : undefined
+  if (rest.length > 1 || (first !== 'device' && first !== 'station')) return undefined
+  const name = decoded(rest[0] ?? '')
+  return name === undefined ? undefined : { page: first, name }
+}
+
+function isPart(text: string): boolean {
+  return /^[a-z-]+$/.test(text)
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text) || undefined
+  } catch {
+    return undefined
+  }
+}

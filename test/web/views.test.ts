@@ -1,0 +1,77 @@
+/** Saved views in a browser: what a page shows is saved, found again, and where the pages begin. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { buildWeb } from '../../web/build.ts'
+import { becomes } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { startService, withoutQuestdb } from '../support/service.ts'
+
+await buildWeb()
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const service = await startService(t, { environment: withoutQuestdb })
+const password = 'correct horse battery'
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await service.admin('POST', '/accounts', { email, name: 'Ada Lovelace', role: 'user', password })
+  await page.goto(`${service.url}/sign-in?callbackUrl=/compare`)
+  await page.getByLabel('E-mail address', { exact: true }).fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL(`${service.url}/compare`)
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`what a page shows is saved and shown again, ${name}`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await signIn(page, `${name}@example.com`)
+      await page.goto(`${service.url}/compare?a=porch&b=roof&preset=30d`)
+      await press(page, 'Views')
+      await page.getByText('You have saved no view yet.').waitFor()
+      await page.getByLabel('Save what this page shows as').fill('Porch and roof')
+      await press(page, 'Save view')
+      await page.getByRole('link', { name: 'Porch and roof' }).waitFor()
+      await press(page, 'Make start page Porch and roof')
+      await page.getByText('Start page', { exact: true }).waitFor()
+      await press(page, 'Rename Porch and roof')
+      await page.getByLabel('New name of Porch and roof').fill('Outside')
+      await press(page, 'Rename')
+      await page.getByRole('link', { name: 'Outside' }).waitFor()
+      await inspect(t, page, `saved views, ${name}`)
+
+      await page.goto(`${service.url}/alerts`)
+      await press(page, 'Views')
+      await page.getByRole('link', { name: 'Outside' }).click()
+      await page.waitForURL(`${service.url}/compare?a=porch&b=roof&preset=30d`)
+      await becomes(t, () => page.locator('dialog[open]').count(), 0, 'the menu has closed')
+
+      await page.goto(service.url)
+      t.equal(page.url(), `${service.url}/compare?a=porch&b=roof&preset=30d`, 'the pages begin there')
+      await page.getByRole('link', { name: 'Fleet' }).click()
+      await page.waitForURL(`${service.url}/`)
+      await page.goto(`${service.url}/account`)
+      await page.getByRole('link', { name: 'Fleet' }).click()
+      await page.waitForURL(`${service.url}/`)
+      await becomes(t, () => page.locator('h1').innerText(), 'Fleet', 'a link to the fleet leads to the fleet')
+
+      await press(page, 'Views')
+      await press(page, 'Remove Outside')
+      await page.getByText('You have saved no view yet.').waitFor()
+      await page.goto(service.url)
+      t.equal(page.url(), `${service.url}/`)
+    })
+  })
+}
+
+t.test('who is not signed in has no menu of views, and begins at the fleet', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(service.url)
+    await page.getByRole('link', { name: 'Sign in' }).waitFor()
+    await becomes(t, () => page.getByRole('button', { name: 'Views' }).count(), 0)
+    t.equal(page.url(), `${service.url}/`)
+  })
+})

@@ -1,0 +1,151 @@
+/** The saved views of who is signed in, and a form that saves what the page shows. */
+
+import './saved-views.css'
+import { useState } from 'preact/hooks'
+import type { View } from '../../auth/views/view.ts'
+import { addressOf, path, urlArguments } from '../client/address.ts'
+import { routeOf } from '../client/routes.ts'
+import { useRefreshed } from '../client/use-resource.ts'
+import { createTimes } from '../text/times.ts'
+import { FailureBanner } from './failure-banner.tsx'
+import { RowButton } from './row-button.tsx'
+import { Skeleton } from './skeleton.tsx'
+import { type Actions, useActions } from './use-actions.tsx'
+
+const api = '/v1/auth/me/views'
+
+/** `onShown`: a view has been chosen. */
+export function SavedViews({ onShown }: { onShown: () => void }) {
+  const { state, refresh } = useRefreshed<View[]>(addressOf(api))
+  const { actions, notice } = useActions(api, refresh)
+  return (
+    <>
+      {notice}
+      <SaveForm actions={actions} />
+      <FailureBanner state={state} timeText={createTimes('UTC').time} />
+      {state.kind === 'loading' ? <Skeleton name="The list of views is loading" rows={3} /> : null}
+      {state.kind === 'ready' || state.kind === 'stale' ? (
+        <List views={state.value} actions={actions} onShown={onShown} />
+      ) : null}
+    </>
+  )
+}
+
+function SaveForm({ actions }: { actions: Actions }) {
+  const address = shownAddress()
+  if (address === undefined) return null
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        const form = event.currentTarget
+        const fields = new FormData(form)
+        const name = String(fields.get('name')).trim()
+        const body = { name, address, is_start: fields.has('start') }
+        void actions.change('POST', '', body, `Saved as “${name}”.`).then(saved => saved !== undefined && form.reset())
+      }}
+    >
+      <label class="field">
+        Save what this page shows as
+        <input name="name" required maxLength={100} pattern=".*\S.*" autocomplete="off" />
+      </label>
+      <label class="check">
+        <input type="checkbox" name="start" />
+        My start page
+      </label>
+      <button type="submit" class="button strong" disabled={actions.isBusy}>
+        Save view
+      </button>
+    </form>
+  )
+}
+
+/** Undefined on a page that shows no data of choice. */
+function shownAddress(): string | undefined {
+  const page = routeOf(path.value)?.page
+  if (page === undefined || page === 'admin' || page === 'alerts') return undefined
+  const query = urlArguments.value.toString()
+  return `${path.value}${query === '' ? '' : `?${query}`}`
+}
+
+interface ListProps {
+  views: readonly View[]
+  actions: Actions
+  onShown: () => void
+}
+
+function List({ views, actions, onShown }: ListProps) {
+  if (views.length === 0) return <p class="note">You have saved no view yet.</p>
+  return (
+    <ul class="saved">
+      {views.map(view => (
+        <li key={view.id}>
+          <Row view={view} actions={actions} onShown={onShown} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View }) {
+  const [isRenaming, setIsRenaming] = useState(false)
+  const { id, name, address, is_start: isStart } = view
+  if (isRenaming) return <RenameForm view={view} actions={actions} onClose={() => setIsRenaming(false)} />
+  const change = (body: object, done: string) => void actions.change('PATCH', `/${id}`, body, done)
+  return (
+    <>
+      <a href={addressOf(address)} onClick={onShown}>
+        {name}
+      </a>
+      {isStart ? <span class="note"> Start page</span> : null}
+      <div class="actions">
+        {isStart ? (
+          <RowButton
+            name={name}
+            text="No start page"
+            onClick={() => change({ is_start: false }, 'The pages begin at the fleet.')}
+          />
+        ) : (
+          <RowButton
+            name={name}
+            text="Make start page"
+            onClick={() => change({ is_start: true }, `The pages begin at “${name}”.`)}
+          />
+        )}
+        <RowButton name={name} text="Rename" onClick={() => setIsRenaming(true)} />
+        <RowButton
+          name={name}
+          text="Remove"
+          onClick={() => void actions.change('DELETE', `/${id}`, undefined, `“${name}” is removed.`)}
+        />
+      </div>
+    </>
+  )
+}
+
+function RenameForm({ view, actions, onClose }: { view: View; actions: Actions; onClose: () => void }) {
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        const name = String(new FormData(event.currentTarget).get('name')).trim()
+        void actions
+          .change('PATCH', `/${view.id}`, { name }, `Renamed to “${name}”.`)
+          .then(renamed => renamed !== undefined && onClose())
+      }}
+    >
+      <label class="field">
+        New name of {view.name}
+        <input name="name" required maxLength={100} pattern=".*\S.*" autocomplete="off" defaultValue={view.name} />
+      </label>
+      <div class="actions">
+        <button type="submit" class="button strong" disabled={actions.isBusy}>
+          Rename
+        </button>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
