@@ -32,6 +32,7 @@ const programOf: Record<string, string> = {
   curl: 'curl',
   openssl: 'openssl',
   procps: 'ps',
+  python3: 'python3',
 }
 const scriptOf = {
   java: java('17.0.15'),
@@ -105,8 +106,8 @@ mkdir -p "$bin"
 printf '#!/bin/sh\necho v%s\n' "$version" > "$bin/node"
 chmod +x "$bin/node"`
 
-const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', curl: ':', openssl: ':', ps: ':' }
-const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'curl', 'openssl', 'procps']
+const all = { ...scriptOf, mvn: ':', npm: ':', chromium: ':', curl: ':', openssl: ':', ps: ':', python3: 'exit 1' }
+const debian = ['openjdk-17-jre-headless', 'maven', 'nodejs', 'npm', 'chromium', 'curl', 'openssl', 'procps', 'python3']
 
 t.test('a bare machine with apt-get: what is missing is said, and installed, and then npm ci runs', async t => {
   const machine = makeMachine(t, { apt: debian })
@@ -171,13 +172,13 @@ t.test('npm runs on the Node that the project needs, which the npm of an older s
 t.test('the tests need more', async t => {
   const machine = makeMachine(t, { apt: debian, programs: { ...scriptOf, mvn: ':' } })
   t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
-  t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends npm chromium curl openssl procps')
+  t.equal(machine.noted()[1], 'apt-get -q install -y --no-install-recommends npm chromium curl openssl procps python3')
 })
 
 t.test('a page is tested in the shell of Chromium where the system has it', async t => {
   const machine = makeMachine(t, {
     apt: ['chromium', 'chromium-headless-shell'],
-    programs: { ...scriptOf, mvn: ':', npm: ':', curl: ':', openssl: ':', ps: ':' },
+    programs: { ...scriptOf, mvn: ':', npm: ':', curl: ':', openssl: ':', ps: ':', python3: ':' },
     modules: true,
   })
   t.match(await machine.run('script/bootstrap', '--tests'), { status: 0, stderr: '' })
@@ -247,7 +248,7 @@ t.test('where there is no apt-get, each thing has a sentence', async t => {
   const machine = makeMachine(t, { programs: { node: 'echo v16.20.2', java: java('1.8.0_292') } })
   const run = await machine.run('script/bootstrap', '--tests')
   t.match(run, { status: 1, stdout: '' })
-  const begins = ['Java 17', 'Maven', 'Node 18', 'npm', 'Chromium', 'curl', 'openssl', 'ps']
+  const begins = ['Java 17', 'Maven', 'Node 18', 'npm', 'Chromium', 'curl', 'openssl', 'ps', 'Python 3']
   const lines = run.stderr.trim().split('\n')
   t.equal(lines.length, begins.length)
   for (const [index, begin] of begins.entries())

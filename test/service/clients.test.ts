@@ -1,0 +1,153 @@
+/** The programs of the guides for clients, as their pages show them, and what the pages say that they print. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import tap, { type Test } from 'tap'
+import { temporaryFolder } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { runToEnd } from '../support/run-program.ts'
+import { startService } from '../support/service.ts'
+
+const docs = resolve(import.meta.dirname, '..', '..', 'docs')
+const folder = temporaryFolder(tap)
+const service = await startService(tap)
+const startMs = Date.now() - 86_400_000
+
+/** The blocks of a language, in their order. */
+function blocksOf(page: string, language: string): string[] {
+  return page
+    .split(`\n\`\`\`${language}\n`)
+    .slice(1)
+    .map(rest => rest.slice(0, rest.indexOf('\n```')))
+}
+
+/** With the address and the password of the test in place of those of the page. */
+function filledIn(text: string, password: string): string {
+  return text.replaceAll('http://127.0.0.1:8080', service.url).replaceAll('PASSWORD', password)
+}
+
+const pageOf = (name: string) => readFileSync(join(docs, name), 'utf8')
+
+async function storedOf(device: string): Promise<Record<string, number>[]> {
+  const answer = await fetch(`${service.url}/api/readings/${device}?start=${startMs}`)
+  return answer.status === 200 ? ((await answer.json()) as Record<string, number>[]) : []
+}
+
+async function becomes(t: Test, device: string, count: number): Promise<void> {
+  await until(`${count} readings are there`, async () => (await storedOf(device)).length === count)
+  t.strictSame(Object.keys((await storedOf(device))[0] ?? {}), ['ts', 'temperature', 'humidity', 'pressure'])
+}
+
+/** A page names the device `porch`, of which each test has one of its own. */
+const named = (text: string, device: string) => text.replaceAll('porch', device)
+
+tap.test('curl sends a batch', async t => {
+  const page = pageOf('clients.md')
+  const [script = '', ...others] = blocksOf(page, 'sh')
+  t.strictSame(others, [])
+  const password = await service.addDevice('curl')
+  const words = ['-euc', named(filledIn(script, password), 'curl')]
+  const { status, stdout, stderr } = await runToEnd('sh', words, { folder, environment: process.env })
+  t.match({ status, stderr }, { status: 0, stderr: '' })
+  t.ok(page.includes(`prints \`${stdout.trim()}\``), stdout)
+  await becomes(t, 'curl', 3)
+})
+
+tap.test('Python sends a reading and a batch', async t => {
+  const page = pageOf('clients/python.md')
+  const blocks = blocksOf(page, 'python')
+  t.equal(blocks.length, 2)
+  const password = await service.addDevice('python')
+  const program = join(folder, 'program.py')
+  writeFileSync(program, named(filledIn(blocks.join('\n'), password), 'python'))
+  const { status, stdout, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
+  t.match({ status, stderr }, { status: 0, stderr: '' })
+  const lines = stdout.trim().split('\n')
+  t.equal(lines.length, blocks.length)
+  for (const line of lines) t.ok(page.includes(`prints \`${line}\``), line)
+  await becomes(t, 'python', 61)
+})
+
+tap.test('Python ends with the reason of a reading that is refused', async t => {
+  const page = pageOf('clients/python.md')
+  const [block = ''] = blocksOf(page, 'python')
+  const password = await service.addDevice('refused')
+  const program = join(folder, 'refused.py')
+  writeFileSync(program, named(filledIn(block, password), 'refused').replace('humidity=48, ', ''))
+  const { status, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
+  t.equal(status, 1)
+  t.ok(page.includes(`\`${stderr.trim()}\``), stderr)
+})
+
+interface FlowNode {
+  id: string
+  type: string
+  wires?: string[][]
+  func?: string
+  method?: string
+  url?: string
+  payload?: string
+}
+
+interface Message {
+  payload?: unknown
+  reading?: unknown
+  headers?: Record<string, string>
+  statusCode?: number | string
+}
+
+tap.test('the flow of Node-RED sends a reading, and again what was not taken', async t => {
+  const [text = ''] = blocksOf(pageOf('clients/node-red.md'), 'json')
+  const password = await service.addDevice('flow')
+  const nodes: FlowNode[] = JSON.parse(named(filledIn(text, password), 'flow'))
+  const next = (from: FlowNode | undefined, output = 0) => {
+    const [id, ...others] = from?.wires?.[output] ?? []
+    t.strictSame(others, [])
+    return nodes.find(node => node.id === id)
+  }
+  /** As Node-RED runs it: a body with `msg`. */
+  const run = (node: FlowNode | undefined, msg: Message) =>
+    runInNewContext(`(msg => { ${node?.func} })`, { Buffer, Date })(msg)
+
+  const inject = nodes.find(node => node.type === 'inject')
+  const credentials = next(inject)
+  const request = next(credentials)
+  const stored = next(request)
+  const message: Message = run(credentials, { payload: JSON.parse(inject?.payload ?? '') })
+  const send = async () => {
+    const init = { method: request?.method ?? '', headers: { ...message.headers, 'content-type': 'application/json' } }
+    const answer = await fetch(request?.url ?? '', { ...init, body: JSON.stringify(message.payload) })
+    return { statusCode: answer.status, payload: await answer.text() }
+  }
+  t.strictSame(await send(), { statusCode: 200, payload: '{"status":"success"}' })
+
+  for (const statusCode of [200, 400, 404]) t.match(run(stored, { statusCode })[0], { statusCode })
+  for (const statusCode of [429, 500, 503, 'ECONNREFUSED']) {
+    const [taken, again] = run(stored, { ...message, payload: 'no JSON', statusCode })
+    const wait = next(stored, 1)
+    t.match({ taken, wait: wait?.type }, { taken: null, wait: 'delay' })
+    t.same(run(next(wait), again).payload, message.payload, 'the same reading, with its time')
+  }
+  t.equal(next(stored)?.type, 'debug')
+  t.equal((await send()).statusCode, 200)
+  await becomes(t, 'flow', 1)
+})
+
+tap.test('what Home Assistant asks for is in the answer', async t => {
+  const page = pageOf('clients/home-assistant.md')
+  const [configuration = ''] = blocksOf(page, 'yaml')
+  const path = /resource: http:\/\/192\.168\.1\.20:8080(\/\S+)/.exec(configuration)?.[1] ?? ''
+  const password = await service.addDevice('porch')
+  await service.put('porch', password, { device: 'porch', temperature: 21.4, humidity: 48, pressure: 1013.2 })
+  const response = await fetch(`${service.url}${path}`)
+  const answer = (await response.json()) as { state: string; values: Record<string, { v: number }> }
+  const asked = [...configuration.matchAll(/value_json\['values'\]\.(\w+)\.v\b/g)].map(([, metric = '']) => metric)
+  t.strictSame(asked, ['temperature', 'humidity'])
+  t.strictSame(
+    asked.map(metric => answer.values[metric]?.v),
+    [21.4, 48],
+  )
+  const [, states = ''] = /value_json\['state'\] in \[(.+?)\]/.exec(configuration) ?? []
+  t.ok(states.includes(`'${answer.state}'`), answer.state)
+})
