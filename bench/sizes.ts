@@ -28,7 +28,7 @@ const [small = 0, large = 0] = options.devices.split(',').map(Number)
 const rows = Number(options.rows)
 /** After a start: what it has read is collected as garbage. */
 const settleMs = 15_000
-/** Of `LiveFleet` alone the page on the fleet says 400. */
+/** Of `LiveFleet` alone the page on the fleet says 570. */
 const deviceBytesMax = 3000
 
 const { hooks, closeAll } = createHooks()

@@ -1,4 +1,4 @@
-/** What is known of each device's readings: columns over the slots, some 215 bytes a device. */
+/** What is known of each device's readings: columns over the slots, some 385 bytes a device. */
 
 import { metrics } from '../store/tables.ts'
 import { kindAt, stateAt } from './live-state.ts'
@@ -6,8 +6,10 @@ import { kindAt, stateAt } from './live-state.ts'
 /** The 24 full hours, the present one and the next one, since readings may be ahead of our clock. */
 export const ringHours = 26
 export const metricCount = metrics.length
+/** In the place of a metric's number. */
+export const noMetric = 255
 
-type Column = Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array
+type Column = Float64Array | Float32Array | Int32Array | Uint32Array | Uint16Array | Uint8Array
 
 /** Times are epoch microseconds unless they say otherwise; -Infinity where there is none. */
 function makeColumns(capacity: number) {
@@ -31,6 +33,13 @@ function makeColumns(capacity: number) {
     newestHour: new Int32Array(capacity),
     /** Readings that count, by slot and hour modulo `ringHours`. */
     counts: new Uint16Array(capacity * ringHours),
+    /** The metric of which there are hourly means, and the newest hour that has one, of values with this sum. */
+    meanMetric: new Uint8Array(capacity),
+    meanHour: new Int32Array(capacity),
+    meanSums: new Float64Array(capacity),
+    /** As counts have it: the values of each hour, and their mean, which says nothing where there are none. */
+    meanCounts: new Uint16Array(capacity * ringHours),
+    means: new Float32Array(capacity * ringHours),
     /** Intervals since the expected one was last looked at, and which of them are one or not near a multiple of it. */
     intervals: new Uint8Array(capacity),
     singles: new Uint8Array(capacity),
@@ -75,6 +84,7 @@ export class Columns {
     columns.firstHour[slot] = neverHour
     columns.newestHour[slot] = 0
     columns.counts.fill(0, slot * ringHours, (slot + 1) * ringHours)
+    clearMeans(columns, slot)
     for (const name of ['intervals', 'singles', 'far'] as const) columns[name][slot] = 0
   }
 
@@ -84,4 +94,11 @@ export class Columns {
     for (const [name, column] of Object.entries(after) as [keyof LiveColumns, Column][]) column.set(before[name])
     this.#columns = after
   }
+}
+
+export function clearMeans({ meanMetric, meanHour, meanSums, meanCounts }: LiveColumns, slot: number): void {
+  meanMetric[slot] = noMetric
+  meanHour[slot] = 0
+  meanSums[slot] = 0
+  meanCounts.fill(0, slot * ringHours, (slot + 1) * ringHours)
 }

@@ -1,6 +1,8 @@
 /** What `fleet` and `latest/<device>` answer. Times are milliseconds since 1970. */
 
 import { z } from 'zod'
+import { trends } from '../analytics/summary/three-hour-trend.ts'
+import { airMetrics } from '../query/answers/units.ts'
 import { furtherMetrics } from '../query/shapes/kinds.ts'
 import { Count } from '../query/shapes/parts.ts'
 import { type Metric, metrics } from '../store/tables.ts'
@@ -63,3 +65,21 @@ export const LatestOfDevice = z.strictObject({
   ...furtherMetrics,
 })
 export type LatestOfDevice = z.infer<typeof LatestOfDevice>
+
+export const FleetTrends = z.strictObject({
+  generated_at: z.int(),
+  until: z.int().meta({ description: 'The end of the last of the 24 full hours.' }),
+  devices: z.array(
+    z.strictObject({
+      device: z.string(),
+      metric: z.enum(airMetrics).meta({ description: 'The first of these that the device has sent within a day.' }),
+      means: z
+        .array(z.number().nullable())
+        .length(24)
+        .meta({ description: 'Of the last 24 full hours, oldest first; null without a value.' }),
+      change: z.number().nullable().meta({ description: 'In three hours; null where too little is known.' }),
+      trend: z.enum(trends).nullable(),
+    }),
+  ),
+})
+export type FleetTrends = z.infer<typeof FleetTrends>

@@ -80,10 +80,8 @@ export interface DeviceTexts {
 /** One device of a list. */
 export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, slot: number): string {
   const { number, name, location_short, tags } = fleet.device(slot) as LiveDevice
-  const { expectedMs } = fleet.columns()
-  const expectedSeconds = Math.round(expectedMs[slot] as number) / 1000
-  const ageMsMax = Math.max(5000 * (Number.isNaN(expectedSeconds) ? expectedDefaultSeconds : expectedSeconds), hourMs)
-  const newerThanUs = (nowMs - ageMsMax) * 1000
+  const expectedSeconds = expectedSecondsOf(fleet, slot)
+  const newerThanUs = toldAfterUs(fleet, slot, nowMs)
   const told: string[] = []
   if (fleet.further.has(slot)) {
     const first = firstOf(fleet, slot, newerThanUs, metricsOf(number))
@@ -101,6 +99,18 @@ export function deviceText({ fleet, nowMs, metricsOf, described }: DeviceTexts, 
     `"expected_interval_seconds":${Number.isNaN(expectedSeconds) ? null : expectedSeconds},` +
     `"values":{${told.join()}},"hours":"${hoursText(fleet.columns(), slot, nowMs)}"}`
   )
+}
+
+/** NaN while unknown. */
+function expectedSecondsOf(fleet: LiveFleet, slot: number): number {
+  return Math.round(fleet.columns().expectedMs[slot] as number) / 1000
+}
+
+/** A list tells values that are younger than max(5E, 1 h). */
+export function toldAfterUs(fleet: LiveFleet, slot: number, nowMs: number): number {
+  const expectedSeconds = expectedSecondsOf(fleet, slot)
+  const ageMsMax = Math.max(5000 * (Number.isNaN(expectedSeconds) ? expectedDefaultSeconds : expectedSeconds), hourMs)
+  return (nowMs - ageMsMax) * 1000
 }
 
 /** Of a device in a list. */

@@ -1,7 +1,8 @@
 /** Puts what was read from QuestDB into the state of the fleet, beside what came meanwhile. */
 
 import { deviceHours, deviceRow, furtherRow, hourRow, lastRow } from '../query/answers/fleet-rows.ts'
-import { metricCount } from './columns.ts'
+import { metricCount, noMetric } from './columns.ts'
+import { chooseMetric, mergeMean, replaceMean } from './hour-means.ts'
 import { hourUs, mergeCount, replaceCount } from './hours.ts'
 import type { LiveFleet } from './live-fleet.ts'
 
@@ -22,6 +23,7 @@ export function mergeLast(fleet: LiveFleet, slot: number, row: Float64Array): vo
     columns.values[at] = value
     columns.valuesUs[at] = valueUs
   }
+  chooseMetric(columns, slot)
 }
 
 /** `row`: the last value of a series; `devices`: the numbers of devices by series. */
@@ -37,6 +39,10 @@ export function mergeHour(fleet: LiveFleet, slot: number, hour: number, row: Flo
   if (count <= 0) return
   if (hour < (columns.firstHour[slot] as number)) columns.firstHour[slot] = hour
   mergeCount(columns, slot, hour, count)
+  const metric = columns.meanMetric[slot] as number
+  if (metric === noMetric) return
+  const [values, mean] = [row[hourRow.counts + metric] as number, row[hourRow.means + metric] as number]
+  mergeMean(columns, slot, { hour, count: values, mean })
 }
 
 /** A device that was looked up by itself, when `nowUs` was the present. */
@@ -58,6 +64,11 @@ export function mergeDevice(fleet: LiveFleet, slot: number, row: Float64Array, n
     const isExact = hour >= (row[deviceRow.exactFromHour] as number) && hour < presentHour
     if (isExact) replaceCount(columns, slot, hour, count)
     else mergeCount(columns, slot, hour, count)
+    if (row[deviceRow.meanMetric] !== columns.meanMetric[slot]) continue
+    const values = row[deviceRow.meanCounts + place] as number
+    const one = { hour, count: values, mean: row[deviceRow.means + place] as number }
+    if (isExact) replaceMean(columns, slot, one)
+    else mergeMean(columns, slot, one)
   }
   fleet.update(slot)
 }

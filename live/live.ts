@@ -6,8 +6,9 @@ import type { MetricDescription } from '../query/shapes/kinds.ts'
 import type { Log } from '../store/log.ts'
 import type { Ordinals } from './due-lookups.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
-import type { LatestOfDevice } from './fleet-shape.ts'
+import type { FleetTrends, LatestOfDevice } from './fleet-shape.ts'
 import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
+import { trendsOf } from './fleet-trends.ts'
 import { type ListedDevice, ListedOrder } from './listed-order.ts'
 import { type LiveDevice, LiveFleet, type StateListener, type StoredReadings } from './live-fleet.ts'
 import { loadFleet } from './live-load.ts'
@@ -79,6 +80,8 @@ export interface Live {
   ): Promise<FleetPage> | undefined
   /** By the registry's number; undefined for a device that is not there. */
   latest(number: number): LatestOfDevice | undefined
+  /** Of those of these devices that have any. */
+  trends(of: readonly ListedDevice[]): Omit<FleetTrends, 'generated_at'>
   stateOf(number: number): LiveState | undefined
   silenceOf(number: number): DeviceSilence | undefined
   /** Of the readings that were expected in the full hour that began then, epoch milliseconds; NaN where that is not known. */
@@ -138,6 +141,7 @@ export function createLive(options: LiveOptions): Live {
     counts: of => countsOf(orderOf(fleet, of)),
     ...createPages(fleet, nowMs, metricsOf, signal),
     latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
+    trends: of => trendsOf(fleet, of, nowMs()),
     stateOf: number => ofNumber(number, stateOf),
     silenceOf: number => ofNumber(number, silenceOf),
     hourShareOf: (number, hourBeginMs) =>

@@ -1,4 +1,4 @@
-/** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours. */
+/** Looks up single devices for the state of the fleet: the last values, the cadence as the statistics estimate it, the hours, their means. */
 
 import { arrivalsOf, countBetween } from '../../analytics/reliability/coverage.ts'
 import { placesWithin } from '../../placement/placement.ts'
@@ -10,6 +10,8 @@ import type { OpenShard } from '../shards/shard-reads.ts'
 import type { LightQueries } from '../task.ts'
 import { deviceCadence } from './device-cadence.ts'
 import { deviceHours, deviceRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+import { HourSums } from './hour-sums.ts'
+import { airMetrics } from './units.ts'
 
 interface Context {
   readonly open: OpenShard
@@ -24,8 +26,9 @@ interface DeviceContext extends Context {
 type FleetDevicesQuery = LightQueries['fleetDevices']
 type Device = FleetDevicesQuery['devices'][number]
 
+const dayUs = 86_400_000_000
 /** The statistics look back so far for the cadence. */
-const lookbackUs = 30 * 86_400_000_000
+const lookbackUs = 30 * dayUs
 const hourMs = 3_600_000
 const hourUs = hourMs * 1000
 /** Places in `kinds` of the live state. */
@@ -55,13 +58,14 @@ async function readDevice(
   if (lastUs === undefined || lastUs < hourSources.expiredBeforeUs) return
   numbers[lastRow.timeUs] = lastUs
   const afterUs = Math.max(lastUs - lookbackUs, hourSources.expiredBeforeUs - 1)
-  const timesMs = await readTimes(device, { afterUs, throughUs: lastUs, timesMax }, context, numbers)
+  const toHour = Math.floor(query.nowUs / hourUs) + 1
+  const fromHour = toHour - deviceHours
+  const sums = new HourSums(fromHour, deviceHours)
+  const timesMs = await readTimes(device, { afterUs, throughUs: lastUs, timesMax }, context, { numbers, sums })
   const cadence = deviceCadence(device, new Float64Array(0), timesMs)
   numbers[deviceRow.kind] = kindPlaces[cadence.kind]
   numbers[deviceRow.expectedMs] = cadence.expectedMs ?? Number.NaN
   numbers[deviceRow.gapMs] = cadence.gapMs ?? Number.NaN
-  const toHour = Math.floor(query.nowUs / hourUs) + 1
-  const fromHour = toHour - deviceHours
   const firstHour = Math.floor((timesMs[0] ?? 0) / hourMs)
   // The hour of the oldest one that was looked at may have more.
   const exactFrom = timesMs.length < timesMax ? fromHour : Math.max(fromHour, firstHour + 1)
@@ -71,7 +75,30 @@ async function readDevice(
   for (let hour = exactFrom; hour < toHour; hour++) {
     numbers[deviceRow.counts + hour - fromHour] = countBetween(thinnedMs, hour * hourMs, (hour + 1) * hourMs)
   }
-  if (exactFrom > fromHour) await readHours(device, context, { fromHour, toHour: exactFrom }, numbers)
+  if (exactFrom > fromHour) {
+    sums.clearBefore(exactFrom)
+    await readHours(device, context, { fromHour, toHour: exactFrom }, { numbers, sums })
+  }
+  writeMeans(numbers, sums, fromHour)
+}
+
+/** Of the metric of which the live state has means. */
+function writeMeans(numbers: Float64Array, sums: HourSums, fromHour: number): void {
+  const lastUs = numbers[lastRow.timeUs] as number
+  const metricAt = airMetrics.findIndex((_, at) => (numbers[lastRow.valuesUs + at] as number) > lastUs - dayUs)
+  const metric = airMetrics[metricAt]
+  if (metric === undefined) return
+  numbers[deviceRow.meanMetric] = metricAt
+  for (let place = 0; place < deviceHours; place++) {
+    numbers[deviceRow.meanCounts + place] = sums.countOf(metric, fromHour + place)
+    numbers[deviceRow.means + place] = sums.meanOf(metric, fromHour + place)
+  }
+}
+
+/** What is read of a device comes to. */
+interface Taken {
+  readonly numbers: Float64Array
+  readonly sums: HourSums
 }
 
 interface TimesAsked {
@@ -85,15 +112,19 @@ async function readTimes(
   { symbol, places }: Device,
   { afterUs, throughUs, timesMax }: TimesAsked,
   { open, signal }: Context,
-  numbers: Float64Array,
+  { numbers, sums }: Taken,
 ): Promise<Float64Array> {
   const timesMs: number[] = []
   const take = (row: PgRow) => {
     const timeUs = Number(row[0])
     timesMs.push(timeUs / 1000)
+    const hour = Math.floor(timeUs / hourUs)
     for (let metric = 0; metric < metrics.length; metric++) {
       const value = row[1 + metric]
-      if (value === null || value === undefined || !Number.isNaN(numbers[lastRow.values + metric])) continue
+      if (value === null || value === undefined) continue
+      const airMetric = airMetrics[metric]
+      if (airMetric !== undefined) sums.add(airMetric, hour, Number(value))
+      if (!Number.isNaN(numbers[lastRow.values + metric])) continue
       numbers[lastRow.values + metric] = Number(value)
       numbers[lastRow.valuesUs + metric] = timeUs
     }
@@ -119,7 +150,7 @@ async function readHours(
   { symbol, hourSources }: Device,
   { source, signal }: DeviceContext,
   { fromHour, toHour }: Hours,
-  numbers: Float64Array,
+  { numbers, sums }: Taken,
 ): Promise<void> {
   const range = { symbol, fromUs: fromHour * hourUs, toUs: toHour * hourUs }
   const { startsMs, metrics: byMetric } = await source.hourly({ ...range, ...hourSources }, signal)
@@ -127,6 +158,10 @@ async function readHours(
     const hour = Math.floor(startMs / hourMs)
     const counts = metrics.map(metric => byMetric[metric].count[row] || 0)
     numbers[deviceRow.counts + hour - fromHour] = Math.max(...counts)
+    for (const metric of airMetrics) {
+      const { count, mean } = byMetric[metric]
+      if ((count[row] as number) > 0) sums.add(metric, hour, mean[row] as number, count[row])
+    }
     numbers[deviceRow.firstHour] = Math.min(hour, numbers[deviceRow.firstHour] as number)
   }
 }

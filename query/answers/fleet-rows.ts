@@ -1,6 +1,7 @@
 /** Rows of numbers that a worker hands to the main thread for the state of the fleet, in the bytes of one buffer. */
 
 import { metrics } from '../../store/tables.ts'
+import { airMetrics } from './units.ts'
 
 /** The columns of a device's last reading, in this order; then the values by metric, then their times in microseconds. */
 export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.length, width: 2 + 2 * metrics.length }
@@ -8,14 +9,20 @@ export const lastRow = { number: 0, timeUs: 1, values: 2, valuesUs: 2 + metrics.
 /** The columns of the last value of a series. */
 export const furtherRow = { series: 0, timeUs: 1, value: 2, width: 3 }
 
-/** The columns of an hour of a device. */
-export const hourRow = { number: 0, count: 1, width: 2 }
+/** The columns of an hour of a device; then the number of values and the mean of each metric of the air. */
+export const hourRow = {
+  number: 0,
+  count: 1,
+  counts: 2,
+  means: 2 + airMetrics.length,
+  width: 2 + 2 * airMetrics.length,
+}
 
 /** Hours that are told of a device, the present one last. */
 export const deviceHours = 25
 /**
  * The columns of a device that was looked up by itself: those of its last reading, its cadence, the first of its hours that is
- * exact, and the counts of its hours.
+ * exact, and the counts of its hours; the place of a metric in `airMetrics`, and the number of its values and their mean by hour.
  */
 export const deviceRow = {
   kind: lastRow.width,
@@ -25,7 +32,10 @@ export const deviceRow = {
   firstHour: lastRow.width + 3,
   exactFromHour: lastRow.width + 4,
   counts: lastRow.width + 5,
-  width: lastRow.width + 5 + deviceHours,
+  meanMetric: lastRow.width + 5 + deviceHours,
+  meanCounts: lastRow.width + 6 + deviceHours,
+  means: lastRow.width + 6 + 2 * deviceHours,
+  width: lastRow.width + 6 + 3 * deviceHours,
 }
 
 /** As a body goes: its buffer changes hands. */

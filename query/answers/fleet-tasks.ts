@@ -7,6 +7,7 @@ import { measurementValues, valuesFromSql } from '../questdb/values-table.ts'
 import type { OpenShard, ShardReads } from '../shards/shard-reads.ts'
 import type { PlacedFleetQueries } from '../task.ts'
 import { furtherRow, hourRow, lastRow, type PackedRows, RowList } from './fleet-rows.ts'
+import { airMetrics } from './units.ts'
 
 /** A symbol ends with the device's number; NaN for one that is not ours. */
 function numberOf(symbol: unknown): number {
@@ -106,9 +107,20 @@ export async function readFleetFurther(
 }
 
 const hourUs = 3_600_000_000
+/** As `hourRow` has them. */
+const ofView = [...airMetrics.map(metric => `${metric}_count`), ...airMetrics.map(metric => `${metric}_mean`)].join(
+  ', ',
+)
+const ofReadings = [
+  ...airMetrics.map(metric => `count(${metric})`),
+  ...airMetrics.map(metric => `avg(${metric})`),
+].join(', ')
 const viewCounts = hourlyColumns.filter(({ aggregate }) => aggregate === 'count').map(({ name }) => name)
 
-/** How many readings each device has in an hour, which is whole in one shard; from the view, those of its most frequent metric. */
+/**
+ * How many readings each device has in an hour, which is whole in one shard; from the view, those of its most frequent
+ * metric. With the means of what it measures of the air.
+ */
 export async function readFleetHour(
   { fromUs, isInView, shards }: PlacedFleetQueries['fleetHour'],
   open: OpenShard,
@@ -118,19 +130,20 @@ export async function readFleetHour(
   const statement = isInView
     ? {
         name: 'fleet-hour-view',
-        text: `SELECT device, greatest(${viewCounts.join(', ')}) FROM ${hourlyView} WHERE ts = $1`,
+        text: `SELECT device, greatest(${viewCounts.join(', ')}), ${ofView} FROM ${hourlyView} WHERE ts = $1`,
         values: [whole(fromUs)],
       }
     : {
         name: 'fleet-hour-raw',
-        text: `SELECT device, count() FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
+        text: `SELECT device, count(), ${ofReadings} FROM ${readingsTable} WHERE ts >= $1 AND ts < $2`,
         values: [whole(fromUs), whole(fromUs + hourUs)],
       }
-  const take = ([device, count]: PgRow) => {
+  const take = ([device, count, ...ofMetrics]: PgRow) => {
     const at = rows.add()
     const numbers = rows.numbers()
     numbers[at] = numberOf(device)
     numbers[at + hourRow.count] = Number(count)
+    for (const [place, value] of ofMetrics.entries()) numbers[at + hourRow.counts + place] = Number(value ?? Number.NaN)
   }
   for (const shard of shards) await open(shard).connection.read(statement, signal, take)
   return rows.packed()

@@ -49,7 +49,7 @@ t.test('a device that is looked up by itself', async t => {
   t.equal(row(0)[lastRow.timeUs], nowMs * 1000)
   t.equal(row(0)[lastRow.values], 1599)
   t.equal(row(0)[deviceRow.expectedMs], minuteMs)
-  t.strictSame([...row(0).slice(deviceRow.counts)], [...Array(deviceHours - 1).fill(60), 21])
+  t.strictSame([...row(0).slice(deviceRow.counts, deviceRow.meanMetric)], [...Array(deviceHours - 1).fill(60), 21])
   t.equal(row(1)[deviceRow.expectedMs], 10 * minuteMs)
   t.ok(Number.isNaN(row(2)[lastRow.timeUs]))
   // With fewer readings looked at, the hours before are counted by QuestDB.
@@ -57,6 +57,14 @@ t.test('a device that is looked up by itself', async t => {
   if (!few.ok) throw new Error(few.code)
   t.strictSame([...few.rows.slice(deviceRow.counts)], [...row(0).slice(deviceRow.counts)])
   t.equal(few.rows[deviceRow.expectedMs], minuteMs)
+  // Values go up by one a minute: the present hour has 21.
+  const means = [...Array.from({ length: deviceHours - 1 }, (_, hour) => 1548.5 - 60 * (deviceHours - 2 - hour)), 1589]
+  for (const rows of [row(0), few.rows]) {
+    t.equal(rows[deviceRow.meanMetric], 0)
+    t.strictSame([...rows.slice(deviceRow.meanCounts, deviceRow.means)], [...Array(deviceHours - 1).fill(60), 21])
+    t.strictSame([...rows.slice(deviceRow.means)], means)
+  }
+  t.ok(Number.isNaN(row(2)[deviceRow.meanMetric]))
 })
 
 t.test('the whole fleet', async t => {
@@ -77,6 +85,13 @@ t.test('the whole fleet', async t => {
     hours: 'D'.repeat(24),
   })
   t.match(two, { state: 'fresh', expected_interval_seconds: 300, values: { humidity: 50 } })
+  const means = Array.from({ length: 24 }, (_, hour) => 1548.5 - 60 * (23 - hour))
+  const { devices: trends } = fleet.live.trends(devices)
+  t.match(trends[0], { device: 'device-1', metric: 'temperature', means, change: 180.5, trend: 'rising' })
+  t.strictSame(
+    trends.map(({ device }) => device),
+    [1, 2, 3, 4, 5].map(number => `device-${number}`),
+  )
   t.match(two.hours, /^-{16}[BCD]D{7}$/)
   t.match(three, {
     state: 'silent',

@@ -159,6 +159,9 @@ t.test('answers are what the contract says', async t => {
     t.equal(await faultIn(`/fleet${query}`, '/fleet'), undefined, query)
   }
   t.equal(await faultIn('/fleet/insights?day=1', '/fleet/insights'), undefined)
+  for (const query of ['', '?device=Kitchen&device=K%C3%BCche%20Nord&device=Ghost', '?device=nobody', '?day=1']) {
+    t.equal(await faultIn(`/fleet/trends${query}`, '/fleet/trends'), undefined, query)
+  }
   for (const name of [...passwords.keys(), 'nobody']) {
     t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
   }
@@ -240,6 +243,28 @@ t.test('what has not changed is not sent again, and what is wrong is said', asyn
   t.equal((await get(first, '/fleet?_=1&state=never,off&limit=1')).status, 200)
   t.match((await json(first, '/fleet?q=k%C3%9CCHE')).devices, [{ device: 'Küche Nord' }])
   t.equal((await get(first, '/latest/Kitchen?days=1')).status, 400)
+})
+
+t.test('the last 24 hours of named devices, and their trends', async t => {
+  const { until: end, devices } = await json(first, '/fleet/trends?device=Shed&device=Kitchen&device=Ghost')
+  t.equal(end % hourMs, 0)
+  const [shed, kitchen] = devices
+  t.strictSame([shed.device, kitchen.device, devices.length], ['Shed', 'Kitchen', 2], 'those that have sent something')
+  // Ten values again and again.
+  t.match(kitchen, { metric: 'temperature', means: Array(24).fill(24.5) })
+  t.ok(kitchen.trend !== null && Math.abs(kitchen.change) <= 5.5)
+  t.match(shed, { change: null, trend: null }, 'its last value is three hours old')
+  const { headers } = await get(first, '/fleet/trends?device=Shed')
+  t.equal((await get(first, '/fleet/trends?device=Shed', { 'if-none-match': headers.get('etag') ?? '' })).status, 304)
+  for (const [query, status, text] of [
+    ['', 400, 'device must name a device, and may be given 100 times'],
+    [`?${'device=Shed&'.repeat(101)}`, 400, 'device may be given 100 times'],
+    ['?devices=Shed', 400, 'unknown parameter devices; did you mean device?'],
+  ] as const) {
+    const refused = await get(first, `/fleet/trends${query}`)
+    t.strictSame([refused.status, JSON.parse(refused.text)], [status, { status: text }])
+  }
+  t.equal((await get(first, '/fleet/trends?device=nobody')).status, 404)
 })
 
 t.test('batteries that run out, and devices unlike the others', async t => {

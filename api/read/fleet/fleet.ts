@@ -1,4 +1,4 @@
-/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`. */
+/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../../auth/devices/device.ts'
@@ -19,9 +19,10 @@ import { deviceInPath, wholeFleet } from '../read-subjects.ts'
 import { type Fleet, isWhole } from '../readers.ts'
 import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
 import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
+import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
-  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest'>
+  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends'>
   query: Pick<Query, 'coded' | 'insightsAll' | 'insightsOf'>
   timeZone: string
   nowMs: () => number
@@ -101,6 +102,7 @@ export function fleetGroup(
       refusals: ['FLEET_TOO_LARGE', 'TIMED_OUT'],
       handle: insights,
     }),
+    trendsOperation(access, { live, nowMs }),
     jsonRead(access, {
       path: '/latest/:device',
       name: 'read_latest_of_device',

@@ -1,0 +1,24 @@
+/** How much something of the air has changed in three hours, by its last value and its hourly means, and in which direction. */
+
+export const trends = ['rising', 'steady', 'falling'] as const
+export type Trend = (typeof trends)[number]
+
+const hourMs = 3_600_000
+const trendMs = 3 * hourMs
+
+/**
+ * The value at `timeMs` less the one three hours before, on the line between the means of the hours around that moment, each
+ * of which stands at the middle of its hour. NaN without either mean. `meanOf`: by hours since 1970, NaN without a value.
+ */
+export function threeHourChange(value: number, timeMs: number, meanOf: (hour: number) => number): number {
+  const place = (timeMs - trendMs) / hourMs - 0.5
+  const hour = Math.floor(place)
+  const [before, after] = [meanOf(hour), meanOf(hour + 1)]
+  return value - (before + (place - hour) * (after - before))
+}
+
+/** `steady`: not beyond this, in either direction. */
+export function trendOf(change: number, steadyMax: number): Trend {
+  if (Math.abs(change) <= steadyMax) return 'steady'
+  return change > 0 ? 'rising' : 'falling'
+}
