@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
-import type { Fleet, FleetDevice } from '../../live/fleet-shape.ts'
+import type { Fleet, FleetDevice, FleetTrends } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from './accounts.ts'
@@ -62,6 +62,12 @@ export async function openFleetServer(
   app.get('/api/fleet/insights', (_request, reply) => {
     if (server.insights === undefined) return reply.code(503).send({ status: 'database unavailable' })
     return reply.send({ generated_at: Date.now(), ...server.insights })
+  })
+  app.get('/api/fleet/trends', (request: FastifyRequest<{ Querystring: { device: string | string[] } }>, reply) => {
+    server.requests.push(request.url)
+    const names = [request.query.device].flat()
+    const devices = server.devices.filter(({ device }) => names.includes(device)).flatMap(madeTrend)
+    return reply.send({ generated_at: Date.now(), until: Date.now(), devices } satisfies FleetTrends)
   })
   if (events) {
     app.get('/api/events', (_request, reply) => {
@@ -132,6 +138,16 @@ function madeDevice(index: number): FleetDevice {
     values: state === 'fresh' || state === 'late' ? { ...values, ...batteryOf(index) } : {},
     hours: Array.from({ length: 24 }, (_, hour) => letterOf(state, index, hour)).join(''),
   }
+}
+
+/** Of what has a temperature: up or down by a degree in six hours, with a gap. */
+function madeTrend({ device, values }: FleetDevice): FleetTrends['devices'] {
+  const { temperature } = values
+  if (temperature === undefined) return []
+  const slope = [0.2, 0, -0.2][Math.floor(temperature) % 3] ?? 0
+  const means = Array.from({ length: 24 }, (_, hour) => (hour === 5 ? null : temperature - slope * (24 - hour)))
+  const trend = slope === 0 ? 'steady' : slope > 0 ? 'rising' : 'falling'
+  return [{ device, metric: 'temperature', means, change: 3 * slope, trend }]
 }
 
 function batteryOf(index: number): FleetDevice['values'] {

@@ -112,6 +112,41 @@ for (const [name, options] of Object.entries({ desk, phone })) {
   })
 }
 
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: rows have a line of their 24 hours and an arrow beside the value that it is of`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      const row = rows(page).filter({ hasText: 'fresh' }).first()
+      const line = row.locator('td.hours svg.sparkline')
+      await becomes(t, () => line.getAttribute('aria-label'), /^Temperature in 24 hours: \d+\.\d to \d+\.\d\u202f°C$/)
+      const arrow = row.locator('td.temperature svg.trend')
+      await becomes(
+        t,
+        () => arrow.getAttribute('aria-label'),
+        /^(steady for|rising, 0\.6\u202f°C in|falling, 0\.6\u202f°C in) 3 hours$/,
+      )
+      await becomes(t, () => row.locator('td.humidity svg.trend').count(), 0)
+      await becomes(t, () => rows(page).filter({ hasText: 'no reading yet' }).locator('.sparkline, .trend').count(), 0)
+      await inspect(t, page, `sparklines, ${name}`)
+    })
+  })
+}
+
+t.test('only what is on the screen is asked for its hours', async t => {
+  server.devices = madeDevices(2_000)
+  server.requests.length = 0
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(server.url)
+    await page.getByText('2,000 devices.').waitFor({ timeout: 60_000 })
+    const asked = () => server.requests.filter(url => url.startsWith('/api/fleet/trends?'))
+    await waitFor('those on the screen are asked for', async () => asked().length > 0)
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)')
+    await page.locator('svg.sparkline').first().waitFor()
+    for (const url of asked())
+      t.ok(url.split('device=').length <= 101 && url.length < 6_100, `${url.length} characters`)
+  })
+})
+
 t.test('events of devices without the tags that are chosen change nothing', async t => {
   // More than the first page has, so that the rest is read by name.
   server.devices = madeDevices(450).map((device, index) =>

@@ -10,12 +10,14 @@ import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
 import { offeredTags, readTags, tagArguments } from '../../web/pages/fleet/fleet-tags.ts'
+import { type DeviceTrend, trendsPath, withNewer } from '../../web/pages/fleet/fleet-trends.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
 import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
 import { hoursText } from '../../web/text/hours.ts'
 import { kindText } from '../../web/text/kind-text.ts'
-import { quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
+import { builtInQuantities, quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
+import { meansText, trendText } from '../../web/text/trend-words.ts'
 
 function device(name: string, more: Partial<FleetDevice> = {}): FleetDevice {
   return {
@@ -227,4 +229,46 @@ t.test('the commands of an empty fleet are those of the README', async t => {
   const readme = readFileSync(resolve('README.md'), 'utf8')
   t.ok(readme.includes(`\n${firstReading.add}\n`))
   t.ok(readme.includes(`\n${firstReading.send('$URL')}\n`))
+})
+
+t.test('what is asked of the rows on the screen is bounded, and the same in any order', async t => {
+  const row = (device: string, last_seen: number | null = 1) => ({ device, last_seen })
+  t.equal(trendsPath([row('b'), row('a & c'), row('never', null)]), '/api/fleet/trends?device=a%20%26%20c&device=b')
+  t.equal(trendsPath([row('never', null)]), undefined)
+  const many = trendsPath(Array.from({ length: 300 }, (_, index) => row(`${index}`))) ?? ''
+  t.equal(many.split('device=').length - 1, 100)
+  const long = trendsPath(Array.from({ length: 100 }, (_, index) => row('ü'.repeat(100) + index))) ?? ''
+  t.ok(long.length > 5_000 && long.length <= 6_000)
+})
+
+t.test('trends that are known stay, up to a number', async t => {
+  const trend = (device: string, change: number): DeviceTrend => {
+    return { device, metric: 'temperature', means: [], change, trend: 'steady' }
+  }
+  const known = withNewer(new Map(), [trend('a', 1), trend('b', 1)])
+  t.strictSame(
+    withNewer(known, [trend('a', 2)]),
+    new Map([
+      ['b', trend('b', 1)],
+      ['a', trend('a', 2)],
+    ]),
+  )
+  const many = withNewer(
+    known,
+    Array.from({ length: 2000 }, (_, index) => trend(`${index}`, 0)),
+  )
+  t.equal(many.size, 2000)
+  t.notOk(many.has('a'))
+})
+
+t.test('a trend in words', async t => {
+  const { temperature, pressure } = {
+    temperature: builtInQuantities.of('temperature'),
+    pressure: builtInQuantities.of('pressure'),
+  }
+  t.equal(trendText({ trend: 'falling', change: -1.24 }, temperature), 'falling, 1.2\u202f°C in 3 hours')
+  t.equal(trendText({ trend: 'steady', change: 0.4 }, temperature), 'steady for 3 hours')
+  t.equal(trendText({ trend: null, change: null }, temperature), undefined)
+  t.equal(meansText([null, 1001.26, 999.98, null], pressure), 'Pressure in 4 hours: 1000.0 to 1001.3\u202fhPa')
+  t.equal(meansText([null], pressure), undefined)
 })

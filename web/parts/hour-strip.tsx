@@ -4,7 +4,9 @@ import { hoursText } from '../text/hours.ts'
 
 /** By letter: how high the bar is, of 14. What is missing has no height, only a mark on the ground. */
 const heights: Record<string, number> = { A: 2, B: 6, C: 10, D: 14 }
-const [barWidth, step, height] = [4, 5, 14]
+/** From bar to bar. */
+export const hourStep = 5
+const [barWidth, height] = [4, 14]
 
 /** `hours`: a letter an hour, oldest first, as in the answer of the fleet. */
 export function HourStrip({ hours }: { hours: string }) {
@@ -13,8 +15,8 @@ export function HourStrip({ hours }: { hours: string }) {
       class="strip"
       role="img"
       aria-label={hoursText(hours)}
-      viewBox={`0 0 ${hours.length * step - 1} ${height}`}
-      width={hours.length * step - 1}
+      viewBox={`0 0 ${hours.length * hourStep - 1} ${height}`}
+      width={hours.length * hourStep - 1}
       height={height}
     >
       {Object.keys(heights).map(letter => (
@@ -28,7 +30,7 @@ function barsOf(hours: string, letter: string): string {
   const bar = heights[letter] ?? 0
   let path = ''
   for (let hour = 0; hour < hours.length; hour++) {
-    if (hours[hour] === letter) path += `M${hour * step} ${height - bar}h${barWidth}v${bar}h-${barWidth}z`
+    if (hours[hour] === letter) path += `M${hour * hourStep} ${height - bar}h${barWidth}v${bar}h-${barWidth}z`
   }
   return path
 }

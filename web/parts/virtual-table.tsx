@@ -30,6 +30,8 @@ export interface VirtualTableProps<Row> {
   isNarrow: boolean
   sort: { key: string; isDescending: boolean }
   onSort: (key: string) => void
+  /** Is told the rows that are in the document whenever these change. */
+  onShown?: (rows: readonly Row[]) => void
 }
 
 export function VirtualTable<Row>({
@@ -41,19 +43,23 @@ export function VirtualTable<Row>({
   isNarrow,
   sort,
   onSort,
+  onShown,
 }: VirtualTableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null)
   const shown = useWindow(body, rows.length, rowHeight)
   const [activeKey, setActiveKey] = useState<string>()
-  const isMoving = useRef(false)
+  /** The key of the row that gets the focus once it is the active one: an effect of an earlier render may come before that. */
+  const movingTo = useRef<string | undefined>(undefined)
   const found = activeKey === undefined ? -1 : rows.findIndex(row => keyOf(row) === activeKey)
   const active = Math.max(0, found)
 
   useEffect(() => {
-    if (!isMoving.current) return
-    isMoving.current = false
+    if (movingTo.current === undefined || movingTo.current !== activeKey) return
+    movingTo.current = undefined
     body.current?.querySelector<HTMLElement>(`[aria-rowindex="${active + 2}"] a`)?.focus({ preventScroll: true })
   })
+
+  useEffect(() => onShown?.(rows.slice(shown.from, shown.to)), [rows, shown.from, shown.to, onShown])
 
   function move(event: KeyboardEvent): void {
     const top = body.current?.getBoundingClientRect().top ?? 0
@@ -63,7 +69,7 @@ export function VirtualTable<Row>({
     if (target === undefined || row === undefined || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     showRow(top + target * rowHeight, rowHeight)
-    isMoving.current = true
+    movingTo.current = keyOf(row)
     setActiveKey(keyOf(row))
   }
 

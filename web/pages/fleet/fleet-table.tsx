@@ -1,26 +1,26 @@
 /** The devices as a table, in which each leads to its page. */
 
-import { useMemo } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
-import { HourStrip } from '../../parts/hour-strip.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { TagList } from '../../parts/tag-list.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
-import { hasFullHour, noFullHour } from '../../text/hours.ts'
-import { noValue } from '../../text/numbers.ts'
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, type FleetColumns } from './fleet-columns.ts'
+import { trendsPath } from './fleet-trends.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 import { FurtherList } from './further-list.tsx'
+import { Hours, ValueTrend } from './trend-cells.tsx'
+import { type Trends, useTrends } from './use-trends.ts'
 
-/** As in `fleet.css`: on a narrow screen a row has three lines, and more for values without a column; tags are a line on any. */
-const rowHeights = { wide: 52, narrow: 92 }
+/** As in `fleet.css`: on a narrow screen a row has four lines, and more for values without a column; tags are a line on any. */
+const rowHeights = { wide: 52, narrow: 116 }
 const lineHeights = { further: 22, furtherOnPhone: 56, tags: 24 }
 const phone = '(max-width: 600px)'
 
@@ -29,6 +29,7 @@ interface ColumnsProps {
   isNarrow: boolean
   quantities: Quantities
   times: Times
+  trends: Trends
 }
 
 function columnsOf({
@@ -36,6 +37,7 @@ function columnsOf({
   isNarrow,
   quantities,
   times,
+  trends,
 }: ColumnsProps): Column<FleetDevice>[] {
   const further: Column<FleetDevice> = {
     key: 'further',
@@ -72,20 +74,30 @@ function columnsOf({
       isSortable: true,
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
     },
-    ...values.map(key => (key === 'battery' ? batteryColumn : metricColumn(key))),
+    ...values.map(key => (key === 'battery' ? batteryColumn : metricColumn(key, trends))),
     ...(hasFurther ? [further] : []),
-    { key: 'hours', label: 'Last 24 hours', width: `${columnWidths.hours}px`, cell: device => <Hours {...device} /> },
+    {
+      key: 'hours',
+      label: 'Last 24 hours',
+      width: `${columnWidths.hours}px`,
+      cell: device => <Hours {...device} trends={trends} />,
+    },
   ]
 }
 
-function metricColumn(key: AirMetric): Column<FleetDevice> {
+function metricColumn(key: AirMetric, trends: Trends): Column<FleetDevice> {
   const label = builtInQuantities.of(key).name
   return {
     key,
     label,
     width: `${columnWidths[key]}px`,
     isSortable: true,
-    cell: ({ values }) => <Value name={key} value={values[key]} />,
+    cell: ({ device, values }) => (
+      <>
+        {values[key] === undefined ? null : <ValueTrend metric={key} {...{ device, trends }} />}
+        <Value name={key} value={values[key]} />
+      </>
+    ),
   }
 }
 
@@ -112,12 +124,6 @@ function Value({ name, value }: { name: string; value: number | undefined }) {
   )
 }
 
-function Hours({ hours, last_seen }: FleetDevice) {
-  if (hasFullHour(hours)) return <HourStrip hours={hours} />
-  if (last_seen === null) return <span class="no-value">{noValue}</span>
-  return <span class="no-hours">{noFullHour}</span>
-}
-
 /** A table has tags below the names, since a column of them is as wide as two of values. */
 function Name({ device, location_short, tags, hasTags }: FleetDevice & { hasTags: boolean }) {
   return (
@@ -140,7 +146,7 @@ function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
   )
 }
 
-export interface FleetTableProps extends ColumnsProps {
+export interface FleetTableProps extends Omit<ColumnsProps, 'trends'> {
   rows: readonly FleetDevice[]
   view: FleetView
   onSort: (sort: SortKey, isDescending: boolean) => void
@@ -155,14 +161,17 @@ export function FleetTable({
   quantities,
   times,
 }: FleetTableProps) {
-  const given = { columns, isNarrow, quantities, times }
+  const [path, setPath] = useState<string>()
+  const trends = useTrends(path)
+  const given = { columns, isNarrow, quantities, times, trends }
   const shown = useMemo(() => columnsOf(given), Object.values(given))
+  const onShown = useCallback((inView: readonly FleetDevice[]) => setPath(trendsPath(inView)), [])
   const ofFurther = useMedia(phone) ? lineHeights.furtherOnPhone : lineHeights.further
   const height = isNarrow ? rowHeights.narrow + (columns.hasFurther ? ofFurther : 0) : rowHeights.wide
   return (
     <VirtualTable
       name="Devices"
-      {...{ columns: shown, rows, isNarrow }}
+      {...{ columns: shown, rows, isNarrow, onShown }}
       rowHeight={height + (columns.hasTags ? lineHeights.tags : 0)}
       keyOf={({ device }) => device}
       sort={{ key: sort, isDescending }}
