@@ -18,13 +18,14 @@ export interface Person {
 interface PersonOptions {
   role?: 'user' | 'administrator'
   viewer?: boolean
+  name?: string
   /** Nobody has confirmed the address. */
   isUnverified?: boolean
 }
 
 /** Made by an administrator, who vouches for the address. */
 export async function makePerson(service: Service, options: PersonOptions = {}): Promise<Person> {
-  const { role = 'user', viewer = false, isUnverified = false } = options
+  const { role = 'user', viewer = false, name, isUnverified = false } = options
   const { url } = service
   const email = `${randomUUID()}@example.com`
   const added = await service.admin('POST', '/accounts', {
@@ -32,6 +33,7 @@ export async function makePerson(service: Service, options: PersonOptions = {}):
     password,
     role,
     viewer,
+    name,
     email_verified: !isUnverified,
   })
   if (added.status !== 201) throw new Error(`no account was added: ${JSON.stringify(added)}`)

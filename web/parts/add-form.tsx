@@ -6,7 +6,7 @@ import { useId, useState } from 'preact/hooks'
 export interface FormField {
   name: string
   label: string
-  kind?: 'text' | 'email' | 'number' | 'check' | 'long' | 'choice'
+  kind?: 'text' | 'email' | 'number' | 'datetime-local' | 'check' | 'long' | 'choice'
   hint?: string
   isRequired?: boolean
   value?: string | number | boolean | null

@@ -7,6 +7,7 @@ import type { TimeWindow } from '../../charts/range.ts'
 import type { Times } from '../../text/times.ts'
 import type { Stretch } from './series.ts'
 import { blocksAt, stretchText } from './series-texts.ts'
+import { timelinePanel } from './timeline-panel.ts'
 
 type Severity = Alert['severity']
 
@@ -73,47 +74,14 @@ export function firingOf(alerts: readonly Alert[], { fromMs, toMs }: TimeWindow)
   return stretches.filter(one => one.toMs > fromMs && one.fromMs < toMs).sort((a, b) => a.fromMs - b.fromMs)
 }
 
-const timelineHeight = 48
-
-/** What fires, one below the other where at the same time; undefined where nothing does. */
+/** What fires; undefined where nothing does. */
 export function firingPanel(firing: readonly FiringStretch[], times: Times): Panel | undefined {
   if (firing.length === 0) return undefined
-  const rows = rowsOf(firing)
-  const rowCount = Math.max(...rows) + 1
-  const startsMs = [...new Set(firing.map(({ fromMs }) => fromMs))]
-  return {
+  return timelinePanel({
     key: 'alerts',
     title: 'Alerts',
-    unit: '',
-    decimals: 0,
-    height: timelineHeight + 24 * (rowCount - 1),
-    content: {
-      columns: { timesMs: startsMs, lines: [startsMs.map(() => 0)] },
-      lines: [{ colour: '--accent', width: 0, points: 'none' }],
-      blocks: firing.map(({ fromMs, toMs, severity, text }, place) => {
-        const row = rows[place] as number
-        return { fromMs, toMs, low: row, high: row + 0.9, colour: lookOfSeverity[severity].colour, text }
-      }),
-      range: [0, rowCount],
-      ticks: [],
-      decimals: 0,
-    },
-    readouts: [{ timesMs: startsMs, values: [], textAt: atMs => firingText(firing, atMs, times) }],
-    reachMs: 0,
-  }
-}
-
-/** More at the same time are drawn over each other. */
-const rowsMax = 5
-
-/** The first row that is free, from below. */
-function rowsOf(firing: readonly FiringStretch[]): number[] {
-  const endsMs: number[] = []
-  return firing.map(({ fromMs, toMs }) => {
-    const free = endsMs.findIndex(endMs => endMs <= fromMs)
-    const row = free === -1 ? Math.min(endsMs.length, rowsMax - 1) : free
-    endsMs[row] = toMs
-    return row
+    stretches: firing.map(one => ({ ...one, colour: lookOfSeverity[one.severity].colour })),
+    textAt: atMs => firingText(firing, atMs, times),
   })
 }
 

@@ -23,6 +23,7 @@ import { Readings, readingPresets } from './readings.tsx'
 import type { LiveReading } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 import { suspectsIn } from './suspects.ts'
+import { useAnnotations } from './use-annotations.ts'
 import { useDeviceAlerts } from './use-device-alerts.ts'
 import { useForecast } from './use-forecast.ts'
 import { useLiveReadings } from './use-live-readings.ts'
@@ -64,6 +65,7 @@ export function LiveReadings(props: LiveReadingsProps) {
     [quantities, series],
   )
   const alerts = useDeviceAlerts(of, window)
+  const annotations = useAnnotations(of, window)
   /** Those whose unit in another answer is that of the charts. */
   const gaugesIn = (described: Descriptions | undefined) => {
     const there = describedBy(quantities, described)
@@ -96,7 +98,7 @@ export function LiveReadings(props: LiveReadingsProps) {
       )}
       {of.kind === 'device' ? <DeviceAlerts device={of.name} firing={alerts.firing} rules={alerts.rules} /> : null}
       <Readings
-        {...{ of, shown, data: series, suspects, forecasts, times }}
+        {...{ of, shown, data: series, suspects, forecasts, annotations, times }}
         alerts={alerts.marks}
         quantities={charted}
         zone={shownClock}

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { ChartStack } from '../../charts/chart-stack.tsx'
+import type { Panel } from '../../charts/panel.ts'
 import type { Preset } from '../../charts/range.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
@@ -13,6 +14,8 @@ import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type AlertMarks, firingPanel } from './alert-marks.ts'
+import { annotationPanel, annotationTable, marksOf, withAnnotations } from './annotation-marks.ts'
+import { Annotations } from './annotations.tsx'
 import { type Forecasts, forecastEndMs, forecastTable } from './forecast.ts'
 import type { Measured } from './measured.ts'
 import { panelOf } from './panels.ts'
@@ -20,6 +23,7 @@ import { readingsQuery } from './range-plan.ts'
 import { readingsTables } from './readings-tables.ts'
 import type { RangeSeries } from './series.ts'
 import type { Suspects } from './suspects.ts'
+import type { KnownAnnotations } from './use-annotations.ts'
 
 export interface ReadingsProps {
   readonly of: Measured
@@ -32,6 +36,7 @@ export interface ReadingsProps {
   readonly forecasts: Forecasts
   /** Undefined where none are known. */
   readonly alerts: AlertMarks | undefined
+  readonly annotations: KnownAnnotations
   readonly zone: Zone
   readonly times: Times
   /** Chooses among metrics. */
@@ -41,26 +46,14 @@ export interface ReadingsProps {
 export const readingPresets: readonly Preset[] = ['24h', '7d', '30d', '365d']
 
 export function Readings(props: ReadingsProps) {
-  const { of, shown, data, quantities, suspects, forecasts, alerts, zone, times, children } = props
+  const { of, shown, data, quantities, suspects, forecasts, annotations, zone, times, children } = props
   const { window, nowMs, choose, zoomTo } = shown
-  const panels = useMemo(() => {
-    const drawn = (data?.series ?? []).map(series =>
-      panelOf(series, {
-        quantity: quantities.of(series.metric),
-        times,
-        suspects: suspects.get(series.metric),
-        forecast: forecasts.get(series.metric),
-        stepMs: data?.stepMs,
-        alerts,
-      }),
-    )
-    const timeline = firingPanel(alerts?.firing ?? [], times)
-    return timeline === undefined || drawn.length === 0 ? drawn : [...drawn, timeline]
-  }, [data, quantities, times, suspects, forecasts, alerts])
+  const panels = usePanels(props)
   const hasForecast = panels.some(({ ahead }) => ahead !== undefined)
   const tables = () => [
     ...(data === undefined ? [] : readingsTables(data, suspects, { quantities, window, times })),
     ...(hasForecast ? [forecastTable(forecasts, quantities, times)] : []),
+    ...(annotations.shown.length === 0 ? [] : [annotationTable(annotations.shown, times)]),
   ]
   const download = `/api/${of.pathOf('readings', readingsQuery(window, undefined, 'csv'))}`
   return (
@@ -93,6 +86,7 @@ export function Readings(props: ReadingsProps) {
           <a href={addressOf('/docs/statistics#forecast')}>How it is made</a>
         </p>
       ) : null}
+      {of.kind === 'device' ? <Annotations device={of.name} {...{ annotations, nowMs, zone, times }} /> : null}
       <div class="below">
         {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
         <a class="button quiet" href={addressOf(download)} download={`${of.name}.csv`}>
@@ -107,4 +101,34 @@ export function Readings(props: ReadingsProps) {
       </div>
     </section>
   )
+}
+
+/** Of the series, with timelines of what fires and of what people have written. */
+function usePanels({
+  shown,
+  data,
+  quantities,
+  suspects,
+  forecasts,
+  alerts,
+  annotations,
+  times,
+}: ReadingsProps): Panel[] {
+  const { window } = shown
+  const written = annotations.shown
+  return useMemo(() => {
+    const drawn = (data?.series ?? []).map(series =>
+      panelOf(series, {
+        quantity: quantities.of(series.metric),
+        times,
+        suspects: suspects.get(series.metric),
+        forecast: forecasts.get(series.metric),
+        stepMs: data?.stepMs,
+        alerts,
+      }),
+    )
+    if (drawn.length === 0) return []
+    const timelines = [firingPanel(alerts?.firing ?? [], times), annotationPanel(marksOf(written, window, times))]
+    return [...drawn.map(panel => withAnnotations(panel, written)), ...timelines.filter(panel => panel !== undefined)]
+  }, [data, quantities, times, suspects, forecasts, alerts, written, window])
 }

@@ -1,0 +1,86 @@
+/** Annotations in the charts of a device: stretches that are shaded, a timeline, and a table. */
+
+import type { Annotation } from '../../../annotations/annotation.ts'
+import type { Panel } from '../../charts/panel.ts'
+import type { TimeWindow } from '../../charts/range.ts'
+import type { TwinTable } from '../../charts/table-rows.ts'
+import type { Times } from '../../text/times.ts'
+import type { Stretch } from './series.ts'
+import { blocksAt } from './series-texts.ts'
+import { timelinePanel } from './timeline-panel.ts'
+
+/** As charts have it: a moment is as wide as it takes to be seen. */
+export interface AnnotationMark extends Stretch {
+  readonly text: string
+  readonly when: string
+}
+
+/** Of the window, how wide a moment is drawn in the timeline. */
+const momentShare = 1 / 150
+const colour = '--ink'
+const wash = '--accent-wash'
+
+/** `4 May 2026, 10:00`, or both moments. */
+export function whenText({ from, to }: Pick<Annotation, 'from' | 'to'>, times: Times): string {
+  const start = times.dateTime(Date.parse(from))
+  return to === null ? start : `${start} – ${times.dateTime(Date.parse(to))}`
+}
+
+/** Those within the window, ascending. */
+export function annotationsIn(annotations: readonly Annotation[], { fromMs, toMs }: TimeWindow): Annotation[] {
+  return annotations.filter(({ from, to }) => {
+    const startMs = Date.parse(from)
+    return startMs < toMs && (to === null ? startMs >= fromMs : Date.parse(to) > fromMs)
+  })
+}
+
+/** Of annotations within the window. */
+export function marksOf(
+  annotations: readonly Annotation[],
+  { fromMs, toMs }: TimeWindow,
+  times: Times,
+): AnnotationMark[] {
+  const momentMs = (toMs - fromMs) * momentShare
+  return annotations.map(annotation => {
+    const startMs = Date.parse(annotation.from)
+    const endMs = annotation.to === null ? startMs + momentMs : Date.parse(annotation.to)
+    return { fromMs: startMs, toMs: endMs, text: annotation.text, when: whenText(annotation, times) }
+  })
+}
+
+/** Undefined where there are none. */
+export function annotationPanel(marks: readonly AnnotationMark[]): Panel | undefined {
+  if (marks.length === 0) return undefined
+  return timelinePanel({
+    key: 'annotations',
+    title: 'Annotations',
+    stretches: marks.map(mark => ({ ...mark, colour })),
+    textAt(atMs) {
+      const there = blocksAt(marks, atMs)
+      return there.length === 0 ? null : there.map(({ text, when }) => `${text} (${when})`).join(', ')
+    },
+  })
+}
+
+/** The panel with the stretches of annotations beside its own. */
+export function withAnnotations(panel: Panel, annotations: readonly Annotation[]): Panel {
+  if (annotations.length === 0) return panel
+  const spans = annotations.map(({ from, to }) => {
+    const fromMs = Date.parse(from)
+    return { fromMs, toMs: to === null ? fromMs : Date.parse(to), wash: to === null ? colour : wash, colour }
+  })
+  return { ...panel, content: { ...panel.content, spans: [...spans, ...(panel.content.spans ?? [])] } }
+}
+
+export function annotationTable(annotations: readonly Annotation[], times: Times): TwinTable {
+  return {
+    caption: 'Annotations in this range',
+    headName: 'From',
+    columns: ['To', 'Text', 'About', 'By'].map(name => ({ name, decimals: 0 })),
+    rows: annotations.map(({ id, from, to, text, device, by }) => ({
+      key: id,
+      head: times.exact(Date.parse(from)),
+      cells: [to === null ? null : times.exact(Date.parse(to)), text, device ?? 'all devices', by],
+    })),
+  }
+}

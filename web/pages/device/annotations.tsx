@@ -1,0 +1,174 @@
+/** The annotations within the range of the charts as a list, and forms that write, change and remove them. */
+
+import '../../parts/managed.css'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Annotation } from '../../../annotations/annotation.ts'
+import { localMinute } from '../../charts/custom-range.ts'
+import { addressOf } from '../../client/address.ts'
+import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { type Actions, useActions } from '../../parts/use-actions.tsx'
+import type { Times } from '../../text/times.ts'
+import { localMs, type Zone } from '../../text/zone.ts'
+import { whenText } from './annotation-marks.ts'
+import type { KnownAnnotations } from './use-annotations.ts'
+
+export interface AnnotationsProps {
+  readonly device: string
+  readonly annotations: KnownAnnotations
+  readonly nowMs: number
+  readonly zone: Zone
+  readonly times: Times
+}
+
+export function Annotations({ device, annotations, nowMs, zone, times }: AnnotationsProps) {
+  const { shown, mayAnnotate, mayAnnotateAll, refresh } = annotations
+  const { actions, notice } = useActions('/api/annotations', refresh)
+  const [changed, setChanged] = useState<number>()
+  if (shown.length === 0 && !mayAnnotate && notice === null) return null
+  return (
+    <section class="annotations managed" aria-labelledby="annotations">
+      <h3 id="annotations">Annotations</h3>
+      {notice}
+      {shown.length === 0 ? null : (
+        <ul>
+          {shown.map(annotation => (
+            <li key={annotation.id}>
+              {changed === annotation.id ? (
+                <ChangeForm {...{ annotation, actions, zone }} onClose={() => setChanged(undefined)} />
+              ) : (
+                <Told {...{ annotation, times }}>
+                  {(annotation.device === null ? mayAnnotateAll : mayAnnotate) ? (
+                    <Buttons {...{ annotation, actions }} onChange={() => setChanged(annotation.id)} />
+                  ) : null}
+                </Told>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="actions">
+        {mayAnnotate ? <NewForm {...{ device, actions, nowMs, zone }} hasAll={mayAnnotateAll} /> : null}
+        {shown.length === 0 ? null : (
+          <a
+            class="button quiet"
+            href={addressOf(`/api/device/${encodeURIComponent(device)}/annotations?format=csv`)}
+            download={`${device}-annotations.csv`}
+          >
+            Download annotations as CSV
+          </a>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Told({ annotation, times, children }: { annotation: Annotation; times: Times; children: ComponentChildren }) {
+  const { device, text, by } = annotation
+  const about = device === null ? ['about all devices'] : []
+  const author = by === null ? [] : [`by ${by}`]
+  return (
+    <>
+      <span class="when">{whenText(annotation, times)}</span> <strong>{text}</strong>{' '}
+      <span class="who">{[...about, ...author].join(', ')}</span> {children}
+    </>
+  )
+}
+
+interface ButtonsProps {
+  annotation: Annotation
+  actions: Actions
+  onChange: () => void
+}
+
+function Buttons({ annotation: { id, text }, actions, onChange }: ButtonsProps) {
+  return (
+    <span class="actions">
+      <RowButton name={text} text="Change" onClick={onChange} />
+      <RowButton
+        name={text}
+        text="Remove"
+        onClick={() => void actions.change('DELETE', `/${id}`, undefined, `Removed: ${text}`)}
+      />
+    </span>
+  )
+}
+
+/** `given`: what is in the fields at first. */
+function fieldsOf(given: { text: string; fromMs: number; toMs: number | undefined }, zone: Zone): FormField[] {
+  const { text, fromMs, toMs } = given
+  return [
+    { name: 'text', label: 'Text', isRequired: true, value: text, hint: 'One line, at most 256 characters' },
+    {
+      name: 'from',
+      label: 'From',
+      kind: 'datetime-local',
+      isRequired: true,
+      value: localMinute(fromMs, zone),
+      hint: `Times: ${zone.name}`,
+    },
+    {
+      name: 'to',
+      label: 'To',
+      kind: 'datetime-local',
+      value: toMs === undefined ? null : localMinute(toMs, zone),
+      hint: 'Empty for a moment',
+    },
+  ]
+}
+
+function bodyOf({ text, from, to }: FormValues, zone: Zone) {
+  const moment = (local: FormValues[string]) => new Date(localMs(zone, String(local))).toISOString()
+  return { text, from: moment(from ?? ''), to: to === null ? null : moment(to ?? '') }
+}
+
+interface NewFormProps {
+  device: string
+  actions: Actions
+  nowMs: number
+  zone: Zone
+  hasAll: boolean
+}
+
+function NewForm({ device, actions, nowMs, zone, hasAll }: NewFormProps) {
+  const all: FormField[] = hasAll ? [{ name: 'all', label: 'About all devices', kind: 'check' }] : []
+  return (
+    <AddForm
+      title="Annotate"
+      verb="Write"
+      fields={[...fieldsOf({ text: '', fromMs: nowMs, toMs: undefined }, zone), ...all]}
+      isBusy={actions.isBusy}
+      onSend={async values => {
+        const body = { device: values['all'] === true ? null : device, ...bodyOf(values, zone) }
+        return (await actions.change('POST', '', body, 'Written.')) !== undefined
+      }}
+    />
+  )
+}
+
+interface ChangeFormProps {
+  annotation: Annotation
+  actions: Actions
+  zone: Zone
+  onClose: () => void
+}
+
+function ChangeForm({ annotation, actions, zone, onClose }: ChangeFormProps) {
+  const { id, from, to, text } = annotation
+  const fromMs = Date.parse(from)
+  const toMs = to === null ? undefined : Date.parse(to)
+  return (
+    <AddForm
+      title={`Change: ${text}`}
+      verb="Save"
+      fields={fieldsOf({ text, fromMs, toMs }, zone)}
+      isBusy={actions.isBusy}
+      isOpen
+      onSend={async values => {
+        return (await actions.change('PATCH', `/${id}`, bodyOf(values, zone), 'Changed.')) !== undefined
+      }}
+      onClose={onClose}
+    />
+  )
+}
