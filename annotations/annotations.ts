@@ -22,7 +22,7 @@ export type AnnotationRefusal = {
   readonly ok: false
   readonly code: 'ANNOTATION_UNKNOWN' | 'DEVICE_UNKNOWN' | 'TOO_MANY_ANNOTATIONS' | 'ORDER_INVALID'
 }
-export type AnnotationOutcome<Value> = { readonly ok: true; readonly value: Value } | AnnotationRefusal
+type AnnotationOutcome<Value> = { readonly ok: true; readonly value: Value } | AnnotationRefusal
 
 /** Who changes something. */
 export interface Author {

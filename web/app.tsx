@@ -20,6 +20,7 @@ const pages = {
   device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
   station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
   compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
+  charts: lazy('page', () => import('./pages/charts/charts-page.tsx').then(module => module.ChartsPage)),
   alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
   admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
 } satisfies Record<Route['page'], ComponentType<never>>

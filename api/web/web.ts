@@ -15,7 +15,17 @@ import { type FindStart, sendToStart } from './start-page.ts'
 const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
 
 /** What the router of `web/` shows; a path that is none of these is answered as before. */
-const addresses = ['/', '/compare', '/admin', '/admin/*', '/alerts', '/alerts/*', '/device/:name', '/station/:sn']
+const addresses = [
+  '/',
+  '/compare',
+  '/charts',
+  '/admin',
+  '/admin/*',
+  '/alerts',
+  '/alerts/*',
+  '/device/:name',
+  '/station/:sn',
+]
 
 /**
  * Scripts and styles come from here alone, and none stands in the document: a text of a device that came through as

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
+import { localMinute } from '../../web/charts/custom-range.ts'
 import { agreementSentences, directionSentences, stateSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import { type Agreement, type Comparison, furtherOf } from '../../web/pages/compare/answers.ts'
 import { askedNames, comparedNames } from '../../web/pages/compare/compared-names.ts'
@@ -11,6 +12,7 @@ import { metricPanels } from '../../web/pages/compare/comparison-panels.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { builtInQuantities, quantitiesOf } from '../../web/text/quantities.ts'
 import { createTimes } from '../../web/text/times.ts'
+import { createZone } from '../../web/text/zone.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
@@ -255,6 +257,29 @@ for (const [name, options] of Object.entries({ desk, phone })) {
     })
   })
 }
+
+t.test('dates choose the hours that are compared', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${service.url}/compare?a=roof&b=porch&preset=3d`)
+    await charts(page).first().waitFor()
+    await page.getByRole('button', { name: 'Dates', exact: true }).click()
+    const zone = createZone((await compared()).time_zone)
+    const [fromMs, toMs] = [endMs - 48 * hourMs, endMs - 24 * hourMs]
+    await page.getByLabel('From', { exact: true }).fill(localMinute(fromMs, zone))
+    await page.getByLabel('To', { exact: true }).fill(localMinute(toMs, zone))
+    await inspect(t, page, 'dates of a comparison')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await becomes(
+      t,
+      () => textOf(region(page, 'Door open')),
+      /Both were in the same state 0 % of the (?:1 day|24 hours) in which both are known/,
+    )
+    const { searchParams } = new URL(page.url())
+    t.equal(Date.parse(searchParams.get('from') ?? ''), fromMs)
+    await page.getByRole('button', { name: '3 days', exact: true }).click()
+    await becomes(t, () => textOf(region(page, 'Door open')), /0 % of the 3 days/)
+  })
+})
 
 t.test('the files are as they are measured, whatever is shown', async t => {
   await inBrowser(t, browser, desk, async page => {

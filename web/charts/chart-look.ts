@@ -20,10 +20,13 @@ export interface ChartView {
 
 const font = '12px system-ui, sans-serif'
 /** All charts of a page begin at the same place, so that their times are below each other. */
-const valuesWidth = 52
+export const valuesWidth = 52
 const timesHeight = 28
 /** So much room a written time needs. */
 const timeWidth = 72
+
+/** Of the lines of the axis on the right. */
+export const rightScale = 'right'
 
 /** The only vertical lines are the beginnings of days. */
 export function timeAxis(view: ChartView): uPlot.Axis {
@@ -56,13 +59,18 @@ export function valueAxis(view: ChartView): uPlot.Axis {
     space: 34,
     gap: 6,
     stroke: () => view.colour('--soft'),
-    ...(ticks === undefined ? numberTicks(view) : wordTicks(view)),
+    ...(ticks === undefined ? numberTicks(view.content.decimals) : wordTicks(view)),
     grid: { show: false },
     ticks: { show: false },
   }
 }
 
-function numberTicks({ content: { decimals } }: ChartView): Pick<uPlot.Axis, 'values'> {
+/** For lines in another unit. */
+export function rightAxis(view: ChartView, decimals: number): uPlot.Axis {
+  return { ...valueAxis(view), ...numberTicks(decimals), scale: rightScale, side: 1 }
+}
+
+function numberTicks(decimals: number): Pick<uPlot.Axis, 'values'> {
   return { values: (_plot, splits) => splits.map(value => axisText(value, splits, decimals)) }
 }
 
@@ -73,7 +81,8 @@ function wordTicks({ content: { ticks = [] } }: ChartView): Pick<uPlot.Axis, 'sp
 export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {
   const drawn = lines.map((line, place) => ({
     width: line.width,
-    ...(line.isDashed ? { dash: [5 * devicePixelRatio, 3 * devicePixelRatio] } : {}),
+    ...(line.isRight ? { scale: rightScale } : {}),
+    ...(line.dash?.length ? { dash: line.dash.map(length => length * devicePixelRatio) } : {}),
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
     points: pointsOf(line.points ?? (band?.includes(place) ? 'none' : 'lone'), () => colour(line.colour), colour),
   }))

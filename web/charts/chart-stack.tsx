@@ -9,7 +9,7 @@ import type { Zone } from '../text/zone.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
-import type { Panel } from './panel.ts'
+import type { Panel, Readout } from './panel.ts'
 import { pan, select, type TimeWindow, zoom } from './range.ts'
 import { centreOf, drawnWindow, readoutsAt, readoutText, spokenAt, timesIn } from './readouts.ts'
 
@@ -144,7 +144,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
   const now = useRef({ panel, window, drawn, nowMs, onWindow })
   now.current = { panel, window, drawn, nowMs, onWindow }
   const height = panel.height + (isLast ? timesHeight : 0)
-  const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks])
+  const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks, panel.content.right])
 
   // `shape` says when another chart is needed; what else a chart shows is set below.
   useEffect(() => {
@@ -219,6 +219,7 @@ function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | '
     <p class="panel-values">
       {told.map((readout, place) => (
         <span key={place} class={readout.colour === undefined ? '' : `key ${readout.colour}`}>
+          {readout.look === undefined ? null : <LineKey {...readout.look} />}
           {readout.label}
           {atMs === undefined ? null : <b>{readoutText(panel, readout, atMs)}</b>}
         </span>
@@ -231,5 +232,14 @@ function PanelValues({ panel, cursor, window }: Pick<PanelViewProps, 'panel' | '
       ))}
       {panel.marks === undefined ? null : <span class="key mark">{panel.marks.label}</span>}
     </p>
+  )
+}
+
+/** What a line looks like. */
+export function LineKey({ colour, dash }: NonNullable<Readout['look']>) {
+  return (
+    <svg class="line-key" viewBox="0 0 32 8" width="32" height="8" aria-hidden="true">
+      <path d="M0 4H32" stroke={`var(${colour})`} stroke-dasharray={dash.join(' ')} />
+    </svg>
   )
 }

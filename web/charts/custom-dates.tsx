@@ -7,7 +7,7 @@ import { addressFault, customWindow, localMinute } from './custom-range.ts'
 import type { ShownRange } from './use-range.ts'
 
 export interface CustomDatesProps {
-  readonly shown: ShownRange
+  readonly shown: Pick<ShownRange, 'window' | 'nowMs' | 'zoomTo'>
   /** Of the times in the charts. */
   readonly zone: Zone
 }

@@ -6,7 +6,17 @@
 import 'uplot/dist/uPlot.min.css'
 import uPlot from 'uplot'
 import type { Zone } from '../text/zone.ts'
-import { bandsOf, type ChartView, drawRules, seriesOf, timeAxis, valueAxis } from './chart-look.ts'
+import {
+  bandsOf,
+  type ChartView,
+  drawRules,
+  rightAxis,
+  rightScale,
+  seriesOf,
+  timeAxis,
+  valueAxis,
+  valuesWidth,
+} from './chart-look.ts'
 import { drawBlocks } from './draw-blocks.ts'
 import { drawSpans } from './draw-spans.ts'
 import type { ChartContent } from './panel.ts'
@@ -80,11 +90,13 @@ type Select = ChartOptions['onSelect']
 function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }: ChartOptions): uPlot.Options {
   // A block is shown whole, whatever place in it the cursor is nearest to.
   const hasPoints = view.content.blocks === undefined
+  const { right } = view.content
+  const ofRight = typeof right === 'object' ? right : undefined
   return {
     ms: 1,
     width,
     height,
-    padding: [8, 12, view.hasTimes ? 0 : 4, 0],
+    padding: [8, 12 + (right === 'room' ? valuesWidth : 0), view.hasTimes ? 0 : 4, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -96,8 +108,9 @@ function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }
       // What is shown follows from the range of the page, not from the data.
       x: { time: true, auto: false, range: () => [view.window.fromMs, view.window.toMs] },
       y: { range: (_plot, min, max) => valueRange(min, max, view.content) },
+      ...(ofRight === undefined ? {} : { [rightScale]: { range: (_plot, min, max) => valueRange(min, max, ofRight) } }),
     },
-    axes: [timeAxis(view), valueAxis(view)],
+    axes: [timeAxis(view), valueAxis(view), ...(ofRight === undefined ? [] : [rightAxis(view, ofRight.decimals)])],
     series: seriesOf(view),
     bands: bandsOf(view),
     hooks: {

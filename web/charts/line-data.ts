@@ -27,6 +27,12 @@ export function breakAtGaps(
   return broken
 }
 
+/** Between two values of what does not report at each step, there is no gap. */
+export function usualGapMs(timesMs: readonly number[], stepMs: number): number {
+  const steps = timesMs.slice(1).map((atMs, place) => atMs - (timesMs[place] as number))
+  return 1.5 * Math.max(stepMs, steps.sort((a, b) => a - b)[steps.length >> 1] ?? stepMs)
+}
+
 /** Lines with times of their own over the times of all: where another one has a value, `undefined` breaks nothing. */
 export function joinColumns(all: readonly Columns[]): { timesMs: number[]; lines: (number | null | undefined)[][] } {
   const timesMs = [...new Set(all.flatMap(columns => columns.timesMs))].sort((a, b) => a - b)

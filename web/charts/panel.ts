@@ -9,7 +9,10 @@ interface LineStyle {
   readonly width: number
   /** `all`: each value is one, and no line joins them; `hollow`: the same with hollow ones; `none`: not even of lone values. */
   readonly points?: 'all' | 'hollow' | 'none'
-  readonly isDashed?: boolean
+  /** CSS pixels by turns drawn and left out; a line without gaps where it is missing or empty. */
+  readonly dash?: readonly number[]
+  /** Of the axis on the right. */
+  readonly isRight?: boolean
 }
 
 /** A rectangle over a stretch of time: a bar of an amount, a state of a timeline. */
@@ -59,6 +62,8 @@ export interface ChartContent {
   readonly ticks?: readonly { readonly value: number; readonly text: string }[]
   /** Of the values, on the axis. */
   readonly decimals: number
+  /** On the right: another axis for the lines that are of it, or as much room as one takes, below a chart that has one. */
+  readonly right?: { readonly decimals: number } | 'room' | undefined
   /** For amounts: the axis begins at 0, or ends there where all are negative. */
   readonly isFromZero?: boolean
 }
@@ -68,6 +73,8 @@ export interface Readout {
   /** What tells it from the others of its panel; nothing where it is the only one. */
   readonly label?: string
   readonly colour?: string
+  /** The same as its line, drawn beside the label. */
+  readonly look?: { readonly colour: string; readonly dash: readonly number[] }
   /** The moments that the cursor stops at. */
   readonly timesMs: readonly number[]
   readonly values: readonly (number | null)[]

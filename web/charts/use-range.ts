@@ -18,7 +18,7 @@ export interface ShownRange {
 
 const minuteMs = 60_000
 /** A page that is looked at moves on by the minute: its charts are not drawn anew each second. */
-const minute = computed(() => Math.floor(serverNowMs.value / minuteMs) * minuteMs)
+export const minute = computed(() => Math.floor(serverNowMs.value / minuteMs) * minuteMs)
 
 /** `presets`: those that the page offers. */
 export function useRange(presets: readonly Preset[]): ShownRange {

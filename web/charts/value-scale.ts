@@ -16,7 +16,12 @@ export function axisText(value: number, splits: readonly number[], decimals: num
 export function valueRange(
   min: number | null,
   max: number | null,
-  { rules = [], decimals, isFromZero = false, range }: ChartContent,
+  {
+    rules = [],
+    decimals,
+    isFromZero = false,
+    range,
+  }: Pick<ChartContent, 'rules' | 'decimals' | 'isFromZero' | 'range'>,
 ): [number, number] {
   if (range !== undefined) return [...range]
   const values = [min, max, ...rules.map(({ value }) => value)].filter(

@@ -5,6 +5,7 @@ export type Route =
   | { page: 'device'; name: string }
   | { page: 'station'; sn: string }
   | { page: 'compare' }
+  | { page: 'charts' }
   /** `rest`: what follows `/admin/` or `/alerts/`, perhaps nothing. */
   | { page: 'admin' | 'alerts'; rest: string }
 
@@ -13,7 +14,7 @@ export function routeOf(path: string): Route | undefined {
   const [first = '', ...rest] = path.replace(/\/$/, '').slice(1).split('/')
   if (first === 'admin' || first === 'alerts') return { page: first, rest: rest.join('/') }
   if (rest.length === 0 && first === '') return { page: 'fleet' }
-  if (rest.length === 0 && first === 'compare') return { page: 'compare' }
+  if (rest.length === 0 && (first === 'compare' || first === 'charts')) return { page: first }
   // `/device` alone is the page on which a program is approved.
   const name = rest.length === 1 ? decoded(rest[0] ?? '') : undefined
   if (name === undefined) return undefined

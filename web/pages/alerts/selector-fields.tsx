@@ -1,7 +1,7 @@
 /** The fields of a rule or a silence that say which devices it is about. */
 
 import { useState } from 'preact/hooks'
-import { DeviceField } from '../compare/device-field.tsx'
+import { DeviceField } from '../../parts/device-field.tsx'
 import { ChoiceField } from './choice-field.tsx'
 import type { RuleForm } from './rule-form.ts'
 

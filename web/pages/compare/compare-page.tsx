@@ -2,10 +2,14 @@
 
 import './compare.css'
 import { useMemo } from 'preact/hooks'
+import { CustomDates } from '../../charts/custom-dates.tsx'
 import { Presets } from '../../charts/presets.tsx'
+import { windowOf } from '../../charts/range.ts'
+import { minute } from '../../charts/use-range.ts'
 import { zoomedWindow, zoomTo } from '../../charts/zoom.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { useTitle } from '../../client/use-title.ts'
+import { DeviceField } from '../../parts/device-field.tsx'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { MetricChooser } from '../../parts/metric-chooser.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
@@ -14,12 +18,12 @@ import { shownZone } from '../../text/preferences.ts'
 import { airMetrics, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
+import { type ChosenLine, chartPath } from '../charts/chosen-lines.ts'
 import { type ComparePreset, furtherOf } from './answers.ts'
 import { ComparedMetric } from './compared-metric.tsx'
 import { hasHours } from './compared-names.ts'
 import { ComparedState } from './compared-state.tsx'
 import { comparedWindow } from './comparison-panels.ts'
-import { DeviceField } from './device-field.tsx'
 import { HourFiles } from './hour-files.tsx'
 import { type ComparedMetrics, type ComparisonState, useComparison } from './use-comparison.ts'
 
@@ -38,11 +42,15 @@ export function ComparePage() {
   const asked = fields.get('preset') ?? ''
   const preset = Object.hasOwn(nameOfPreset, asked) ? (asked as ComparePreset) : '7d'
   useTitle(a === '' || b === '' ? 'Compare' : `${a} and ${b}`)
-  const compared = useComparison(a, b, preset, fields.get('metrics'))
+  const compared = useComparison({ a, b, preset, window: zoomedWindow.value, chosen: fields.get('metrics') })
   return (
     <>
       <h1>Compare</h1>
-      <form class="choice" onSubmit={event => event.preventDefault()}>
+      <p class="lead">
+        Two devices, in numbers.{' '}
+        <a href={addressOf(chartPath(linesOf([a, b])))}>More devices or metrics in one chart</a>
+      </p>
+      <div class="choice">
         <DeviceField label="First device" value={a} onChoose={name => choose({ a: name })} />
         <DeviceField label="Second device" value={b} onChoose={name => choose({ b: name })} />
         <Presets
@@ -50,7 +58,7 @@ export function ComparePage() {
           chosen={zoomedWindow.value === undefined ? preset : undefined}
           onChoose={name => choose({ preset: name })}
         />
-      </form>
+      </div>
       {a === '' || b === '' ? (
         <p class="none-here">Choose two devices.</p>
       ) : (
@@ -58,6 +66,12 @@ export function ComparePage() {
       )}
     </>
   )
+}
+
+/** To begin with, of the metric that most devices have. */
+function linesOf(devices: readonly string[]): ChosenLine[] {
+  const named = new Set(devices.filter(device => device !== ''))
+  return [...named].map(device => ({ metric: airMetrics[0], device }))
 }
 
 /** Each choice shows all of what is chosen. */
@@ -93,9 +107,16 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   // Of those, one that neither device has says nothing.
   const all = [...air.filter(({ metric }) => hasHours(metric)), ...furtherOf(comparison)]
   const compared = all.filter(({ name }) => shownNames.includes(name))
-  const chooser = <MetricChooser names={names} shown={shownNames} quantities={quantities} />
   const hours = compared.flatMap(({ metric }) => ('diff' in metric ? [metric] : []))
   const whole = comparedWindow(hours, preset)
+  const window = zoomedWindow.value ?? whole
+  const nowMs = minute.value
+  const chooser = (
+    <div class="section-head">
+      <MetricChooser names={names} shown={shownNames} quantities={quantities} />
+      <CustomDates shown={{ window: window ?? windowOf({ preset: '7d' }, nowMs), nowMs, zoomTo }} zone={zone} />
+    </div>
+  )
   if (whole === undefined && hours.length === compared.length) {
     return (
       <>
@@ -105,11 +126,10 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
     )
   }
   const [a, b] = [comparison.a.device, comparison.b.device]
-  const window = zoomedWindow.value ?? whole
   return (
     <>
       <p class="lead">
-        Hourly means, and of amounts the increase or the sum of each hour.{' '}
+        Hourly means, and of amounts the increase or the sum of each hour, of the time that is shown.{' '}
         <a href={addressOf('/docs/statistics#correlations')}>How it is computed</a>. Times: {times.zone}.
       </p>
       {chooser}

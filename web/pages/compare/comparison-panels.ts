@@ -1,7 +1,7 @@
 /** A compared metric as two charts: both devices, and their difference with its bias and the limits of agreement. */
 
 import { directionReadout } from '../../charts/direction-readout.ts'
-import { breakAtGaps, joinColumns } from '../../charts/line-data.ts'
+import { breakAtGaps, joinColumns, usualGapMs } from '../../charts/line-data.ts'
 import type { Block, ChartContent, Panel, Readout } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import { withinTurn } from '../../text/compass.ts'
@@ -33,13 +33,6 @@ export function comparedWindow(
   return { fromMs: toMs - hoursOfPreset[preset] * hourMs, toMs }
 }
 
-/** Between two hours with a value of a device that does not report every hour, there is no gap. */
-function usualGapMs(points: Points): number {
-  const steps = points.slice(1).map(({ t }, place) => t - (points[place] as { t: number }).t)
-  const usualMs = steps.sort((a, b) => a - b)[steps.length >> 1] ?? hourMs
-  return 1.5 * usualMs
-}
-
 export interface PanelNames {
   readonly quantity: Quantity
   readonly a: string
@@ -69,7 +62,7 @@ export function shownSeries({ a, b, diff }: ComparedHours, quantity: Quantity): 
 
 export function metricPanels({ quantity, a: nameOfA, b: nameOfB }: PanelNames, metric: ComparedHours): Panel[] {
   const { a, b, diff } = shownSeries(metric, quantity)
-  const gapMs = Math.max(usualGapMs(metric.a), usualGapMs(metric.b))
+  const gapMs = Math.max(...[a, b].map(({ timesMs }) => usualGapMs(timesMs, hourMs)))
   const common = { unit: quantity.unit, decimals: quantity.decimals, reachMs: gapMs }
   return [
     {

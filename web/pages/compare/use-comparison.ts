@@ -1,10 +1,12 @@
 /** The comparison of two devices as far as it is shown, with what tells which metrics they have. */
 
 import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import type { TimeWindow } from '../../charts/range.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue, type ResourceState } from '../../client/resource-state.ts'
 import { useKept } from '../../client/use-kept.ts'
 import { useResource } from '../../client/use-resource.ts'
+import { useRested } from '../../client/use-rested.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 import type { ComparePreset, Comparison } from './answers.ts'
 import { askedNames, comparedNames } from './compared-names.ts'
@@ -25,8 +27,21 @@ export interface ComparisonState {
   readonly compared: ComparedMetrics | undefined
 }
 
-/** Reads nothing while one of the two is not named. `chosen` are names with commas between them. */
-export function useComparison(a: string, b: string, preset: ComparePreset, chosen: string | null): ComparisonState {
+export interface AskedComparison {
+  readonly a: string
+  readonly b: string
+  readonly preset: ComparePreset
+  /** In place of the preset. */
+  readonly window: TimeWindow | undefined
+  /** Names with commas between them. */
+  readonly chosen: string | null
+}
+
+const hourMs = 3_600_000
+
+/** Reads nothing while one of the two is not named. */
+export function useComparison({ a, b, preset, window, chosen }: AskedComparison): ComparisonState {
+  const range = useRested(rangeOf(preset, window))
   const hasBoth = a !== '' && b !== ''
   const latestOf = (name: string) => addressOf(`/api/latest/${encodeURIComponent(name)}`)
   const ofA = useResource<LatestOfDevice>(hasBoth ? latestOf(a) : undefined, { everyMs })
@@ -46,7 +61,14 @@ export function useComparison(a: string, b: string, preset: ComparePreset, chose
   return { state: [ofA, ofB].find(({ kind }) => kind === 'failed') ?? state, compared }
 
   function comparisonAddress(asked: string | undefined): string {
-    const query = new URLSearchParams({ a, b, preset, t: '1' })
-    return addressOf(`/api/compare_data?${query}${asked === undefined ? '' : `&metrics=${asked}`}`)
+    const query = new URLSearchParams({ a, b })
+    return addressOf(`/api/compare_data?${query}&${range}&t=1${asked === undefined ? '' : `&metrics=${asked}`}`)
   }
+}
+
+/** The hours that any of the window is in, or those of the preset. */
+function rangeOf(preset: ComparePreset, window: TimeWindow | undefined): string {
+  if (window === undefined) return `preset=${preset}`
+  const [start, end] = [Math.floor(window.fromMs / hourMs) * hourMs, Math.ceil(window.toMs / hourMs) * hourMs]
+  return `start=${start}&end=${end}`
 }

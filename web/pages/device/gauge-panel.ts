@@ -21,7 +21,7 @@ export interface GaugeContext {
 export const panelHeight = 132
 const hourMs = 3_600_000
 const edge = { colour: '--accent-wash', width: 0, points: 'none' } as const
-const dashed = { colour: '--accent', width: 1.25, points: 'none', isDashed: true } as const
+const dashed = { colour: '--accent', width: 1.25, points: 'none', dash: [5, 3] } as const
 const hollow = { colour: '--warn', width: 0, points: 'hollow' } as const
 
 export function headOf({ metric }: Pick<MetricSeries, 'metric'>, { name, unit, decimals }: Quantity) {

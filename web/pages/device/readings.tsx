@@ -13,6 +13,7 @@ import { FileNote } from '../../parts/file-note.tsx'
 import type { Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
+import { chartPath, linesMax } from '../charts/chosen-lines.ts'
 import { type AlertMarks, firingPanel } from './alert-marks.ts'
 import { annotationPanel, annotationTable, marksOf, withAnnotations } from './annotation-marks.ts'
 import { Annotations } from './annotations.tsx'
@@ -49,6 +50,9 @@ export function Readings(props: ReadingsProps) {
   const { of, shown, data, quantities, suspects, forecasts, annotations, zone, times, children } = props
   const { window, nowMs, choose, zoomTo } = shown
   const panels = usePanels(props)
+  const gauges = (data?.series ?? [])
+    .flatMap(({ kind, metric }) => (kind === 'gauge' ? [metric] : []))
+    .slice(0, linesMax)
   const hasForecast = panels.some(({ ahead }) => ahead !== undefined)
   const tables = () => [
     ...(data === undefined ? [] : readingsTables(data, suspects, { quantities, window, times })),
@@ -95,6 +99,11 @@ export function Readings(props: ReadingsProps) {
         {of.kind === 'station' ? null : (
           <a class="button quiet" href={addressOf(`/compare?a=${encodeURIComponent(of.name)}`)}>
             Compare
+          </a>
+        )}
+        {of.kind === 'station' || gauges.length === 0 ? null : (
+          <a class="button quiet" href={addressOf(chartPath(gauges.map(metric => ({ metric, device: of.name }))))}>
+            In one chart
           </a>
         )}
         <FileNote />

@@ -3,7 +3,7 @@
 import type { Panel } from '../../charts/panel.ts'
 import type { Stretch } from './series.ts'
 
-export interface TimelineStretch extends Stretch {
+interface TimelineStretch extends Stretch {
   readonly text: string
   /** A custom property. */
   readonly colour: string

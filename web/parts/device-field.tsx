@@ -1,10 +1,10 @@
 /** The name of a device, with those that the fleet has as suggestions. */
 
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { Fleet } from '../../../live/fleet-shape.ts'
-import { addressOf } from '../../client/address.ts'
-import { useResource } from '../../client/use-resource.ts'
-import { useRested } from '../../client/use-rested.ts'
+import type { Fleet } from '../../live/fleet-shape.ts'
+import { addressOf } from '../client/address.ts'
+import { useResource } from '../client/use-resource.ts'
+import { useRested } from '../client/use-rested.ts'
 
 const suggestionsMax = 50
 

@@ -1,0 +1,128 @@
+/** Up to eight lines of several devices and metrics in one chart. The address holds what is shown. */
+
+import './charts-page.css'
+import { useMemo } from 'preact/hooks'
+import type { Fleet } from '../../../live/fleet-shape.ts'
+import { ChartStack, LineKey } from '../../charts/chart-stack.tsx'
+import type { Preset } from '../../charts/range.ts'
+import { RangeControls } from '../../charts/range-controls.tsx'
+import { TableTwin } from '../../charts/table-twin.tsx'
+import { type ShownRange, useRange } from '../../charts/use-range.ts'
+import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { devicePath } from '../../client/routes.ts'
+import { useResource } from '../../client/use-resource.ts'
+import { useTitle } from '../../client/use-title.ts'
+import { PageFailure } from '../../parts/failure-banner.tsx'
+import { RowButton } from '../../parts/row-button.tsx'
+import { Skeleton } from '../../parts/skeleton.tsx'
+import { shownZone } from '../../text/preferences.ts'
+import { nameWithin, quantitiesOf } from '../../text/quantities.ts'
+import { createTimes } from '../../text/times.ts'
+import { createZone } from '../../text/zone.ts'
+import { type ChosenLine, chosenLines, linesMax, lineText } from './chosen-lines.ts'
+import { LineChooser } from './line-chooser.tsx'
+import { type DrawnLine, linePanels, lineTable, lookOf } from './line-panels.ts'
+import { type UsedLines, useLines } from './use-lines.ts'
+
+const presets: readonly Preset[] = ['1h', '24h', '7d', '30d', '365d']
+
+export function ChartsPage() {
+  useTitle('Charts')
+  const fields = urlArguments.value
+  const lines = chosenLines(fields)
+  const shown = useRange(presets)
+  const used = useLines(lines, shown.window)
+  const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1')))
+  const isTooMany = new Set(fields.getAll('line')).size > linesMax
+  return (
+    <>
+      <h1>Charts</h1>
+      <p class="lead">Gauges of one or several devices in one chart, at most {linesMax} lines.</p>
+      {lines.length < linesMax ? (
+        <LineChooser
+          isChosen={line => lines.some(one => lineText(one) === lineText(line))}
+          onAdd={line => show([...lines, line])}
+        />
+      ) : null}
+      {isTooMany ? <p class="none-here">Only the first {linesMax} lines of the address are shown.</p> : null}
+      <Lines lines={lines} used={used} />
+      {lines.length === 0 ? <p class="none-here">Choose a device and one of its metrics.</p> : null}
+      {fleet === undefined || lines.length === 0 ? null : <Shown {...{ used, shown }} timeZone={fleet.time_zone} />}
+    </>
+  )
+}
+
+function show(lines: readonly ChosenLine[]): void {
+  setArguments({ line: lines.map(lineText) })
+}
+
+/** What is chosen, also where there is nothing of it. */
+function Lines({ lines, used }: { lines: readonly ChosenLine[]; used: UsedLines }) {
+  if (lines.length === 0) return null
+  return (
+    <ul class="chosen-lines" aria-label="Lines">
+      {lines.map((line, place) => {
+        const drawn = used.drawn.find(one => one.place === place)
+        const isMissing = used.missing.includes(line)
+        const name = nameWithin(drawn?.quantity ?? quantitiesOf().of(line.metric))
+        return (
+          <li key={lineText(line)}>
+            <LineKey {...lookOf(place)} />
+            <span>
+              <a href={addressOf(devicePath(line.device))}>{line.device}</a>, {name}
+              {isMissing ? ': there is no such device, or it has no values of such a gauge' : null}
+            </span>
+            <RowButton
+              name={`${line.device}, ${name}`}
+              text="Remove"
+              onClick={() => show(lines.filter(one => one !== line))}
+            />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface ShownProps {
+  used: UsedLines
+  shown: ShownRange
+  timeZone: string
+}
+
+function Shown({ used, shown, timeZone }: ShownProps) {
+  const { state, drawn, isLoading, stepMs } = used
+  const { window, nowMs, choose, zoomTo } = shown
+  const clock = shownZone(timeZone)
+  const zone = useMemo(() => createZone(clock), [clock])
+  const times = useMemo(() => createTimes(clock), [clock])
+  const panels = useMemo(() => linePanels(drawn.filter(hasValues), stepMs), [drawn, stepMs])
+  return (
+    <section class="card" aria-labelledby="chart">
+      <div class="section-head">
+        <h2 id="chart">Chart</h2>
+        <RangeControls {...{ presets, shown, zone }} />
+      </div>
+      <PageFailure state={state} timeText={times.time} />
+      {panels.length === 0 && isLoading ? <Skeleton name="The readings are loading" rows={8} /> : null}
+      {panels.length === 0 && !isLoading ? <p class="none-here">There are no readings in this range.</p> : null}
+      {panels.length === 0 ? null : (
+        <>
+          <ChartStack
+            {...{ panels, window, nowMs, zone, times }}
+            label="The chosen lines"
+            onWindow={zoomTo}
+            onReset={() => choose('24h')}
+          />
+          <p class="lead">Means by steps of time. Times: {times.zone}.</p>
+          <TableTwin name="the chosen lines" tables={() => [lineTable(drawn, window, times)]} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function hasValues({ values }: DrawnLine): boolean {
+  return values.length > 0
+}

@@ -1,0 +1,31 @@
+/** Which lines a chart has, as the address holds them: `line=temperature:porch`, once for each. */
+
+export interface ChosenLine {
+  readonly metric: string
+  readonly device: string
+}
+
+/** More are not told apart. */
+export const linesMax = 8
+
+/** Names of metrics have no colon. */
+const linePattern = /^([a-z][a-z0-9_]{0,47}):(.+)$/s
+
+/** The first of them, each once. */
+export function chosenLines(fields: URLSearchParams): ChosenLine[] {
+  const texts = [...new Set(fields.getAll('line'))]
+  const lines = texts.flatMap(text => {
+    const [, metric, device] = linePattern.exec(text) ?? []
+    return metric === undefined || device === undefined ? [] : [{ metric, device }]
+  })
+  return lines.slice(0, linesMax)
+}
+
+export function lineText({ metric, device }: ChosenLine): string {
+  return `${metric}:${device}`
+}
+
+/** Of the page with these lines. */
+export function chartPath(lines: readonly ChosenLine[]): string {
+  return `/charts?${new URLSearchParams(lines.map((line): [string, string] => ['line', lineText(line)]))}`
+}

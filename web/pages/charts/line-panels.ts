@@ -1,0 +1,112 @@
+/** Lines of several devices and metrics as panels: the first two units have an axis each, further units a panel each. */
+
+import { breakAtGaps, joinColumns, usualGapMs, valueAt } from '../../charts/line-data.ts'
+import type { Panel, Readout } from '../../charts/panel.ts'
+import type { TimeWindow } from '../../charts/range.ts'
+import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { decimalText } from '../../text/numbers.ts'
+import { nameWithin, type Quantity, withUnit } from '../../text/quantities.ts'
+import type { Times } from '../../text/times.ts'
+import type { ChosenLine } from './chosen-lines.ts'
+
+export interface DrawnLine extends ChosenLine {
+  readonly quantity: Quantity
+  /** Its place among those that are chosen, which its look follows from. */
+  readonly place: number
+  readonly timesMs: readonly number[]
+  /** As they are shown. */
+  readonly values: readonly number[]
+}
+
+/** By place, so that no two lines look the same without colour. */
+const dashes = [[], [8, 4], [2, 3], [9, 3, 2, 3], [14, 4], [9, 3, 2, 3, 2, 3], [4, 4], [2, 7]] as const
+
+export function lookOf(place: number): NonNullable<Readout['look']> {
+  return { colour: `--line-${place + 1}`, dash: dashes[place] ?? [] }
+}
+
+const mainHeight = 260
+const smallHeight = 130
+
+export function linePanels(lines: readonly DrawnLine[], stepMs: number): Panel[] {
+  const byUnit = Map.groupBy(lines, ({ quantity }) => quantity.unit)
+  const [left, right, ...others] = [...byUnit.values()]
+  if (left === undefined) return []
+  const main = panelOf('main', [left, right ?? []], mainHeight, stepMs)
+  const small = others.map((ofUnit, place) => panelOf(`unit ${place}`, [ofUnit, []], smallHeight, stepMs))
+  const room = small.map(panel =>
+    right === undefined ? panel : { ...panel, content: { ...panel.content, right: 'room' as const } },
+  )
+  return [main, ...room]
+}
+
+type Sides = readonly [left: readonly DrawnLine[], right: readonly DrawnLine[]]
+
+function panelOf(key: string, [left, right]: Sides, height: number, stepMs: number): Panel {
+  const lines = [...left, ...right]
+  const gapMs = (line: DrawnLine) => usualGapMs(line.timesMs, stepMs)
+  const decimals = decimalsOf(left)
+  return {
+    key,
+    title: titleOf([left, right]),
+    unit: '',
+    decimals,
+    height,
+    content: {
+      columns: joinColumns(lines.map(line => breakAtGaps(line.timesMs, [line.values], gapMs(line)))),
+      lines: lines.map(({ place }) => ({
+        ...lookOf(place),
+        width: 1.75,
+        isRight: right.some(one => one.place === place),
+      })),
+      decimals,
+      ...(right.length === 0 ? {} : { right: { decimals: decimalsOf(right) } }),
+    },
+    readouts: lines.map(line => readoutOf(line, gapMs(line))),
+    reachMs: Math.max(...lines.map(gapMs)),
+  }
+}
+
+function decimalsOf(lines: readonly DrawnLine[]): number {
+  return Math.max(0, ...lines.map(({ quantity }) => quantity.decimals))
+}
+
+function titleOf([left, right]: Sides): string {
+  const unitOf = (lines: readonly DrawnLine[]) => lines[0]?.quantity.unit || 'without a unit'
+  return right.length === 0 ? unitOf(left) : `Left: ${unitOf(left)}; right: ${unitOf(right)}`
+}
+
+function lineName({ device, quantity }: Pick<DrawnLine, 'device' | 'quantity'>): string {
+  return `${device}, ${nameWithin(quantity)}`
+}
+
+function readoutOf(line: DrawnLine, reachMs: number): Readout {
+  const { quantity, timesMs, values, place } = line
+  return {
+    label: lineName(line),
+    look: lookOf(place),
+    timesMs,
+    values,
+    textAt(atMs) {
+      const value = valueAt({ timesMs, values }, atMs, reachMs)
+      return value === null ? null : withUnit(decimalText(value, quantity.decimals), quantity)
+    },
+  }
+}
+
+export function lineTable(lines: readonly DrawnLine[], { fromMs, toMs }: TimeWindow, times: Times): TwinTable {
+  const columns = lines.map(line => {
+    const { unit, decimals } = line.quantity
+    return { name: unit === '' ? lineName(line) : `${lineName(line)}, ${unit}`, decimals }
+  })
+  return {
+    caption: 'Means by step, the newest first',
+    headName: 'From',
+    columns,
+    rows: tableRows(lines, fromMs, toMs).map(({ atMs, values }) => ({
+      key: atMs,
+      head: times.exact(atMs),
+      cells: values,
+    })),
+  }
+}

@@ -1,0 +1,113 @@
+/** The values of the chosen lines over a range: what each device has, and then its means by steps. */
+
+import { useRef } from 'preact/hooks'
+import type { RangeReadings } from '../../../api/read/readings-shape.ts'
+import type { LatestOfDevice } from '../../../live/fleet-shape.ts'
+import { stepOf, type TimeWindow } from '../../charts/range.ts'
+import { addressOf } from '../../client/address.ts'
+import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
+import { useResources } from '../../client/use-resources.ts'
+import { useRested } from '../../client/use-rested.ts'
+import { quantitiesOf, shownValue } from '../../text/quantities.ts'
+import type { ChosenLine } from './chosen-lines.ts'
+import type { DrawnLine } from './line-panels.ts'
+
+export interface UsedLines {
+  readonly state: ResourceState<unknown>
+  /** As far as there are answers. */
+  readonly drawn: readonly DrawnLine[]
+  /** Chosen, and not there: the device is unknown, or has no gauge of this name. */
+  readonly missing: readonly ChosenLine[]
+  readonly isLoading: boolean
+  readonly stepMs: number
+}
+
+const everyMs = 60_000
+/** As many points as a chart is wide, about. */
+const pointsMax = 800
+
+export function useLines(lines: readonly ChosenLine[], window: TimeWindow): UsedLines {
+  const devices = [...new Set(lines.map(({ device }) => device))]
+  const latest = useResources<LatestOfDevice>(
+    devices.map(device => addressOf(`/api/latest/${encodeURIComponent(device)}`)),
+    { everyMs },
+  )
+  const known = new Map(devices.map((device, place) => [device, latest[place] as ResourceState<LatestOfDevice>]))
+  const { there, missing } = presentLines(lines, known)
+  const stepSeconds = stepOf(window, pointsMax)
+  const stepMs = 1000 * stepSeconds
+  // Full steps: a range that ends now moves on by the minute, and keeps its answer for as long as it can.
+  const [start, end] = [Math.floor(window.fromMs / stepMs) * stepMs, Math.ceil(window.toMs / stepMs) * stepMs]
+  const range = useRested(`start=${start}&end=${end}&step=${stepSeconds}&format=json`)
+  const ofDevices = [...Map.groupBy(there, ({ device }) => device)]
+  const urls = ofDevices.map(([device, own]) => {
+    const metrics = own.map(({ metric }) => metric).join(',')
+    return addressOf(`/api/readings/${encodeURIComponent(device)}?${range}&metrics=${metrics}`)
+  })
+  const answers = useResources<RangeReadings>(range === undefined ? [] : urls, { everyMs })
+  const drawn = useDrawn(
+    there,
+    ofDevices.map(([device], place) => [device, answers[place]] as const),
+    lines,
+  )
+  const isLoading = [...latest, ...answers].some(({ kind }) => kind === 'loading')
+  const failed = [...latest.filter(state => !isMissing(state)), ...answers]
+  return { state: worstState(failed), drawn, missing, isLoading, stepMs }
+}
+
+type PresentLine = Omit<DrawnLine, 'timesMs' | 'values'>
+
+function presentLines(lines: readonly ChosenLine[], known: ReadonlyMap<string, ResourceState<LatestOfDevice>>) {
+  const there: PresentLine[] = []
+  const missing: ChosenLine[] = []
+  for (const [place, line] of lines.entries()) {
+    const state = known.get(line.device)
+    const latest = state && lastValue(state)
+    if (latest !== undefined) {
+      const quantity = quantitiesOf(latest.metrics).of(line.metric)
+      const isGauge = Object.hasOwn(latest.values, line.metric) && quantity.kind === 'gauge'
+      if (isGauge) there.push({ ...line, quantity, place })
+      else missing.push(line)
+    } else if (state !== undefined && isMissing(state)) missing.push(line)
+  }
+  return { there, missing }
+}
+
+function isMissing(state: ResourceState<unknown>): boolean {
+  return state.kind === 'failed' && state.failure.kind === 'missing'
+}
+
+/** While the answers of another range are on their way, the lines of the last one stay. */
+function useDrawn(
+  there: readonly PresentLine[],
+  answers: readonly (readonly [string, ResourceState<RangeReadings> | undefined])[],
+  lines: readonly ChosenLine[],
+): readonly DrawnLine[] {
+  const rows = new Map(answers.map(([device, state]) => [device, state && lastValue(state)]))
+  const last = useRef<ReadonlyMap<string, RangeReadings>>(new Map())
+  const kept = new Map<string, RangeReadings>()
+  for (const { device } of lines) {
+    const own = rows.get(device) ?? last.current.get(device)
+    if (own !== undefined) kept.set(device, own)
+  }
+  last.current = kept
+  const drawn = there.flatMap(line => {
+    const own = kept.get(line.device)
+    return own === undefined ? [] : [{ line, own }]
+  })
+  // They are drawn anew only where one of them is another line, or its answer another one.
+  const made = useRef<{ key: string; answers: readonly RangeReadings[]; lines: readonly DrawnLine[] }>()
+  const key = JSON.stringify(drawn.map(({ line }) => line))
+  const isSame = made.current?.key === key && drawn.every(({ own }, place) => made.current?.answers[place] === own)
+  if (!isSame || made.current === undefined) {
+    const shown = drawn.map(({ line, own }) => ({ ...line, ...meansOf(own, line) }))
+    made.current = { key, answers: drawn.map(({ own }) => own), lines: shown }
+  }
+  return made.current.lines
+}
+
+function meansOf(rows: RangeReadings, { metric, quantity }: PresentLine): Pick<DrawnLine, 'timesMs' | 'values'> {
+  const name = `${metric}_mean`
+  const own = rows.filter(row => row[name] !== undefined)
+  return { timesMs: own.map(({ ts }) => ts), values: own.map(row => shownValue(row[name] as number, quantity)) }
+}
