@@ -9,15 +9,8 @@ import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { recordReliability } from '../analytics/reliability/reliability-record.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
-import type { AnalysedDevice } from '../query/analysed-device.ts'
-import {
-  batteryMetrics,
-  buildInsights,
-  comparedMetrics,
-  comparedQuarters,
-  days as insightDays,
-  outliersOf,
-} from '../query/answers/insights-answer.ts'
+import { batteryMetrics, columnBatteries, days as insightDays } from '../query/answers/fleet-batteries.ts'
+import { buildInsights, comparedMetrics, comparedQuarters, outliersOf } from '../query/answers/insights-answer.ts'
 import { MeansTable } from '../query/answers/means-table.ts'
 import type { InsightsEntry } from '../query/insights-fleet.ts'
 import { findingsOf } from '../query/stats/findings.ts'
@@ -25,6 +18,7 @@ import { lastSeenOf } from '../query/stats/freshness.ts'
 import { qualityOf } from '../query/stats/quality.ts'
 import { buildStats, type StatsInput } from '../query/stats/stats-answer.ts'
 import { windowOf } from '../query/stats/window.ts'
+import { nothingKnown, plainDevice, plainEntry } from '../test/support/plain-device.ts'
 import { createBounds } from './bounds.ts'
 import { createUniform, madeColumns } from './made-series.ts'
 import { hardware, spread } from './measure.ts'
@@ -44,25 +38,11 @@ const bounds = createBounds()
 const local = createLocalTime('Europe/Berlin')
 const nowMs = Date.UTC(2026, 9, 20)
 
-const analysed: AnalysedDevice = {
-  number: 1,
-  symbol: 'd',
-  name: 'd',
-  location_short: '',
-  log_switch: true,
-  altitude_m: null,
-  expected_interval_seconds: null,
-  quality_limits: null,
-  profile: 'none',
-  battery_type: null,
-  battery_cells: null,
-}
-
 function inputOf(number: number): StatsInput {
   const days = 31
   const series = madeColumns({ device: { number, symbol: 'd' }, days, endMs: nowMs, stepMs: 60_000 }, days)
   const whole = { days: 30, stepSeconds: undefined, further: [], predecessorMs: undefined }
-  return { device: analysed, nowMs, local, series, ...whole }
+  return { device: plainDevice, nowMs, local, series, ...whole }
 }
 
 /** The findings alone; what they build on is there for the rest of the answer. */
@@ -100,11 +80,13 @@ function fleetWork(): () => unknown {
     for (let day = 0; day < insightDays; day++) {
       batteries.add(place, day, 1, 1440 * (3.9 - 0.004 * day + 0.005 * next()), 1440)
     }
-    return { symbol: `d${place}`, name: `d${place}`, tags: [], batteryType: 'li-ion', batteryCells: 1 }
+    return { ...plainEntry(`d${place}`), batteryType: 'li-ion', batteryCells: 1 }
   })
   return () => {
     const outliers = comparedMetrics.flatMap((metric, place) => outliersOf(fleet, metric, means, place))
-    return buildInsights({ fleet, batteries, outliers, generatedAtMs: Math.floor(nowMs / hourMs) * hourMs, local })
+    const generatedAtMs = Math.floor(nowMs / hourMs) * hourMs
+    const of = { fleet, known: nothingKnown, standing: [], generatedAtMs, local }
+    return buildInsights({ ...of, batteries: columnBatteries(fleet, batteries), outliers })
   }
 }
 

@@ -12,6 +12,7 @@ import type { FurtherMetric } from '../query/further-metric.ts'
 import { createQuery } from '../query/query.ts'
 import { measurementsTable, metrics, readingsTable } from '../store/tables.ts'
 import { silentLog } from '../test/support/databases.ts'
+import { plainDevice } from '../test/support/plain-device.ts'
 import { questdbRows } from '../test/support/questdb-rows.ts'
 import { createBounds } from './bounds.ts'
 import { createHooks, hardware, ratios, spread } from './measure.ts'
@@ -49,19 +50,8 @@ async function seed(store: BenchStore, device: AnalysedDevice, further: readonly
 }
 
 function deviceOf(number: number): AnalysedDevice {
-  return {
-    number,
-    symbol: `bench-${number}`,
-    name: `bench-${number}`,
-    location_short: '',
-    log_switch: true,
-    altitude_m: null,
-    expected_interval_seconds: 60,
-    quality_limits: null,
-    profile: 'none',
-    battery_type: null,
-    battery_cells: null,
-  }
+  const name = `bench-${number}`
+  return { ...plainDevice, number, symbol: name, name, expected_interval_seconds: 60 }
 }
 
 function gauge(device: AnalysedDevice, place: number): FurtherMetric {

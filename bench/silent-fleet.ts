@@ -78,7 +78,14 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     learnOwner: async () => '',
     live: {
       latest: () => undefined,
-      silenceOf: () => ({ lastMs, lateSeconds: 10, freshSeconds: 5, expectedMs: 1000, isOff: false }),
+      silenceOf: () => ({
+        lastMs,
+        lateSeconds: 10,
+        freshSeconds: 5,
+        staleSeconds: 86_400,
+        expectedMs: 1000,
+        isOff: false,
+      }),
       hourShareOf: () => Number.NaN,
     },
     onStored: () => undefined,

@@ -8,9 +8,10 @@ import { kindAt, namedCadence } from './live-state.ts'
 export interface DeviceSilence {
   /** Of the newest reading, epoch milliseconds; NaN without one. It may be ahead of our clock. */
   readonly lastMs: number
-  /** Ages up to which the device counts as late, and as expected. */
+  /** Ages up to which the device counts as late, as expected, and as stale. */
   readonly lateSeconds: number
   readonly freshSeconds: number
+  readonly staleSeconds: number
   /** NaN for a device that is not regular. */
   readonly expectedMs: number
   readonly isOff: boolean
@@ -20,11 +21,12 @@ export function silenceOf(fleet: LiveFleet, slot: number): DeviceSilence {
   const { lastUs } = fleet.columns()
   const last = lastUs[slot] as number
   const cadence = fleet.cadence(slot)
-  const { late, fresh } = ageLimits(namedCadence(cadence))
+  const { late, fresh, stale } = ageLimits(namedCadence(cadence))
   return {
     lastMs: last === Number.NEGATIVE_INFINITY ? Number.NaN : last / 1000,
     lateSeconds: late,
     freshSeconds: fresh,
+    staleSeconds: stale,
     expectedMs: cadence.kind === kindAt.regular ? cadence.expectedMs : Number.NaN,
     isOff: !(fleet.device(slot) as LiveDevice).log_switch,
   }

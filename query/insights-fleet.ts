@@ -1,13 +1,18 @@
 /** What insights know of the devices besides their readings, as text that is quick to post to a worker and that a worker reads once. */
 
 import type { CellType } from '../analytics/battery/curves.ts'
+import type { MetricSettings } from '../analytics/quality/quality-limits.ts'
+import type { Metric } from '../store/tables.ts'
 import type { QueryDevice } from './fleet.ts'
+import type { MetricDescription } from './shapes/kinds.ts'
 
 export interface InsightsDevice extends QueryDevice {
   readonly tags: readonly string[]
   readonly battery_type: CellType | null
   /** In series; null for one. */
   readonly battery_cells: number | null
+  /** As the analyses of a device have them. */
+  readonly quality_limits: Readonly<Partial<Record<Metric, MetricSettings | undefined>>> | null
 }
 
 export interface InsightsEntry {
@@ -16,13 +21,87 @@ export interface InsightsEntry {
   readonly tags: readonly string[]
   readonly batteryType: CellType | null
   readonly batteryCells: number | null
+  readonly limits: InsightsDevice['quality_limits']
 }
 
-type Row = [symbol: string, name: string, tags: readonly string[], type: CellType | null, cells: number | null]
+/** A gauge beside the five that a device has sent. */
+interface InsightsGauge {
+  readonly metric: DescribedGauge
+  /** Its number in the table of measurements. */
+  readonly series: number
+}
+
+export interface DescribedGauge extends Pick<MetricDescription, 'title' | 'unit' | 'decimals'> {
+  readonly name: string
+  readonly quality: MetricSettings | null
+}
+
+/** A device that should have sent something. */
+interface Silence {
+  readonly state: 'stale' | 'offline'
+  /** Of its last reading. */
+  readonly lastMs: number
+}
+
+/** What others know of a device, by its number in the registry. */
+export interface InsightsKnown {
+  gaugesOf(deviceNumber: number): readonly InsightsGauge[]
+  /** Undefined for a device that is as it should be, and while nothing is known of it. */
+  silenceOf(deviceNumber: number): Silence | undefined
+}
+
+/** The same of a fleet, as a worker is told; a place is that of a device. */
+export interface FleetKnown {
+  readonly gauges: readonly FleetGauge[]
+  /** Gauges of devices that are too many to be read. */
+  readonly gaugesLeftOut: number
+  readonly silent: readonly (Silence & { readonly place: number })[]
+}
+
+/** A metric, and who has it. */
+export interface FleetGauge {
+  readonly metric: DescribedGauge
+  /** Places of devices, and their series, side by side. */
+  readonly places: readonly number[]
+  readonly series: readonly number[]
+}
+
+/** None where there are more than `seriesMax`: those of the first devices alone would say nothing of the fleet. */
+export function knownOfFleet(
+  devices: readonly InsightsDevice[],
+  { gaugesOf, silenceOf }: InsightsKnown,
+  seriesMax: number,
+): FleetKnown {
+  const gauges = new Map<string, FleetGauge & { readonly places: number[]; readonly series: number[] }>()
+  const silent: (Silence & { readonly place: number })[] = []
+  let count = 0
+  for (const [place, { number }] of devices.entries()) {
+    const silence = silenceOf(number)
+    if (silence !== undefined) silent.push({ ...silence, place })
+    for (const { metric, series } of gaugesOf(number)) {
+      if (++count > seriesMax) continue
+      const known = gauges.get(metric.name) ?? { metric, places: [], series: [] }
+      known.places.push(place)
+      known.series.push(series)
+      gauges.set(metric.name, known)
+    }
+  }
+  const isTooMany = count > seriesMax
+  return { gauges: isTooMany ? [] : [...gauges.values()], gaugesLeftOut: isTooMany ? count : 0, silent }
+}
+
+type Row = [
+  symbol: string,
+  name: string,
+  tags: readonly string[],
+  type: CellType | null,
+  cells: number | null,
+  limits: InsightsDevice['quality_limits'],
+]
 
 export function encodeInsightsFleet(devices: readonly InsightsDevice[]): string {
-  const rows = devices.map(({ symbol, name, tags, battery_type, battery_cells }): Row => {
-    return [symbol, name, tags, battery_type, battery_cells]
+  const rows = devices.map(({ symbol, name, tags, battery_type, battery_cells, quality_limits }): Row => {
+    return [symbol, name, tags, battery_type, battery_cells, quality_limits]
   })
   return JSON.stringify(rows)
 }
@@ -34,8 +113,8 @@ export function createInsightsFleetReader(): (text: string) => readonly Insights
   return text => {
     if (text !== lastText) {
       const rows: Row[] = JSON.parse(text)
-      last = rows.map(([symbol, name, tags, batteryType, batteryCells]) => {
-        return { symbol, name, tags, batteryType, batteryCells }
+      last = rows.map(([symbol, name, tags, batteryType, batteryCells, limits]) => {
+        return { symbol, name, tags, batteryType, batteryCells, limits }
       })
       lastText = text
     }

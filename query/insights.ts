@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Answer } from './cache/body.ts'
 import type { Built, Serve } from './cache/response-cache.ts'
 import { createFleetText, namedInSqlMax } from './fleet.ts'
-import { encodeInsightsFleet, type InsightsDevice } from './insights-fleet.ts'
+import { encodeInsightsFleet, type InsightsDevice, type InsightsKnown, knownOfFleet } from './insights-fleet.ts'
 import type { QueryLimits } from './limits.ts'
 import { namedShard } from './query-failed.ts'
 import type { RunQuery } from './run-query.ts'
@@ -16,7 +16,11 @@ export interface InsightsOptions {
   readonly serve: Serve
   readonly setKey: (devices: readonly InsightsDevice[]) => string
   readonly plan: ReadsPlan
-  readonly limits: Pick<QueryLimits, 'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax'>
+  readonly known: InsightsKnown
+  readonly limits: Pick<
+    QueryLimits,
+    'insightsMs' | 'insightsStaleMs' | 'insightsDevicesMax' | 'insightsRawDevicesMax' | 'insightsGaugesMax'
+  >
 }
 
 export interface Insights {
@@ -44,8 +48,8 @@ function viewAway(shard: number, shardCount: number): Built {
 }
 
 export function createInsights(options: InsightsOptions): Insights {
-  const { runAnalysis, serve, setKey, plan, limits } = options
-  const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax } = limits
+  const { runAnalysis, serve, setKey, plan, known, limits } = options
+  const { insightsMs, insightsStaleMs, insightsDevicesMax, insightsRawDevicesMax, insightsGaugesMax } = limits
   const fleetText = createFleetText(encodeInsightsFleet)
   /** When, by key. */
   const timedOutMs = new LRUCache<string, number>({ max: timedOutMax })
@@ -69,7 +73,8 @@ export function createInsights(options: InsightsOptions): Insights {
       return { ok: false, code: 'TIMED_OUT' }
     }
     const shards = isSmall ? sources : sources.map(source => ({ ...source, rawFromUs: Number.POSITIVE_INFINITY }))
-    const query = { fleet: fleet(devices), narrowed, nowUs, shards }
+    const of = knownOfFleet(devices, known, insightsGaugesMax)
+    const query = { fleet: fleet(devices), known: of, narrowed, nowUs, shards }
     const built = await runAnalysis('insights', query, needed, signal)
     if (!built.ok && built.code === 'TIMED_OUT') timedOutMs.set(key, askedAtMs)
     return built

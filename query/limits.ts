@@ -34,6 +34,8 @@ export interface QueryLimits {
   readonly insightsDevicesMax: number
   /** Up to so many, hours that the view lacks come from raw readings. */
   readonly insightsRawDevicesMax: number
+  /** The most gauges beside the five that insights look at. There is no view of their hours. */
+  readonly insightsGaugesMax: number
   /** After a rebuild failed, the next one waits this long. */
   readonly retryMs: number
   /** How far a timestamp may lie ahead of the server's clock. */
@@ -56,6 +58,7 @@ export const defaultLimits: QueryLimits = {
   insightsStaleMs: 60 * 60_000,
   insightsDevicesMax: 100_000,
   insightsRawDevicesMax: 100,
+  insightsGaugesMax: 4_000,
   retryMs: 2_000,
   aheadMs: 5 * 60_000,
 }

@@ -11,6 +11,7 @@ import type { AskedWindow } from './asked-window.ts'
 import type { EncodedBody } from './cache/encode-body.ts'
 import type { ResponseTemplate } from './cache/response-template.ts'
 import type { FurtherMetric } from './further-metric.ts'
+import type { FleetKnown } from './insights-fleet.ts'
 import type { Station } from './points/station.ts'
 import type { FailureCode } from './query-failed.ts'
 import type { HourSources } from './questdb/hourly-sql.ts'
@@ -180,6 +181,7 @@ export interface StationUnitsQuery {
 export interface InsightsQuery {
   /** The fleet as `encodeInsightsFleet` wrote it. */
   readonly fleet: string
+  readonly known: FleetKnown
   /** Whether the rows of these devices alone are read. */
   readonly narrowed: boolean
   readonly nowUs: number

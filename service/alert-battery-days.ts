@@ -15,8 +15,12 @@ export function createBatteryDays(
     if (!answer.ok) throw new Error(`the days that batteries have left are not known: ${answer.code}`)
     const { batteries } = Insights.parse(JSON.parse(answer.body.bytes.toString('utf8')))
     const numbers = new Map(devices.map(({ name, number }) => [name, number]))
-    return new Map(
-      batteries.flatMap(({ device, low }) => (numbers.has(device) ? [[numbers.get(device) as number, low]] : [])),
-    )
+    const left = new Map<number, number>()
+    for (const { device, low } of batteries) {
+      const number = numbers.get(device)
+      // Of several batteries the one that may be empty first.
+      if (number !== undefined) left.set(number, Math.min(low, left.get(number) ?? low))
+    }
+    return left
   }
 }

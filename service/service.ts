@@ -6,6 +6,7 @@ import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import { bug } from '../limits/bug.ts'
+import type { Live } from '../live/live.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -13,6 +14,7 @@ import type { Log } from '../store/log.ts'
 import { withSharedSecrets } from '../store/shared-secrets.ts'
 import { openStore, type Store } from '../store/store.ts'
 import { systemClock } from './clock.ts'
+import { createInsightsKnown } from './insights-known.ts'
 import { listen } from './listen.ts'
 import { openServiceAccounts } from './open-accounts.ts'
 import { openServiceAlerts } from './open-alerts.ts'
@@ -83,9 +85,12 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
   const placed = { store, shards, placement: serviceIngest.further?.placement, ingest, pointsIngest, clockMs }
-  const queries = openServiceQueries(config, log, { ...placed, retention })
+  let liveFleet: Live | undefined
+  const insightsKnown = createInsightsKnown(metrics, () => liveFleet, clockMs)
+  const queries = openServiceQueries(config, log, { ...placed, retention, insightsKnown })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
+  liveFleet = live
   onOpen(() => live.close())
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'

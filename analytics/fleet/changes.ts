@@ -22,9 +22,13 @@ export interface FleetOptions {
   readonly tagsOf: (device: number) => readonly string[]
   /** Smaller differences are those of good sensors; null for three times the usual deviation of its peers. */
   readonly differenceMin: number | null
+  /** A device without any like it is not looked at. */
+  readonly hasPeers?: boolean
+  /** From which score on a device is listed. */
+  readonly scoreMin?: number
 }
 
-const scoreMin = 5.5
+const usualScoreMin = 5.5
 /** Of a normal distribution, the standard deviation for a median absolute deviation of 1. */
 const normalScale = 1.4826
 /** The same of its standard deviation without the three farthest of fourteen. */
@@ -37,7 +41,10 @@ const usualScales = 3
 const [gainMin, gainMax] = [0.3, 2]
 
 /** Largest score first. */
-export function fleetChanges(table: QuarterTable, { tagsOf, differenceMin }: FleetOptions): Outlier[] {
+export function fleetChanges(
+  table: QuarterTable,
+  { tagsOf, differenceMin, hasPeers = false, scoreMin = usualScoreMin }: FleetOptions,
+): Outlier[] {
   const all: DayChanges[] = []
   for (let device = 0; device < table.devices; device++) {
     const found = dayChanges(table, device)
@@ -65,7 +72,8 @@ export function fleetChanges(table: QuarterTable, { tagsOf, differenceMin }: Fle
     const deviation = byDay[comparedDays - 1] as number
     const scale = Math.max(Math.max(own, usual) * leverage, least / scoreMin)
     const score = deviation / scale
-    const isBeyond = least > 0 && Math.abs(score) >= scoreMin && Math.abs(deviation) >= least
+    const isAlone = hasPeers && (peers[place] as number[]).length === 0
+    const isBeyond = !isAlone && least > 0 && Math.abs(score) >= scoreMin && Math.abs(deviation) >= least
     return { device: one.device, value: one.value, expected: one.value - deviation, score, isBeyond }
   })
   return found

@@ -1,78 +1,106 @@
-/** Reads the hours of the whole fleet for what they tell of it: 30 stretches of 24 hours that end at the last full hour. */
+/** Reads the hours of the whole fleet for what they tell of it, by stretches that end at the last full hour. */
 
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
+import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
-import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
-import type { Metric } from '../../store/tables.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
-import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
-import type { OutlierInsight } from '../shapes/insights.ts'
-import type { ShardReads } from '../shards/shard-reads.ts'
 import type { InsightsQuery } from '../task.ts'
+import { batteryMetrics, columnBatteries, type DeviceBattery, days, gaugeBatteries } from './fleet-batteries.ts'
+import { createFleetReads, type FleetReads, type FleetReadsContext } from './fleet-reads.ts'
+import { standingColumns, standingGauges } from './fleet-standing.ts'
 import {
-  batteryMetrics,
   buildInsights,
+  type ComparedMetric,
   comparedMetrics,
   comparedQuarters,
-  days,
+  gaugeOutliersOf,
+  isBattery,
   outliersOf,
 } from './insights-answer.ts'
-import { MeansTable } from './means-table.ts'
+import type { MeansTable } from './means-table.ts'
 
-interface Context {
-  readonly open: (shard: number) => Pick<ShardReads, 'connection'>
-  readonly signal: AbortSignal
+interface Context extends FleetReadsContext {
   /** Of the service. */
   readonly local: LocalTime
 }
 
 const hourUs = 3_600_000_000
 const dayUs = 24 * hourUs
+const ofDays = { count: days, lengthUs: dayUs }
+const ofQuarters = { count: comparedQuarters, lengthUs: dayUs / quartersPerDay }
 /** Of more, each metric is read by itself: the means of one take 600 bytes a device. */
 const devicesAtOnceMax = 20_000
 
 export async function answerInsights(
-  { narrowed, nowUs, shards }: InsightsQuery,
+  query: InsightsQuery,
   fleet: readonly InsightsEntry[],
   context: Context,
 ): Promise<string> {
-  const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))
-  const symbols = narrowed ? [...places.keys()] : undefined
-  const endUs = Math.floor(nowUs / hourUs) * hourUs
+  const { nowUs, known } = query
+  const reads = createFleetReads(query, fleet, context)
+  const endMs = (Math.floor(nowUs / hourUs) * hourUs) / 1000
+  const columns = await reads.columns(batteryMetrics, ofDays)
+  const batteries = [...columnBatteries(fleet, columns), ...(await readGaugeBatteries(query, fleet, reads))]
+  const ofColumns = await compareColumns(fleet, reads, endMs)
+  const ofGauges = await compareGauges(query, fleet, reads, endMs)
+  const outliers = [...ofColumns.outliers, ...ofGauges.outliers]
+  const standing = [...ofColumns.standing, ...ofGauges.standing]
+  const generatedAtMs = nowUs / 1000
+  return JSON.stringify(
+    buildInsights({ fleet, known, batteries, outliers, standing, generatedAtMs, local: context.local }),
+  )
+}
 
-  /** One statement for each stretch, so that none has to group more than the fleet. */
-  async function readMeans(metrics: readonly Metric[], count: number, lengthUs: number): Promise<MeansTable> {
-    const table = new MeansTable(fleet.length, count, metrics.length)
-    if (fleet.length === 0) return table
-    for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
-      const take = (row: PgRow) => {
-        const place = places.get(String(row[0]))
-        // Of devices that are off or removed.
-        if (place === undefined) return
-        for (let metric = 0; metric < metrics.length; metric++) {
-          table.add(place, stretch, metric, Number(row[1 + 2 * metric] ?? 0), Number(row[2 + 2 * metric]))
-        }
-      }
-      for (const { shard, ...hourSources } of shards) {
-        const { connection } = context.open(shard)
-        for (const part of fleetParts(range, hourSources)) {
-          const statement = { text: fleetMeansSql(metrics, part, symbols), values: [] }
-          await connection.read(statement, context.signal, take)
-        }
-      }
-    }
-    return table
-  }
-
-  const batteries = await readMeans(batteryMetrics, days, dayUs)
-  const outliers: OutlierInsight[] = []
+async function compareColumns(fleet: readonly InsightsEntry[], reads: FleetReads, endMs: number) {
+  const found: Compared = { outliers: [], standing: [] }
   const atOnce = fleet.length > devicesAtOnceMax ? 1 : comparedMetrics.length
   for (let from = 0; from < comparedMetrics.length; from += atOnce) {
-    const some = comparedMetrics.slice(from, from + atOnce)
-    const table = await readMeans(some, comparedQuarters, dayUs / quartersPerDay)
-    for (const [place, metric] of some.entries()) outliers.push(...outliersOf(fleet, metric, table, place))
+    const some: readonly ComparedMetric[] = comparedMetrics.slice(from, from + atOnce)
+    const runs = some.map(() => new StandingRuns(fleet.length, comparedQuarters))
+    const table = await reads.columns(some, ofQuarters, runs)
+    for (const [place, metric] of some.entries()) {
+      found.outliers.push(...outliersOf(fleet, metric, table, place))
+      found.standing.push(...standingColumns(fleet, metric, runs[place] as StandingRuns, endMs))
+    }
   }
-  return JSON.stringify(
-    buildInsights({ fleet, batteries, outliers, generatedAtMs: nowUs / 1000, local: context.local }),
-  )
+  return found
+}
+
+type Compared = { outliers: ReturnType<typeof outliersOf>; standing: ReturnType<typeof standingColumns> }
+
+/** All in one statement for each stretch. */
+async function compareGauges(
+  { known }: InsightsQuery,
+  fleet: readonly InsightsEntry[],
+  reads: FleetReads,
+  endMs: number,
+): Promise<Compared> {
+  const found: Compared = { outliers: [], standing: [] }
+  const gauges = known.gauges.filter(({ metric }) => !isBattery(metric))
+  const series = gauges.flatMap(one => one.series)
+  const runs = new StandingRuns(series.length, comparedQuarters)
+  const table = await reads.series(series, ofQuarters, runs)
+  let from = 0
+  for (const gauge of gauges) {
+    found.outliers.push(...gaugeOutliersOf(fleet, gauge, table, from))
+    found.standing.push(...standingGauges(fleet, gauge, { runs, from }, endMs))
+    from += gauge.series.length
+  }
+  return found
+}
+
+async function readGaugeBatteries(
+  { known }: InsightsQuery,
+  fleet: readonly InsightsEntry[],
+  reads: FleetReads,
+): Promise<DeviceBattery[]> {
+  const gauges = known.gauges.filter(({ metric }) => isBattery(metric))
+  const series = gauges.flatMap(one => one.series)
+  const table: MeansTable = await reads.series(series, ofDays)
+  let from = 0
+  return gauges.flatMap(gauge => {
+    const found = gaugeBatteries(fleet, gauge, table, from)
+    from += gauge.series.length
+    return found
+  })
 }

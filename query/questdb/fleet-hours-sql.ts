@@ -36,18 +36,25 @@ export function fleetParts({ fromUs, toUs }: Stretch, { expiredBeforeUs, rawFrom
   ].filter(part => part.fromUs < part.toUs)
 }
 
-/** Rows of a device's symbol, and for each metric the sum and the number of its hourly means. */
+/** Rows of a device's symbol, and for each metric the sum and the number of its hourly means, and its extremes where they are asked for. */
 export function fleetMeansSql(
   metrics: readonly Metric[],
   { table, fromUs, toUs }: Part,
   /** Only these devices; undefined: all. */
   symbols?: readonly string[],
+  withExtremes = false,
 ): string {
   const only = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`
   const range = `ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}${only}`
-  const sums = metrics.map(metric => `sum(${metric}_mean), count(${metric}_mean)`)
+  const sums = metrics.map(metric => {
+    const extremes = withExtremes ? `, min(${metric}_min), max(${metric}_max)` : ''
+    return `sum(${metric}_mean), count(${metric}_mean)${extremes}`
+  })
   if (table === readingsTable) {
-    const means = metrics.map(metric => `avg(${metric}) ${metric}_mean`)
+    const means = metrics.map(metric => {
+      const extremes = withExtremes ? `, min(${metric}) ${metric}_min, max(${metric}) ${metric}_max` : ''
+      return `avg(${metric}) ${metric}_mean${extremes}`
+    })
     const hours = `SELECT ts, device, ${means.join(', ')} FROM ${readingsTable} WHERE ${range} SAMPLE BY 1h ALIGN TO CALENDAR`
     return `SELECT device, ${sums.join(', ')} FROM (${hours})`
   }

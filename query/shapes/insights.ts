@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { findingsMax } from '../../analytics/findings/rank.ts'
 import { FleetFinding } from './findings.ts'
+import { furtherMetrics } from './kinds.ts'
 import { Count } from './parts.ts'
 
 /** Of each kind as many are listed. */
@@ -14,7 +15,7 @@ const BatteryInsight = z.strictObject({
   days_left: Left.meta({ description: 'Days from now on until the battery is empty.' }),
   low: Left.meta({ description: 'The lower end of the 95 % interval of that.' }),
   high: Left.meta({ description: 'The upper end.' }),
-  metric: z.enum(['battery_percentage', 'battery_voltage']),
+  metric: z.string().meta({ description: '`battery_percentage`, `battery_voltage`, or another gauge of a battery.' }),
   percent_per_day: z
     .number()
     .negative()
@@ -24,10 +25,14 @@ export type BatteryInsight = z.infer<typeof BatteryInsight>
 
 const OutlierInsight = z.strictObject({
   device: z.string(),
-  metric: z.enum(['temperature', 'humidity', 'pressure']),
+  metric: z.string(),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
   median: z.number().meta({ description: 'What it would be, had the device changed as those like it did.' }),
-  score: z.number().meta({ description: 'The difference in units of its usual size: beyond 5.5 or -5.5.' }),
+  score: z
+    .number()
+    .meta({
+      description: 'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge beyond 9 or -9.',
+    }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
 
@@ -48,5 +53,10 @@ export const Insights = z.strictObject({
     .max(insightsMax)
     .meta({ description: 'Largest score first; the first ones of outliers_total.' }),
   outliers_total: Count,
+  gauges_left_out: Count.meta({
+    description:
+      'Gauges beside temperature, humidity, pressure and the battery that were not looked at: all of them where there are more than 4,000.',
+  }),
+  ...furtherMetrics,
 })
 export type Insights = z.infer<typeof Insights>

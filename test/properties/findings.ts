@@ -5,6 +5,7 @@ import { levelFinding } from '../../analytics/findings/from-changes.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { outageFindings, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
+import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits, stillLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
@@ -281,7 +282,49 @@ const broken: readonly Broken[] = [
   },
 ]
 
+/** As insights of a fleet look at gauges: by the extremes of six hours. */
+function standingIn({ timesMs, metrics }: World, endMs: number): string[] {
+  const stretchMs = 6 * hourMs
+  const fromMs = endMs - fleetStretches * stretchMs
+  return Object.entries(metrics).flatMap(([name, values]) => {
+    const runs = new StandingRuns(1, fleetStretches)
+    for (const [place, timeMs] of timesMs.entries()) {
+      const value = values[place] as number
+      if (timeMs < fromMs || timeMs >= endMs || Number.isNaN(value)) continue
+      const stretch = Math.floor((timeMs - fromMs) / stretchMs)
+      runs.add(0, stretch, { min: value, max: value, hours: 6 / Math.ceil(timesMs.length / (days * 4)) })
+    }
+    const run = runs.standing(0)
+    return run === undefined || (run.value === 0 && Object.hasOwn(further, name)) ? [] : [name]
+  })
+}
+
+const fleetStretches = 60
+
 export const findingsProperties: readonly Property[] = [
+  ...worlds.map(({ name, made }) => ({
+    name: `a gauge that stands still by the hours of a fleet, on any day of two weeks of a healthy device ${name}`,
+    atMost: 0.05,
+    shortRuns: 3,
+    run: (seed: number) => {
+      const world = made(seed)
+      const lastDays = Array.from({ length: 14 }, (_, day) => startMs + (days - day) * dayMs)
+      return lastDays.some(endMs => standingIn(world, endMs).length > 0)
+    },
+  })),
+  {
+    name: 'a thermometer that stands still for 36 hours is found by the hours of a fleet',
+    atLeast: 0.95,
+    shortRuns: 5,
+    run: seed => {
+      const endMs = startMs + days * dayMs
+      const world = outdoors(seed)
+      const temperature = (world.metrics['temperature'] as Float64Array).map((value, place) => {
+        return (world.timesMs[place] as number) < endMs - 36 * hourMs ? value : 11.3
+      })
+      return standingIn({ ...world, metrics: { temperature } }, endMs).includes('temperature')
+    },
+  },
   ...worlds.map(({ name, made }) => ({
     name: `more than one finding in a month of a healthy device ${name}`,
     atMost: 0.05,

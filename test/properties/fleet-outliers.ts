@@ -2,6 +2,7 @@
 
 import { type FleetOptions, fleetChanges, type Outlier } from '../../analytics/fleet/changes.ts'
 import { comparedDays, quartersPerDay } from '../../analytics/fleet/day-changes.ts'
+import { gaugeChanges } from '../../query/answers/insights-answer.ts'
 import { uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 
@@ -112,7 +113,7 @@ function levelOf(random: Random, temperature: number, humidity: number, height =
   }
 }
 
-function many(count: number, one: (index: number) => Made): Made[] {
+function many<One>(count: number, one: (index: number) => One): One[] {
   return Array.from({ length: count }, (_, index) => one(index))
 }
 
@@ -239,6 +240,64 @@ export const fleetOutlierProperties: readonly Property[] = Object.keys(worlds).f
     run: (seed: number) => {
       const { found, broken } = madeFleet(world, seed, true)
       return found[0]?.device === broken && found[0].metric === 'temperature'
+    },
+  },
+])
+
+/** What further gauges of forty devices have in common: the use of an office by day and week, or the wind, which is heavy-tailed. */
+const gaugeWorlds: Readonly<Record<string, (random: Random) => Float64Array[]>> = {
+  'CO₂ in an office': random => {
+    const use = Array.from({ length: quarters }, (_, at) => {
+      const [day, quarter] = [Math.floor(at / quartersPerDay), at % quartersPerDay]
+      const isWeekend = day % 7 > 4
+      return isWeekend || quarter === 0 ? 0 : random.between(0.5, 1) * (quarter === 3 ? 0.5 : 1)
+    })
+    return many(gaugeDevices, () => {
+      const seats = random.between(50, 500)
+      return Float64Array.from(use, share => 420 + seats * share * random.between(0.3, 1.3) + 5 * random.normal())
+    })
+  },
+  'wind at one place': random => {
+    const wind = Array.from({ length: quarters }, () => Math.exp(0.6 * random.normal()))
+    return many(gaugeDevices, () => {
+      const gain = random.between(0.5, 3)
+      return Float64Array.from(wind, speed => gain * speed * Math.exp(0.3 * random.normal()))
+    })
+  },
+}
+const gaugeDevices = 40
+
+function listedGauges(world: string, seed: number, isBroken: boolean) {
+  const random = new Random(7919 * seed)
+  const series = (gaugeWorlds[world] as (random: Random) => Float64Array[])(random)
+  const broken = Math.floor(random.next() * gaugeDevices)
+  const of = series[broken] as Float64Array
+  const usual = of.reduce((sum, value) => sum + value, 0) / quarters
+  // Five times the usual value: a sensor that has gone wrong.
+  if (isBroken) for (let at = quarters - quartersPerDay; at < quarters; at++) of[at] = (of[at] as number) + 4 * usual
+  const mean = (device: number, quarter: number) => series[device]?.[quarter] ?? Number.NaN
+  const tagsOf = () => (seed % 2 === 0 ? ['site:one'] : [])
+  return {
+    found: fleetChanges({ devices: gaugeDevices, mean }, { tagsOf, ...gaugeChanges }),
+    broken,
+  }
+}
+
+export const fleetGaugeProperties: readonly Property[] = Object.keys(gaugeWorlds).flatMap(world => [
+  {
+    name: `a device listed of a healthy fleet by ${world}`,
+    atMost: 0.05,
+    shortRuns: 20,
+    run: (seed: number) => listedGauges(world, seed, false).found.length > 0,
+  },
+  {
+    name: `a device of five times the usual value first of a fleet by ${world}`,
+    atLeast: 0.9,
+    shortRuns: 10,
+    // Without a tag, some wind has no device like it.
+    run: (seed: number) => {
+      const { found, broken } = listedGauges(world, 2 * seed, true)
+      return found[0]?.device === broken
     },
   },
 ])

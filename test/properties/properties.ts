@@ -6,7 +6,7 @@ import { batteryProperties } from './battery.ts'
 import { changeProperties } from './changes.ts'
 import { correlationProperties } from './correlation.ts'
 import { findingsProperties } from './findings.ts'
-import { fleetOutlierProperties } from './fleet-outliers.ts'
+import { fleetGaugeProperties, fleetOutlierProperties } from './fleet-outliers.ts'
 import { forecastProperties } from './forecast.ts'
 import { labelProperties } from './label.ts'
 import { lagProperties } from './lag.ts'
@@ -33,4 +33,5 @@ export const properties: readonly Property[] = [
   ...batteryProperties,
   ...findingsProperties,
   ...fleetOutlierProperties,
+  ...fleetGaugeProperties,
 ]

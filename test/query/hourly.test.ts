@@ -13,6 +13,7 @@ import { watchHourlyView } from '../../store/questdb/hourly-view.ts'
 import { hourlyAggregates, metrics } from '../../store/tables.ts'
 import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { device } from '../support/journal-parts.ts'
+import { nothingKnown, plainEntry } from '../support/plain-device.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
@@ -148,11 +149,11 @@ test('what is told of a fleet is the same of its readings, of the view, and of b
   await refreshed(t)
   const connection = createPgConnection(address.pg, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 })
   t.teardown(() => connection.close())
-  const all = fleet.map(({ symbol }) => ({ symbol, name: symbol, tags: [], batteryType: null, batteryCells: null }))
+  const all = fleet.map(({ symbol }) => plainEntry(symbol))
   const tell = (from: number, entries = all, narrowed = false) => {
     const shards = [{ shard: 1, rawFromUs: from, expiredBeforeUs: Number.NEGATIVE_INFINITY }]
     const context = { open: () => ({ connection }), signal: never, local: createLocalTime('UTC') }
-    return answerInsights({ fleet: '', narrowed, nowUs: endUs, shards }, entries, context)
+    return answerInsights({ fleet: '', known: nothingKnown, narrowed, nowUs: endUs, shards }, entries, context)
   }
   const fromView = await tell(Number.POSITIVE_INFINITY)
   t.match(JSON.parse(fromView), {

@@ -4,13 +4,8 @@ import t from 'tap'
 import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
-import {
-  batteryMetrics,
-  buildInsights,
-  comparedQuarters,
-  days,
-  outliersOf,
-} from '../../query/answers/insights-answer.ts'
+import { batteryMetrics, columnBatteries, days } from '../../query/answers/fleet-batteries.ts'
+import { buildInsights, comparedQuarters, outliersOf } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
@@ -26,6 +21,7 @@ import { createReadsPlan } from '../../query/shards/device-reads.ts'
 import { expiredHoursTable, hourlyView, readingsTable } from '../../store/tables.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { silentLog } from '../support/databases.ts'
+import { nothingKnown, plainEntry } from '../support/plain-device.ts'
 
 interface MadeDevice {
   /** Undefined: no value on that day. */
@@ -45,13 +41,11 @@ function insightsOf(devices: Record<string, MadeDevice>): Insights {
     addTemperature(quarters, place, device)
   }
   const fleet = Object.entries(devices).map(([name, { type = null }]) => {
-    return { symbol: name, name, tags: [], batteryType: type, batteryCells: null }
+    return { ...plainEntry(name), batteryType: type }
   })
   const outliers = outliersOf(fleet, 'temperature', quarters, 0)
-  return validated(
-    Insights,
-    buildInsights({ fleet, batteries, outliers, generatedAtMs: 1, local: createLocalTime('UTC') }),
-  )
+  const of = { fleet, known: nothingKnown, standing: [], generatedAtMs: 1, local: createLocalTime('UTC') }
+  return validated(Insights, buildInsights({ ...of, batteries: columnBatteries(fleet, batteries), outliers }))
 }
 
 function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeDevice): void {
@@ -139,6 +133,7 @@ t.test('nothing is told when the world has changed, and of a fleet of none', asy
     batteries_total: 0,
     outliers: [],
     outliers_total: 0,
+    gauges_left_out: 0,
   }
   t.strictSame(insightsOf({}), nothing)
 })
@@ -201,7 +196,7 @@ t.test('stretches end where they should, and each hour comes from one table', as
 })
 
 const minuteMs = 60_000
-const ofFleet = { tags: [], battery_type: null, battery_cells: null }
+const ofFleet = { tags: [], battery_type: null, battery_cells: null, quality_limits: null }
 const device = { number: 1, symbol: 'd-1', name: 'd', location_short: '', ...ofFleet }
 
 /** The cached answer with a clock of the test's own; `asked` counts what reaches a thread, which answers with `built`. */
@@ -225,6 +220,7 @@ function cachedInsights(more: Partial<HourSources> = {}, limits: Partial<QueryLi
     },
     serve: createResponseCache({ cache, now: () => made.nowMs, limits: allLimits, log: silentLog }),
     setKey: createSetKey(),
+    known: { gaugesOf: () => [], silenceOf: () => undefined },
     plan: createReadsPlan({
       placement: () => oneShard,
       hourSources: () => ({ ...allFromReadings, rawFromUs: 0, ...more }),

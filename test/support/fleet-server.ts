@@ -33,6 +33,7 @@ export const noInsights = {
   batteries_total: 0,
   outliers: [],
   outliers_total: 0,
+  gauges_left_out: 0,
 }
 
 /** The service's answer as `docs/` describes it; `events`: whether it has any. */

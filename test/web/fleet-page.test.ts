@@ -396,6 +396,7 @@ const someInsights = {
   batteries_total: 1234,
   outliers: [{ device: 'Attic / 2', metric: 'temperature', value: 31.2, median: 20.5, score: 14 }],
   outliers_total: 1,
+  gauges_left_out: 0,
 }
 
 for (const [name, options] of Object.entries({ desk, phone })) {

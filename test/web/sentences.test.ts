@@ -25,7 +25,7 @@ import { batterySentence, outlierSentence } from '../../web/pages/fleet/insight-
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
 import { decimalText, intervalTexts } from '../../web/text/numbers.ts'
 import { duration, inOneUnit, listed, percent, twoDigits } from '../../web/text/phrases.ts'
-import { builtInQuantities, measure } from '../../web/text/quantities.ts'
+import { builtInQuantities, measure, quantitiesOf } from '../../web/text/quantities.ts'
 
 /** As a person reads it: thin spaces are spaces. */
 const plain = (texts: readonly string[]) => texts.join(' ').replaceAll('\u202f', ' ')
@@ -317,13 +317,21 @@ t.test('how two devices agree', async t => {
 
 t.test('how long a battery lasts, and how a device differs', async t => {
   const battery = { device: 'Cellar', metric: 'battery_voltage', percent_per_day: -1 } as const
-  const told = (days_left: number, low: number, high: number) => batterySentence({ ...battery, days_left, low, high })
+  const told = (days_left: number, low: number, high: number) =>
+    batterySentence({ ...battery, days_left, low, high }, builtInQuantities)
   t.equal(told(12.4, 9.2, 16.6), 'about 12 days (9 to 17)')
   t.equal(told(1, 0.4, 3), 'about 1 day (0 to 3)')
   t.equal(told(0.6, 0.2, 2.9), 'less than a day (0 to 3)')
   t.equal(told(12, 12, 12), 'about 12 days', 'a line without noise')
   t.equal(told(30, 20.9, 5852.3), 'about 30 days (20 to more than 365)')
   t.equal(told(0, 0, 0), 'less than a day')
-  const odd = outlierSentence({ device: 'Attic', metric: 'temperature', value: 31.24, median: -0.04, score: 9 })
+  const co2 = { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } as const
+  const pack = { title: 'Battery pack', kind: 'gauge', unit: 'mV', decimals: 0 } as const
+  const quantities = quantitiesOf({ co2, battery_pack: pack })
+  const ofPack = { ...battery, metric: 'battery_pack', days_left: 12.4, low: 9.2, high: 16.6 }
+  t.equal(batterySentence(ofPack, quantities), 'Battery pack: about 12 days (9 to 17)')
+  const outlier = { device: 'Attic', value: 31.24, median: -0.04, score: 9 }
+  t.equal(plain([outlierSentence({ ...outlier, metric: 'co2' }, quantities)]), 'CO₂ 31 ppm, expected 0 ppm')
+  const odd = outlierSentence({ ...outlier, metric: 'temperature' }, quantities)
   t.equal(plain([odd]), 'Temperature 31.2 °C, expected 0.0 °C')
 })

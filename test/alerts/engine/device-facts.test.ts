@@ -1,7 +1,7 @@
 import t from 'tap'
 import { deviceFactsOf } from '../../../alerts/engine/device-facts.ts'
 
-const silence = { lateSeconds: 60, freshSeconds: 30, expectedMs: Number.NaN, isOff: false }
+const silence = { lateSeconds: 60, freshSeconds: 30, staleSeconds: 86_400, expectedMs: Number.NaN, isOff: false }
 
 t.test('of a reading that is still to be told, or that was heard later than now, no later one is late', async t => {
   const factsOf = (lastMs: number, queuedUs?: number) =>

@@ -191,7 +191,7 @@ function liveOf(stored: readonly Row[]): EngineHostOptions['live'] {
     hourShareOf: () => Number.NaN,
     silenceOf(number) {
       const lastMs = lastOf(number)?.timeMs ?? Number.NaN
-      return { lastMs, lateSeconds: 600, freshSeconds: 120, expectedMs: 60_000, isOff: false }
+      return { lastMs, lateSeconds: 600, freshSeconds: 120, staleSeconds: 86_400, expectedMs: 60_000, isOff: false }
     },
   }
 }

@@ -7,6 +7,7 @@ import type { Series } from '../../../query/series.ts'
 import type { HoursQuery } from '../../../query/task.ts'
 import type { TaskContext } from '../../../query/task-context.ts'
 import { metrics } from '../../../store/tables.ts'
+import { plainDevice } from '../../support/plain-device.ts'
 
 const hourMs = 3_600_000
 
@@ -35,19 +36,7 @@ const co2: FurtherMetric = {
 }
 const door: FurtherMetric = { ...co2, name: 'door', title: 'Door', kind: 'state', unit: null, series: 8 }
 
-const device = {
-  number: 1,
-  symbol: 'roof-1',
-  name: 'roof',
-  location_short: 'Roof',
-  log_switch: true,
-  altitude_m: null,
-  expected_interval_seconds: null,
-  quality_limits: null,
-  profile: 'none' as const,
-  battery_type: null,
-  battery_cells: null,
-}
+const device = plainDevice
 
 export const hoursQuery: Omit<HoursQuery, 'nowMs'> = { device, further: [co2, door], hourSources: allFromReadings }
 

@@ -8,6 +8,7 @@ import { liveText } from '../../../query/stats/live.ts'
 import { buildStats, type StatsInput } from '../../../query/stats/stats-answer.ts'
 import { type Metric, metrics } from '../../../store/tables.ts'
 import { validated } from '../../support/answer-shapes.ts'
+import { plainDevice } from '../../support/plain-device.ts'
 
 export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
@@ -15,19 +16,7 @@ export const dayMs = 24 * hourMs
 
 const utc = createLocalTime('UTC')
 
-const device: AnalysedDevice = {
-  number: 1,
-  symbol: 'roof-1',
-  name: 'roof',
-  location_short: 'Roof',
-  log_switch: true,
-  altitude_m: null,
-  expected_interval_seconds: null,
-  quality_limits: null,
-  profile: 'none',
-  battery_type: null,
-  battery_cells: null,
-}
+const device = plainDevice
 
 type Columns = Partial<Record<Metric, (timeMs: number, place: number) => number>>
 

@@ -2,13 +2,19 @@
 
 import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
 import { countOf, countText } from '../../text/numbers.ts'
-import { builtInQuantities, measure } from '../../text/quantities.ts'
+import { isBuiltIn, measure, type Quantities } from '../../text/quantities.ts'
 
 /** Beyond it the upper end says no more than that it is far away. */
 const daysTold = 365
 
-/** `about 12 days (9 to 17)` */
-export function batterySentence({ days_left, low, high }: BatteryInsight): string {
+/** `about 12 days (9 to 17)`; of a battery beside the usual one with its name. */
+export function batterySentence(battery: BatteryInsight, quantities: Quantities): string {
+  const { metric } = battery
+  const left = daysLeftText(battery)
+  return isBuiltIn(metric) ? left : `${quantities.of(metric).name}: ${left}`
+}
+
+function daysLeftText({ days_left, low, high }: BatteryInsight): string {
   const [shortest, longest] = [Math.floor(low), Math.ceil(high)]
   const about = days_left < 1 ? 'less than a day' : `about ${countOf(Math.round(days_left), 'day')}`
   // Those of a straight line are the line, and those of an empty battery are nothing.
@@ -17,7 +23,7 @@ export function batterySentence({ days_left, low, high }: BatteryInsight): strin
 }
 
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
-export function outlierSentence({ metric, value, median }: OutlierInsight): string {
-  const quantity = builtInQuantities.of(metric)
+export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
+  const quantity = quantities.of(metric)
   return `${quantity.name} ${measure(value, quantity)}, expected ${measure(median, quantity)}`
 }

@@ -7,8 +7,8 @@ import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords } from '../../text/finding-words.ts'
-import { countText } from '../../text/numbers.ts'
-import type { Quantities } from '../../text/quantities.ts'
+import { countOf, countText } from '../../text/numbers.ts'
+import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { batterySentence, outlierSentence } from './insight-sentences.ts'
@@ -29,18 +29,23 @@ export interface InsightsProps {
   quantities: Quantities
 }
 
-export function Insights({ state, times, zone, quantities }: InsightsProps) {
+export function Insights({ state, times, zone, ...of }: InsightsProps) {
   if (state.kind === 'failed' && state.failure.kind === 'unavailable') {
     return <p class="no-insights">Battery estimates and comparisons are not available at the moment.</p>
   }
   if (state.kind !== 'ready' && state.kind !== 'stale') return null
-  const { generated_at, findings, batteries, batteries_total, outliers, outliers_total } = state.value
+  const { generated_at, findings, batteries, batteries_total, outliers, outliers_total, metrics } = state.value
   if (findings.length + batteries.length + outliers.length === 0) return null
-  const ending = batteries.map(one => ({ key: one.device, device: one.device, sentence: batterySentence(one) }))
+  const quantities = describedBy(of.quantities, metrics)
+  const ending = batteries.map(one => ({
+    key: `${one.metric} ${one.device}`,
+    device: one.device,
+    sentence: batterySentence(one, quantities),
+  }))
   const unlike = outliers.map(one => ({
     key: `${one.metric} ${one.device}`,
     device: one.device,
-    sentence: outlierSentence(one),
+    sentence: outlierSentence(one, quantities),
   }))
   const asOf = times.dateTime(generated_at)
   return (
@@ -65,7 +70,7 @@ interface FleetFindingsProps extends Omit<InsightsProps, 'state'> {
 }
 
 function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) {
-  const { findings, findings_total, generated_at } = answer
+  const { findings, findings_total, generated_at, gauges_left_out } = answer
   if (findings.length === 0) return null
   const words = pageWords(quantities, times, generated_at)
   const others = findings_total - findings.length
@@ -85,6 +90,7 @@ function FleetFindings({ answer, times, zone, quantities }: FleetFindingsProps) 
       </ul>
       <p class="note">
         {others > 0 ? `And ${countText(others)} more. ` : ''}
+        {gauges_left_out > 0 ? `Not of ${countOf(gauges_left_out, 'further gauge')}: they are too many. ` : ''}
         <a href={addressOf('/docs/statistics#findings')}>How they are found</a>
       </p>
     </section>

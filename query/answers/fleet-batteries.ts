@@ -1,0 +1,79 @@
+/** Batteries of a fleet, by the means of its days: those of the two columns, the charge before the voltage, and gauges beside the five. */
+
+import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
+import { batteryState } from '../../analytics/battery/battery-state.ts'
+import type { DailyMean } from '../../analytics/battery/line.ts'
+import { batteryFinding, type KnownBattery, leftOf } from '../../analytics/findings/from-battery.ts'
+import type { DeviceFinding } from '../findings/fleet-findings.ts'
+import type { FleetGauge, InsightsEntry } from '../insights-fleet.ts'
+import type { BatteryInsight } from '../shapes/insights.ts'
+import type { MeansTable } from './means-table.ts'
+
+/** Stretches of 24 hours; the last one is the most recent. */
+export const days = 30
+/** In order of preference: a charge needs no type of battery. */
+export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
+
+export interface DeviceBattery extends KnownBattery {
+  readonly device: string
+  /** Times a value gives volts or percent. */
+  readonly scale: number
+}
+
+const dayMs = 86_400_000
+/** A device that has been silent for longer is reported by its state. */
+const silentDaysMax = 2
+
+/** `table`: of `days` and `batteryMetrics`. */
+export function columnBatteries(fleet: readonly InsightsEntry[], table: Pick<MeansTable, 'mean'>): DeviceBattery[] {
+  return fleet.flatMap((entry, place) => {
+    const charge = meansOf(table, place, 0, 1)
+    const isCharge = charge.length > 0
+    const means = isCharge ? charge : meansOf(table, place, 1, 1)
+    const metric = batteryMetrics[isCharge ? 0 : 1]
+    return batteryOf(entry, { metric, kind: isCharge ? 'charge' : 'voltage', scale: 1 }, means)
+  })
+}
+
+/** `table`: of the days of series, of which this gauge's begin at `from`. */
+export function gaugeBatteries(
+  fleet: readonly InsightsEntry[],
+  { metric: { name, unit }, places }: FleetGauge,
+  table: Pick<MeansTable, 'mean'>,
+  from: number,
+): DeviceBattery[] {
+  const of = batteryMetricOf(name, unit)
+  if (of === undefined) return []
+  return places.flatMap((place, at) =>
+    batteryOf(fleet[place] as InsightsEntry, { metric: name, ...of }, meansOf(table, from + at, 0, of.scale)),
+  )
+}
+
+function batteryOf(
+  { name: device, batteryType: type, batteryCells: cells }: InsightsEntry,
+  { metric, kind, scale }: Pick<DeviceBattery, 'metric' | 'kind' | 'scale'>,
+  means: readonly DailyMean[],
+): DeviceBattery[] {
+  const last = means.at(-1)
+  if (last === undefined || last.day < days - silentDaysMax) return []
+  const state = batteryState(means, { kind, type, cells })
+  if (state === undefined) return []
+  return [{ device, metric, kind, scale, state, sinceDays: days - 0.5 - last.day }]
+}
+
+function meansOf(table: Pick<MeansTable, 'mean'>, place: number, metric: number, scale: number): DailyMean[] {
+  return Array.from({ length: days }, (_, day) => ({ day, mean: scale * table.mean(place, day, metric) })).filter(
+    ({ mean }) => !Number.isNaN(mean),
+  )
+}
+
+export function batteryInsight({ device, metric, state, sinceDays }: DeviceBattery): BatteryInsight[] {
+  if (state.kind !== 'days') return []
+  const { daysLeft: days_left, low, high } = leftOf(state, sinceDays)
+  return [{ device, days_left, low, high, metric, percent_per_day: Number(state.perDay.toPrecision(4)) }]
+}
+
+export function batteryFindings({ device, scale, ...battery }: DeviceBattery, nowMs: number): DeviceFinding[] {
+  const finding = batteryFinding(battery, { firstDayMs: nowMs - days * dayMs, toldMs: nowMs - dayMs, scale })
+  return finding === undefined ? [] : [{ ...finding, device }]
+}

@@ -1,0 +1,97 @@
+/** Means of the whole fleet by stretches that end at the last full hour: one statement for each stretch and table, so that none has to group more than the fleet. */
+
+import type { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
+import type { PgRow } from '../../store/questdb/client/questdb-pg.ts'
+import type { Metric } from '../../store/tables.ts'
+import type { InsightsEntry } from '../insights-fleet.ts'
+import { fleetMeansSql, fleetParts, stretchesUntil } from '../questdb/fleet-hours-sql.ts'
+import { fleetSeriesSql } from '../questdb/fleet-series-sql.ts'
+import type { ShardReads } from '../shards/shard-reads.ts'
+import type { InsightsQuery } from '../task.ts'
+import { MeansTable } from './means-table.ts'
+
+export interface FleetReadsContext {
+  readonly open: (shard: number) => Pick<ShardReads, 'connection'>
+  readonly signal: AbortSignal
+}
+
+interface Stretches {
+  readonly count: number
+  readonly lengthUs: number
+}
+
+/** What is made of the extremes of a stretch, by metric. */
+type Runs = readonly StandingRuns[]
+
+export interface FleetReads {
+  /** Of columns of the readings; places are those of the fleet. */
+  columns(metrics: readonly Metric[], stretches: Stretches, runs?: Runs): Promise<MeansTable>
+  /** Of series; places are theirs in the list. */
+  series(series: readonly number[], stretches: Stretches, runs?: StandingRuns): Promise<MeansTable>
+}
+
+const hourUs = 3_600_000_000
+
+export function createFleetReads(
+  { narrowed, nowUs, shards }: Pick<InsightsQuery, 'narrowed' | 'nowUs' | 'shards'>,
+  fleet: readonly InsightsEntry[],
+  { open, signal }: FleetReadsContext,
+): FleetReads {
+  const places = new Map(fleet.map(({ symbol }, place) => [symbol, place]))
+  const symbols = narrowed ? [...places.keys()] : undefined
+  const endUs = Math.floor(nowUs / hourUs) * hourUs
+
+  async function eachStretch(
+    { count, lengthUs }: Stretches,
+    textsOf: (range: ReturnType<typeof stretchesUntil>[number], shard: InsightsQuery['shards'][number]) => string[],
+    take: (row: PgRow, stretch: number) => void,
+  ): Promise<void> {
+    for (const [stretch, range] of stretchesUntil(endUs, lengthUs, count).entries()) {
+      for (const shard of shards) {
+        for (const text of textsOf(range, shard)) {
+          await open(shard.shard).connection.read({ text, values: [] }, signal, row => take(row, stretch))
+        }
+      }
+    }
+  }
+
+  return {
+    async columns(metrics, stretches, runs) {
+      const table = new MeansTable(fleet.length, stretches.count, metrics.length)
+      if (fleet.length === 0) return table
+      const width = runs === undefined ? 2 : 4
+      const textsOf = (range: Parameters<typeof fleetParts>[0], sources: InsightsQuery['shards'][number]) =>
+        fleetParts(range, sources).map(part => fleetMeansSql(metrics, part, symbols, runs !== undefined))
+      await eachStretch(stretches, textsOf, (row, stretch) => {
+        const place = places.get(String(row[0]))
+        // Of devices that are off or removed.
+        if (place === undefined) return
+        for (let metric = 0; metric < metrics.length; metric++) {
+          const from = 1 + width * metric
+          const hours = Number(row[from + 1])
+          table.add(place, stretch, metric, Number(row[from] ?? 0), hours)
+          if (hours > 0) runs?.[metric]?.add(place, stretch, extremesOf(row, from + 2, hours))
+        }
+      })
+      return table
+    },
+    async series(series, stretches, runs) {
+      const table = new MeansTable(series.length, stretches.count, 1)
+      const placeOf = new Map(series.map((number, place) => [number, place]))
+      const textsOf = (range: Parameters<typeof fleetSeriesSql>[0], sources: InsightsQuery['shards'][number]) =>
+        fleetSeriesSql(range, sources, series)
+      await eachStretch(stretches, textsOf, (row, stretch) => {
+        const place = placeOf.get(Number(row[0]))
+        const hours = Number(row[2])
+        if (place === undefined || hours === 0) return
+        table.add(place, stretch, 0, Number(row[1]), hours)
+        runs?.add(place, stretch, extremesOf(row, 3, hours))
+      })
+      return table
+    },
+  }
+}
+
+function extremesOf(row: PgRow, at: number, hours: number) {
+  return { min: Number(row[at]), max: Number(row[at + 1]), hours }
+}

@@ -1,0 +1,32 @@
+/** What the registry of metrics and the live state know of devices, as the insights of the fleet ask it. */
+
+import { ageSecondsOf } from '../analytics/reliability/freshness.ts'
+import type { Metrics } from '../auth/metrics/metrics.ts'
+import type { Live } from '../live/live.ts'
+import { descriptionOf } from '../metrics/metric-description.ts'
+import type { InsightsKnown } from '../query/insights-fleet.ts'
+
+/** `live`: undefined as long as it is not open. */
+export function createInsightsKnown(
+  metrics: Pick<Metrics, 'metricsOf' | 'series'>,
+  live: () => Pick<Live, 'stateOf' | 'silenceOf'> | undefined,
+  nowMs: () => number,
+): InsightsKnown {
+  return {
+    gaugesOf(number) {
+      return metrics.metricsOf(number).flatMap(metric => {
+        const series = metrics.series(number, metric)
+        if (series === undefined || metric.kind !== 'gauge') return []
+        const { title, unit, decimals } = descriptionOf(metric)
+        return [{ metric: { name: metric.name, title, unit, decimals, quality: metric.quality }, series }]
+      })
+    },
+    silenceOf(number) {
+      const known = live()
+      const silence = known?.stateOf(number) === 'silent' ? known.silenceOf(number) : undefined
+      if (silence === undefined || Number.isNaN(silence.lastMs)) return undefined
+      const { lastMs, staleSeconds } = silence
+      return { state: ageSecondsOf(lastMs, nowMs()) > staleSeconds ? 'offline' : 'stale', lastMs }
+    },
+  }
+}

@@ -1,0 +1,112 @@
+/** Gauges beside the five in the insights of a fleet: read from QuestDB, one statement for each stretch. */
+
+import t from 'tap'
+import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { answerInsights } from '../../query/answers/insights-task.ts'
+import type { DescribedGauge, FleetKnown } from '../../query/insights-fleet.ts'
+import { Insights } from '../../query/shapes/insights.ts'
+import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { uniform } from '../analytics/series.ts'
+import { validated } from '../support/answer-shapes.ts'
+import { nothingKnown, plainEntry } from '../support/plain-device.ts'
+import { startQuestdb, type TestFurtherValue } from '../support/questdb.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const endMs = Date.UTC(2026, 4, 20, 15)
+const names = Array.from({ length: 8 }, (_, place) => `room-${place}`)
+const [changed, still, drained] = [2, 4, 6]
+const fleet = names.map((name, place) => {
+  const battery = place === drained ? { batteryType: 'li-ion' as const } : {}
+  return { ...plainEntry(name), tags: ['site:home'], ...battery }
+})
+
+const described = { decimals: 0, quality: null }
+const co2: DescribedGauge = { ...described, name: 'co2', title: 'CO₂', unit: 'ppm' }
+const pack: DescribedGauge = { ...described, name: 'battery_pack', title: 'Battery pack', unit: 'mV' }
+const known: FleetKnown = {
+  gauges: [
+    { metric: co2, places: names.map((_, place) => place), series: names.map((_, place) => 100 + place) },
+    { metric: pack, places: [drained], series: [7] },
+  ],
+  gaugesLeftOut: 0,
+  silent: [{ place: 0, state: 'offline', lastMs: endMs - 2 * dayMs }],
+}
+
+function co2At(place: number, sinceMs: number, noise: number): number {
+  if (place === still && sinceMs < 30 * hourMs) return 505
+  const more = place === changed && sinceMs < dayMs ? 300 : 0
+  return Math.round(500 + 60 * Math.sin((2 * Math.PI * sinceMs) / dayMs) + 10 * noise + more)
+}
+
+function valuesOf(place: number): TestFurtherValue[] {
+  const next = uniform(place + 1)
+  return Array.from({ length: 16 * 24 }, (_, hour) => {
+    const sinceMs = (hour + 0.5) * hourMs
+    const time = new Date(endMs - sinceMs).toISOString().replace('Z', '000Z')
+    return { series: 100 + place, time, value: co2At(place, sinceMs, next()) }
+  })
+}
+
+const ofPack = Array.from({ length: 30 * 4 }, (_, quarter): TestFurtherValue => {
+  const time = new Date(endMs - (quarter + 0.5) * 6 * hourMs).toISOString().replace('Z', '000Z')
+  return { series: 7, time, value: 3600 + 1.5 * quarter }
+})
+
+const { address, writeFurther } = await startQuestdb(t)
+await writeFurther([...names.flatMap((_, place) => valuesOf(place)), ...ofPack])
+const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
+t.teardown(() => connection.close())
+
+async function told(more: Partial<FleetKnown> = {}) {
+  const texts: string[] = []
+  const read: typeof connection.read = (statement, signal, take) => {
+    texts.push(statement.text)
+    return connection.read(statement, signal, take)
+  }
+  const never = Number.NEGATIVE_INFINITY
+  const query = { fleet: '', narrowed: true, nowUs: (endMs + 20 * 60_000) * 1000 }
+  const shards = [{ shard: 1, rawFromUs: never, expiredBeforeUs: never }]
+  const context = { open: () => ({ connection: { read } }), signal: new AbortController().signal }
+  const of = { ...query, shards, known: { ...known, ...more } }
+  const text = await answerInsights(of, fleet, { ...context, local: createLocalTime('UTC') })
+  return { texts, insights: validated(Insights, JSON.parse(text)) }
+}
+
+t.test('a gauge that changes as no other, one that stands still, its batteries and silence are found', async t => {
+  const { texts, insights } = await told()
+  const { findings, outliers, batteries, metrics } = insights
+  const codes = findings.map(({ code, device, metric, severity }) => [code, device, metric, severity])
+  t.strictSame(
+    new Set(codes.map(one => one.join(' '))),
+    new Set([
+      'silent room-0  critical',
+      'stuck room-4 co2 critical',
+      'battery_days room-6 battery_pack warning',
+      'drift room-2 co2 warning',
+    ]),
+  )
+  t.match(outliers, [{ device: 'room-2', metric: 'co2' }])
+  t.ok((outliers[0]?.value ?? 0) - (outliers[0]?.median ?? 0) > 280)
+  t.match(batteries, [{ device: 'room-6', metric: 'battery_pack' }])
+  t.match(
+    findings.find(({ code }) => code === 'stuck'),
+    { value: 505, since: '2026-05-19 09:00', until: null },
+  )
+  t.match(
+    findings.find(({ code }) => code === 'drift')?.text,
+    /^CO₂ is unlike its neighbours: \d+ ppm, expected \d+ ppm$/,
+  )
+  t.match(metrics, { co2: { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } })
+  t.equal(texts.filter(text => text.includes('series IN')).length, 60 + 30, 'one a stretch, not one a device')
+})
+
+t.test('what a gauge is not asked for is not told', async t => {
+  const quality = { flat_hours: null }
+  const [ofCo2, ofBattery] = known.gauges as [FleetKnown['gauges'][number], FleetKnown['gauges'][number]]
+  const { insights } = await told({ gauges: [{ ...ofCo2, metric: { ...co2, quality } }, ofBattery], silent: [] })
+  t.notOk(insights.findings.some(({ code }) => code === 'stuck' || code === 'silent'))
+  const { insights: without } = await told({ ...nothingKnown, gaugesLeftOut: 5000 })
+  t.match(without, { findings: [], batteries: [], outliers: [], gauges_left_out: 5000 })
+  t.notOk('metrics' in without)
+})
