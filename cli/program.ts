@@ -151,14 +151,23 @@ export function createProgram({ version, ...surroundings }: ProgramOptions): Com
     .showHelpAfterError('Use --help for the options.')
     .exitOverride()
   for (const [name, { description }] of Object.entries(commands)) program.command(name).description(description)
-  return program.hook('preSubcommand', async (_, command) => {
-    const define = await commands[command.name()]?.load()
-    const { createCommandContext } = await import('./command-context.ts')
-    define?.(
-      command,
-      createCommandContext(surroundings, () => program.opts<ServerOptions>()),
-    )
-  })
+  return program.hook('preSubcommand', (_, command) => defineCommand(program, command, surroundings))
+}
+
+/** With all commands defined, for what describes them. */
+export async function createWholeProgram(options: ProgramOptions): Promise<Command> {
+  const program = createProgram(options)
+  for (const command of program.commands) await defineCommand(program, command, options)
+  return program
+}
+
+async function defineCommand(program: Command, command: Command, surroundings: Surroundings): Promise<void> {
+  const define = await commands[command.name()]?.load()
+  const { createCommandContext } = await import('./command-context.ts')
+  define?.(
+    command,
+    createCommandContext(surroundings, () => program.opts<ServerOptions>()),
+  )
 }
 
 /** For the help; bin/launch.cjs starts the service itself, without what the command line loads. */

@@ -1,4 +1,4 @@
-/** The schema of the settings. docs/settings.md lists them. */
+/** The schema of the settings, of which `npm run docs` makes docs/settings.md. */
 
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -24,7 +24,7 @@ import {
   wholeNumber,
 } from './setting-values.ts'
 
-/** One key for each variable; the description is that of docs/settings.md. */
+/** One key for each variable. A subject begins with a key of `setting-groups.ts`. */
 export const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: wholeNumber(0, 65_535).default(8080).describe('Port to listen on; 0 picks a free one.'),

@@ -2,7 +2,8 @@
 
 import { Settings } from './settings.ts'
 
-const intro = `Usage: barograph start [--role all|api|forward]
+/** What it does, and how it is told its settings. */
+export const startIntro = `Usage: barograph start [--role all|api|forward]
 
 Runs the service, with a QuestDB and a PostgreSQL of its own unless it is given others. In a checkout, npm start does the
 same. Ctrl-C stops it, as do SIGTERM and SIGHUP; what was acknowledged is on disk, and the next start goes on with it.
@@ -30,7 +31,7 @@ export function startHelp(): string {
     return `  ${name.padEnd(nameWidth)}${value.padEnd(defaultWidth)}${description}`
   })
   const head = `  ${'name'.padEnd(nameWidth)}${'default'.padEnd(defaultWidth)}what\n`
-  return `${intro}\n${head}${lines.join('\n')}\n\nThe other commands: barograph --help\n`
+  return `${startIntro}\n${head}${lines.join('\n')}\n\nThe other commands: barograph --help\n`
 }
 
 interface Schema {

@@ -1,6 +1,6 @@
 /** The command as a newcomer meets it: its help, and sentences where its Node is missing or old. */
 
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { settingRows } from '../../settings/start-help.ts'
@@ -36,18 +36,15 @@ function bareCheckout(t: Test, nodeScript?: string) {
   return { folder, environment: { PATH: programs } }
 }
 
-t.test('npm start -- --help shows every setting with the default that docs/settings.md names', async t => {
+t.test('npm start -- --help shows every setting with its default', async t => {
   const run = await runToEnd('npm', ['start', '--silent', '--', '--help'], {
     folder: root,
     environment: { PATH, HOME },
   })
   t.equal(run.status, 0)
   const lines = run.stdout.split('\n').map(line => line.trim().replace(/ {2,}/g, '  '))
-  const page = readFileSync(join(root, 'docs', 'settings.md'), 'utf8')
   for (const [name, value, description] of settingRows()) {
     t.ok(lines.includes([name, value, description].filter(part => part !== '').join('  ')), name)
-    const shown = name === 'TIME_ZONE' ? 'of the machine' : value && `\`${value}\``
-    t.ok(page.includes(`| \`${name}\` | ${shown} | ${description} |`), `${name} in docs/settings.md`)
   }
   t.match(run.stdout, 'Ctrl-C stops it')
 })

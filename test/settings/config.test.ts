@@ -1,15 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { test } from 'tap'
 import { ConfigError, readConfig } from '../../settings/config.ts'
-import { Settings } from '../../settings/settings.ts'
-
-test('every setting is in docs/settings.md with its description', async t => {
-  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
-  for (const [name, schema] of Object.entries(Settings.shape)) {
-    t.ok(page.includes(`| \`${name}\` |`), name)
-    t.ok(page.includes(String(schema.description)), `${name} is described`)
-  }
-})
 
 test('an empty variable is one that is not set', async t => {
   t.equal(readConfig({ PORT: '', HOST: '' }).PORT, 8080)
