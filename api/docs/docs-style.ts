@@ -9,7 +9,7 @@ export const { element: styleElement, contentSecurityPolicy } = createPageStyle(
 .above form { display: flex; flex: 0 1 420px; gap: 8px; }
 .above input { flex: 1; min-width: 0; }
 .trail a { display: inline-flex; align-items: center; min-height: 44px; }
-.trail a + a::before { content: "›"; padding: 0 8px; color: var(--soft); }
+.trail a + a::before { content: "›"; display: inline-block; padding: 0 8px; color: var(--soft); text-decoration: none; }
 .guides { position: sticky; top: 0; max-height: 100dvh; padding: 4px 4px 28px; overflow-y: auto; font-size: 14px; }
 .guides p { margin: 20px 0 4px; color: var(--soft); font-size: var(--text-small); font-weight: 600; }
 .guides p:first-child { margin-top: 0; }
@@ -25,6 +25,7 @@ main ul, main ol { padding-left: 24px; list-style: revert; }
 main img { display: block; max-width: 100%; height: auto; margin: 12px 0; border: 1px solid var(--line); border-radius: 8px; }
 main summary { cursor: pointer; }
 h2 { margin: 48px 0 12px; padding-top: 12px; border-top: 1px solid var(--line); font-size: 22px; }
+h1 + h2 { margin-top: 24px; }
 h3 { margin: 32px 0 8px; font-size: 17px; }
 h4 { margin: 16px 0 4px; font-size: 15px; }
 :target { scroll-margin-top: 12px; }
