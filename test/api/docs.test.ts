@@ -142,6 +142,7 @@ t.test('it has the parts of all families', async t => {
       'content files',
       'admin',
       'alerts',
+      'annotations',
       'server',
     ],
   )
