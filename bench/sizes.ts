@@ -1,8 +1,8 @@
 /**
  * What a device and a reading take up: memory of a process that takes requests, PostgreSQL, the journal and QuestDB, as slopes between
- * two sizes. For the arithmetic of docs/scaling.md.
+ * two sizes, and the state of a large fleet alone. For the arithmetic of docs/scaling.md.
  *
- * Usage: node bench/sizes.ts [--devices 20000,100000] [--rows 2000000]
+ * Usage: node bench/sizes.ts [--only fleet,devices,readings] [--devices 20000,100000] [--fleet 1000000] [--rows 2000000]
  */
 
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { readingsTable } from '../store/tables.ts'
 import { silentLog, temporaryFolder } from '../test/support/databases.ts'
 import { startService } from '../test/support/service.ts'
 import { createBounds } from './bounds.ts'
+import { measureFleetState } from './fleet-memory.ts'
 import { createHooks, hardware, residentMegabytes, round, sleep } from './measure.ts'
 import { writeJournal } from './rows.ts'
 import { addDevices } from './service.ts'
@@ -20,16 +21,21 @@ import { type BenchStore, startBenchStore, untilApplied } from './store.ts'
 
 const { values: options } = parseArgs({
   options: {
+    only: { type: 'string', default: 'fleet,devices,readings' },
     devices: { type: 'string', default: '20000,100000' },
+    fleet: { type: 'string', default: '1000000' },
     rows: { type: 'string', default: '2000000' },
   },
 })
 const [small = 0, large = 0] = options.devices.split(',').map(Number)
 const rows = Number(options.rows)
+const fleetDevices = Number(options.fleet)
+const parts = new Set(options.only.split(','))
 /** After a start: what it has read is collected as garbage. */
 const settleMs = 15_000
-/** Of `LiveFleet` alone the page on the fleet says 570. */
 const deviceBytesMax = 3000
+/** As docs/fleet.md says. */
+const fleetStateBytesMax = 600
 
 const { hooks, closeAll } = createHooks()
 const bounds = createBounds()
@@ -84,15 +90,32 @@ async function measureReadings(store: BenchStore): Promise<{ journal: number; qu
   return { journal: journalBytes / rows, questdb: Number(bytes) / rows }
 }
 
-async function bench(): Promise<void> {
+const rounded = (figures: object) =>
+  Object.fromEntries(Object.entries(figures).map(([of, bytes]) => [of, round(bytes)]))
+
+/** Before anything else is in memory. */
+function measureState(): object {
+  const { columns, objects } = measureFleetState(fleetDevices)
+  bounds.atMost('bytes of the state of a device, times its bound', (columns + objects) / fleetStateBytesMax, 1)
+  return rounded({ columns, objects })
+}
+
+async function measureStored(): Promise<object> {
   const store = await startBenchStore(hooks, silentLog)
-  const reading = await measureReadings(store)
+  const reading = parts.has('readings') ? { reading: rounded(await measureReadings(store)) } : {}
+  if (!parts.has('devices')) return reading
   const device = await measureDevices(store)
   bounds.atMost('bytes of memory for a device, times its bound', device.memory / deviceBytesMax, 1)
-  const rounded = (figures: object) =>
-    Object.fromEntries(Object.entries(figures).map(([of, bytes]) => [of, round(bytes)]))
-  const bytes = { device: rounded(device), reading: rounded(reading) }
-  bounds.conclude({ bench: 'sizes', devices: [small, large], rows, bytes, hardware: hardware() })
+  return { device: rounded(device), ...reading }
+}
+
+async function bench(): Promise<void> {
+  const bytes = {
+    ...(parts.has('fleet') ? { fleetState: measureState() } : {}),
+    ...(parts.has('devices') || parts.has('readings') ? await measureStored() : {}),
+  }
+  const asked = { devices: [small, large], fleetDevices, rows }
+  bounds.conclude({ bench: 'sizes', ...asked, bytes, hardware: hardware() })
 }
 
 try {

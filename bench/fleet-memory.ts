@@ -1,0 +1,60 @@
+/** Bytes that the state of a fleet takes in memory for a device, beside what the registry has of it; every device has sent readings. */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { type LiveDevice, LiveFleet, type StoredReadings } from '../live/live-fleet.ts'
+
+const rounds = 3
+const intervalUs = 60_000_000
+/** Temperature, humidity and pressure. */
+const valueCount = 3
+
+export function measureFleetState(deviceCount: number): { columns: number; objects: number } {
+  const devices = Array.from({ length: deviceCount }, (_, index) => deviceOf(index))
+  const before = heldBytes()
+  const fleet = new LiveFleet({ nowMs: Date.now, wants: () => undefined, failed: throwIt })
+  fleet.fill(devices)
+  const nowUs = Date.now() * 1000
+  for (let round = rounds; round > 0; round--) fleet.take(readingsOf(deviceCount, nowUs - round * intervalUs))
+  const after = heldBytes()
+  if (fleet.order.counts.reduce((sum, count) => sum + count, 0) !== deviceCount) throw new Error('devices are missing')
+  return {
+    columns: (after.arrayBuffers - before.arrayBuffers) / deviceCount,
+    objects: (after.heapUsed - before.heapUsed) / deviceCount,
+  }
+}
+
+function deviceOf(index: number): LiveDevice {
+  // In the order of names, as the registry hands them out.
+  const name = `sensor-${String(index).padStart(7, '0')}`
+  const settings = { log_switch: true, expected_interval_seconds: null, tags: [] }
+  return { number: index + 1, symbol: `${name}-${index + 1}`, name, location_short: 'Storeroom', ...settings }
+}
+
+function readingsOf(deviceCount: number, timeUs: number): StoredReadings {
+  let series = 0
+  return {
+    next: () => ++series <= deviceCount,
+    get series() {
+      return series
+    },
+    timeUs,
+    value: column => (column < valueCount ? 20 + column : Number.NaN),
+    furtherCount: 0,
+    furtherSeries: () => 0,
+    furtherValue: () => 0,
+  }
+}
+
+function heldBytes(): NodeJS.MemoryUsage {
+  setFlagsFromString('--expose-gc')
+  const gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>
+  // The first one frees what the buffers of the second one are held by.
+  gc()
+  gc()
+  return process.memoryUsage()
+}
+
+function throwIt(error: unknown): never {
+  throw error
+}
