@@ -37,14 +37,15 @@ export interface ServiceIngest {
   topicStates?: (() => TopicState[]) | undefined
   /** Why readings of some devices are refused here, or will be; undefined with journals on disk. */
   placementIssue?: (() => string | undefined) | undefined
-  /** Where there are several shards. */
+  /** Where the readings are that are there; without it on shard 1. */
+  placement?: (() => Placement) | undefined
+  /** Where this process knows several shards. */
   further?: FurtherShards | undefined
   close(): Promise<void>
 }
 
 /** Of a service with several shards. */
 interface FurtherShards {
-  placement: () => Placement
   /** From shard 2 on. */
   questdbs: readonly { number: number; questdb: Store['questdb'] }[]
   /** By the shard's number less 1. */

@@ -14,6 +14,9 @@ import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceShard } from './shards.ts'
 
+/** Before any reading. */
+const everUs = Number.NEGATIVE_INFINITY
+
 interface QueryParts {
   store: Pick<Store, 'questdb'>
   shards: readonly ServiceShard[]
@@ -47,15 +50,19 @@ function shardsOf({ shards, placement = () => oneShard }: Pick<QueryParts, 'shar
   return { shards: shards.map(({ questdb }) => questdb.address), placement }
 }
 
-function shardAt({ shards }: Pick<QueryParts, 'shards'>, number: number): ServiceShard {
+/** Undefined for one that was added without this process: it does not answer here. */
+function shardAt({ shards }: Pick<QueryParts, 'shards'>, number: number): ServiceShard | undefined {
   const shard = shards[number - 1]
-  if (shard?.number !== number) throw bug(`there is no shard ${number}`)
+  if (shard !== undefined && shard.number !== number) throw bug(`shard ${shard.number} is in place of ${number}`)
   return shard
 }
 
 /** As long as it is not known which days have expired there, their hours would be missing. */
 function answersOf(parts: Pick<QueryParts, 'shards' | 'retention'>) {
-  return (number: number) => parts.retention.isKnown(number) && shardAt(parts, number).questdb.answers()
+  return (number: number) => {
+    const shard = shardAt(parts, number)
+    return shard !== undefined && parts.retention.isKnown(number) && shard.questdb.answers()
+  }
 }
 
 function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
@@ -66,10 +73,11 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
     now: clockMs,
     revision: ingest.revision,
     pointsRevision: pointsIngest.revision,
-    hourSources: number => ({
-      rawFromUs: rawFromUs(shardAt(parts, number)),
-      expiredBeforeUs: retention.expiredBeforeUs(number),
-    }),
+    hourSources(number) {
+      const shard = shardAt(parts, number)
+      if (shard === undefined) return { rawFromUs: everUs, expiredBeforeUs: everUs }
+      return { rawFromUs: rawFromUs(shard), expiredBeforeUs: retention.expiredBeforeUs(number) }
+    },
     questdbAnswers: answersOf(parts),
     insightsKnown,
     limits: {
@@ -85,10 +93,10 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
 /** From this time on the hourly view may lack readings; without a valid view, all hours do. */
 function rawFromUs({ questdb: { hourlyView }, ingest }: ServiceShard): number {
   const txn = hourlyView.validThroughTxn()
-  if (txn === undefined) return Number.NEGATIVE_INFINITY
+  if (txn === undefined) return everUs
   const oldestUs = ingest.oldestSentSince(txn)
   // The view may have been invalidated in between.
-  return hourlyView.validThroughTxn() === txn ? oldestUs : Number.NEGATIVE_INFINITY
+  return hourlyView.validThroughTxn() === txn ? oldestUs : everUs
 }
 
 function openServicePoints(
@@ -109,7 +117,7 @@ function openServicePoints(
 function openServiceExport(config: Config, log: Log, parts: Pick<QueryParts, 'shards' | 'placement'>): ReadingsExport {
   return createReadingsExport({
     ...shardsOf(parts),
-    questdbAnswers: number => shardAt(parts, number).questdb.answers(),
+    questdbAnswers: number => shardAt(parts, number)?.questdb.answers() ?? false,
     limits: { timeoutMs: config.QUERY_TIMEOUT_SECONDS * 1000 },
     log,
   })

@@ -89,13 +89,8 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
       },
       topicStates: () => paths.flatMap(path => path.topicStates()),
       placementIssue: placement.issue,
-      further: isAlone
-        ? undefined
-        : {
-            placement: placement.current,
-            questdbs: furtherQuestdbs,
-            ingests: paths.map(path => path.ingest),
-          },
+      placement: () => placement.until(nowMs() + aheadMs),
+      further: isAlone ? undefined : { questdbs: furtherQuestdbs, ingests: paths.map(path => path.ingest) },
       close,
     }
   } catch (error) {

@@ -84,7 +84,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   for (const { questdb, ingest } of shards.slice(1)) ingest.onLost(questdb.hourlyView.markSuspect)
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
-  const placed = { store, shards, placement: serviceIngest.further?.placement, ingest, pointsIngest, clockMs }
+  const placed = { store, shards, placement: serviceIngest.placement, ingest, pointsIngest, clockMs }
   let liveFleet: Live | undefined
   const insightsKnown = createInsightsKnown(metrics, () => liveFleet, clockMs)
   const queries = openServiceQueries(config, log, { ...placed, retention, insightsKnown })

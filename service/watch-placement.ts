@@ -11,6 +11,11 @@ import type { Store } from '../store/store.ts'
 
 export interface PlacementWatch {
   current(): Placement
+  /**
+   * Of the readings up to this time, milliseconds: without the epochs that begin later, from the first one on that names a shard which this
+   * process does not know. No reading is there yet.
+   */
+  until(timeMs: number): Placement
   /** Why nothing may be placed: an epoch may have begun that is not known here. */
   refusal(): string | undefined
   /** The same where this process knows shard 1 alone, and some of the readings of this time, milliseconds, are of others. */
@@ -38,7 +43,9 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
   const closing = new AbortController()
   let readMs = nowMs()
   let placement = await readPlacement(postgres)
-  let othersFromUs = othersStart(placement)
+  let othersFromUs = unknownStart(placement, 1)
+  let unknownFromUs = unknownStart(placement, shardCount)
+  let known = before(placement, unknownFromUs)
   let told: string | undefined
 
   const issue = () => issueOf(shardCountOf(placement), shardCount)
@@ -53,7 +60,9 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
     const beganMs = nowMs()
     try {
       placement = await readPlacement(postgres)
-      othersFromUs = othersStart(placement)
+      othersFromUs = unknownStart(placement, 1)
+      unknownFromUs = unknownStart(placement, shardCount)
+      known = before(placement, unknownFromUs)
       readMs = beganMs
       tell()
     } catch (error) {
@@ -73,6 +82,7 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
   const running = run()
   return {
     current: () => placement,
+    until: timeMs => (timeMs * 1000 < unknownFromUs ? known : placement),
     refusal() {
       if (nowMs() - readMs <= knownForMsMax) return undefined
       return 'the placement of readings could not be looked up in PostgreSQL for half an hour'
@@ -100,9 +110,13 @@ export async function assertOneShard(postgres: Store['postgres']): Promise<void>
   )
 }
 
-/** From when on shard 1 has not all readings; Infinity for ever. Microseconds. */
-function othersStart(placement: Placement): number {
-  return placement.find(epoch => shardCountOf([epoch]) > 1)?.fromUs ?? Number.POSITIVE_INFINITY
+/** From when on the first `known` shards have not all readings; Infinity for never. Microseconds. */
+function unknownStart(placement: Placement, known: number): number {
+  return placement.find(epoch => shardCountOf([epoch]) > known)?.fromUs ?? Number.POSITIVE_INFINITY
+}
+
+function before(placement: Placement, endUs: number): Placement {
+  return placement.filter(({ fromUs }) => fromUs < endUs)
 }
 
 function issueOf(placed: number, known: number): string | undefined {

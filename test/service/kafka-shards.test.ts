@@ -127,7 +127,7 @@ t.test('a process that is alone takes the shard of one that was killed', async t
   t.strictSame(await heldBy(other), ['1', '2'])
 })
 
-t.test('a process without the second QuestDB takes no reading, and says why', async t => {
+t.test('a process without the second QuestDB takes no reading, answers no read of it, and says why', async t => {
   const alone = await nodes.start('api', { QUESTDB_SHARDS: '' })
   const answer = await alone.put('device-0', passwords.get('device-0') ?? '', {
     device: 'device-0',
@@ -139,5 +139,11 @@ t.test('a process without the second QuestDB takes no reading, and says why', as
   await answer.body?.cancel()
   const ready = await fetch(`${alone.url}/health/ready`)
   t.match(await ready.text(), 'there are 2 shards, and QUESTDB_SHARDS of this process names those up to 1')
+  const today = new Date(todayMs).toISOString().slice(0, 10)
+  for (const shard of [1, 2]) {
+    const name = names.find(name => shardOf(name, todayMs) === shard)
+    const day = await fetch(`${alone.url}/api/data/day/${name}/${today}`)
+    t.equal(day.status, shard === 1 ? 200 : 503, await day.text())
+  }
   t.strictSame(await stored(), expected)
 })

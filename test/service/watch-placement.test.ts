@@ -34,9 +34,12 @@ t.test('a process that lacks a shard says so, and with shard 1 alone from which 
   t.strictSame(texts, [text])
   t.equal(watch.othersFrom(fromMs - 1), undefined)
   t.equal(watch.othersFrom(fromMs), text)
+  t.strictSame(watch.until(fromMs - 1), oneShard, 'no reading is on it yet')
+  t.strictSame(watch.until(fromMs), watch.current())
   const both = await watchPlacement({ postgres, shardCount: 2, log: silentLog })
   t.teardown(() => both.close())
   t.equal(both.issue(), undefined)
+  t.strictSame(both.until(fromMs - 1), both.current())
 })
 
 t.test('what was looked up too long ago places nothing', async t => {
