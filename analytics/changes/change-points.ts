@@ -5,7 +5,8 @@
  * against 1.63, the 1 % point of the largest distance of a Brownian bridge (Kolmogorov's distribution). The residuals of
  * the split, not of the mean, so that a step does not pass for memory (Juhl and Xiao 2009). Then each half again: binary
  * segmentation (Vostrikova 1981), after which each split is placed and tested once more between its neighbours (Bai 1997).
- * A level that comes back after some days is memory, not a change.
+ * A level that comes back ends near where it began, and in the middle of a window its sum has no large distance: where no split is
+ * found, the two places between which the sum changes most are tried, by Kuiper's statistic. Each is then tested as all others.
  */
 
 import { correctedMemory } from '../correlation/effective-count.ts'
@@ -25,6 +26,8 @@ export interface ChangePoint {
 }
 
 const criticalValue = 1.63
+/** Above 2.001, the 1 % point of the range of a Brownian bridge (Kuiper 1960): the tests together find 2 % by chance at most. */
+const criticalRange = 2.4
 /** A level lasts so long at least. */
 const segmentDaysMin = 5
 /** With fewer, the long-run variance is not known. */
@@ -34,9 +37,9 @@ const changesMax = 5
 /** Fewer days than this have no test. */
 export const changeDaysMin = splitDaysMin
 
-/** Ascending by day; the five of the largest statistic where there are more. */
-export function changePoints({ days, means }: DailyLevels): ChangePoint[] {
-  const splits = refined({ days, means }, splitsOf({ days, means }, 0, days.length))
+/** Ascending by day; the five of the largest statistic where there are more. `withEpisodes`: also levels that come back. */
+export function changePoints({ days, means }: DailyLevels, withEpisodes = true): ChangePoint[] {
+  const splits = refined({ days, means }, splitsOf({ days, means }, 0, days.length, withEpisodes))
   const kept = splits
     .toSorted((one, other) => other.statistic - one.statistic)
     .slice(0, changesMax)
@@ -81,11 +84,39 @@ interface Split {
   readonly statistic: number
 }
 
-function splitsOf(levels: DailyLevels, from: number, to: number): Split[] {
+function splitsOf(levels: DailyLevels, from: number, to: number, withEpisodes: boolean): Split[] {
   if (to - from < splitDaysMin) return []
   const split = largestSplit(levels, from, to)
-  if (split === undefined || split.statistic < criticalValue) return []
-  return [...splitsOf(levels, from, split.at), split, ...splitsOf(levels, split.at, to)]
+  if (split === undefined || split.statistic < criticalValue) {
+    return withEpisodes ? episodeOf(levels, from, to) : []
+  }
+  const parts = (begin: number, end: number) => splitsOf(levels, begin, end, withEpisodes)
+  return [...parts(from, split.at), split, ...parts(split.at, to)]
+}
+
+/** A level that has come back: its beginning and its end, and splits of what is around them. */
+function episodeOf(levels: DailyLevels, from: number, to: number): Split[] {
+  const { means } = levels
+  const mean = meanOf(means, from, to)
+  let sum = 0
+  let [least, most] = [
+    { at: -1, sum: Number.POSITIVE_INFINITY },
+    { at: -1, sum: Number.NEGATIVE_INFINITY },
+  ]
+  for (let at = from + 1; at <= to - segmentDaysMin; at++) {
+    sum += (means[at - 1] as number) - mean
+    if (at - from < segmentDaysMin) continue
+    if (sum < least.sum) least = { at, sum }
+    if (sum > most.sum) most = { at, sum }
+  }
+  const [begin, end] = [Math.min(least.at, most.at), Math.max(least.at, most.at)]
+  if (begin < 0 || end - begin < segmentDaysMin) return []
+  const deviation = longRunDeviation(levels, [from, begin, end, to])
+  const statistic = (most.sum - least.sum) / (deviation * Math.sqrt(to - from))
+  if (!(deviation > 0) || statistic < criticalRange) return []
+  const [one, other] = [begin, end].map(at => ({ at, statistic })) as [Split, Split]
+  const parts = (first: number, last: number) => splitsOf(levels, first, last, true)
+  return [...parts(from, begin), one, ...parts(begin, end), other, ...parts(end, to)]
 }
 
 function largestSplit(levels: DailyLevels, from: number, to: number): Split | undefined {
@@ -103,31 +134,37 @@ function largestSplit(levels: DailyLevels, from: number, to: number): Split | un
     }
   }
   if (at < 0) return undefined
-  const deviation = longRunDeviation(levels, from, at, to)
+  const deviation = longRunDeviation(levels, [from, at, to])
   return deviation > 0 ? { at, statistic: largest / (deviation * Math.sqrt(to - from)) } : undefined
 }
 
 /**
- * Of the residuals about the means of both sides, and a hundredth of the shift at least: a step without noise is one. 0 when
- * both sides are equal but for rounding.
+ * Of the residuals about the means between `bounds`, ascending, and a hundredth of the largest shift at least: a step without noise
+ * is one. 0 when all of them are equal but for rounding.
  */
-function longRunDeviation({ days, means }: DailyLevels, from: number, at: number, to: number): number {
-  const [before, after] = [meanOf(means, from, at), meanOf(means, at, to)]
-  const residual = (place: number) => (means[place] as number) - (place < at ? before : after)
+function longRunDeviation({ days, means }: DailyLevels, bounds: readonly number[]): number {
+  const levels = bounds.slice(1).map((to, part) => meanOf(means, bounds[part] as number, to))
+  const [from, to] = [bounds[0] as number, bounds.at(-1) as number]
   let squares = 0
   let products = 0
   let pairs = 0
+  let part = 0
+  let before = 0
   for (let place = from; place < to; place++) {
-    squares += residual(place) ** 2
+    if (place === bounds[part + 1]) part++
+    const residual = (means[place] as number) - (levels[part] as number)
+    squares += residual ** 2
     // Of days next to each other.
-    if (place === from || days[place] !== (days[place - 1] as number) + 1) continue
-    products += residual(place - 1) * residual(place)
-    pairs++
+    if (place > from && days[place] === (days[place - 1] as number) + 1) {
+      products += before * residual
+      pairs++
+    }
+    before = residual
   }
   const count = to - from
   const variance = squares / count
-  const shift = Math.abs(after - before)
-  if (!(shift > 1e-12 * Math.max(Math.abs(before), Math.abs(after)))) return 0
+  const shift = Math.max(...levels.slice(1).map((level, at) => Math.abs(level - (levels[at] as number))))
+  if (!(shift > 1e-12 * Math.max(...levels.map(Math.abs)))) return 0
   const memory = pairs === 0 || variance === 0 ? 0 : correctedMemory(products / pairs / variance, count)
   const bounded = Math.min(memoryMax, Math.max(0, memory))
   return Math.max(shift / 100, Math.sqrt((variance * (1 + bounded)) / (1 - bounded)))

@@ -28,11 +28,11 @@ export interface LevelInput {
   readonly isControlled: boolean
 }
 
-/** Of a gauge whose level is its own, and not the weather's. */
+/** Of a gauge whose level is its own, and not the weather's. Levels that come back are left out: wandering ones would be found too often. */
 export function levelFinding(input: LevelInput): Finding | undefined {
   const { hourly, localHours, isControlled } = input
   const levels = dailyLevels(hourly, localHours)
-  const last = changePoints(levels).at(-1)
+  const last = changePoints(levels, false).at(-1)
   if (last === undefined || last.day < (levels.days.at(-1) as number) - recentDays) return undefined
   const level = newLevel(input, levels, last)
   return level && { ...noDetails, code: 'level_change', severity: isControlled ? 'warning' : 'info', ...level }
@@ -43,7 +43,7 @@ type NewLevel = Pick<Finding, 'metric' | 'sinceMs' | 'value' | 'expected'>
 /** All of them, oldest first. */
 export function newLevels(input: Omit<LevelInput, 'isControlled'>): NewLevel[] {
   const levels = dailyLevels(input.hourly, input.localHours)
-  return changePoints(levels).flatMap(point => newLevel(input, levels, point) ?? [])
+  return changePoints(levels, false).flatMap(point => newLevel(input, levels, point) ?? [])
 }
 
 function newLevel(

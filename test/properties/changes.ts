@@ -56,4 +56,16 @@ export const changeProperties: readonly Property[] = [
         return changesOf(series).some(({ day }) => Math.abs(day - at) <= 3)
       }),
   },
+  {
+    name: 'a level of 3 standard deviations more that comes back after 20 days, both within three days, in 100 days of AR(1) 0.9',
+    atLeast: 0.9,
+    run: seed =>
+      shareOf(seed, one => {
+        const rise = 3 / Math.sqrt(1 - 0.9 ** 2)
+        const at = 30 + Math.floor(30 * uniform(one)())
+        const isUp = (hour: number) => hour >= 24 * at && hour < 24 * (at + 20)
+        const found = changesOf(noise(0.9, one).map((value, hour) => value + (isUp(hour) ? rise : 0)))
+        return [at, at + 20].every(wanted => found.some(({ day }) => Math.abs(day - wanted) <= 3))
+      }),
+  },
 ]
