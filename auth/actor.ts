@@ -13,6 +13,8 @@ export function actorOf(principal: Principal): string {
       return subjectOf(principal.account.id)
     case 'key':
       return `key ${principal.keyId} of ${subjectOf(principal.account.id)}`
+    case 'view-link':
+      return `link ${principal.link.id} of ${subjectOf(principal.owner.id)}`
     case 'service':
       return 'service secret'
     case 'admin-token':

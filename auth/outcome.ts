@@ -14,6 +14,7 @@ export type AccountErrorCode =
   | 'KEY_UNKNOWN'
   | 'LAST_ADMINISTRATOR'
   | 'OPERATOR_STAYS'
+  | 'LINK_UNKNOWN'
   | 'PASSWORD_WRONG'
   | 'PROVIDER_UNKNOWN'
   | 'REGISTRATION_CLOSED'
@@ -27,9 +28,11 @@ export type AccountErrorCode =
   | 'TOKEN_INVALID'
   | 'TOKEN_REPLAYED'
   | 'TOO_MANY_KEYS'
+  | 'TOO_MANY_LINKS'
   | 'TOO_MANY_REQUESTS'
   | 'TOO_MANY_VIEWS'
   | 'VIEW_NAME_TAKEN'
+  | 'VIEW_NOT_SHAREABLE'
   | 'VIEW_UNKNOWN'
 
 export interface AccountRefusal {

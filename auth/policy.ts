@@ -5,6 +5,7 @@ import type { Role } from './accounts/role.ts'
 import type { DeviceScope } from './devices/device-scope.ts'
 import { type Scope, scopes } from './keys/key.ts'
 import type { SignedIn } from './sessions/session-claims.ts'
+import type { LiveLink } from './views/link.ts'
 
 /** What an API key may do, beside whose it is. */
 interface KeyRights {
@@ -22,6 +23,8 @@ export type Principal =
   | { kind: 'service' }
   /** The local admin token: whoever can read it in the data directory is an administrator. */
   | { kind: 'admin-token' }
+  /** Whoever has the link to a view; what its owner may read bounds what it shows. */
+  | { kind: 'view-link'; link: LiveLink; owner: Account }
 
 /**
  * `own`: of one's own record. `administrator`: for an administrator, of an API key also its scope `admin`. `ingest`: for an
@@ -32,8 +35,8 @@ type Rule = 'yes' | 'own' | 'administrator' | KeyRule | 'no' | 'forbidden'
 type KeyRule = 'ingest' | 'read' | 'alerts'
 
 export const policy = {
-  'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no' },
-  'session.read': { session: 'yes', bearer: 'yes', key: 'no', service: 'no', 'admin-token': 'no' },
+  'profile.read': { session: 'yes', bearer: 'yes', key: 'yes', service: 'no', 'admin-token': 'no', 'view-link': 'no' },
+  'session.read': { session: 'yes', bearer: 'yes', key: 'no', service: 'no', 'admin-token': 'no', 'view-link': 'no' },
   // The profile, the password, keys, approval of devices, the link to a drive.
   'account.manage': {
     session: 'yes',
@@ -41,19 +44,55 @@ export const policy = {
     key: 'forbidden',
     service: 'forbidden',
     'admin-token': 'no',
+    'view-link': 'no',
   },
-  'account.read': { session: 'own', bearer: 'own', key: 'own', service: 'yes', 'admin-token': 'no' },
-  'identity.sign-in': { session: 'no', bearer: 'no', key: 'no', service: 'yes', 'admin-token': 'no' },
+  'account.read': { session: 'own', bearer: 'own', key: 'own', service: 'yes', 'admin-token': 'no', 'view-link': 'no' },
+  'identity.sign-in': {
+    session: 'no',
+    bearer: 'no',
+    key: 'no',
+    service: 'yes',
+    'admin-token': 'no',
+    'view-link': 'no',
+  },
   // Of which devices, writers.ts says; devices have credentials of their own.
-  'readings.write': { session: 'no', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'no' },
+  'readings.write': {
+    session: 'no',
+    bearer: 'no',
+    key: 'ingest',
+    service: 'no',
+    'admin-token': 'no',
+    'view-link': 'no',
+  },
   // Where reads are not open to everybody; devices have credentials of their own here too.
-  'readings.read': { session: 'yes', bearer: 'yes', key: 'read', service: 'no', 'admin-token': 'yes' },
+  'readings.read': {
+    session: 'yes',
+    bearer: 'yes',
+    key: 'read',
+    service: 'no',
+    'admin-token': 'yes',
+    'view-link': 'yes',
+  },
   // Of whose devices and rules, api/alerts/guard-alerts.ts says.
-  alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes' },
+  alerts: { session: 'yes', bearer: 'no', key: 'alerts', service: 'no', 'admin-token': 'yes', 'view-link': 'no' },
   // Of which devices, `annotationScopeOf` says; who may read a device also reads what is written about it.
-  annotations: { session: 'yes', bearer: 'no', key: 'ingest', service: 'no', 'admin-token': 'yes' },
+  annotations: {
+    session: 'yes',
+    bearer: 'no',
+    key: 'ingest',
+    service: 'no',
+    'admin-token': 'yes',
+    'view-link': 'no',
+  },
   // Everything below /api/admin.
-  admin: { session: 'administrator', bearer: 'no', key: 'administrator', service: 'no', 'admin-token': 'yes' },
+  admin: {
+    session: 'administrator',
+    bearer: 'no',
+    key: 'administrator',
+    service: 'no',
+    'admin-token': 'yes',
+    'view-link': 'no',
+  },
 } as const satisfies Record<string, Record<Principal['kind'], Rule>>
 
 export type Permission = keyof typeof policy
@@ -94,9 +133,12 @@ const allDevices: DeviceScope = { owner: undefined, tags: undefined }
 
 /** Of who may read at all, by `readings.read`. */
 export function readScopeOf(principal: Principal): ReadScope {
-  if (!('account' in principal)) return allDevices
-  const { role, isViewer, tenantId, emailVerifiedMs, id } = principal.account
-  const tags = tagsOf(principal)
+  if (principal.kind === 'view-link') return readScopeOfAccount(principal.owner)
+  return 'account' in principal ? readScopeOfAccount(principal.account, tagsOf(principal)) : allDevices
+}
+
+export function readScopeOfAccount(account: Account, tags?: readonly string[]): ReadScope {
+  const { role, isViewer, tenantId, emailVerifiedMs, id } = account
   if (role !== 'user') return { owner: undefined, tags }
   // Anybody can register with an address of somebody else, and be given a device or the mark by it. A tenant answers for
   // its users, who are given devices by their ids.

@@ -63,6 +63,7 @@ async function start(databaseUrl: string, accountId: number): Promise<void> {
   const findPrincipal = createFindPrincipal({
     sessions,
     keys,
+    viewLinks: { find: async () => undefined },
     cookieName: codec.cookieName,
     serviceSecret: 's',
     isAdminToken: () => false,

@@ -12,10 +12,12 @@ import { createMailTransport, type MailTransport } from '../auth/mail/mail-trans
 import { type ChangeFeed, requireCurrent } from '../auth/nodes/change-feed.ts'
 import type { Stations } from '../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../auth/tenants/tenants.ts'
+import { openViewLinks } from '../auth/views/links.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import type { Clock } from './clock.ts'
+import { createDeviceOf } from './linked-devices.ts'
 import { openDrive } from './open-drive.ts'
 import { openSessions, type ServiceSessions, tokenLifetimeSecondsOf } from './open-sessions.ts'
 import { createRequestIdentity, type RequestIdentity } from './request-identity.ts'
@@ -37,7 +39,7 @@ export interface ServiceAccountsOptions {
   nowMs: Clock
   directory: DataDirectory
   pool: pg.Pool
-  devices: Pick<Devices, 'withHandOver'>
+  devices: Pick<Devices, 'withHandOver' | 'get'>
   stations: Pick<Stations, 'withHandOver'>
   feed: ChangeFeed
   /** Whether this service does what one node does for all. */
@@ -68,6 +70,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   })
   const { sessions, codec } = openSessions(options, accounts)
   const keys = openKeys({ parts: accounts })
+  const viewLinks = openViewLinks({ parts: accounts, deviceOf: createDeviceOf(config.READS === 'open', devices) })
   const tenants = createTenants({
     parts: accounts,
     secret: directory.secret('tenant-key'),
@@ -77,6 +80,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     accounts,
     sessions,
     keys,
+    viewLinks,
     codec,
     tenants,
     publicUrl,
@@ -94,6 +98,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
   const credentials = {
     sessions,
     keys,
+    viewLinks,
     cookieName: codec.cookieName,
     serviceSecret,
     isAdminToken,

@@ -7,23 +7,12 @@ import { navigation, tracePath } from '../theme/frame.ts'
 import { addressOf, path } from './client/address.ts'
 import { firingAlerts } from './client/firing.ts'
 import { type Route, routeOf } from './client/routes.ts'
-import { lazy } from './parts/lazy.tsx'
+import { pages } from './pages.ts'
 import { PreferencesMenu } from './parts/preferences-menu.tsx'
 import { ViewsMenu } from './parts/views-menu.tsx'
 import { VisitorMenu } from './parts/visitor-menu.tsx'
 import { countText } from './text/numbers.ts'
 import { preferences } from './text/preferences.ts'
-
-/** Each page is loaded when it is first shown. */
-const pages = {
-  fleet: lazy('page', () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage)),
-  device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
-  station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
-  compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
-  charts: lazy('page', () => import('./pages/charts/charts-page.tsx').then(module => module.ChartsPage)),
-  alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
-  admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
-} satisfies Record<Route['page'], ComponentType<never>>
 
 const route = computed(() => routeOf(path.value))
 

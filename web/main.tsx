@@ -8,10 +8,17 @@ import { App } from './app.tsx'
 import { followLinks } from './client/address.ts'
 import { startClock } from './client/clock.ts'
 import { followFiring } from './client/firing.ts'
-import { loadPreferences } from './client/stored-preferences.ts'
+import { isShared } from './client/shared-view.ts'
+import { loadBrowserPreferences, loadPreferences } from './client/stored-preferences.ts'
 
-followLinks()
 startClock()
-followFiring()
-void loadPreferences()
-render(<App />, document.getElementById('app') ?? document.body)
+const root = document.getElementById('app') ?? document.body
+if (isShared()) {
+  loadBrowserPreferences()
+  void import('./shared/shared-app.tsx').then(({ SharedApp }) => render(<SharedApp />, root))
+} else {
+  followLinks()
+  followFiring()
+  void loadPreferences()
+  render(<App />, root)
+}

@@ -7,6 +7,7 @@ import type { Keys } from '../../auth/keys/keys.ts'
 import type { Principal } from '../../auth/policy.ts'
 import type { SessionCodec } from '../../auth/sessions/session-codec.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
+import type { ViewLinks } from '../../auth/views/links.ts'
 
 const hourMs = 3_600_000
 
@@ -14,6 +15,7 @@ export interface AccountService {
   accounts: Accounts
   sessions: Sessions
   keys: Pick<Keys, 'list' | 'create' | 'revoke'>
+  viewLinks: ViewLinks
   codec: Pick<SessionCodec, 'cookieName' | 'isSecure'>
   settings: {
     /** Who may make an account. */

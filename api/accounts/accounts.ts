@@ -21,6 +21,7 @@ import { preferencesOperations } from './preferences.ts'
 import { passwordAndSessionOperations, profileOperations } from './profile.ts'
 import { providerSignInOperation, signInOperations } from './sign-in.ts'
 import { type TenantService, tenantOperations } from './tenants/tenant-exchange.ts'
+import { sharedViewOperation, viewLinkOperations } from './view-links.ts'
 import { viewOperations } from './views.ts'
 
 /** What all operations below the prefix are made of. */
@@ -37,6 +38,8 @@ export function accountGroups(service: AccountServices): OperationGroup<AccountO
         ...profileOperations(service),
         ...preferencesOperations(service),
         ...viewOperations(service),
+        ...viewLinkOperations(service),
+        sharedViewOperation(service),
         ...passwordAndSessionOperations(service),
         ...lookUpOperations(service),
         ...apiKeyOperations(service),

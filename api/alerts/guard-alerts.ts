@@ -13,6 +13,7 @@ import type { Scope } from '../http/scope.ts'
  * devices with tags: rules are those of an account, whatever devices they are about.
  */
 export function ownerOf(principal: Principal): Owner | undefined {
+  if (principal.kind === 'view-link') return undefined
   if (!('account' in principal)) return { all: true, account: null }
   const { id, role } = principal.account
   const scope = readScopeOf(principal)

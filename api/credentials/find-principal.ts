@@ -7,6 +7,7 @@ import type { Principal } from '../../auth/policy.ts'
 import { readSessionCookie } from '../../auth/sessions/cookie-chunks.ts'
 import type { SignedIn } from '../../auth/sessions/session-claims.ts'
 import type { Sessions } from '../../auth/sessions/sessions.ts'
+import type { ViewLinks } from '../../auth/views/links.ts'
 
 export type FindPrincipal = (request: IncomingMessage) => Promise<Principal | undefined>
 
@@ -14,6 +15,7 @@ export interface CredentialOptions {
   sessions: Pick<Sessions, 'fromCookie' | 'fromBearer'>
   cookieName: string
   keys: Pick<Keys, 'find'>
+  viewLinks: Pick<ViewLinks, 'find'>
   serviceSecret: string
   /** Whether a request has the local admin token, by its headers. */
   isAdminToken: (rawHeaders: readonly string[]) => boolean
@@ -25,7 +27,7 @@ type Presented = { kind: 'cookie' | 'bearer' | 'key' | 'service'; text: string }
 
 /** Undefined for nobody: without a credential, with one that is not good, or with several, good or not. */
 export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
-  const { sessions, keys, cookieName, serviceSecret, isAdminToken, requireCurrent = () => {} } = options
+  const { sessions, keys, viewLinks, cookieName, serviceSecret, isAdminToken, requireCurrent = () => {} } = options
   const secretDigest = hash('sha256', serviceSecret, 'buffer')
 
   return async request => {
@@ -44,7 +46,7 @@ export function createFindPrincipal(options: CredentialOptions): FindPrincipal {
       case 'bearer':
         return asPrincipal('bearer', await sessions.fromBearer(only.text))
       case 'key':
-        return await keys.find(only.text)
+        return (await keys.find(only.text)) ?? (await viewLinks.find(only.text))
       case 'service':
         return timingSafeEqual(hash('sha256', only.text, 'buffer'), secretDigest) ? { kind: 'service' } : undefined
     }

@@ -40,7 +40,8 @@ export function annotationsGroup(
     const principal = await findPrincipal(request.raw)
     const rows = await annotations.of(device.number, { fromMs: msOf(start), toMs: msOf(end) })
     // Also where everybody reads: names of people are for those alone who say who they are.
-    const shown = principal === undefined ? rows.map(row => ({ ...row, by: null })) : rows
+    const isPerson = principal !== undefined && principal.kind !== 'view-link'
+    const shown = isPerson ? rows : rows.map(row => ({ ...row, by: null }))
     const annotator = annotatorOf(principal)
     const may = { may_annotate: annotator?.may(device) ?? false, may_annotate_all: annotator?.isOfAll ?? false }
     return { device: device.name, ...may, annotations: shown }

@@ -16,6 +16,7 @@ import type { Scope } from '../http/scope.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { refuse } from './read-answers.ts'
 import { deviceReader, everybody, type ReadableDevices, type Reader, scopedReader } from './readers.ts'
+import { viewReader } from './view-reader.ts'
 
 export interface ReadAccess {
   readonly isOpen: boolean
@@ -63,6 +64,9 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
     if (decision !== 'allowed') return decision
     const scope = readScopeOf(principal)
     if (scope === 'EMAIL_UNVERIFIED') return scope
+    if (principal.kind === 'view-link') {
+      return { reader: viewReader(devices, scope, principal.link), credential: `view link ${principal.link.id}` }
+    }
     // All sessions and keys of an account share what it has.
     const credential = 'account' in principal ? subjectOf(principal.account.id) : principal.kind
     const isOfAll = scope.owner === undefined && scope.tags === undefined

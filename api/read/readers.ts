@@ -12,6 +12,8 @@ export interface Reader {
   readonly refusal: 'DEVICE_UNKNOWN' | 'DEVICE_MISMATCH'
   /** Undefined for who reads about the whole fleet under no circumstances. */
   readonly fleet: Fleet | undefined
+  /** Whether they may read of stations, too; of which, the stations say. */
+  readonly readsStations: boolean
 }
 
 /** The devices that a read of the fleet is about: all, those that somebody may read, or those that were named. */
@@ -38,7 +40,7 @@ export function everybody(devices: ReadableDevices): Reader {
     active: () => devices.active(),
     tagged: tags => devices.tagged(tags).all,
   }
-  return { device: name => devices.get(name), refusal: 'DEVICE_UNKNOWN', fleet }
+  return { device: name => devices.get(name), refusal: 'DEVICE_UNKNOWN', fleet, readsStations: true }
 }
 
 /** A person, or a program by a key: a device out of their scope looks as if there were none. */
@@ -52,6 +54,7 @@ export function scopedReader(devices: ReadableDevices, scope: DeviceScope): Read
       return device !== undefined && isInScope(device) ? device : undefined
     },
     refusal: 'DEVICE_UNKNOWN',
+    readsStations: true,
     fleet: {
       scope,
       named: undefined,
@@ -70,6 +73,7 @@ export function deviceReader(devices: ReadableDevices, { number }: Pick<Device, 
       return device?.number === number ? device : undefined
     },
     refusal: 'DEVICE_MISMATCH',
+    readsStations: false,
     fleet: undefined,
   }
 }

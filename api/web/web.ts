@@ -25,6 +25,7 @@ const addresses = [
   '/alerts/*',
   '/device/:name',
   '/station/:sn',
+  '/shared',
 ]
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { keysPerAccountMax, type LiveKey, type Scope, scopeSet } from '../keys/key.ts'
+import { type LiveLink, linksPerAccountMax } from '../views/link.ts'
 import { noPreferences, type Preferences } from './preference-values.ts'
 import type { Role } from './role.ts'
 
@@ -30,6 +31,8 @@ export interface Account {
   sessions: ReadonlyMap<string, LiveSession>
   /** Those that are neither revoked nor expired. */
   keys: readonly LiveKey[]
+  /** Those to its views that are neither revoked nor expired. */
+  links: readonly LiveLink[]
 }
 
 interface LiveSession {
@@ -59,6 +62,7 @@ interface AccountRow {
   start_address: string | null
   sessions: [sid: string, createdMs: number, expiresMs: number][]
   keys: [id: number, scopes: Scope[], createDevices: boolean, expiresMs: number | null, tags: string[]][]
+  links: LiveLink[]
 }
 
 export async function readAccount(database: Transaction, id: number, nowMs: number): Promise<Account | undefined> {
@@ -78,9 +82,15 @@ export async function readAccount(database: Transaction, id: number, nowMs: numb
          WHERE account_id = accounts.id AND revoked_at IS NULL
            AND (expires_at > to_timestamp($2::float8 / 1000)) IS NOT FALSE
          ORDER BY id DESC LIMIT $4
-       ) AS keys
+       ) AS keys, ARRAY(
+         SELECT jsonb_build_object('id', view_links.id, 'name', name, 'address', address, 'devices', to_jsonb(devices),
+           'expiresMs', date_part('epoch', expires_at) * 1000)
+         FROM view_links JOIN saved_views ON saved_views.id = view_id
+         WHERE view_links.account_id = accounts.id AND revoked_at IS NULL AND expires_at > to_timestamp($2::float8 / 1000)
+         ORDER BY view_links.id DESC LIMIT $5
+       ) AS links
      FROM accounts WHERE id = $1`,
-    [id, nowMs, sessionsPerAccountMax, keysPerAccountMax],
+    [id, nowMs, sessionsPerAccountMax, keysPerAccountMax, linksPerAccountMax],
   )
   const [row] = rows
   return row && accountOf(row)
@@ -106,12 +116,14 @@ function accountOf(row: AccountRow): Account {
     startAddress: row.start_address,
     sessions: sessionsOf(row),
     keys: keysOf(row),
+    links: row.links.length === 0 ? noLinks : row.links,
   }
 }
 
 /** Shared by all that have none, which are many. */
 const noSessions: Account['sessions'] = new Map()
 const noKeys: Account['keys'] = []
+const noLinks: Account['links'] = []
 
 function sessionsOf({ sessions }: AccountRow): Account['sessions'] {
   if (sessions.length === 0) return noSessions

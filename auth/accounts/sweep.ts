@@ -10,8 +10,8 @@ export interface Sweep {
 }
 
 const intervalMs = 600_000
-/** So long the owner of a key that is revoked or expired sees it in the list. */
-const overKeysShownDays = 30
+/** So long the owner of a key or a link that is revoked or expired sees it in the list. */
+const overShownDays = 30
 
 /** By the time that stands at $1. */
 export const sweepStatements = [
@@ -19,7 +19,8 @@ export const sweepStatements = [
   'DELETE FROM account_tokens WHERE expires_at <= $1',
   'DELETE FROM invitations WHERE expires_at <= $1',
   'DELETE FROM tenant_tokens WHERE expires_at <= $1',
-  `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overKeysShownDays} days'`,
+  `DELETE FROM api_keys WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overShownDays} days'`,
+  `DELETE FROM view_links WHERE least(revoked_at, expires_at) <= $1::timestamptz - interval '${overShownDays} days'`,
   'DELETE FROM used_tokens WHERE expires_at <= $1',
   'DELETE FROM rate_limits WHERE ends_at <= $1',
   `DELETE FROM login_failures WHERE last_at <= $1::timestamptz - interval '${failureLifetimeMs} milliseconds'`,

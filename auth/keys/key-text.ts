@@ -1,12 +1,14 @@
 /**
  * The text of an API key: `barograph_key_`, 256 random bits in base 62, and a checksum of all that. Its beginning lets
- * scanners find leaked keys; by the checksum, garbage is refused without a look-up.
+ * scanners find leaked keys; by the checksum, garbage is refused without a look-up. The token of a link to a view is the
+ * same behind `barograph_view_`.
  */
 
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const brand = 'barograph_key_'
+const linkBrand = 'barograph_view_'
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** 62^43 is more than 2^256, 62^6 more than 2^32. */
 const secretLength = 43
@@ -16,9 +18,14 @@ export const keyTextLength = brand.length + secretLength + checksumLength
 
 /** The brand, then the secret and the checksum. */
 const pattern = /^barograph_key_[0-9A-Za-z]{49}$/
+const linkPattern = /^barograph_view_[0-9A-Za-z]{49}$/
 
 export function createKeyText(): string {
   return withChecksum(`${brand}${createSecret()}`)
+}
+
+export function createLinkToken(): string {
+  return withChecksum(`${linkBrand}${createSecret()}`)
 }
 
 /** Another key that looks the same where it is shown: 35 characters of its own, which are 208 bits. */
@@ -36,18 +43,26 @@ function withChecksum(text: string): string {
 
 /** Whether it may be a key at all. */
 export function isKeyText(text: string): boolean {
-  if (!pattern.test(text)) return false
+  return pattern.test(text) && hasChecksum(text)
+}
+
+/** Whether it may be the token of a link at all. */
+export function isLinkToken(text: string): boolean {
+  return linkPattern.test(text) && hasChecksum(text)
+}
+
+function hasChecksum(text: string): boolean {
   return checksumOf(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** Whether a key may stand somewhere in it, whole or not. */
+/** Whether a key, or the token of a link, may stand somewhere in it, whole or not. */
 export function mayHoldKey(text: string): boolean {
-  return text.includes(brand)
+  return text.includes(brand) || text.includes(linkBrand)
 }
 
-/** What lists and logs show of a key. */
+/** What lists and logs show of a key, or of the token of a link. */
 export function prefixOf(text: string): string {
-  return text.slice(0, brand.length + shownLength)
+  return text.slice(0, text.lastIndexOf('_') + 1 + shownLength)
 }
 
 /** All that is stored of it. A plain hash is enough for 256 random bits. */

@@ -4,7 +4,7 @@ export const viewAddressLengthMax = 1000
 const argumentsMax = 50
 
 export interface ViewAddress {
-  page: 'fleet' | 'device' | 'station' | 'compare' | 'alerts' | 'admin'
+  page: 'fleet' | 'device' | 'station' | 'compare' | 'charts' | 'alerts' | 'admin'
   /** Of the device or the station. */
   name?: string
   arguments: URLSearchParams
@@ -30,7 +30,8 @@ const base = 'http://views.invalid'
 function pageAt(path: string): Pick<ViewAddress, 'page' | 'name'> | undefined {
   const [first = '', ...rest] = path.slice(1).split('/')
   if (first === 'alerts' || first === 'admin') return rest.every(isPart) ? { page: first } : undefined
-  if (rest.length === 0) return first === '' ? { page: 'fleet' } : first === 'compare' ? { page: first } : undefined
+  if (rest.length === 0 && first === '') return { page: 'fleet' }
+  if (rest.length === 0) return first === 'compare' || first === 'charts' ? { page: first } : undefined
   if (rest.length > 1 || (first !== 'device' && first !== 'station')) return undefined
   const name = decoded(rest[0] ?? '')
   return name === undefined ? undefined : { page: first, name }

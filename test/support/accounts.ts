@@ -24,6 +24,8 @@ import { insertSession } from '../../auth/sessions/session-rows.ts'
 import { createSessions, type Sessions } from '../../auth/sessions/sessions.ts'
 import { openStations, type Stations } from '../../auth/stations/stations.ts'
 import { createTenants, type Tenants } from '../../auth/tenants/tenants.ts'
+import { openViewLinks } from '../../auth/views/links.ts'
+import { createDeviceOf } from '../../service/linked-devices.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
 import { nowhere, recordingLog, startDatabases, type TestHooks } from './databases.ts'
@@ -211,6 +213,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   const sessions = createSessions({ parts: accounts, codec, bearer, log, refuseUnrevocable })
   const keys = openKeys({ parts: accounts, flushMs: 1_000_000 })
   t.teardown(() => keys.close())
+  const viewLinks = openViewLinks({ parts: accounts, deviceOf: createDeviceOf(false, devices) })
   const settings = {
     signUp: 'open' as const,
     providers: ['github'],
@@ -221,7 +224,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     ...variant.settings,
   }
   const states = createDriveStates('d'.repeat(64), 'google-drive', nowMs)
-  const service: AccountService = { accounts, sessions, keys, codec, settings }
+  const service: AccountService = { accounts, sessions, keys, viewLinks, codec, settings }
   const tenants = createTenants({ parts: accounts, secret: 't'.repeat(64), graceMs: 3_600_000 })
   const groups = accountGroups({
     ...service,
@@ -230,7 +233,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     drive: { name: 'google-drive', client: variant.drive, states },
   })
   const isAdminToken = createTokenCheck(adminToken)
-  const credentials = { sessions, keys, cookieName: codec.cookieName, serviceSecret, isAdminToken }
+  const credentials = { sessions, keys, viewLinks, cookieName: codec.cookieName, serviceSecret, isAdminToken }
   const findPrincipal = createFindPrincipal(credentials)
   const origins = createOrigins(() => [publicUrl, 'https://app.example'])
   const family = accountsFamily(groups, { findPrincipal, origins, log })

@@ -75,3 +75,46 @@ t.test('who is not signed in has no menu of views, and begins at the fleet', asy
     t.equal(page.url(), `${service.url}/`)
   })
 })
+
+t.test('a link shows a view to who has no account, and nothing else, until it is revoked', async t => {
+  let address = ''
+  await inBrowser(t, browser, desk, async page => {
+    await signIn(page, 'grace@example.com')
+    await page.goto(`${service.url}/?q=porch`)
+    await press(page, 'Views')
+    await page.getByLabel('Save what this page shows as').fill('Porches')
+    await press(page, 'Save view')
+    await press(page, 'Links Porches')
+    await press(page, 'Make a link')
+    address = await page.locator('pre[data-name=Address]').innerText()
+    t.match(address, /\/shared#barograph_view_[0-9A-Za-z]{49}$/)
+    await inspect(t, page, 'a link is made')
+    await inBrowser(t, browser, phone, async visitor => {
+      const requested: string[] = []
+      visitor.on('request', request => requested.push(`${request.url()} ${request.headers()['referer'] ?? ''}`))
+      await visitor.goto(address)
+      await visitor.getByText('Porches').waitFor()
+      await visitor.getByRole('heading', { name: 'Fleet' }).waitFor()
+      await becomes(t, () => visitor.locator('a[href]').count(), 0, 'nothing leads elsewhere')
+      await becomes(t, () => visitor.getByRole('navigation').count(), 0)
+      await inspect(t, visitor, 'a view by its link')
+      t.equal(
+        requested.some(text => text.includes('barograph_view_')),
+        false,
+        'the token is in no address',
+      )
+      t.equal(
+        requested.some(text => /\/auth\/session|\/api\/events/.test(text)),
+        false,
+      )
+    })
+    await page.getByRole('button', { name: /^Revoke/ }).click()
+    await page.getByText('The link is revoked.').waitFor()
+  })
+  for (const link of [address, `${service.url}/shared`]) {
+    await inBrowser(t, browser, desk, async visitor => {
+      await visitor.goto(link)
+      await visitor.getByText('This link is not valid').waitFor()
+    })
+  }
+})

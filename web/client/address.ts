@@ -10,6 +10,8 @@ import { routeOf } from './routes.ts'
 const base = new URL(/* @vite-ignore */ '..', import.meta.url).pathname
 
 const current = signal(new URL(location.href))
+/** What is shown stands apart from the address of the document, and stays apart. */
+let isFixed = false
 
 export const path = computed(() => `/${current.value.pathname.slice(base.length)}`)
 /** To be read only; `setArguments` changes them. */
@@ -33,6 +35,12 @@ export function showPage(path: string): void {
   scrollTo(0, 0)
 }
 
+/** Shows a page whose address is that of no document, as that of a view by its link. */
+export function showFixed(address: string): void {
+  isFixed = true
+  current.value = new URL(addressOf(address), location.origin)
+}
+
 type ArgumentChanges = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /**
@@ -40,7 +48,8 @@ type ArgumentChanges = Readonly<Record<string, string | readonly string[] | unde
  * each key press, makes no new entry of the history. A list is an argument for each of its texts.
  */
 export function setArguments(changes: ArgumentChanges, { replace = false } = {}): void {
-  const url = new URL(location.href)
+  const before = isFixed ? current.peek().href : location.href
+  const url = new URL(before)
   for (const [name, value] of Object.entries(changes)) {
     const [first, ...others] = [value ?? []].flat().filter(text => text !== '')
     // One that is there keeps its place.
@@ -48,7 +57,11 @@ export function setArguments(changes: ArgumentChanges, { replace = false } = {})
     else url.searchParams.set(name, first)
     for (const text of others) url.searchParams.append(name, text)
   }
-  if (url.href === location.href) return
+  if (url.href === before) return
+  if (isFixed) {
+    current.value = url
+    return
+  }
   history[replace ? 'replaceState' : 'pushState'](null, '', url)
   readAddress()
 }

@@ -4,6 +4,7 @@
  */
 
 import type { ServiceEvent } from '../../live/events/event-shape.ts'
+import { hasToken } from './request-token.ts'
 import { whileVisible } from './visibility.ts'
 
 export interface EventsOptions {
@@ -19,6 +20,8 @@ export interface EventsOptions {
 const refusedMs = 30_000
 
 export function openEvents(url: string, { on, onLive, onGap }: EventsOptions): () => void {
+  // EventSource sends no header; a page by a link reads again from time to time.
+  if (hasToken()) return () => undefined
   let source: EventSource | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let hasBeenAway = false

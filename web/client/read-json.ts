@@ -1,5 +1,7 @@
 /** One read of the service: JSON with its tag, or why there is none. */
 
+import { withToken } from './request-token.ts'
+
 export type Failure =
   /** Nobody answered, or not in time: the network or the service is away. */
   | { kind: 'unreachable' }
@@ -36,12 +38,13 @@ export async function readJson<T>(url: string, options: ReadOptions = {}): Promi
   const { etag, signal, timeoutMs = timeoutMsUsual, request = fetch } = options
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    const response = await request(url, {
+    const init: RequestInit = {
       // With a cache of its own, the browser would answer 200 where the service says 304.
       cache: 'no-store',
       headers: { accept: 'application/json', ...(etag === undefined ? {} : { 'if-none-match': etag }) },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    })
+    }
+    const response = await request(url, withToken(init))
     if (response.status === 304) return { kind: 'unchanged' }
     if (!response.ok) return { kind: 'failure', failure: await failureOf(response) }
     return { kind: 'answer', value: (await response.json()) as T, etag: response.headers.get('etag') ?? undefined }

@@ -14,10 +14,16 @@ export const keptIn = signal<'browser' | 'unsent' | 'sending' | 'account'>('brow
 const accountPath = '/v1/auth/me/preferences'
 const timeoutMs = 15_000
 
-/** Shows by what the browser has at once, and then by what the account has. Call it once. */
-export async function loadPreferences(): Promise<void> {
+/** Shows by what the browser has. */
+export function loadBrowserPreferences() {
   const stored = readStored(browserStorage)
   preferences.value = stored.preferences
+  return stored
+}
+
+/** Shows by what the browser has at once, and then by what the account has. Call it once. */
+export async function loadPreferences(): Promise<void> {
+  const stored = loadBrowserPreferences()
   if (!(await hasSession())) return
   const outcome = await readJson<Preferences>(addressOf(accountPath))
   if (outcome.kind !== 'answer') return

@@ -11,6 +11,7 @@ import { FailureBanner } from './failure-banner.tsx'
 import { RowButton } from './row-button.tsx'
 import { Skeleton } from './skeleton.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
+import { ViewLinks } from './view-links.tsx'
 
 const api = '/v1/auth/me/views'
 
@@ -90,6 +91,7 @@ function List({ views, actions, onShown }: ListProps) {
 function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View }) {
   const [isRenaming, setIsRenaming] = useState(false)
   const { id, name, address, is_start: isStart } = view
+  const [isSharing, setIsSharing] = useState(false)
   if (isRenaming) return <RenameForm view={view} actions={actions} onClose={() => setIsRenaming(false)} />
   const change = (body: object, done: string) => void actions.change('PATCH', `/${id}`, body, done)
   return (
@@ -112,6 +114,7 @@ function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View
             onClick={() => change({ is_start: true }, `The pages begin at “${name}”.`)}
           />
         )}
+        <RowButton name={name} text="Links" onClick={() => setIsSharing(!isSharing)} />
         <RowButton name={name} text="Rename" onClick={() => setIsRenaming(true)} />
         <RowButton
           name={name}
@@ -119,6 +122,7 @@ function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View
           onClick={() => void actions.change('DELETE', `/${id}`, undefined, `“${name}” is removed.`)}
         />
       </div>
+      {isSharing ? <ViewLinks view={view} onClose={() => setIsSharing(false)} /> : null}
     </>
   )
 }

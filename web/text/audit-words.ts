@@ -72,6 +72,8 @@ const deeds: Readonly<Record<string, string>> = {
   'view.add': 'saved a view of $',
   'view.change': 'changed a view of $',
   'view.remove': 'removed a view of $',
+  'view-link.create': 'made a link to a view of $',
+  'view-link.revoke': 'revoked a link to a view of $',
 }
 
 export function auditSentence({ actor, action, subject }: Pick<Entry, 'actor' | 'action' | 'subject'>): string {

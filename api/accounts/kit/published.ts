@@ -19,6 +19,7 @@ const securityNames: Record<Principal['kind'], string> = {
   service: 'serviceSecret',
   // Of no published operation.
   'admin-token': 'adminToken',
+  'view-link': 'viewLink',
 }
 
 export function credentialsOf(permission: Permission): string[] {
@@ -30,6 +31,7 @@ export const securitySchemes = {
   session: { type: 'apiKey', in: 'cookie', name: 'authjs.session-token' },
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  viewLink: { type: 'http', scheme: 'bearer', description: 'The token of a link to a view' },
   serviceSecret: { type: 'apiKey', in: 'header', name: 'X-Service-Secret' },
 }
 

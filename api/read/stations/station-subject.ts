@@ -22,8 +22,7 @@ export function stationInPath(options: StationSubjectOptions): AwaitedSubject<St
   const { stations, findPrincipal, authRateLimit } = options
 
   async function find(request: FastifyRequest, reader: Reader): Promise<Station | LoggerErrorCode> {
-    // A device, which reads about itself alone.
-    if (reader.fleet === undefined) return reader.refusal
+    if (!reader.readsStations) return reader.refusal
     const station = await stations.find((request.params as { sn: string }).sn)
     if (station?.private === false) return station
     // Also where there is none, so that nobody finds out by what becomes of a credential which private ones there are.

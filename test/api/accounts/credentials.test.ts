@@ -16,6 +16,11 @@ const { cookie } = await cookieOf(id)
 const { body: fetched } = await ask('POST', '/token', { body: { email, password: goodPassword } })
 const { body: made } = await ask('POST', '/api-keys', { body: { name: 'a script' }, headers: { cookie } })
 
+const { body: view } = await ask('POST', '/me/views', { headers: { cookie }, body: { name: 'all', address: '/' } })
+const { body: linked } = await ask('POST', `/me/views/${view['id']}/links`, {
+  headers: { cookie },
+  body: { expires_in_days: 1 },
+})
 const credentials: Record<string, Record<string, string>> = {
   nothing: {},
   session: { cookie },
@@ -26,6 +31,8 @@ const credentials: Record<string, Record<string, string>> = {
   'a wrong bearer': { authorization: 'Bearer x.y.z' },
   'a wrong key': { 'x-api-key': 'x' },
   'a wrong service secret': { 'x-service-secret': 'x' },
+  // Good for reads of the devices of its view.
+  'a view link': { authorization: `Bearer ${linked['token']}` },
   // Good for the admin API alone.
   'the admin token': { authorization: `Bearer ${adminToken}` },
 }
@@ -34,6 +41,7 @@ const wrong = {
   'a wrong bearer': 401,
   'a wrong key': 401,
   'a wrong service secret': 401,
+  'a view link': 401,
   'the admin token': 401,
 }
 const open = (status: number) => Object.fromEntries(Object.keys(credentials).map(kind => [kind, status]))
@@ -64,6 +72,10 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
   ['POST', '/me/views', manage(422)],
   ['PATCH', '/me/views/999999', manage(404)],
   ['DELETE', '/me/views/999999', manage(404)],
+  ['GET', '/shared-view', { ...open(401), 'a view link': 200 }],
+  ['GET', '/me/view-links', manage(200)],
+  ['POST', '/me/views/999999/links', manage(422)],
+  ['DELETE', '/me/view-links/999999', manage(404)],
   ['GET', '/session/info', { nothing: 401, session: 200, bearer: 200, key: 401, service: 401, ...wrong }],
   ['GET', `/users/${id}`, { nothing: 401, session: 200, bearer: 200, key: 200, service: 200, ...wrong }],
   ['GET', '/users/999999', { nothing: 401, session: 403, bearer: 403, key: 403, service: 404, ...wrong }],
@@ -84,9 +96,11 @@ const table: [method: string, path: string, statuses: Record<string, number>][] 
 
 for (const [method, path, statuses] of table) {
   t.test(`${method} ${path}`, async t => {
-    for (const [kind, status] of Object.entries(statuses)) {
+    for (const [at, [kind, status]] of Object.entries(statuses).entries()) {
       const body = method === 'GET' ? {} : { body: {} }
-      t.equal((await ask(method, path, { ...body, headers: credentials[kind] ?? {} })).status, status, kind)
+      // Each from an address of its own, as some count requests by it.
+      const options = { ...body, headers: credentials[kind] ?? {}, address: `10.1.0.${at}` }
+      t.equal((await ask(method, path, options)).status, status, kind)
     }
   })
 }

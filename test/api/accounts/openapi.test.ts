@@ -25,6 +25,7 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
   t.strictSame(published.sort(), [
     'DELETE /v1/auth/api-keys/{key_id}',
     'DELETE /v1/auth/me',
+    'DELETE /v1/auth/me/view-links/{link_id}',
     'DELETE /v1/auth/me/views/{view_id}',
     'GET /v1/auth/api-keys',
     'GET /v1/auth/device/info',
@@ -32,8 +33,10 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     'GET /v1/auth/google-drive/start',
     'GET /v1/auth/me',
     'GET /v1/auth/me/preferences',
+    'GET /v1/auth/me/view-links',
     'GET /v1/auth/me/views',
     'GET /v1/auth/session/info',
+    'GET /v1/auth/shared-view',
     'GET /v1/auth/users/by-email/{email}',
     'GET /v1/auth/users/{user_id}',
     'PATCH /v1/auth/me',
@@ -41,7 +44,7 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     'PATCH /v1/auth/me/views/{view_id}',
     'POST /v1/auth/api-keys',
     ...['approve', 'deny', 'poll', 'start'].map(p => `POST /v1/auth/device/${p}`),
-    ...['login', 'logout', 'me/views', 'oauth/callback', 'password/change', 'password/reset'].map(
+    ...['login', 'logout', 'me/views', 'me/views/{view_id}/links', 'oauth/callback', 'password/change', 'password/reset'].map(
       p => `POST /v1/auth/${p}`,
     ),
     'POST /v1/auth/password/reset-request',

@@ -1,0 +1,52 @@
+/** Whoever has the link to a view: they read about its devices alone, as far as its owner may, and about no station. */
+
+import type { Device } from '../../auth/devices/device.ts'
+import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-scope.ts'
+import { createTagMatcher } from '../../auth/devices/tag.ts'
+import type { LiveLink } from '../../auth/views/link.ts'
+import { viewAddressIn } from '../../auth/views/view-address.ts'
+import type { Fleet, ReadableDevices, Reader } from './readers.ts'
+
+/** `scope`: what the owner of the link may read at the moment. */
+export function viewReader(
+  devices: ReadableDevices,
+  scope: DeviceScope,
+  { address, devices: numbers }: Pick<LiveLink, 'address' | 'devices'>,
+): Reader {
+  const refused = { refusal: 'DEVICE_MISMATCH', readsStations: false } as const
+  if (numbers === null) {
+    // Of a fleet no single device is shown.
+    return { ...refused, device: () => undefined, fleet: fleetOfView(devices, scope, address) }
+  }
+  const isInScope = createScopeCheck(scope)
+  return {
+    ...refused,
+    device(name) {
+      const device = devices.get(name)
+      return device !== undefined && numbers.includes(device.number) && isInScope(device) ? device : undefined
+    },
+    fleet: undefined,
+  }
+}
+
+/** Those with the tags and the search of the view. Their states change by the minute, and choose only what is shown of them. */
+function fleetOfView(devices: ReadableDevices, { owner, tags = [] }: DeviceScope, address: string): Fleet {
+  const fields = viewAddressIn(address)?.arguments ?? new URLSearchParams()
+  const wanted = [...new Set([...tags, ...fields.getAll('tag')])]
+  const search = (fields.get('q') ?? '').trim().toLowerCase()
+  const found = (list: readonly Device[]) => (search === '' ? list : list.filter(device => hasText(device, search)))
+  const lists = () => devices.tagged(wanted, owner)
+  const all = () => found(lists().all)
+  return {
+    scope: { owner, tags: wanted },
+    named: search === '' ? undefined : all(),
+    all,
+    active: () => found(lists().active),
+    tagged: more => all().filter(createTagMatcher(more)),
+  }
+}
+
+/** As the page searches. */
+function hasText({ name, location_short }: Device, search: string): boolean {
+  return name.toLowerCase().includes(search) || location_short.toLowerCase().includes(search)
+}

@@ -1,0 +1,57 @@
+/** Which devices of a fleet whoever has a link reads about. */
+
+import t from 'tap'
+import { isWhole, type ReadableDevices } from '../../../api/read/readers.ts'
+import { viewReader } from '../../../api/read/view-reader.ts'
+import type { Device } from '../../../auth/devices/device.ts'
+import { createScopeCheck } from '../../../auth/devices/device-scope.ts'
+
+function made(number: number, name: string, location_short: string, tags: string[], owner: number | null): Device {
+  return { number, name, location_short, tags, owner, log_switch: number !== 3 } as unknown as Device
+}
+
+const list = [
+  made(1, 'porch', 'Front door', ['site:north'], 5),
+  made(2, 'roof', 'Roof, north side', ['site:north', 'room:attic'], 5),
+  made(3, 'shed', 'Garden', ['site:north'], 5),
+  made(4, 'cellar', '', [], 5),
+  made(5, 'safe', 'Front door', ['site:north'], 7),
+]
+const devices = {
+  get: (name: string) => list.find(device => device.name === name),
+  tagged(tags: readonly string[], owner?: number) {
+    const all = list.filter(createScopeCheck({ owner, tags }))
+    return { all, active: all.filter(({ log_switch }) => log_switch) }
+  },
+} as unknown as ReadableDevices
+
+const ofOwner = { owner: 5, tags: undefined }
+const names = (of: readonly Device[] | undefined) => of?.map(({ name }) => name)
+
+t.test('those of its owner with the tags and the search of the view', async t => {
+  const fleetOf = (address: string) => viewReader(devices, ofOwner, { address, devices: null }).fleet
+  const allOf = (address: string) => names(fleetOf(address)?.all())
+  t.strictSame(allOf('/'), ['porch', 'roof', 'shed', 'cellar'])
+  t.strictSame(allOf('/?tag=site:north'), ['porch', 'roof', 'shed'])
+  t.strictSame(allOf('/?tag=site:north&tag=room:*'), ['roof'])
+  t.strictSame(allOf('/?q=%20NORTH'), ['roof'])
+  t.strictSame(allOf('/?q=door&tag=site:north&state=silent'), ['porch'])
+  t.strictSame(allOf('/?tag=site:south'), [])
+  t.strictSame(names(fleetOf('/?tag=site:north')?.active()), ['porch', 'roof'])
+  t.strictSame(names(fleetOf('/?q=o')?.tagged(['room:attic'])), ['roof'], 'further tags only narrow')
+  t.strictSame(names(fleetOf('/?q=door')?.named), ['porch'], 'events are told of these')
+  t.strictSame(fleetOf('/?tag=site:north')?.scope, { owner: 5, tags: ['site:north'] })
+})
+
+t.test('of an administrator any, and never what is kept for those who read all', async t => {
+  const { fleet } = viewReader(devices, { owner: undefined, tags: undefined }, { address: '/', devices: null })
+  t.strictSame(names(fleet?.all()), ['porch', 'roof', 'shed', 'cellar', 'safe'])
+  t.equal(fleet === undefined || isWhole(fleet), false)
+})
+
+t.test('a device by its number, while its owner has it', async t => {
+  const reader = viewReader(devices, ofOwner, { address: '/device/porch', devices: [1, 5] })
+  t.equal(reader.device('porch')?.number, 1)
+  for (const name of ['roof', 'safe', 'none']) t.equal(reader.device(name), undefined, name)
+  t.equal(reader.fleet, undefined)
+})

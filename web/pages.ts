@@ -1,0 +1,15 @@
+/** The pages of the app. Each is loaded when it is first shown. */
+
+import type { ComponentType } from 'preact'
+import type { Route } from './client/routes.ts'
+import { lazy } from './parts/lazy.tsx'
+
+export const pages = {
+  fleet: lazy('page', () => import('./pages/fleet/fleet-page.tsx').then(module => module.FleetPage)),
+  device: lazy('page', () => import('./pages/device/device-page.tsx').then(module => module.DevicePage)),
+  station: lazy('page', () => import('./pages/station/station-page.tsx').then(module => module.StationPage)),
+  compare: lazy('page', () => import('./pages/compare/compare-page.tsx').then(module => module.ComparePage)),
+  charts: lazy('page', () => import('./pages/charts/charts-page.tsx').then(module => module.ChartsPage)),
+  alerts: lazy('page', () => import('./pages/alerts/alerts-page.tsx').then(module => module.AlertsPage)),
+  admin: lazy('page', () => import('./pages/admin/admin-page.tsx').then(module => module.AdminPage)),
+} satisfies Record<Route['page'], ComponentType<never>>
