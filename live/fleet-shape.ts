@@ -83,3 +83,4 @@ export const FleetTrends = z.strictObject({
   ),
 })
 export type FleetTrends = z.infer<typeof FleetTrends>
+export type { Trend } from '../analytics/summary/three-hour-trend.ts'
