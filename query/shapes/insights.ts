@@ -28,11 +28,9 @@ const OutlierInsight = z.strictObject({
   metric: z.string(),
   value: z.number().meta({ description: 'The mean of the last 24 hours.' }),
   median: z.number().meta({ description: 'What it would be, had the device changed as those like it did.' }),
-  score: z
-    .number()
-    .meta({
-      description: 'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge beyond 9 or -9.',
-    }),
+  score: z.number().meta({
+    description: 'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge beyond 9 or -9.',
+  }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
 

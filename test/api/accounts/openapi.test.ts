@@ -44,9 +44,15 @@ t.test('it is OpenAPI 3.1.0 of version 0.1.0, with the operations of the interfa
     'PATCH /v1/auth/me/views/{view_id}',
     'POST /v1/auth/api-keys',
     ...['approve', 'deny', 'poll', 'start'].map(p => `POST /v1/auth/device/${p}`),
-    ...['login', 'logout', 'me/views', 'me/views/{view_id}/links', 'oauth/callback', 'password/change', 'password/reset'].map(
-      p => `POST /v1/auth/${p}`,
-    ),
+    ...[
+      'login',
+      'logout',
+      'me/views',
+      'me/views/{view_id}/links',
+      'oauth/callback',
+      'password/change',
+      'password/reset',
+    ].map(p => `POST /v1/auth/${p}`),
     'POST /v1/auth/password/reset-request',
     ...['register', 'tenant-exchange', 'token', 'verification/request', 'verification/verify'].map(
       p => `POST /v1/auth/${p}`,
