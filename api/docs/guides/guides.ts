@@ -1,6 +1,8 @@
 /** The guides: the Markdown files of `docs/`, by what the README's table says of them, and the pictures and files beside them. */
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type MarkedToken, marked, type Token, type Tokens } from 'marked'
 
 /** Beside the sources and, in a package, beside what is made of them. */
@@ -36,7 +38,7 @@ export interface Guides {
 export function readGuides(): Guides {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
-    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(folder.pathname.length).replace(/^\/+/, ''))
+    .map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name)))
     .toSorted()
   const told = tableOfContents()
   const guides = names.filter(isMarkdown).map(file => readGuide(file, told.get(file)))
