@@ -39,7 +39,7 @@ function readPage(folder: string): string | undefined {
 }
 
 function pageAt(text: string, depth: number): string {
-  return text.replaceAll('"./assets/', `"${depth === 0 ? './' : '../'.repeat(depth)}assets/`)
+  return depth === 0 ? text : text.replaceAll('="./', `="${'../'.repeat(depth)}`)
 }
 
 function builtPage(text: string): BuiltPage {

@@ -1,6 +1,5 @@
 /** The web pages: one document for all of their addresses, and the scripts and styles that the build has made for it. */
 
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,6 +8,7 @@ import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
 import { sendBody } from '../http/send-body.ts'
 import { type BuiltPage, encodePage, readBuiltPages } from './built-pages.ts'
+import { serveIcons } from './icons.ts'
 import { type FindStart, sendToStart } from './start-page.ts'
 
 /** Where `web/build.ts` leaves what it has made. */
@@ -38,13 +38,13 @@ const contentSecurityPolicy = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ')
 
 const notBuilt = 'The web pages are not built: run "npm run build" and start the service again.\n'
-const icon = readFileSync(new URL('../../theme/favicon.ico', import.meta.url))
 const immutableMs = 365 * 24 * 3_600_000
 
 export interface WebOptions {
@@ -59,7 +59,7 @@ export function webFamily({ folder = builtFolder, findStart }: WebOptions = {}):
     prefix: '',
     published: [],
     register(scope) {
-      serveIcon(scope)
+      serveIcons(scope)
       scope.addHook('onRequest', setHeaders)
       const pages = readBuiltPages(folder)
       const show = pages === undefined ? sendNotBuilt : pageSender(pages)
@@ -86,14 +86,6 @@ function pageSender(pages: readonly BuiltPage[]): Show {
 
 function sendNotBuilt(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(503).header('content-type', 'text/plain; charset=utf-8').send(notBuilt)
-}
-
-/** For pages without a link to one, and for what asks for it by itself. */
-function serveIcon(scope: FastifyInstance): void {
-  scope.get('/favicon.ico', (_request, reply) =>
-    reply.header('content-type', 'image/x-icon').header('cache-control', 'public, max-age=86400').send(icon),
-  )
-  addMethodNotAllowed(scope, '/favicon.ico', ['GET', 'HEAD'])
 }
 
 /** Each name holds the hash of its content. The compressed forms lie beside the files. */

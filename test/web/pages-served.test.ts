@@ -40,9 +40,12 @@ const page = await get('/')
 const elements = readHtml(page.body)
 
 /** Scripts and styles that the document names, as addresses seen from `from`. */
+/** Relations of what no page waits for. */
+const icons = ['icon', 'apple-touch-icon', 'manifest']
+
 function loadedBy(body: string, from: string): string[] {
   return readHtml(body)
-    .filter(({ tag, attributes }) => tag === 'script' || (tag === 'link' && attributes['rel'] !== 'icon'))
+    .filter(({ tag, attributes }) => tag === 'script' || (tag === 'link' && !icons.includes(attributes['rel'] ?? '')))
     .map(({ attributes }) => new URL(attributes['src'] ?? attributes['href'] ?? '', `http://x${from}`).pathname)
 }
 
@@ -146,6 +149,29 @@ t.test('the icon that browsers ask for', async t => {
   t.equal(statusCode, 200)
   t.match(headers, { 'content-type': 'image/x-icon', 'cache-control': /max-age/, 'x-content-type-options': 'nosniff' })
   t.strictSame([...rawPayload.subarray(0, 4)], [0, 0, 1, 0], 'of its type')
+})
+
+t.test('the manifest, by which a browser installs the pages, and its icons', async t => {
+  const { headers, json } = await get('/manifest.webmanifest')
+  t.match(headers, { 'content-type': 'application/manifest+json', 'cache-control': /max-age/ })
+  const { icons, start_url: start } = json<{ icons: { src: string; sizes: string }[]; start_url: string }>()
+  t.equal(new URL(start, 'http://a/manifest.webmanifest').pathname, '/')
+  t.equal(icons.length, 3)
+  for (const { src, sizes } of icons) {
+    const { statusCode, rawPayload } = await get(new URL(src, 'http://a/manifest.webmanifest').pathname)
+    t.equal(statusCode, 200, src)
+    t.equal(`${rawPayload.readUInt32BE(16)}x${rawPayload.readUInt32BE(20)}`, sizes, 'as in the header of the PNG')
+  }
+  for (const path of ['/', '/compare', '/device/porch', '/admin/devices']) {
+    const { body } = await get(path)
+    const links = [...body.matchAll(/<link +rel="(?:manifest|apple-touch-icon)" href="([^"]+)"/g)].map(
+      ([, href]) => href ?? '',
+    )
+    t.equal(links.length, 2, path)
+    for (const link of links) {
+      t.equal((await get(new URL(link, `http://a${path}`).pathname)).statusCode, 200, `${path}: ${link}`)
+    }
+  }
 })
 
 t.test('files are kept for a year, and are sent compressed', async t => {
