@@ -65,6 +65,27 @@ t.test('a link to a comparison reads about both devices', async t => {
     t.equal(await statusOf(token, path), status, path)
 })
 
+t.test('a link to charts reads about the devices of their lines', async t => {
+  const { token } = await link('/charts?line=temperature:porch&line=humidity:roof&range=7d')
+  for (const [path, status] of [
+    ['/api/device/porch', 200],
+    ['/api/device/roof', 200],
+    ['/api/device/cellar', 403],
+  ] as const)
+    t.equal(await statusOf(token, path), status, path)
+})
+
+t.test('a link shows annotations without the names of people', async t => {
+  const annotation = { device: 'porch', from: '2026-05-04T10:00:00Z', to: null, text: 'filter changed' }
+  const headers = { cookie, 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: JSON.stringify(annotation) }
+  t.equal((await fetch(`${service.url}/api/annotations`, init)).status, 201)
+  const { token } = await link('/device/porch')
+  const shown = { may_annotate: false, annotations: [{ text: 'filter changed', by: null }] }
+  t.match(await (await by(token, '/api/device/porch/annotations')).json(), shown)
+  t.equal(await statusOf(token, '/api/device/roof/annotations'), 403)
+})
+
 t.test('a link to the fleet reads about no single device', async t => {
   const { token } = await link('/?tag=site:north')
   t.equal(await statusOf(token, '/api/fleet'), 503, 'let in, while QuestDB is away')
@@ -85,6 +106,8 @@ t.test('a link changes nothing, and opens no other interface', async t => {
     ['/api/admin/audit', {}],
     ['/api/alerts', {}],
     ['/api/alert-rules', post({})],
+    ['/api/annotations', {}],
+    ['/api/annotations', post({ device: 'porch', from: '2026-05-04T10:00:00Z', to: null, text: 'a' })],
     ['/v1/auth/me', {}],
     ['/v1/auth/me/views', {}],
     ['/v1/auth/me/views', post({ name: 'a', address: '/' })],

@@ -24,7 +24,7 @@ t.test('an address is one of a page of the app', async t => {
   t.equal(canonical('/?tag=site:north&q=cold store'), '/?tag=site:north&q=cold%20store')
   t.equal(canonical('/device/caf\u00e9?range=7d'), '/device/caf%C3%A9?range=7d')
   t.match(viewAddressIn('/device/a%2Fb'), { page: 'device', name: 'a/b' })
-  for (const text of ['/compare?a=x&b=y', '/station/DEL-01', '/alerts', '/admin/audit'])
+  for (const text of ['/compare?a=x&b=y', '/charts?line=temperature:x', '/station/DEL-01', '/alerts', '/admin/audit'])
     t.equal(canonical(text), text, text)
   const others = ['', 'device/a', 'https://evil.example/', '//evil.example/', '/\\evil.example/', '/.//evil.example']
   const further = ['/device/', '/device/a/b', '/device/%ff', '/account', '/api/fleet', '/sign-out', '/compare#x']
