@@ -104,8 +104,10 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
   const quantities = quantitiesOf(described)
   const shownNames = chooseMetrics(names, chosen)
   const air = airMetrics.map(name => ({ name, metric: comparison[name] }))
-  // Of those, one that neither device has says nothing.
-  const all = [...air.filter(({ metric }) => hasHours(metric)), ...furtherOf(comparison)]
+  // Of those, one that neither device has says nothing. In a window, charts without hours stay, for the keys and the pointer
+  // that have moved it.
+  const isKnown = (name: string) => zoomedWindow.value !== undefined && names.includes(name)
+  const all = [...air.filter(({ name, metric }) => hasHours(metric) || isKnown(name)), ...furtherOf(comparison)]
   const compared = all.filter(({ name }) => shownNames.includes(name))
   const hours = compared.flatMap(({ metric }) => ('diff' in metric ? [metric] : []))
   const whole = comparedWindow(hours, preset)
@@ -117,7 +119,7 @@ function Compared({ comparison, names, described, preset, chosen }: ComparedMetr
       <CustomDates shown={{ window: window ?? windowOf({ preset: '7d' }, nowMs), nowMs, zoomTo }} zone={zone} />
     </div>
   )
-  if (whole === undefined && hours.length === compared.length) {
+  if (window === undefined && hours.length === compared.length) {
     return (
       <>
         {chooser}

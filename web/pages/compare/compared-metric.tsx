@@ -36,17 +36,13 @@ export function ComparedMetric({ name, quantity, metric, a, b, ...shown }: Compa
     <section class="card" aria-labelledby={`compare-${name}`}>
       <h2 id={`compare-${name}`}>{title}</h2>
       <p class="told">{sentencesOf({ quantity, a, b }, metric).join(' ')}</p>
-      {metric.a.length + metric.b.length === 0 ? null : (
-        <>
-          <ChartStack
-            label={`${quantity.name} of ${a} and ${b}`}
-            panels={panels}
-            nowMs={Number.MAX_SAFE_INTEGER}
-            {...shown}
-          />
-          <TableTwin name={nameWithin(quantity)} tables={tables} />
-        </>
-      )}
+      <ChartStack
+        label={`${quantity.name} of ${a} and ${b}`}
+        panels={panels}
+        nowMs={Number.MAX_SAFE_INTEGER}
+        {...shown}
+      />
+      <TableTwin name={nameWithin(quantity)} tables={tables} />
     </section>
   )
 }

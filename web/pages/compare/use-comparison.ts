@@ -50,7 +50,9 @@ export function useComparison({ a, b, preset, window, chosen }: AskedComparison)
   // It follows the last values, which tell whether there are so many metrics that only some are asked for.
   const url = latestA && latestB ? comparisonAddress(askedNames(latestA.values, latestB.values, chosen)) : undefined
   const state = useResource<Comparison>(url, { everyMs })
-  const comparison = useKept(state, JSON.stringify([a, b, preset]))
+  const kept = useKept(state, JSON.stringify([a, b, preset]))
+  // That of a window has not the hours of the preset, and does not tell where they end.
+  const comparison = window === undefined && kept?.preset === null ? undefined : kept
   const compared = latestA &&
     latestB &&
     comparison && {
