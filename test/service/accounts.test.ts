@@ -57,7 +57,7 @@ t.test('paths that the router cannot read are answered as the others', async t =
 
 t.test('the contract is published', async t => {
   t.match(await (await fetch(`${service.url}/openapi.json`)).json(), { openapi: '3.1.0' })
-  t.match(await (await fetch(`${service.url}/docs`)).text(), '/v1/auth/register')
+  t.match(await (await fetch(`${service.url}/docs/api`)).text(), '/v1/auth/register')
 })
 
 t.test('accounts, sessions and secrets survive a restart', async t => {

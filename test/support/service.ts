@@ -73,7 +73,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
     child.kill('SIGKILL')
     for (const pid of servers()) process.kill(pid, 'SIGKILL')
   })
-  await until('the service listens', () => listening() !== undefined || child.exitCode !== null)
+  await until('the service listens', () => listening() !== undefined || isOver(child))
   const url = listening()
   if (url === undefined) throw new Error(`the service did not start: ${output}`)
 
@@ -134,6 +134,11 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       })
     },
   }
+}
+
+/** Ended by itself, or by a signal. */
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 export function basic(name: string, password: string): string {

@@ -17,28 +17,6 @@ import { waitFor } from '../support/wait-for.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-t.test('the address holds what the analyses are of', async t => {
-  const read = (text: string) => readAnalysesRange(new URLSearchParams(text))
-  t.strictSame([read(''), read('analyses=90d'), read('analyses=charts')], ['30d', '90d', 'charts'])
-  t.strictSame([read('analyses=toString'), read('analyses=4d')], ['30d', '30d'])
-  t.strictSame([analysesArgument('30d'), analysesArgument('charts')], [undefined, 'charts'])
-})
-
-t.test('an analysis is asked for days, or for the range of the charts', async t => {
-  const window = { fromMs: 10 * dayMs + 1, toMs: 11 * dayMs + 1 }
-  t.strictSame(analysesQuery('30d', window, true), [])
-  t.strictSame(analysesQuery('365d', window, true), ['days=365'])
-  t.strictSame(analysesQuery('charts', window, false), [`start=${window.fromMs}`, `end=${window.toMs}`])
-  t.strictSame(analysesQuery('charts', window, true), [`start=${10 * dayMs}`, `end=${11 * dayMs}`])
-})
-
-t.test('sentences name it', async t => {
-  const window = { days: 30, truncated: false } as Parameters<typeof analysesWords>[1]
-  t.equal(analysesWords('30d', window).during, 'in the last 30\u202fdays')
-  t.equal(analysesWords('30d', { ...window, truncated: true }).of, 'the readings so far')
-  t.equal(analysesWords('charts', { ...window, truncated: true }).during, 'in the range of the charts')
-})
-
 await buildWeb()
 const service = await startService(t)
 const endMs = Math.floor(Date.now() / hourMs) * hourMs
@@ -80,3 +58,25 @@ for (const [name, options] of Object.entries({ desk, phone })) {
     })
   })
 }
+
+t.test('the address holds what the analyses are of', async t => {
+  const read = (text: string) => readAnalysesRange(new URLSearchParams(text))
+  t.strictSame([read(''), read('analyses=90d'), read('analyses=charts')], ['30d', '90d', 'charts'])
+  t.strictSame([read('analyses=toString'), read('analyses=4d')], ['30d', '30d'])
+  t.strictSame([analysesArgument('30d'), analysesArgument('charts')], [undefined, 'charts'])
+})
+
+t.test('an analysis is asked for days, or for the range of the charts', async t => {
+  const window = { fromMs: 10 * dayMs + 1, toMs: 11 * dayMs + 1 }
+  t.strictSame(analysesQuery('30d', window, true), [])
+  t.strictSame(analysesQuery('365d', window, true), ['days=365'])
+  t.strictSame(analysesQuery('charts', window, false), [`start=${window.fromMs}`, `end=${window.toMs}`])
+  t.strictSame(analysesQuery('charts', window, true), [`start=${10 * dayMs}`, `end=${11 * dayMs}`])
+})
+
+t.test('sentences name it', async t => {
+  const window = { days: 30, truncated: false } as Parameters<typeof analysesWords>[1]
+  t.equal(analysesWords('30d', window).during, 'in the last 30\u202fdays')
+  t.equal(analysesWords('30d', { ...window, truncated: true }).of, 'the readings so far')
+  t.equal(analysesWords('charts', { ...window, truncated: true }).during, 'in the range of the charts')
+})

@@ -13,42 +13,6 @@ import { startService } from '../support/service.ts'
 
 const hourMs = 3_600_000
 
-t.test('annotations are shown where they lie in the window', async t => {
-  const written = (id: number, from: string, to: string | null) => {
-    return { id, device: 'porch', from, to, text: `text ${id}`, by: null, written_at: from }
-  }
-  const window = { fromMs: Date.parse('2026-05-04T00:00:00Z'), toMs: Date.parse('2026-05-05T00:00:00Z') }
-  const shown = annotationsIn(
-    [
-      written(1, '2026-05-03T00:00:00Z', '2026-05-04T00:00:00Z'),
-      written(2, '2026-05-03T00:00:00Z', '2026-05-04T06:00:00Z'),
-      written(3, '2026-05-03T23:59:59Z', null),
-      written(4, '2026-05-04T12:00:00Z', null),
-      written(5, '2026-05-05T00:00:00Z', null),
-    ],
-    window,
-  )
-  t.strictSame(
-    shown.map(({ id }) => id),
-    [2, 4],
-  )
-  const marks = marksOf(shown, window, createTimes('UTC'))
-  const panel = annotationPanel(marks)
-  const [readout] = panel?.readouts ?? []
-  t.equal(readout?.textAt?.(window.fromMs), 'text 2 (3 May 2026, 00:00 – 4 May 2026, 06:00)')
-  t.equal(readout?.textAt?.(window.fromMs + 12 * hourMs), 'text 4 (4 May 2026, 12:00)')
-  t.equal(readout?.textAt?.(window.fromMs + 7 * hourMs), null)
-  t.equal(annotationPanel([]), undefined)
-  const spans = { fromMs: window.fromMs, toMs: window.toMs, wash: '--bad-wash', colour: '--bad' }
-  const content = { columns: { timesMs: [], lines: [] }, lines: [], decimals: 1, spans: [spans] }
-  const other = { key: 'a', title: 'A', unit: '', decimals: 1, height: 100, content, readouts: [], reachMs: 0 }
-  t.match(withAnnotations(other, shown).content.spans, [
-    { fromMs: Date.parse('2026-05-03T00:00:00Z') },
-    { fromMs: window.fromMs + 12 * hourMs, toMs: window.fromMs + 12 * hourMs },
-    spans,
-  ])
-})
-
 await buildWeb()
 const service = await startService(t, { environment: { TIME_ZONE: 'Europe/Berlin' } })
 const { url } = service
@@ -122,4 +86,40 @@ t.test('it is removed', async t => {
     await becomes(t, () => section(page).locator('li').count(), 0)
     await becomes(t, () => page.locator('.panel h3').filter({ hasText: 'Annotations' }).count(), 0)
   })
+})
+
+t.test('annotations are shown where they lie in the window', async t => {
+  const written = (id: number, from: string, to: string | null) => {
+    return { id, device: 'porch', from, to, text: `text ${id}`, by: null, written_at: from }
+  }
+  const window = { fromMs: Date.parse('2026-05-04T00:00:00Z'), toMs: Date.parse('2026-05-05T00:00:00Z') }
+  const shown = annotationsIn(
+    [
+      written(1, '2026-05-03T00:00:00Z', '2026-05-04T00:00:00Z'),
+      written(2, '2026-05-03T00:00:00Z', '2026-05-04T06:00:00Z'),
+      written(3, '2026-05-03T23:59:59Z', null),
+      written(4, '2026-05-04T12:00:00Z', null),
+      written(5, '2026-05-05T00:00:00Z', null),
+    ],
+    window,
+  )
+  t.strictSame(
+    shown.map(({ id }) => id),
+    [2, 4],
+  )
+  const marks = marksOf(shown, window, createTimes('UTC'))
+  const panel = annotationPanel(marks)
+  const [readout] = panel?.readouts ?? []
+  t.equal(readout?.textAt?.(window.fromMs), 'text 2 (3 May 2026, 00:00 – 4 May 2026, 06:00)')
+  t.equal(readout?.textAt?.(window.fromMs + 12 * hourMs), 'text 4 (4 May 2026, 12:00)')
+  t.equal(readout?.textAt?.(window.fromMs + 7 * hourMs), null)
+  t.equal(annotationPanel([]), undefined)
+  const spans = { fromMs: window.fromMs, toMs: window.toMs, wash: '--bad-wash', colour: '--bad' }
+  const content = { columns: { timesMs: [], lines: [] }, lines: [], decimals: 1, spans: [spans] }
+  const other = { key: 'a', title: 'A', unit: '', decimals: 1, height: 100, content, readouts: [], reachMs: 0 }
+  t.match(withAnnotations(other, shown).content.spans, [
+    { fromMs: Date.parse('2026-05-03T00:00:00Z') },
+    { fromMs: window.fromMs + 12 * hourMs, toMs: window.fromMs + 12 * hourMs },
+    spans,
+  ])
 })

@@ -21,54 +21,6 @@ function line(place: number, device: string, metric: string, values: readonly nu
   return { place, device, metric, quantity: quantities.of(metric), timesMs, values }
 }
 
-t.test('the address holds the lines', async t => {
-  const lines = [
-    { metric: 'temperature', device: 'porch' },
-    { metric: 'humidity', device: 'a:b, c' },
-  ]
-  t.strictSame(chosenLines(new URL(chartPath(lines), 'http://x').searchParams), lines)
-  const fields = (...texts: string[]) => new URLSearchParams(texts.map((text): [string, string] => ['line', text]))
-  t.strictSame(chosenLines(fields('temperature', ':porch', 'Temperature:porch', 'temperature:')), [])
-  t.equal(chosenLines(fields('co2:a', 'co2:a')).length, 1)
-  t.equal(chosenLines(fields(...Array.from({ length: 12 }, (_, place) => `co2:${place}`))).length, linesMax)
-})
-
-t.test('two units have an axis each, and each further one a panel', async t => {
-  const drawn = [
-    line(0, 'porch', 'temperature', [1, 2, 3]),
-    line(1, 'porch', 'humidity', [50, 51, 52]),
-    line(3, 'attic', 'temperature', [4, 5, 6]),
-    line(4, 'attic', 'pressure', [1000, 1001, 1002]),
-  ]
-  const [main, small, ...others] = linePanels(drawn, stepMs)
-  t.strictSame(others, [])
-  t.equal(main?.title, 'Left: °C; right: %')
-  t.strictSame(
-    main?.content.lines.map(({ colour, isRight }) => [colour, isRight]),
-    [
-      ['--line-1', false],
-      ['--line-4', false],
-      ['--line-2', true],
-    ],
-  )
-  t.match(small, { title: 'hPa', content: { right: 'room' } })
-  t.strictSame(
-    main?.readouts.map(({ textAt }) => textAt?.(stepMs)),
-    ['2.0\u202f°C', '5.0\u202f°C', '51\u202f%'],
-  )
-  t.equal(main?.readouts[0]?.textAt?.(20 * stepMs), null)
-  t.equal(linePanels(drawn.slice(0, 1), stepMs)[0]?.content.right, undefined)
-  t.strictSame(linePanels([], stepMs), [])
-  const table = lineTable(drawn, { fromMs: 0, toMs: 10 * stepMs }, createTimes('UTC'))
-  t.equal(table.columns[0]?.name, 'porch, temperature, °C')
-  t.strictSame(table.rows[0]?.cells, [3, 52, 6, 1002])
-})
-
-t.test('no two lines have the same dashes', async t => {
-  const dashes = Array.from({ length: linesMax }, (_, place) => lookOf(place).dash.join())
-  t.equal(new Set(dashes).size, linesMax)
-})
-
 await buildWeb()
 const service = await startService(t)
 const { url } = service
@@ -154,4 +106,52 @@ t.test('what is not there is said', async t => {
     await page.getByText('There are no readings in this range.').waitFor()
     await inspect(t, page, 'nothing there')
   })
+})
+
+t.test('the address holds the lines', async t => {
+  const lines = [
+    { metric: 'temperature', device: 'porch' },
+    { metric: 'humidity', device: 'a:b, c' },
+  ]
+  t.strictSame(chosenLines(new URL(chartPath(lines), 'http://x').searchParams), lines)
+  const fields = (...texts: string[]) => new URLSearchParams(texts.map((text): [string, string] => ['line', text]))
+  t.strictSame(chosenLines(fields('temperature', ':porch', 'Temperature:porch', 'temperature:')), [])
+  t.equal(chosenLines(fields('co2:a', 'co2:a')).length, 1)
+  t.equal(chosenLines(fields(...Array.from({ length: 12 }, (_, place) => `co2:${place}`))).length, linesMax)
+})
+
+t.test('two units have an axis each, and each further one a panel', async t => {
+  const drawn = [
+    line(0, 'porch', 'temperature', [1, 2, 3]),
+    line(1, 'porch', 'humidity', [50, 51, 52]),
+    line(3, 'attic', 'temperature', [4, 5, 6]),
+    line(4, 'attic', 'pressure', [1000, 1001, 1002]),
+  ]
+  const [main, small, ...others] = linePanels(drawn, stepMs)
+  t.strictSame(others, [])
+  t.equal(main?.title, 'Left: °C; right: %')
+  t.strictSame(
+    main?.content.lines.map(({ colour, isRight }) => [colour, isRight]),
+    [
+      ['--line-1', false],
+      ['--line-4', false],
+      ['--line-2', true],
+    ],
+  )
+  t.match(small, { title: 'hPa', content: { right: 'room' } })
+  t.strictSame(
+    main?.readouts.map(({ textAt }) => textAt?.(stepMs)),
+    ['2.0\u202f°C', '5.0\u202f°C', '51\u202f%'],
+  )
+  t.equal(main?.readouts[0]?.textAt?.(20 * stepMs), null)
+  t.equal(linePanels(drawn.slice(0, 1), stepMs)[0]?.content.right, undefined)
+  t.strictSame(linePanels([], stepMs), [])
+  const table = lineTable(drawn, { fromMs: 0, toMs: 10 * stepMs }, createTimes('UTC'))
+  t.equal(table.columns[0]?.name, 'porch, temperature, °C')
+  t.strictSame(table.rows[0]?.cells, [3, 52, 6, 1002])
+})
+
+t.test('no two lines have the same dashes', async t => {
+  const dashes = Array.from({ length: linesMax }, (_, place) => lookOf(place).dash.join())
+  t.equal(new Set(dashes).size, linesMax)
 })

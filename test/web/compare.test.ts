@@ -47,148 +47,6 @@ const stats: Agreement = {
 const point = (hour: number, v: number) => ({ t: hour * hourMs, v, d: '2026-01-01 00:00' })
 const pair = { a: 'roof', b: 'porch' }
 
-t.test('what is said of amounts, directions and states', async t => {
-  const rain = { ...pair, quantity: quantities.of('rain_total') }
-  t.match(
-    plain(agreementSentences(rain, stats)),
-    /^roof has 0\.5 mm more an hour than porch on average\. About 95 % .* −1\.0 and 2\.0 mm\./,
-  )
-  t.match(plain(agreementSentences(rain, { ...stats, bias: 0.01 })), /^roof and porch have the same on average\./)
-  const wind = { ...pair, quantity: quantities.of('wind_direction') }
-  const told = (bias: number | null) =>
-    plain(directionSentences(wind, { n: 5, bias, mae: 12.4, resultant_length: 0.9 }))
-  t.equal(told(20.2), 'roof points 20° clockwise of porch on average. The hourly directions are 12° apart on average.')
-  t.match(told(-20.2), /^roof points 20° anticlockwise of porch/)
-  t.match(told(0.2), /^roof and porch point the same way on average\./)
-  t.match(told(null), /^The differences go all ways alike\./)
-  const none = { n: 0, bias: null, mae: null, resultant_length: null }
-  t.match(plain(directionSentences(wind, none)), /^There is no hour in which both have a value\./)
-  const sames = { known_seconds: 86_400, same_seconds: 43_200, same_share: 0.5 }
-  t.equal(plain(stateSentences(sames)), 'Both were in the same state 50 % of the 1 day in which both are known.')
-  t.match(plain(stateSentences({ known_seconds: 0, same_seconds: 0, same_share: null })), /no time/)
-})
-
-t.test('amounts are bars side by side, directions are points around the compass', async t => {
-  const rain = {
-    kind: 'counter',
-    unit: 'mm',
-    a: [point(0, 1), point(1, 2)],
-    b: [point(1, 3)],
-    diff: [point(1, -1)],
-    stats,
-  } as const
-  const [both] = metricPanels({ ...pair, quantity: quantities.of('rain_total') }, rain as never)
-  t.strictSame(
-    both?.content.blocks?.map(({ fromMs, toMs, high }) => [fromMs / hourMs, toMs / hourMs, high]),
-    [
-      [0, 0.5, 1],
-      [1, 1.5, 2],
-      [1.5, 2, 3],
-    ],
-  )
-  t.equal(both?.content.isFromZero, true)
-  const wind = {
-    kind: 'direction',
-    unit: '°',
-    a: [point(0, 350)],
-    b: [point(0, 10)],
-    diff: [point(0, -20)],
-    stats: { n: 1, bias: -20, mae: 20, resultant_length: 1 },
-  }
-  const [angles, turns] = metricPanels({ ...pair, quantity: quantities.of('wind_direction') }, wind as never)
-  t.strictSame(
-    [angles?.content.range, turns?.content.range],
-    [
-      [0, 360],
-      [-180, 180],
-    ],
-  )
-  t.ok(
-    angles?.content.lines.every(({ width, points }) => width === 0 && points === 'all'),
-    'no line crosses north',
-  )
-  t.strictSame(
-    turns?.content.rules?.map(({ value }) => value),
-    [-20],
-  )
-})
-
-t.test('directions are told as everywhere: by the compass, below 360°, with ° without a unit, too', async t => {
-  const bare = quantitiesOf({ heading: { title: 'Heading', kind: 'direction', unit: null, decimals: 0 } })
-  const names = { ...pair, quantity: bare.of('heading') }
-  const metric = {
-    kind: 'direction',
-    unit: null,
-    a: [point(0, 359.7)],
-    b: [point(0, -90)],
-    diff: [point(0, 89.7)],
-    stats: { n: 1, bias: 89.7, mae: 89.7, resultant_length: 1 },
-  } as never
-  const [both] = metricPanels(names, metric)
-  t.strictSame(
-    both?.readouts.map(({ values, textAt }) => [values, textAt?.(0)]),
-    [
-      [[359.7], 'N 0°'],
-      [[270], 'W 270°'],
-    ],
-  )
-  const { columns, rows } = comparedTable(names, metric, {
-    window: { fromMs: 0, toMs: hourMs },
-    times: createTimes('UTC'),
-  })
-  t.strictSame(
-    columns.map(({ name }) => name),
-    ['roof', 'porch', 'Difference, °'],
-  )
-  t.strictSame(rows[0]?.cells, ['N 0°', 'W 270°', 89.7])
-  t.match(
-    plain(directionSentences(names, { n: 1, bias: 12, mae: 12, resultant_length: 1 })),
-    /^roof points 12° clockwise of porch/,
-  )
-})
-
-t.test('values and differences are in the unit that a person has chosen', async t => {
-  t.teardown(() => {
-    preferences.value = noPreferences
-  })
-  preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
-  const quantity = builtInQuantities.of('temperature')
-  const metric = { unit: '°C', a: [point(0, 20)], b: [point(0, 15)], diff: [point(0, 5)], stats: { ...stats, bias: 5 } }
-  const [both, difference] = metricPanels({ ...pair, quantity }, metric)
-  t.strictSame(
-    both?.readouts.map(({ values }) => values),
-    [[68], [59]],
-  )
-  t.strictSame(difference?.readouts[0]?.values, [9])
-  t.strictSame(
-    difference?.content.rules?.map(({ value }) => value),
-    [9, -1.8, 3.6],
-  )
-  t.match(
-    plain(agreementSentences({ ...pair, quantity }, { ...stats, bias: 5 })),
-    /reads 9\.0 °F more .* −1\.8 and 3\.6 °F/,
-  )
-})
-
-t.test('of many metrics a comparison is asked for twelve, until others are chosen', async t => {
-  const value = { v: 1, ts: 1, unit: '' }
-  const valuesOf = (...names: string[]) => Object.fromEntries(names.map(name => [name, value]))
-  const many = Array.from({ length: 20 }, (_, place) => `m${place}`)
-  const [a, b] = [valuesOf('temperature', 'battery_voltage', 'own', ...many), valuesOf('pressure', ...many)]
-  t.strictSame(comparedNames(a, b, undefined), ['temperature', 'pressure', ...many], 'of the air those of either')
-  t.equal(askedNames(a, b, null), many.slice(0, 10).join(','), 'those of the air are there anyway')
-  t.equal(askedNames(a, b, 'm19,gone,m2'), 'm2,m19', 'in the order of the first')
-  t.equal(askedNames(a, b, 'pressure'), 'temperature', 'no other one')
-  t.equal(
-    askedNames(a, valuesOf('pressure', ...many.slice(0, 10)), 'm1'),
-    undefined,
-    'whoever asks gets the same answer',
-  )
-  const hours = (count: number) => ({ a: new Array(count).fill(point(0, 1)), b: [] })
-  const answer = { temperature: hours(0), humidity: hours(1), pressure: hours(0), old: hours(1), metrics: { old: {} } }
-  t.strictSame(comparedNames({}, {}, answer as never), ['humidity', 'old'], 'what the answer has besides')
-})
-
 await buildWeb()
 const environment = { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) }
 const service = await startService(t, { environment })
@@ -367,4 +225,146 @@ t.test('of 64 metrics twelve are compared, and asked for, until others are chose
     await becomes(t, () => file.getAttribute('href'), /metrics=probe_02.*probe_64/)
     await inspect(t, page, 'many compared')
   })
+})
+
+t.test('what is said of amounts, directions and states', async t => {
+  const rain = { ...pair, quantity: quantities.of('rain_total') }
+  t.match(
+    plain(agreementSentences(rain, stats)),
+    /^roof has 0\.5 mm more an hour than porch on average\. About 95 % .* −1\.0 and 2\.0 mm\./,
+  )
+  t.match(plain(agreementSentences(rain, { ...stats, bias: 0.01 })), /^roof and porch have the same on average\./)
+  const wind = { ...pair, quantity: quantities.of('wind_direction') }
+  const told = (bias: number | null) =>
+    plain(directionSentences(wind, { n: 5, bias, mae: 12.4, resultant_length: 0.9 }))
+  t.equal(told(20.2), 'roof points 20° clockwise of porch on average. The hourly directions are 12° apart on average.')
+  t.match(told(-20.2), /^roof points 20° anticlockwise of porch/)
+  t.match(told(0.2), /^roof and porch point the same way on average\./)
+  t.match(told(null), /^The differences go all ways alike\./)
+  const none = { n: 0, bias: null, mae: null, resultant_length: null }
+  t.match(plain(directionSentences(wind, none)), /^There is no hour in which both have a value\./)
+  const sames = { known_seconds: 86_400, same_seconds: 43_200, same_share: 0.5 }
+  t.equal(plain(stateSentences(sames)), 'Both were in the same state 50 % of the 1 day in which both are known.')
+  t.match(plain(stateSentences({ known_seconds: 0, same_seconds: 0, same_share: null })), /no time/)
+})
+
+t.test('amounts are bars side by side, directions are points around the compass', async t => {
+  const rain = {
+    kind: 'counter',
+    unit: 'mm',
+    a: [point(0, 1), point(1, 2)],
+    b: [point(1, 3)],
+    diff: [point(1, -1)],
+    stats,
+  } as const
+  const [both] = metricPanels({ ...pair, quantity: quantities.of('rain_total') }, rain as never)
+  t.strictSame(
+    both?.content.blocks?.map(({ fromMs, toMs, high }) => [fromMs / hourMs, toMs / hourMs, high]),
+    [
+      [0, 0.5, 1],
+      [1, 1.5, 2],
+      [1.5, 2, 3],
+    ],
+  )
+  t.equal(both?.content.isFromZero, true)
+  const wind = {
+    kind: 'direction',
+    unit: '°',
+    a: [point(0, 350)],
+    b: [point(0, 10)],
+    diff: [point(0, -20)],
+    stats: { n: 1, bias: -20, mae: 20, resultant_length: 1 },
+  }
+  const [angles, turns] = metricPanels({ ...pair, quantity: quantities.of('wind_direction') }, wind as never)
+  t.strictSame(
+    [angles?.content.range, turns?.content.range],
+    [
+      [0, 360],
+      [-180, 180],
+    ],
+  )
+  t.ok(
+    angles?.content.lines.every(({ width, points }) => width === 0 && points === 'all'),
+    'no line crosses north',
+  )
+  t.strictSame(
+    turns?.content.rules?.map(({ value }) => value),
+    [-20],
+  )
+})
+
+t.test('directions are told as everywhere: by the compass, below 360°, with ° without a unit, too', async t => {
+  const bare = quantitiesOf({ heading: { title: 'Heading', kind: 'direction', unit: null, decimals: 0 } })
+  const names = { ...pair, quantity: bare.of('heading') }
+  const metric = {
+    kind: 'direction',
+    unit: null,
+    a: [point(0, 359.7)],
+    b: [point(0, -90)],
+    diff: [point(0, 89.7)],
+    stats: { n: 1, bias: 89.7, mae: 89.7, resultant_length: 1 },
+  } as never
+  const [both] = metricPanels(names, metric)
+  t.strictSame(
+    both?.readouts.map(({ values, textAt }) => [values, textAt?.(0)]),
+    [
+      [[359.7], 'N 0°'],
+      [[270], 'W 270°'],
+    ],
+  )
+  const { columns, rows } = comparedTable(names, metric, {
+    window: { fromMs: 0, toMs: hourMs },
+    times: createTimes('UTC'),
+  })
+  t.strictSame(
+    columns.map(({ name }) => name),
+    ['roof', 'porch', 'Difference, °'],
+  )
+  t.strictSame(rows[0]?.cells, ['N 0°', 'W 270°', 89.7])
+  t.match(
+    plain(directionSentences(names, { n: 1, bias: 12, mae: 12, resultant_length: 1 })),
+    /^roof points 12° clockwise of porch/,
+  )
+})
+
+t.test('values and differences are in the unit that a person has chosen', async t => {
+  t.teardown(() => {
+    preferences.value = noPreferences
+  })
+  preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
+  const quantity = builtInQuantities.of('temperature')
+  const metric = { unit: '°C', a: [point(0, 20)], b: [point(0, 15)], diff: [point(0, 5)], stats: { ...stats, bias: 5 } }
+  const [both, difference] = metricPanels({ ...pair, quantity }, metric)
+  t.strictSame(
+    both?.readouts.map(({ values }) => values),
+    [[68], [59]],
+  )
+  t.strictSame(difference?.readouts[0]?.values, [9])
+  t.strictSame(
+    difference?.content.rules?.map(({ value }) => value),
+    [9, -1.8, 3.6],
+  )
+  t.match(
+    plain(agreementSentences({ ...pair, quantity }, { ...stats, bias: 5 })),
+    /reads 9\.0 °F more .* −1\.8 and 3\.6 °F/,
+  )
+})
+
+t.test('of many metrics a comparison is asked for twelve, until others are chosen', async t => {
+  const value = { v: 1, ts: 1, unit: '' }
+  const valuesOf = (...names: string[]) => Object.fromEntries(names.map(name => [name, value]))
+  const many = Array.from({ length: 20 }, (_, place) => `m${place}`)
+  const [a, b] = [valuesOf('temperature', 'battery_voltage', 'own', ...many), valuesOf('pressure', ...many)]
+  t.strictSame(comparedNames(a, b, undefined), ['temperature', 'pressure', ...many], 'of the air those of either')
+  t.equal(askedNames(a, b, null), many.slice(0, 10).join(','), 'those of the air are there anyway')
+  t.equal(askedNames(a, b, 'm19,gone,m2'), 'm2,m19', 'in the order of the first')
+  t.equal(askedNames(a, b, 'pressure'), 'temperature', 'no other one')
+  t.equal(
+    askedNames(a, valuesOf('pressure', ...many.slice(0, 10)), 'm1'),
+    undefined,
+    'whoever asks gets the same answer',
+  )
+  const hours = (count: number) => ({ a: new Array(count).fill(point(0, 1)), b: [] })
+  const answer = { temperature: hours(0), humidity: hours(1), pressure: hours(0), old: hours(1), metrics: { old: {} } }
+  t.strictSame(comparedNames({}, {}, answer as never), ['humidity', 'old'], 'what the answer has besides')
 })
