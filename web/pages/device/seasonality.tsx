@@ -15,7 +15,6 @@ import {
   shownDifference,
   shownValue,
 } from '../../text/quantities.ts'
-import type { AnalysesWords } from './analyses-range.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
 import { qualitySentence, seasonalitySentences, seasonalityTold, shortSpan } from './seasonality-sentences.ts'
@@ -28,10 +27,9 @@ export interface SeasonalityProps {
   readonly stats: Stats
   readonly metrics: readonly ShownMetric[]
   readonly quantities: Quantities
-  readonly words: AnalysesWords
 }
 
-export function SeasonalitySection({ stats, metrics, quantities, words }: SeasonalityProps) {
+export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityProps) {
   const shown = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // A device may have none, as a contact of a door.
   if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
@@ -43,8 +41,8 @@ export function SeasonalitySection({ stats, metrics, quantities, words }: Season
       {() => (
         <>
           <p class="lead">
-            What {words.of} say of each metric (
-            <a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+            What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each
+            metric (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
             {isGood ? ' No reading looks wrong.' : ''}
           </p>
           {shown.map(({ name }) => (
