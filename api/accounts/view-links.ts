@@ -81,6 +81,7 @@ export function sharedViewOperation(service: AccountService): AccountOperation {
     name: 'get_shared_view',
     summary: 'The view that a link shows',
     description: 'With the token of the link as Bearer.',
+    credentials: ['viewLink'],
     success: { status: 200, description: 'The view', json: SharedView },
     refusals: ['UNAUTHENTICATED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
     async handle({ identify, client }) {

@@ -28,7 +28,7 @@ export interface Read<About> extends Declared {
 }
 
 /** With READS=private. */
-const credentials = ['session', 'bearer', 'apiKey', 'bearerKey', 'device', 'adminToken']
+const credentials = ['session', 'bearer', 'apiKey', 'bearerKey', 'device', 'adminToken', 'viewLink']
 
 export function readOperation<About>(access: ReadAccess, read: Read<About>): ReadOperation {
   const { subject, ignoresUnknown = false, handle, ...declared } = read

@@ -53,12 +53,12 @@ export interface Page {
 export function operation<Body = undefined, Path = undefined, Query = undefined>(
   declared: AccountOperation<Body, Path, Query>,
 ): AccountOperation {
-  const { permission, body, parameters, others } = declared
+  const { permission, credentials = [], body, parameters, others } = declared
   const isChecked = body !== undefined || parameters !== undefined
   return {
     ...declared,
     name: functionName(accountsPrefix, declared as Operation),
-    credentials: permission === undefined ? [] : credentialsOf(permission),
+    credentials: permission === undefined ? credentials : credentialsOf(permission),
     others: isChecked ? { ...others, 422: validationErrors } : { ...others },
   } as AccountOperation
 }

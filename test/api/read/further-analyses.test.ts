@@ -381,7 +381,7 @@ t.test('changes, normal, forecast: of the gauges', async t => {
   t.match(changes.co2, { status: 'insufficient_data', reason: 'values on fewer than 20 days', changes: [] })
   t.match(changes.humidity, { status: 'no_data', reason: 'no value in the window' })
   const normal = await json(t, '/normal/Mast?metrics=co2')
-  t.match(normal.co2, { value: 400, at: '2026-03-10 12:00', reason: 'values at this hour on fewer than 10 days' })
+  t.match(normal.co2, { value: 402.5, at: '2026-03-10 11:00', reason: 'values at this hour on fewer than 10 days' })
   const forecast = await json(t, '/forecast/Mast?metrics=co2,door')
   t.match(forecast.co2, { status: 'insufficient_data', reason: 'less than 14 days', hours: [] })
   t.equal(forecast.door, undefined, 'a state is no gauge')
