@@ -22,7 +22,7 @@ async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Dev
 }
 
 async function openEmpty(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
-  await pool.query('TRUNCATE devices, metric_series, audit')
+  await pool.query('TRUNCATE devices, annotations, metric_series, audit')
   return await open(t, options)
 }
 
