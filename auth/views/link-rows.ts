@@ -1,5 +1,6 @@
 /** Links to views in PostgreSQL. What changes them is in a transaction of `changeAccount` of their account. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 
 export interface LinkDetails {
@@ -49,7 +50,7 @@ export async function insertLink(transaction: Transaction, link: NewLink): Promi
     [accountId, viewId, digest, prefix, devices, createdMs, expiresMs],
   )
   const [row] = rows
-  if (row === undefined) throw new Error('an insertion gives a row')
+  if (row === undefined) throw bug('an insert gave no row')
   return detailsOf(row)
 }
 

@@ -1,5 +1,6 @@
 /** Saved views in PostgreSQL. What changes them is in a transaction of `changeAccount` of their account. */
 
+import { bug } from '../../limits/bug.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { SavedView } from './view.ts'
 
@@ -47,7 +48,7 @@ export async function insertView(
     [accountId, name, address, isStart, nowMs],
   )
   const [row] = rows
-  if (row === undefined) throw new Error('an insertion gives a row')
+  if (row === undefined) throw bug('an insert gave no row')
   return viewOf(row)
 }
 
