@@ -1,7 +1,7 @@
 /** The files of deploy/ against what they speak of: settings, folders, the version and the settings of QuestDB. */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'tap'
 import { Settings } from '../settings/settings.ts'
@@ -61,6 +61,21 @@ test("the image holds the service's folders and nothing of what it does not need
   const programs = matches(dockerfile, /(script\/\w+)/g)
   t.ok(programs.length > 0)
   for (const program of programs) t.ok(taken.includes(program), `${program}, which the build runs`)
+})
+
+test('the web pages are built of what the image holds', async t => {
+  const folder = temporaryFolder(t)
+  const lines = read('.dockerignore').split('\n')
+  const left = lines.filter(line => /^\w/.test(line)).map(line => line.split('*')[0] ?? '')
+  for (const path of lines.filter(line => line.startsWith('!')).map(line => line.slice(1)))
+    cpSync(join(root, path), join(folder, path), {
+      recursive: true,
+      filter: source => !left.some(start => source.startsWith(join(root, start))),
+    })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const built = await runToEnd(process.execPath, ['web/build.ts'], { folder, environment: process.env })
+  t.match(built, { status: 0, stderr: '' })
+  t.ok(existsSync(join(folder, 'web', 'dist', 'sources.sha256')))
 })
 
 test('the brokers are of the version that is tested, and the secrets are those that all nodes share', async t => {

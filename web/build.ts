@@ -13,6 +13,8 @@ const root = resolve(web, '..')
 const output = join(web, 'dist')
 /** Beside the output: what it was made of. */
 const stampFile = 'sources.sha256'
+/** What is bundled beside the folder of the pages. */
+const sharedFolders = ['alerts/core', 'analytics/findings', 'metrics', 'theme']
 
 /** Vite is loaded only when there is something to make, as it takes most of a second. */
 export async function buildWeb(): Promise<void> {
@@ -34,7 +36,7 @@ export async function buildWeb(): Promise<void> {
 
 async function bundle(folder: string): Promise<void> {
   const { build } = await import('vite')
-  await build({
+  const results = await build({
     root: web,
     configFile: false,
     envDir: false,
@@ -53,6 +55,17 @@ async function bundle(folder: string): Promise<void> {
       modulePreload: { polyfill: false },
     },
   })
+  const chunks = [results].flat().flatMap(result => ('output' in result ? result.output : []))
+  const modules = chunks.flatMap(chunk => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+  const others = modules.filter(isUnwatched)
+  if (others.length > 0) throw new Error(`changes of these would not be noticed: ${others.join(', ')}`)
+}
+
+/** Whether a change of a bundled module would leave the output as it is. */
+function isUnwatched(module: string): boolean {
+  const path = relative(root, module)
+  if (path.startsWith('..') || module.startsWith('\0') || path.includes('node_modules')) return false
+  return !['web', ...sharedFolders].some(folder => path.startsWith(`${folder}/`))
 }
 
 function compress(file: string): void {
@@ -82,7 +95,7 @@ function builtStamp(): string | undefined {
 /** Everything that the output depends on; the lock file has the versions of what is bundled. */
 function sourceFiles(): string[] {
   const own = filesBelow(web).filter(file => !/^(?:dist|\.build-[^/]*)\//.test(relative(web, file)))
-  const shared = ['theme', 'metrics'].flatMap(folder => filesBelow(join(root, folder)))
+  const shared = sharedFolders.flatMap(folder => filesBelow(join(root, folder)))
   return [...own, ...shared, join(root, 'package-lock.json')]
 }
 
