@@ -67,7 +67,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./audit.ts')).defineAudit,
   },
   import: {
-    description: 'import readings from CSV, NDJSON or JSON files, plain, gzip or zstd',
+    description: 'import readings from CSV, NDJSON, JSON or line protocol, plain, gzip or zstd',
     load: async () => (await import('./import.ts')).defineImport,
   },
   'import-points': {

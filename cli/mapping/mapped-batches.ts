@@ -12,7 +12,7 @@ interface MappedShape {
 }
 
 const tooLate =
-  'belongs to a reading that was sent already: more than a million readings lie between its lines; sort the file by time'
+  'belongs to a reading that was sent already: its lines are too far apart; sort the file by time, or by device and time'
 
 export async function* mappedBatches(
   chunks: AsyncIterable<Chunk>,
@@ -43,7 +43,7 @@ export async function* mappedBatches(
     const late = source.isLong() ? taken.readings.filter(reading => !merger.add(reading)) : []
     for (const reject of [...taken.rejects, ...late.map(lateReject)]) batch.rejects.push(reject)
     if (!source.isLong()) yield* add(taken.readings)
-    if (merger.isFull()) yield* add(merger.takeOldest())
+    if (merger.isFull()) yield* add(merger.takeHalf())
     yield* cut()
   }
   source.end()

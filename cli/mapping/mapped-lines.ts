@@ -91,6 +91,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
   const fields = new NumberedFields(options)
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
+    if (firstLine === 1) commentStatements(chunk)
     const result = readLineProtocol(chunk, {
       names,
       precision,
@@ -122,6 +123,21 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
 
   return { take, end: () => undefined, isLong: () => true, ignoredColumns: () => [] }
 }
+
+const statements = '# DDL\n'
+const data = '# DML\n'
+
+/** What `influx_inspect export` writes before the data, such as `CREATE DATABASE`, becomes comments. */
+function commentStatements(chunk: Buffer): void {
+  const from = chunk.subarray(0, headingBytesMax).indexOf(statements)
+  const end = chunk.subarray(0, headingBytesMax).indexOf(data)
+  if (from === -1 || end < from) return
+  for (let at = from; at < end; at++) if (chunk[at - 1] === lineFeed) chunk[at] = numberSign
+}
+
+const headingBytesMax = 4096
+const lineFeed = 0x0a
+const numberSign = 0x23
 
 /** Metrics without a column, each with a number in place of that of a series. What is out of range the service says. */
 class NumberedFields implements DeviceOfLine {

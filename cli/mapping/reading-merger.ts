@@ -1,9 +1,11 @@
 /**
  * Puts values of one device and time that stand in several lines together. Some readings are held: a file of fewer may be in
- * any order. Beyond that the oldest ones are let go, and a line that belongs to a time before them comes too late.
+ * any order. Beyond that those are let go that no line has added to for longest, so a longer file may be in the order of time or
+ * of series. A line comes too late when its reading was let go.
  */
 
 import type { MappedReading } from './mapped-reading.ts'
+import { SentTimes } from './sent-times.ts'
 
 export interface HeldReading extends MappedReading {
   /** In which it began. */
@@ -15,8 +17,9 @@ const readingsHeldMax = 1_000_000
 
 export class ReadingMerger {
   readonly #heldMax: number
+  /** Those that were added to last stand last. */
   readonly #held = new Map<string, HeldReading>()
-  #sentThroughUs = Number.NEGATIVE_INFINITY
+  readonly #sent = new SentTimes()
 
   constructor(heldMax = readingsHeldMax) {
     this.#heldMax = heldMax
@@ -24,16 +27,18 @@ export class ReadingMerger {
 
   /** False when it comes too late. */
   add(reading: HeldReading): boolean {
-    const { device, timeUs, values, further = [] } = reading
-    if (timeUs <= this.#sentThroughUs) return false
-    const key = `${timeUs}/${device}`
+    const { values, further = [] } = reading
+    const key = keyOf(reading)
     const known = this.#held.get(key)
     if (known === undefined) {
+      if (this.#sent.has(reading.device, reading.timeUs)) return false
       this.#held.set(key, { ...reading, further: new Map(further) })
       return true
     }
     for (const [index, value] of values.entries()) if (!Number.isNaN(value)) known.values[index] = value
     for (const [metric, value] of further) known.further?.set(metric, value)
+    this.#held.delete(key)
+    this.#held.set(key, known)
     return true
   }
 
@@ -41,25 +46,31 @@ export class ReadingMerger {
     return this.#held.size >= this.#heldMax
   }
 
-  /** The older half, in the order of time and then of devices. */
-  takeOldest(): HeldReading[] {
-    const sorted = this.#sorted()
-    const half = sorted[Math.floor(sorted.length / 2)]
-    if (half === undefined) return []
-    // All of one time go together.
-    const taken = sorted.filter(({ timeUs }) => timeUs <= half.timeUs)
-    this.#sentThroughUs = half.timeUs
-    for (const { timeUs, device } of taken) this.#held.delete(`${timeUs}/${device}`)
-    return taken
-  }
-
-  takeAll(): HeldReading[] {
-    const sorted = this.#sorted()
-    this.#held.clear()
+  /** The half that was not added to for longest, in the order of time and then of devices. */
+  takeHalf(): HeldReading[] {
+    const taken = [...this.#held.values().take(Math.ceil(this.#held.size / 2))]
+    for (const reading of taken) this.#held.delete(keyOf(reading))
+    const sorted = inOrder(taken)
+    for (const [device, ofDevice] of Map.groupBy(sorted, ({ device }) => device)) {
+      this.#sent.add(
+        device,
+        Float64Array.from(ofDevice, ({ timeUs }) => timeUs),
+      )
+    }
     return sorted
   }
 
-  #sorted(): HeldReading[] {
-    return [...this.#held.values()].sort((a, b) => a.timeUs - b.timeUs || (a.device < b.device ? -1 : 1))
+  takeAll(): HeldReading[] {
+    const sorted = inOrder([...this.#held.values()])
+    this.#held.clear()
+    return sorted
   }
+}
+
+function keyOf({ timeUs, device }: HeldReading): string {
+  return `${timeUs}/${device}`
+}
+
+function inOrder(readings: HeldReading[]): HeldReading[] {
+  return readings.sort((a, b) => a.timeUs - b.timeUs || (a.device < b.device ? -1 : 1))
 }

@@ -32,9 +32,10 @@ export function foreignContent(start: Uint8Array): string | undefined {
   }
 }
 
-/** By its first line. */
+/** By its first line, or by the heading that `influx_inspect export` writes. */
 export function looksLikeLineProtocol(start: Uint8Array): boolean {
-  return isLineProtocol(firstLine(start))
+  const line = firstLine(start)
+  return line.startsWith(exportHeading) || isLineProtocol(line)
 }
 
 export function looksLikeNdjson(start: Uint8Array): boolean {
@@ -55,9 +56,14 @@ function firstLine(start: Uint8Array): string {
     .trim()
 }
 
+const exportHeading = '# INFLUXDB EXPORT'
+
 /** `weather,room=k temperature=21.5 1700000000000000000`: a name with tags, fields, and perhaps a time. */
 function isLineProtocol(line: string): boolean {
-  const [head = '', fields = '', time, ...rest] = line.split(' ')
+  // A text in quotes may hold anything, so nothing behind its first quote is looked at.
+  const quote = line.indexOf('"')
+  const start = (quote === -1 ? line : line.slice(0, quote + 1)).replaceAll('\\ ', '_')
+  const [head = '', fields = '', time, ...rest] = start.split(' ')
   const isTime = time === undefined || Number.isSafeInteger(Number(time.slice(0, 15)))
   const [name = '', ...tags] = head.split(',')
   return rest.length === 0 && isTime && name !== '' && !name.includes('=') && [...tags, fields].every(isAssignment)

@@ -7,7 +7,8 @@ import t, { type Test } from 'tap'
 import { readBatches, shapeOf } from '../../cli/import-batches.ts'
 import { readMapping } from '../../cli/mapping/mapping.ts'
 import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
-import { ReadingMerger } from '../../cli/mapping/reading-merger.ts'
+import { type HeldReading, ReadingMerger } from '../../cli/mapping/reading-merger.ts'
+import { SentTimes } from '../../cli/mapping/sent-times.ts'
 import { createTimeReader, type TimeFormat } from '../../cli/mapping/times.ts'
 import { conversionOf, readColumnName } from '../../cli/mapping/units.ts'
 
@@ -253,6 +254,29 @@ t.test('line protocol and JSON arrays become readings too', async t => {
       rejects: [[3, 'timestamp is required']],
     },
   )
+  const exported = [
+    '# INFLUXDB EXPORT: 1677-09-21T00:12:43Z - 2262-04-11T23:47:16Z',
+    '# DDL',
+    'CREATE DATABASE sensors WITH NAME autogen',
+    '# DML',
+    '# CONTEXT-DATABASE:sensors',
+    '# writing tsm data',
+    'weather,host=the\\ porch hum=48 1704067200000000000',
+    'weather,host=the\\ porch temp=21.5 1704067200000000000',
+    '',
+  ]
+  await gives(
+    t,
+    exported.join('\n'),
+    { map: ['device=host,temperature=temp,humidity=hum'] },
+    { readings: [[7, '2024-01-01T00:00:00Z', 'the porch', 21.5, 48, null]] },
+  )
+  await gives(
+    t,
+    'weather,host=the\\ porch say="it is, a=b",temp=21.5 1704067200000000000\n',
+    { map: ['device=host,temperature=temp'] },
+    { readings: [[1, '2024-01-01T00:00:00Z', 'the porch', 21.5, null, null]] },
+  )
   const array = [1, 2].map(temperature => ({
     timestamp: 1_704_067_200_000,
     device: 'porch',
@@ -429,24 +453,70 @@ t.test('units: what a column is called, and the same value in another unit', asy
   t.equal(conversionOf('humidity', 'constructor'), undefined)
 })
 
-t.test('beyond what is held, the oldest readings are let go, and what belongs to them comes too late', async t => {
-  const merger = new ReadingMerger(4)
-  const reading = (timeUs: number, values: number[]) => ({
-    line: 1,
-    device: 'a',
-    timeUs,
-    values: Float64Array.from(values),
-  })
-  for (const timeUs of [4, 1, 3, 2]) t.ok(merger.add(reading(timeUs, [timeUs, Number.NaN])))
-  t.ok(merger.isFull())
-  t.strictSame(
-    merger.takeOldest().map(({ timeUs }) => timeUs),
-    [1, 2, 3],
+const byText = (a: string, b: string) => (a < b ? -1 : 1)
+
+/** Lets go by halves what does not fit; of what was handed out, `device time: values`, and what came too late. */
+function merged(heldMax: number, lines: readonly (readonly [device: string, timeUs: number, ...values: number[]])[]) {
+  const merger = new ReadingMerger(heldMax)
+  const late: string[] = []
+  const out: HeldReading[] = []
+  for (const [device, timeUs, ...values] of lines) {
+    if (!merger.add({ line: 1, device, timeUs, values: Float64Array.from(values) })) late.push(`${device} ${timeUs}`)
+    if (merger.isFull()) out.push(...merger.takeHalf())
+  }
+  out.push(...merger.takeAll())
+  return { late, readings: out.map(({ device, timeUs, values }) => `${device} ${timeUs}: ${values.join(' ')}`) }
+}
+
+t.test(
+  'beyond what is held, what was not added to for longest is let go, and what belongs to it comes too late',
+  async t => {
+    const { late, readings } = merged(4, [
+      ['a', 4, 4, Number.NaN],
+      ['a', 1, 1, Number.NaN],
+      ['a', 4, Number.NaN, 7],
+      ['a', 3, 3, Number.NaN],
+      ['a', 2, 2, Number.NaN],
+      ['a', 1, Number.NaN, 8],
+      ['b', 1, 1, 1],
+      ['a', 4, Number.NaN, 9],
+      ['a', 2, Number.NaN, 9],
+    ])
+    t.strictSame(late, ['a 1', 'a 4'])
+    t.strictSame(readings.sort(byText), ['a 1: 1 NaN', 'a 2: 2 9', 'a 3: 3 NaN', 'a 4: 4 7', 'b 1: 1 1'])
+  },
+)
+
+t.test('a file of any length is whole in the order of time, and in that of series', async t => {
+  const devices = ['a', 'b', 'c', 'd', 'e', 'f']
+  const times = Array.from({ length: 20 }, (_, index) => index)
+  const half = (at: number) => times.slice(at, at + 5)
+  const parts = (device: string, timeUs: number, field: number) =>
+    [device, timeUs, ...[0, 1].map(index => (index === field ? timeUs : Number.NaN))] as const
+  const byTime = times.flatMap(time => [0, 1].flatMap(field => devices.map(device => parts(device, time, field))))
+  // As `influx_inspect` writes them: file by file, the later hours first, and in each the series by device and field.
+  const bySeries = [15, 0, 5, 10].flatMap(at =>
+    devices.flatMap(device => [0, 1].flatMap(field => half(at).map(time => parts(device, time, field)))),
   )
-  t.notOk(merger.add(reading(3, [Number.NaN, 1])))
-  t.ok(merger.add(reading(4, [Number.NaN, 7])))
+  const whole = devices.flatMap(device => times.map(time => `${device} ${time}: ${time} ${time}`)).sort()
+  for (const lines of [byTime, bySeries]) {
+    const { late, readings } = merged(30, lines)
+    t.strictSame(late, [])
+    t.strictSame(readings.sort(byText), whole)
+  }
+})
+
+t.test('of the newest times that were let go each is known, of older ones their ends', async t => {
+  const sent = new SentTimes(4)
+  sent.add('a', Float64Array.of(1, 3, 5))
   t.strictSame(
-    merger.takeAll().map(({ values }) => [...values]),
-    [[4, 7]],
+    [0, 1, 2, 3, 4, 5, 6].map(time => sent.has('a', time)),
+    [false, true, false, true, false, true, false],
+  )
+  t.notOk(sent.has('b', 1))
+  sent.add('a', Float64Array.of(8, 10))
+  t.strictSame(
+    [0, 1, 2, 5, 6, 8, 9, 10].map(time => sent.has('a', time)),
+    [false, true, true, true, false, true, false, true],
   )
 })
