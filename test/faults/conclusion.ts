@@ -58,7 +58,9 @@ export async function conclude(
     ...options.judging,
   }
   const verdict = judge(ledger, await readBoth(databases, names, bed.erased, ofMetrics), judging)
-  const later = shownLater(ledger.attempts, judging.clock ?? [], askedMs)
+  const { clock = [] } = judging
+  // By the clock of the service.
+  const later = shownLater(ledger.attempts, clock, askedMs + (clock.at(-1)?.offsetMs ?? 0))
   const seen = judge(ledger, visible, { ...judging, exempt: bed.exempt.union(later) })
   const verdicts = [{ stored: verdict, seen, rows: 'readings' }]
   if (pointsLedger !== undefined) {
@@ -91,7 +93,7 @@ async function symbolsOf(
   const names = new Map(erased)
   const known = new Set(erased.values())
   for (const device of new Set(attempts.map(attempt => attempt.device)).difference(known)) {
-    const { body } = await service.admin('GET', `/devices/${device}`)
+    const { body } = await service.adminWhenLet('GET', `/devices/${device}`)
     names.set((body as { symbol: string }).symbol, device)
   }
   return names

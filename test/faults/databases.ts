@@ -20,6 +20,8 @@ export interface Databases {
   sql: QuestdbSql
   /** From shard 2 on. */
   furtherQuestdbs: readonly FaultQuestdb[]
+  /** Starts the next one, of which PostgreSQL knows nothing. */
+  addQuestdb(): Promise<void>
   postgresUrl: string
   postgresSocket: string
   pid(server: 'questdb' | 'postgres'): number
@@ -39,10 +41,13 @@ export async function startFaultDatabases(t: TestHooks, folder: string, shards: 
   t.teardown(() => postgres.close())
   const { address, sql, ...questdb } = await startFaultQuestdb(t, directory)
   const furtherQuestdbs: FaultQuestdb[] = []
-  if (shards === 2) {
-    const further = openDataDirectory(join(folder, 'questdb-2'))
+  async function addQuestdb(): Promise<void> {
+    const further = openDataDirectory(join(folder, `questdb-${furtherQuestdbs.length + 2}`))
     t.teardown(() => further.close())
     furtherQuestdbs.push(await startFaultQuestdb(t, further))
+  }
+  if (shards === 2) {
+    await addQuestdb()
     const fromUs = Math.floor(Date.now() / dayMs) * dayMs * 1000
     await splitShards(postgresUrl(postgres.pool), fromUs)
   }
@@ -50,6 +55,7 @@ export async function startFaultDatabases(t: TestHooks, folder: string, shards: 
     questdb: address,
     sql,
     furtherQuestdbs,
+    addQuestdb,
     postgresUrl: postgresUrl(postgres.pool),
     postgresSocket: join(postgres.pool.options.host ?? '', `.s.PGSQL.${postgres.pool.options.port}`),
     pid: server => (server === 'questdb' ? questdb.pid() : serverPid(directory, server)),

@@ -22,13 +22,17 @@ import type { StationUnderTest } from './station-route.ts'
 import type { Tally } from './tally.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
-export interface Harness {
-  databases: Databases
+/** What there is before any server runs. */
+export interface Surroundings {
   /** Everything that an experiment leaves behind is in here. */
   folder: string
   /** The source that the service runs from. */
   source: string
   say(line: string): void
+}
+
+export interface Harness extends Surroundings {
+  databases: Databases
   /** Where topics are the journals. */
   kafka?: FaultKafka
 }
@@ -193,7 +197,7 @@ const crashTimes = new WeakMap<TestBed, number[]>()
 
 async function addDevices(service: ServiceProcess, prefix: string, count: number): Promise<TestBed['devices']> {
   const wanted = Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
-  const { status, body } = await service.admin('POST', '/devices', wanted)
+  const { status, body } = await service.adminWhenLet('POST', '/devices', wanted)
   if (status !== 201) throw new Error(`no devices were made: ${status} ${JSON.stringify(body)}`)
   return (body as { device: string; password: string }[]).map(({ device, password }) => ({ name: device, password }))
 }

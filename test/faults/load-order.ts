@@ -27,6 +27,8 @@ export interface LoadOrder {
   importReadings: number
   /** So many in all. */
   importsMax: number
+  /** The devices have the clock of the service, which this file says (clock-file.ts). */
+  clockFile: string | undefined
 }
 
 export type LoadCommand =

@@ -3,11 +3,14 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestHooks } from '../support/databases.ts'
+import { freeze } from '../support/frozen.ts'
 import { messageOf } from '../support/processes.ts'
 import type { LoadCommand, LoadMessage, LoadOrder, LoadResult } from './load-order.ts'
 
 export interface LoadProcess {
   revoked(device: string, password: string, atMs: number): void
+  /** Nothing is sent until what it hands back is called. */
+  pause(): () => void
   /** Waits for the answers that are outstanding. May be called twice. */
   stop(): Promise<LoadResult>
 }
@@ -34,6 +37,7 @@ export async function startLoadProcess(t: TestHooks, order: LoadOrder): Promise<
   await messageOf(child)
   return {
     revoked: (device, password, atMs) => send({ kind: 'revoked', device, password, atMs }),
+    pause: () => freeze(child.pid as number),
     stop() {
       if (!stopped) send({ kind: 'stop' })
       stopped = true

@@ -3,6 +3,7 @@
  * keys, bulk bodies and imports.
  */
 
+import { clockFileMs } from './clock-file.ts'
 import type { Beginning, Kind } from './ledger.ts'
 import { bulkOf } from './load-bulk.ts'
 import type { CreateTraffic, Outgoing, Sender, Traffic } from './load-traffic.ts'
@@ -47,8 +48,8 @@ function usedTime(used: number[], random: Random): number | undefined {
   return random.chance(0.5) ? used.at(-1) : used[random.below(used.length)]
 }
 
-function freshTime(used: number[]): number {
-  return Math.max(Date.now(), (used.at(-1) ?? 0) + 1)
+function freshTime(nowMs: number, used: number[]): number {
+  return Math.max(nowMs, (used.at(-1) ?? 0) + 1)
 }
 
 function bodyOf({ name, random }: Sender, kind: Kind, sequence: number, timeMs: number | undefined): string {
@@ -95,7 +96,8 @@ function publishOf(sender: Sender, attempt: Beginning): Outgoing {
   }
 }
 
-export const createReadings: CreateTraffic = ({ importReadings, keyed }, takeSequences): Traffic => {
+export const createReadings: CreateTraffic = ({ importReadings, keyed, clockFile }, takeSequences): Traffic => {
+  const nowMs = () => Date.now() + (clockFile === undefined ? 0 : clockFileMs(clockFile))
   const lateFromMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs
   const timesOf = new WeakMap<Sender, Times>()
   let imported = 0
@@ -106,7 +108,8 @@ export const createReadings: CreateTraffic = ({ importReadings, keyed }, takeSeq
     timesOf.set(sender, times)
     const used = kind === 'timed' ? times.recent : times.late
     if (again && used.length > 0) return usedTime(used, sender.random)
-    const timeMs = kind === 'timed' ? freshTime(used) : lateTime(lateFromMs - sender.random.below(2) * 2 * dayMs, used)
+    const timeMs =
+      kind === 'timed' ? freshTime(nowMs(), used) : lateTime(lateFromMs - sender.random.below(2) * 2 * dayMs, used)
     used.push(timeMs)
     if (used.length > recentMax) used.shift()
     return timeMs

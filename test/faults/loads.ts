@@ -39,6 +39,8 @@ export interface LoadOptions {
   stationCount?: number
   /** Requests of several points each. */
   pointRequestsPerSecond?: number
+  /** As in a LoadOrder. */
+  clockFile?: string
 }
 
 /** A process and a ledger for each kind of traffic, the readings first. */
@@ -48,7 +50,8 @@ export async function startLoads(
 ): Promise<{ load: LoadProcess; ledgerPaths: string[] }> {
   const { seed } = options
   const ledgerPaths = [join(folder, 'ledger')]
-  const common = { ports, seed, firstSequence: 1, importReadings: options.importReadings ?? 500 }
+  const { importReadings = 500, clockFile } = options
+  const common = { ports, seed, firstSequence: 1, importReadings, clockFile }
   const ofReadings = await startLoadProcess(hooks, {
     ...common,
     traffic: 'readings',
@@ -82,7 +85,13 @@ export async function startLoads(
     const [one, other] = await Promise.all([ofReadings.stop(), ofPoints.stop()])
     return { ...one, halfAnswers: one.halfAnswers + other.halfAnswers }
   }
-  return { load: { revoked: ofReadings.revoked, stop }, ledgerPaths }
+  function pause(): () => void {
+    const goOn = [ofReadings, ofPoints].map(load => load.pause())
+    return () => {
+      for (const one of goOn) one()
+    }
+  }
+  return { load: { revoked: ofReadings.revoked, pause, stop }, ledgerPaths }
 }
 
 export async function addStationsFor(
@@ -91,10 +100,10 @@ export async function addStationsFor(
   { points, stationCount = stationCountUsual }: LoadOptions,
 ): Promise<StationUnderTest[]> {
   if (points !== true) return []
-  const password = await makeStationKey(`http://127.0.0.1:${service.port}`, service.admin)
+  const password = await makeStationKey(`http://127.0.0.1:${service.port}`, service.adminWhenLet)
   const stations = Array.from({ length: stationCount }, (_, index) => ({ name: `${prefix}${index}`, password }))
   await addStations(
-    service.admin,
+    service.adminWhenLet,
     stations.map(({ name }) => name),
   )
   return stations

@@ -1,6 +1,6 @@
 /** The rows of the matrix: what is done to the service, and how often in a whole run. */
 
-import type { Harness } from './experiment.ts'
+import type { Harness, Surroundings } from './experiment.ts'
 import { failingReceivers, manyAtOnce, silentWithoutPostgres } from './rows/alert-fleets.ts'
 import { alertsToBadReceivers, alertsWhileFrozen, alertsWithWrongClock, dieWithAlerts } from './rows/alerts.ts'
 import { dieAtPoints, killInReplay } from './rows/crash-points.ts'
@@ -22,15 +22,29 @@ import { secondProcess } from './rows/second-process.ts'
 import { clockAhead, slowDisk, wrongClock } from './rows/slow-and-wrong.ts'
 import type { Tally } from './tally.ts'
 
-export interface MatrixRow {
+interface RowFacts {
   row: string
   what: string
   /** Of a whole run. */
   cycles: number
   /** What these take, about: the longest rows begin first. */
   minutes: number
-  run: (harness: Harness, tally: Tally, seed: number, cycles: number) => Promise<void>
 }
+
+export type Run<Given> = (given: Given, tally: Tally, seed: number, cycles: number) => Promise<void>
+
+interface SharingRow extends RowFacts {
+  startsDatabases?: false
+  run: Run<Harness>
+}
+
+/** It shares no databases with other rows. */
+interface StartingRow extends RowFacts {
+  startsDatabases: true
+  run: Run<Surroundings>
+}
+
+export type MatrixRow = SharingRow | StartingRow
 
 export const matrix: MatrixRow[] = [
   { row: '1a', what: 'service killed', cycles: 110, minutes: 6, run: killService },

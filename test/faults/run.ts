@@ -17,10 +17,10 @@ import { brokenClusterBuilds } from './cluster/broken-builds.ts'
 import { clusterMatrix } from './cluster/cluster-matrix.ts'
 import { startFaultKafka } from './cluster/fault-kafka.ts'
 import { startFaultDatabases } from './databases.ts'
-import type { Harness } from './experiment.ts'
+import type { Harness, Surroundings } from './experiment.ts'
 import { createHooks } from './hooks.ts'
 import { type MatrixRow, matrix as matrixOfService } from './matrix.ts'
-import { summaryOf, tableOf } from './table.ts'
+import { shownText, summaryOf, tableOf } from './table.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 const { values } = parseArgs({
@@ -51,9 +51,9 @@ async function runMatrix(): Promise<boolean> {
   const waiting = [...chosen].sort((a, b) => b.minutes - a.minutes)
   const tallies = new Map(chosen.map(({ row }) => [row, createTally(row)]))
   const lanes = Array.from({ length: Math.min(lanesMax, chosen.length) }, async (_, lane) => {
-    const harness = await openHarness(`lane-${lane + 1}`)
+    const own = openLane(`lane-${lane + 1}`)
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      await runRow(harness, next, tallies.get(next.row) ?? createTally(next.row))
+      await runRow(own, next, tallies.get(next.row) ?? createTally(next.row))
     }
   })
   await Promise.all(lanes)
@@ -63,15 +63,20 @@ async function runMatrix(): Promise<boolean> {
   return all.length > 0 && all.every(isClean)
 }
 
-async function runRow(harness: Harness, { row, what, cycles, run }: MatrixRow, tally: Tally): Promise<void> {
+async function runRow(lane: Lane, matrixRow: MatrixRow, tally: Tally): Promise<void> {
   const startedMs = performance.now()
+  const { row, what, cycles } = matrixRow
   try {
-    await run(harness, tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles)))
+    const given = [tally, seed * 1000, Math.min(cycles, Number(values.cycles ?? cycles))] as const
+    if (matrixRow.startsDatabases === true) await matrixRow.run(lane.surroundings, ...given)
+    else await matrixRow.run(await lane.harness(), ...given)
   } catch (error) {
     tally.problems.push(textOf(error))
   }
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  say(`row ${row}, ${what}: ${isClean(tally) ? 'clean' : 'NOT CLEAN'}, ${tally.crashes} crashes, ${seconds} s`)
+  const { acknowledged, crashes, shownMs } = tally
+  say(`row ${row}, ${what}: ${isClean(tally) ? 'clean' : 'NOT CLEAN'}, ${crashes} crashes, ${seconds} s`)
+  say(`  ${acknowledged} acknowledged${shownMs.length === 0 ? '' : `, ${shownText(shownMs)}`}`)
   for (const problem of tally.problems) say(`  problem: ${problem}`)
   for (const note of new Set(tally.notes)) say(`  ${note}`)
 }
@@ -84,12 +89,30 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? (error.stack ?? error.message) : `${error.message}: ${textOf(error.cause)}`
 }
 
-async function openHarness(name: string): Promise<Harness> {
+interface Lane {
+  surroundings: Surroundings
+  /** Its databases start with the first row that asks for them. */
+  harness(): Promise<Harness>
+}
+
+function openLane(name: string): Lane {
   const own = join(folder, name)
   mkdirSync(own, { mode: 0o711 })
-  const databases = await startFaultDatabases(hooks, own, shards)
-  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, own, brokers, shards) } : {}
-  return { databases, folder: own, source: resolve(import.meta.dirname, '..', '..'), say, ...kafka }
+  const surroundings = { folder: own, source: resolve(import.meta.dirname, '..', '..'), say }
+  let harness: Promise<Harness> | undefined
+  return {
+    surroundings,
+    harness() {
+      harness ??= startServers(surroundings)
+      return harness
+    },
+  }
+}
+
+async function startServers(surroundings: Surroundings): Promise<Harness> {
+  const databases = await startFaultDatabases(hooks, surroundings.folder, shards)
+  const kafka = values.cluster ? { kafka: await startFaultKafka(hooks, surroundings.folder, brokers, shards) } : {}
+  return { ...surroundings, databases, ...kafka }
 }
 
 // What was started ends with the process.
@@ -101,7 +124,9 @@ let passed = false
 try {
   say(`seed ${seed}, in ${folder}`)
   const builds = values.cluster ? brokenClusterBuilds(brokers) : brokenBuilds
-  passed = await (values.broken ? runBrokenBuilds(await openHarness('broken'), seed * 1000, builds) : runMatrix())
+  passed = await (values.broken
+    ? runBrokenBuilds(await openLane('broken').harness(), seed * 1000, builds)
+    : runMatrix())
 } catch (error) {
   say(textOf(error))
 } finally {

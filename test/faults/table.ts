@@ -30,15 +30,21 @@ function cellsOf(tally: Tally): string[] {
 
 /** What a run without a loss says of the chance of one: with 95 % certainty less than 3/n for each crash. */
 export function summaryOf(tallies: readonly Tally[], seed: number, elapsedMs: number): string {
-  const { crashes, acknowledged, unknown, unknownStored, recoveriesMs } = sumOf(tallies, 'all')
+  const { crashes, acknowledged, unknown, unknownStored, recoveriesMs, shownMs } = sumOf(tallies, 'all')
   const bound = crashes === 0 ? 'none' : `${((3 / crashes) * 100).toFixed(2)} % for each crash (3/${crashes}, 95 %)`
   const [p50, p99] = [percentile(recoveriesMs, 0.5), percentile(recoveriesMs, 0.99)]
   const [processor] = cpus()
   return [
     `crashes ${crashes}, acknowledged ${acknowledged}, without an answer ${unknown} (of those stored ${unknownStored})`,
     `recovery of the service, kill to first 200: p50 ${Math.round(p50 ?? 0)} ms, p99 ${Math.round(p99 ?? 0)} ms, of ${recoveriesMs.length}`,
+    ...(shownMs.length === 0 ? [] : [shownText(shownMs)]),
     `bound on the chance of a loss: ${bound}`,
     `hardware: ${cpus().length} × ${processor?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GiB, Linux ${release()}`,
     `seed ${seed} (each experiment's is printed where it fails), ${Math.round(elapsedMs / 60_000)} minutes`,
   ].join('\n')
+}
+
+export function shownText(shownMs: readonly number[]): string {
+  const [p50, max] = [percentile(shownMs, 0.5), Math.max(...shownMs)]
+  return `last fault until all is shown: p50 ${Math.round(p50 ?? 0)} ms, at most ${max} ms, of ${shownMs.length}`
 }

@@ -12,6 +12,8 @@ export interface Tally {
   violations: Record<ViolationName, number>
   /** From a kill of the service to the first 200 behind it. */
   recoveriesMs: number[]
+  /** Of a cluster, from the end of the last fault of an experiment until all that was taken can be read at each process. */
+  shownMs: number[]
   /** What else was not as it should be. */
   problems: string[]
   /** Figures that the row is about. */
@@ -27,6 +29,7 @@ export function createTally(row: string): Tally {
     unknownStored: 0,
     violations: { lost: 0, duplicated: 0, phantom: 0, wrong: 0, leaked: 0, disordered: 0, stale: 0, undead: 0 },
     recoveriesMs: [],
+    shownMs: [],
     problems: [],
     notes: [],
   }
@@ -53,6 +56,7 @@ export function sumOf(tallies: readonly Tally[], row: string): Tally {
     sum.unknownStored += tally.unknownStored
     for (const name of violationNames) sum.violations[name] += tally.violations[name]
     sum.recoveriesMs.push(...tally.recoveriesMs)
+    sum.shownMs.push(...tally.shownMs)
     sum.problems.push(...tally.problems)
     sum.notes.push(...tally.notes)
   }

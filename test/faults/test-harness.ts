@@ -7,12 +7,12 @@ import type { TestHooks } from '../support/databases.ts'
 import { startFaultKafka } from './cluster/fault-kafka.ts'
 import { type ShardCount, startFaultDatabases } from './databases.ts'
 import type { Harness } from './experiment.ts'
-import type { MatrixRow } from './matrix.ts'
+import type { Run } from './matrix.ts'
 import { createTally, isClean, type Tally } from './tally.ts'
 
 export interface TestHarness {
   /** Runs a row with a seed, which is printed. */
-  run(row: string, cycles: number, work: MatrixRow['run']): Promise<Tally>
+  run(row: string, cycles: number, work: Run<Harness>): Promise<Tally>
 }
 
 interface Test extends TestHooks {

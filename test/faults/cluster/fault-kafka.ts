@@ -23,7 +23,8 @@ export interface FaultKafka {
   leader(): Promise<FaultBroker | undefined>
 }
 
-const retentionHours = 24
+/** The clocks of a run may be a day ahead of the brokers. */
+const retentionHours = 7 * 24
 const topicPrefix = 'faults-'
 
 /** With the topics of so many shards. */

@@ -64,18 +64,20 @@ export const faults = {
   'PostgreSQL frozen': { target: 'postgres', run: bed => freezeProcess(bed, bed.databases.pid('postgres')) },
   'QuestDB killed': { target: 'questdb', run: bed => bed.databases.kill('questdb') },
   'QuestDB frozen': { target: 'questdb', run: bed => freezeProcess(bed, bed.databases.pid('questdb')) },
-  'QuestDB of shard 2 killed': { target: 'questdb-2', run: bed => secondQuestdb(bed).kill() },
-  'QuestDB of shard 2 frozen': { target: 'questdb-2', run: bed => freezeProcess(bed, secondQuestdb(bed).pid()) },
+  'QuestDB of shard 2 killed': { target: 'questdb-2', run: bed => questdbOf(bed, 2).kill() },
+  'QuestDB of shard 2 frozen': { target: 'questdb-2', run: bed => freezeProcess(bed, questdbOf(bed, 2).pid()) },
+  'QuestDB of shard 3 killed': { target: 'questdb-3', run: bed => questdbOf(bed, 3).kill() },
+  'QuestDB of shard 3 frozen': { target: 'questdb-3', run: bed => freezeProcess(bed, questdbOf(bed, 3).pid()) },
 } as const satisfies Record<string, { target: string; run: Fault }>
 
 export type FaultName = keyof typeof faults
 
 const anyApi = ({ apis, random }: ClusterBed): ApiProcess => apis[random.below(apis.length)] as ApiProcess
 
-function secondQuestdb({ databases: { furtherQuestdbs } }: ClusterBed): FaultQuestdb {
-  const [second] = furtherQuestdbs
-  if (second === undefined) throw new Error('there is one shard')
-  return second
+function questdbOf({ databases: { furtherQuestdbs } }: ClusterBed, shard: number): FaultQuestdb {
+  const questdb = furtherQuestdbs[shard - 2]
+  if (questdb === undefined) throw new Error(`there is no shard ${shard}`)
+  return questdb
 }
 
 async function killService(bed: ClusterBed, service: ServiceProcess): Promise<void> {
@@ -85,7 +87,7 @@ async function killService(bed: ClusterBed, service: ServiceProcess): Promise<vo
 }
 
 /** A start fails where PostgreSQL or Kafka is away; whoever supervises it starts it again. */
-async function startAgain(service: ServiceProcess): Promise<void> {
+export async function startAgain(service: ServiceProcess): Promise<void> {
   await until('the process is started again', async () => {
     try {
       await service.start()

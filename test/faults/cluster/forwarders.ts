@@ -17,7 +17,12 @@ export interface Forwarder extends ServiceProcess {
 /** A frozen one gives no answer. */
 const answerMs = 2000
 
-export async function startForwarders(harness: Harness, kafka: FaultKafka, bed: TestBed): Promise<Forwarder[]> {
+export async function startForwarders(
+  harness: Harness,
+  kafka: FaultKafka,
+  bed: TestBed,
+  environment: Readonly<Record<string, string>>,
+): Promise<Forwarder[]> {
   const forwarders: Forwarder[] = []
   for (const name of ['forwarder-1', 'forwarder-2']) {
     const link = await startTcpProxy(bed.hooks, bed.databases.questdb.http.port, bed.random)
@@ -25,7 +30,7 @@ export async function startForwarders(harness: Harness, kafka: FaultKafka, bed: 
       source: harness.source,
       port: await freePort(),
       dataDirectory: join(bed.folder, name),
-      environment: { ...settingsFor(bed.databases, link.port), ...kafka.settings.forward },
+      environment: { ...settingsFor(bed.databases, link.port), ...kafka.settings.forward, ...environment },
       words: ['--role', 'forward'],
     })
     await service.start()
