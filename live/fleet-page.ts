@@ -1,9 +1,9 @@
 /** A page of the fleet: worst state first and then by name, or by name alone; and a search, which goes through all names. */
 
-import { setImmediate as turn } from 'node:timers/promises'
 import type { LiveFleet } from './live-fleet.ts'
 import { type LiveState, liveStates } from './live-state.ts'
 import type { Block, FleetOrder } from './name-order.ts'
+import { walk } from './walk.ts'
 
 export interface FleetPlace {
   /** Undefined in the order of names. */
@@ -19,9 +19,6 @@ export interface FleetPageRequest {
   readonly after: FleetPlace | undefined
   readonly limit: number
 }
-
-/** Devices that are searched through in one turn, in a fraction of a millisecond. */
-const searchedPerTurn = 4096
 
 export interface FoundPage {
   readonly slots: readonly number[]
@@ -88,8 +85,7 @@ function collect(
 }
 
 /**
- * The same for the devices whose name or place has the text, whatever the case. It goes through all names once, some
- * thousands a turn; a device that changes its state meanwhile is where it was when it was passed.
+ * The same for the devices whose name or place has the text, whatever the case. It goes through all names once; a device that changes its state meanwhile is where it was when it was passed.
  */
 export async function searchPage(
   fleet: LiveFleet,
@@ -102,26 +98,14 @@ export async function searchPage(
   const wanted = wantedStates(request.states)
   /** Numbers of devices by state, or all in the first: a slot may be that of another device a turn later. */
   const found: number[][] = liveStates.map(() => [])
-  let after = request.order === 'name' ? request.after?.name : undefined
-  for (let isDone = false; !isDone; ) {
-    let searched = 0
-    isDone = true
-    for (const { block, from } of order.blocksAfter(after)) {
-      searchBlock(fleet, request, block.slots.slice(from), text, wanted, found)
-      after = fleet.order.nameOf(block.slots.at(-1) as number)
-      searched += block.slots.length
-      if (searched < searchedPerTurn) continue
-      isDone = false
-      break
-    }
-    if (!isDone) await turn(undefined, { signal })
-  }
+  const after = request.order === 'name' ? request.after?.name : undefined
+  await walk(fleet, order, after, slots => searchSlots(fleet, request, slots, text, wanted, found), signal)
   const numbers = found.flat()
   const slots = numbers.slice(0, request.limit).map(number => fleet.slotOf(number))
   return { slots: slots.filter(slot => slot >= 0), hasMore: numbers.length > request.limit }
 }
 
-function searchBlock(
+function searchSlots(
   fleet: LiveFleet,
   { order, after, limit }: FleetPageRequest,
   slots: readonly number[],

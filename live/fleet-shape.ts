@@ -44,10 +44,12 @@ const FleetDevice = z.strictObject({
 })
 export type FleetDevice = z.infer<typeof FleetDevice>
 
+const StateCounts = z.record(z.enum(liveStates), Count)
+
 export const Fleet = z.strictObject({
   generated_at: z.int(),
   time_zone: z.string(),
-  counts: z.record(z.enum(liveStates), Count).meta({
+  counts: StateCounts.meta({
     description: 'Of the whole fleet, or of the devices that the reader may read; with `tag`, of those with the tags.',
   }),
   devices: z.array(FleetDevice),
@@ -56,6 +58,22 @@ export const Fleet = z.strictObject({
   catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),
 })
 export type Fleet = z.infer<typeof Fleet>
+
+/** Groups of an answer; of more, those with the most devices. */
+export const groupsMax = 1000
+
+export const FleetGroups = z.strictObject({
+  generated_at: z.int(),
+  key: z.string(),
+  groups: z
+    .array(z.strictObject({ tag: z.string(), counts: StateCounts }))
+    .max(groupsMax)
+    .meta({ description: 'By their tags; the largest ones where there are more.' }),
+  groups_total: Count,
+  others: StateCounts.meta({ description: 'Of the devices of groups beyond those listed.' }),
+  untagged: StateCounts.meta({ description: 'Of the devices without a tag of the key.' }),
+})
+export type FleetGroups = z.infer<typeof FleetGroups>
 
 export const LatestOfDevice = z.strictObject({
   ...state,

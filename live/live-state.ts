@@ -10,6 +10,13 @@ export type LiveState = (typeof liveStates)[number]
 /** Places in `liveStates`. */
 export const stateAt = { silent: 0, late: 1, never: 2, fresh: 3, off: 4 } as const
 
+export type LiveCounts = Readonly<Record<LiveState, number>>
+
+/** `counts`: by places in `liveStates`. */
+export function namedCounts(counts: Int32Array): LiveCounts {
+  return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
+}
+
 /** Of a cadence, as a column has them. */
 const kinds = ['unknown', 'regular', 'irregular'] as const
 export const kindAt = { unknown: 0, regular: 1, irregular: 2 } as const

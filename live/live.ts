@@ -5,8 +5,9 @@ import type { HourSources } from '../query/questdb/hourly-sql.ts'
 import type { MetricDescription } from '../query/shapes/kinds.ts'
 import type { Log } from '../store/log.ts'
 import type { Ordinals } from './due-lookups.ts'
+import { groupsOf } from './fleet-groups.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
-import type { FleetTrends, LatestOfDevice } from './fleet-shape.ts'
+import type { FleetGroups, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
 import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
 import { trendsOf } from './fleet-trends.ts'
 import { type ListedDevice, ListedOrder } from './listed-order.ts'
@@ -15,7 +16,7 @@ import { loadFleet } from './live-load.ts'
 import { createLiveLoading } from './live-loading.ts'
 import { createLiveLookups } from './live-lookups.ts'
 import type { LiveMetricsOf } from './live-metrics.ts'
-import { type LiveState, liveStates } from './live-state.ts'
+import { type LiveCounts, type LiveState, namedCounts } from './live-state.ts'
 import type { FleetOrder } from './name-order.ts'
 import { type DeviceSilence, hourShareOf, silenceOf } from './silence.ts'
 
@@ -39,8 +40,6 @@ export interface LiveOptions {
   readonly retryMs?: number
   readonly lookUpEveryMs?: number
 }
-
-export type LiveCounts = Readonly<Record<LiveState, number>>
 
 export interface FleetPage {
   /** Each a JSON object. */
@@ -78,6 +77,8 @@ export interface Live {
     client: AbortSignal,
     of?: readonly ListedDevice[],
   ): Promise<FleetPage> | undefined
+  /** By their tags of this key. Undefined while too many searches run. */
+  groups(key: string, of?: readonly ListedDevice[]): Promise<Omit<FleetGroups, 'generated_at'>> | undefined
   /** By the registry's number; undefined for a device that is not there. */
   latest(number: number): LatestOfDevice | undefined
   /** Of those of these devices that have any. */
@@ -96,7 +97,8 @@ const tickMsMin = 20
 const tickMsMax = 1000
 /** A clock that goes back by less is left alone. */
 const stepMsMin = 1000
-const searchesMax = 4
+/** Of those that go through all devices. */
+const walksMax = 4
 
 export function createLive(options: LiveOptions): Live {
   const {
@@ -138,7 +140,7 @@ export function createLive(options: LiveOptions): Live {
     isLoaded: loading.isLoaded,
     shardAway: loading.shardAway,
     isCatchingUp: options.isCatchingUp,
-    counts: of => countsOf(orderOf(fleet, of)),
+    counts: of => namedCounts(orderOf(fleet, of).counts),
     ...createPages(fleet, nowMs, metricsOf, signal),
     latest: number => ofNumber(number, (_, slot) => latestOf(fleet, slot, metricsOf)),
     trends: of => trendsOf(fleet, of, nowMs()),
@@ -162,17 +164,13 @@ function orderOf(fleet: LiveFleet, of: readonly ListedDevice[] | undefined): Fle
   return of === undefined ? fleet.order : new ListedOrder(fleet, of)
 }
 
-function countsOf({ counts }: FleetOrder): LiveCounts {
-  return Object.fromEntries(liveStates.map((state, at) => [state, counts[at]])) as Record<LiveState, number>
-}
-
 function createPages(
   fleet: LiveFleet,
   nowMs: () => number,
   metricsOf: LiveMetricsOf,
   closed: AbortSignal,
-): Pick<Live, 'page' | 'search'> {
-  let searches = 0
+): Pick<Live, 'page' | 'search' | 'groups'> {
+  let walks = 0
 
   function pageWith({ slots, hasMore }: FoundPage): FleetPage {
     const last = hasMore ? slots.at(-1) : undefined
@@ -184,25 +182,20 @@ function createPages(
     }
   }
 
-  async function search(
-    order: FleetOrder,
-    request: FleetPageRequest,
-    text: string,
-    client: AbortSignal,
-  ): Promise<FleetPage> {
-    searches++
-    try {
-      return pageWith(await searchPage(fleet, order, request, text, AbortSignal.any([client, closed])))
-    } finally {
-      searches--
-    }
+  /** Undefined while as many run as may. */
+  function bounded<Found>(find: () => Promise<Found>): Promise<Found> | undefined {
+    if (walks === walksMax) return undefined
+    walks++
+    return find().finally(() => walks--)
   }
 
   return {
     page: (request, of) => pageWith(pageOf(fleet, orderOf(fleet, of), request)),
-    search(request, text, client, of) {
-      return searches < searchesMax ? search(orderOf(fleet, of), request, text, client) : undefined
-    },
+    search: (request, text, client, of) =>
+      bounded(async () =>
+        pageWith(await searchPage(fleet, orderOf(fleet, of), request, text, AbortSignal.any([client, closed]))),
+      ),
+    groups: (key, of) => bounded(() => groupsOf(fleet, orderOf(fleet, of), key, closed)),
   }
 }
 

@@ -50,3 +50,14 @@ export const AlertEventRow = z.object({
 export type AlertEventRow = z.infer<typeof AlertEventRow>
 
 export const AlertDetails = Alert.extend({ events: z.array(AlertEventRow) })
+
+/** Groups of an answer; of more, those with the most devices. */
+export const firingGroupsMax = 1000
+
+export const FiringGroups = z.object({
+  key: z.string(),
+  groups: z.array(z.object({ tag: z.string(), devices: z.int() })).max(firingGroupsMax),
+  others: z.int().meta({ description: 'Devices of groups beyond those listed' }),
+  untagged: z.int().meta({ description: 'Devices without a tag of the key' }),
+})
+export type FiringGroups = z.infer<typeof FiringGroups>

@@ -92,6 +92,16 @@ export async function readCounts(database: Database): Promise<AlertCount[]> {
   return rows
 }
 
+/** The numbers of the devices on which alerts fire. */
+export async function readFiringDevices(database: Database, who: Owner): Promise<number[]> {
+  const { rows } = await database.query<{ device: number }>(
+    `SELECT DISTINCT device FROM ${alertTables}
+     WHERE state = 'firing' AND device <> 0 AND ($1::integer IS NULL OR owner = $1)`,
+    [accountOf(who)],
+  )
+  return rows.map(({ device }) => device)
+}
+
 /** False where it is resolved, or acknowledged before. */
 export async function acknowledgeAlert(
   transaction: Transaction,

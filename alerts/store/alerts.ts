@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
-import type { AlertEventRow, AlertRow } from '../core/alert.ts'
+import type { AlertEventRow, AlertRow, FiringGroups } from '../core/alert.ts'
 import type { AlertDevice } from '../core/devices.ts'
 import { accepted, type Outcome, type Owner, refused } from '../core/outcome.ts'
 import { createSilencer, type OffsetMs } from '../core/silence.ts'
@@ -18,8 +18,10 @@ import {
   readAlerts,
   readCounts,
   readEvents,
+  readFiringDevices,
 } from './alert-queries.ts'
 import { type AlertRecord, alertRowOf } from './alert-rows.ts'
+import { firingGroups } from './firing-groups.ts'
 
 export type { AlertQuery }
 
@@ -37,6 +39,8 @@ export interface AlertList {
   acknowledge(who: Owner, id: string, actor: string): Promise<Outcome<AlertRow>>
   /** In the order of their ids. */
   byIds(ids: readonly number[]): Promise<AlertRow[]>
+  /** The devices on which alerts fire, by their tags of a key; of those with all of `tag`. */
+  firing(who: Owner, key: string, tag: readonly string[]): Promise<FiringGroups>
   /** Of those that are not resolved; at most ten seconds old. */
   counts(): Promise<AlertCount[]>
 }
@@ -112,6 +116,11 @@ export function createAlertList(options: AlertListOptions): AlertList {
     },
     acknowledge,
     byIds: async ids => await shown(await readAlerts(pool, ids)),
+    async firing(who, key, tag) {
+      const numbers = await readFiringDevices(pool, who)
+      const known = numbers.flatMap(number => devices.byNumber(number) ?? [])
+      return firingGroups(known.filter(createTagMatcher(tag)), key)
+    },
     counts() {
       const atMs = nowMs()
       if (counted === undefined || Math.abs(atMs - counted.atMs) >= countsForMs) {

@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { Alert, AlertDetails, type AlertRow, alertStates } from '../../alerts/core/alert.ts'
+import { Alert, AlertDetails, type AlertRow, alertStates, FiringGroups } from '../../alerts/core/alert.ts'
 import { severities } from '../../alerts/core/rule.ts'
 import type { AlertList, AlertQuery } from '../../alerts/store/alerts.ts'
-import { TagMatch, tagsMax } from '../../auth/devices/tag.ts'
+import { TagKey, TagMatch, tagsMax } from '../../auth/devices/tag.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
 import { recordId } from '../admin/record-id.ts'
 import { recordOperations } from '../admin/record-operations.ts'
@@ -39,15 +39,22 @@ function someOf<const Word extends string>(words: readonly Word[]) {
     })
 }
 
+/** One that is given once comes as a text. */
+const tags = z
+  .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))
+  .optional()
+  .meta({ description: 'Of devices with this tag, or with `key:*` with any of the key; of several, with all' })
+
+const GroupsQuery = z.strictObject({
+  key: TagKey.meta({ description: 'Groups are by the tags of this key' }),
+  tag: tags,
+})
+
 const AlertsQuery = z.strictObject({
   state: someOf(alertStates),
   severity: someOf(severities),
   device: deviceName.optional().meta({ description: 'The name of a device' }),
-  /** One that is given once comes as a text. */
-  tag: z
-    .preprocess(given => (typeof given === 'string' ? [given] : given), z.array(TagMatch).max(tagsMax))
-    .optional()
-    .meta({ description: 'Of devices with this tag, or with `key:*` with any of the key; of several, with all' }),
+  tag: tags,
   rule: recordId.optional().meta({ description: 'The id of a rule' }),
   since: z.iso
     .datetime({ offset: true })
@@ -68,7 +75,7 @@ export const AlertPage = z
   .meta({ id: 'AlertPage' })
 
 export function alertOperations(options: AlertOptions): AdminOperation[] {
-  return [listOperation(options), ...ofOne(options.alerts.alerts)]
+  return [listOperation(options), groupsOperation(options.alerts.alerts), ...ofOne(options.alerts.alerts)]
 }
 
 function listOperation({ alerts: { alerts }, numberOf, timeZone }: AlertOptions): AdminOperation {
@@ -91,6 +98,27 @@ function listOperation({ alerts: { alerts }, numberOf, timeZone }: AlertOptions)
         time_zone: timeZone,
       }
       return sendTagged(asked.request, reply, answer)
+    },
+  })
+}
+
+function groupsOperation(alerts: AlertList): AdminOperation {
+  return operation({
+    method: 'GET',
+    path: '/groups',
+    name: 'list_firing_groups',
+    summary: 'How many devices alerts fire on, by their tags of a key',
+    parameters: { query: GroupsQuery },
+    success: {
+      status: 200,
+      description: 'The tags, the most devices first',
+      json: FiringGroups.meta({ id: 'FiringGroups' }),
+      headers: etagHeader,
+    },
+    others: { 304: { description: 'As the client has it' } },
+    async handle(asked, reply) {
+      const { key, tag = [] } = asked.query
+      return sendTagged(asked.request, reply, await alerts.firing(ownerIn(asked), key, tag))
     },
   })
 }

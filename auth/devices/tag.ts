@@ -77,6 +77,13 @@ export function tagMatchOr(error: string) {
   return tagText(tag => matchFault(tag) && error).meta(published)
 }
 
+/** A key alone, with one sentence for all that is wrong. */
+export function tagKeyOr(error: string) {
+  return z.string(error).regex(keyPattern, error)
+}
+
+export const TagKey = tagKeyOr('must be 1 to 32 of a-z, 0-9 and "_" that begin with a letter')
+
 /** Of a cell or a field that lists them. */
 export function tagsIn(text: string): string[] {
   const tags = text.split(/[,;]/).map(tag => tag.trim())

@@ -219,6 +219,52 @@ t.test('a search finds part of a name or place, whatever the case, in the same o
   await t.rejects(async () => await fleet.live.search(all, 'x', AbortSignal.abort()))
 })
 
+t.test(
+  'devices are counted by their tags of a key: the largest groups, what is beyond them, and what has none',
+  async t => {
+    // Three devices with each of 1,001 sites, but two of the last, which is not listed; every tenth has none.
+    const siteOf = (index: number) => `site:${String(index % 1001).padStart(4, '0')}`
+    const devices = Array.from({ length: 3002 }, (_, index) =>
+      madeDevice(index + 1, {
+        tags: index % 10 === 9 ? ['room:1', 'sites:x'] : ['room:1', siteOf(index)],
+        log_switch: index % 4 !== 0,
+      }),
+    ).sort((a, b) => (a.name < b.name ? -1 : 1))
+    const fleet = await makeFleet(t, devices, startMs)
+    const expected = (tag: string | undefined, of = devices) => {
+      const found = of.filter(({ tags }) => tags.find(one => one.startsWith('site:')) === tag)
+      const off = found.filter(({ log_switch }) => !log_switch).length
+      return { silent: 0, late: 0, never: found.length - off, fresh: 0, off }
+    }
+    const answer = await fleet.live.groups('site')
+    const sizes = Map.groupBy(devices, ({ tags }) => tags.find(tag => tag.startsWith('site:')))
+    sizes.delete(undefined)
+    t.equal(answer?.groups_total, sizes.size)
+    t.equal(answer?.groups.length, 1000)
+    const listed = answer?.groups.map(({ tag }) => tag) ?? []
+    t.strictSame(listed, listed.toSorted())
+    for (const { tag, counts } of answer?.groups ?? []) if (tag.endsWith('7')) t.strictSame(counts, expected(tag), tag)
+    const left = [...sizes.keys()].filter(tag => !listed.includes(tag ?? ''))
+    t.equal(left.length, 1)
+    t.equal(sizes.get(left[0])?.length, Math.min(...[...sizes.values()].map(found => found.length)))
+    t.strictSame(answer?.others, expected(left[0]))
+    t.strictSame(answer?.untagged, expected(undefined))
+    const some = devices.filter(({ number }) => number <= 5)
+    t.strictSame(await fleet.live.groups('room', some), {
+      key: 'room',
+      groups: [{ tag: 'room:1', counts: { silent: 0, late: 0, never: 3, fresh: 0, off: 2 } }],
+      groups_total: 1,
+      others: { silent: 0, late: 0, never: 0, fresh: 0, off: 0 },
+      untagged: { silent: 0, late: 0, never: 0, fresh: 0, off: 0 },
+    })
+    fleet.live.deviceChanged(madeDevice(2, { tags: ['site:moved'] }))
+    t.match((await fleet.live.groups('site'))?.groups, [{ tag: 'site:0000' }])
+    const five = Array.from({ length: 5 }, () => fleet.live.groups('site'))
+    t.equal(five.filter(found => found === undefined).length, 1, 'only so many at once')
+    await Promise.all(five)
+  },
+)
+
 t.test('the registry is followed: made, renamed, switched off, configured, removed and made again', async t => {
   const fleet = await makeFleet(t, [madeDevice(1), madeDevice(2)], startMs)
   fleet.take([{ device: 1, timeMs: startMs, temperature: 1 }])

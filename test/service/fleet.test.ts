@@ -162,6 +162,9 @@ t.test('answers are what the contract says', async t => {
   for (const query of ['', '?device=Kitchen&device=K%C3%BCche%20Nord&device=Ghost', '?device=nobody', '?day=1']) {
     t.equal(await faultIn(`/fleet/trends${query}`, '/fleet/trends'), undefined, query)
   }
+  for (const query of ['?key=site', '?key=site&tag=a:b', '', '?key=Site', '?key=site&tag=a', '?key=site&day=1']) {
+    t.equal(await faultIn(`/fleet/groups${query}`, '/fleet/groups'), undefined, query)
+  }
   for (const name of [...passwords.keys(), 'nobody']) {
     t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
   }
@@ -188,6 +191,26 @@ t.test('devices with tags have them in their rows, and the fleet is filtered by 
     2,
   )
   t.strictSame(await named(`&tag=site:berlin&after=${page.next}`), ['Kitchen'])
+  const groups = await json(first, '/fleet/groups?key=site&_=1')
+  const sizeOf = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b)
+  t.strictSame(
+    groups.groups.map(({ tag, counts }: { tag: string; counts: Record<string, number> }) => [tag, sizeOf(counts)]),
+    [
+      ['site:berlin', 2],
+      ['site:bonn', 1],
+    ],
+  )
+  t.strictSame([groups.groups_total, sizeOf(groups.others), sizeOf(groups.untagged)], [2, 0, 7])
+  t.match(await json(first, '/fleet/groups?key=room&tag=site:bonn'), { groups: [{ tag: 'room:2' }], groups_total: 1 })
+  for (const [query, text] of [
+    ['', 'key must be the key of tags: 1 to 32 of a-z, 0-9 and "_" that begin with a letter'],
+    ['?key=site:berlin', 'key must be the key of tags: 1 to 32 of a-z, 0-9 and "_" that begin with a letter'],
+    ['?key=site&state=late', /unknown parameter state/],
+  ] as const) {
+    const refused = await get(first, `/fleet/groups${query}`)
+    t.equal(refused.status, 400, query)
+    t.match(JSON.parse(refused.text).status, text)
+  }
   const [kitchen] = (await json(first, '/fleet?q=kitchen')).devices
   t.strictSame(Object.keys(kitchen).slice(0, 4), ['device', 'location_short', 'tags', 'state'])
   t.strictSame(kitchen.tags, ['room:1', 'site:berlin'])

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
-import type { Fleet, FleetDevice, FleetTrends } from '../../live/fleet-shape.ts'
+import type { Fleet, FleetDevice, FleetGroups, FleetTrends } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from './accounts.ts'
@@ -64,6 +64,10 @@ export async function openFleetServer(
     if (server.insights === undefined) return reply.code(503).send({ status: 'database unavailable' })
     return reply.send({ generated_at: Date.now(), ...server.insights })
   })
+  app.get('/api/fleet/groups', (request: FastifyRequest<{ Querystring: FleetQuery & { key: string } }>, reply) => {
+    server.requests.push(request.url)
+    return reply.send(groupsOf(server.devices, request.query))
+  })
   app.get('/api/fleet/trends', (request: FastifyRequest<{ Querystring: { device: string | string[] } }>, reply) => {
     server.requests.push(request.url)
     const names = [request.query.device].flat()
@@ -104,14 +108,27 @@ function pageOf(all: readonly FleetDevice[], { limit = '1000', after, order = 's
   const from = after === undefined ? 0 : sorted.findIndex(device => rankOf(device) > after)
   const page = sorted.slice(from, from + Number(limit))
   const last = page.at(-1)
-  const counts = liveStates.map(state => [state, devices.filter(one => one.state === state).length])
   return {
     generated_at: Date.now(),
     time_zone: 'Europe/Berlin',
-    counts: Object.fromEntries(counts) as Fleet['counts'],
+    counts: countsOf(devices),
     devices: page,
     next: last === undefined || last === sorted.at(-1) ? null : rankOf(last),
   }
+}
+
+function countsOf(devices: readonly FleetDevice[]): Fleet['counts'] {
+  const counts = liveStates.map(state => [state, devices.filter(one => one.state === state).length])
+  return Object.fromEntries(counts) as Fleet['counts']
+}
+
+function groupsOf(all: readonly FleetDevice[], { key, tag = [] }: FleetQuery & { key: string }): FleetGroups {
+  const isTagged = createTagMatcher([tag].flat())
+  const devices = all.filter(({ tags = [] }) => isTagged({ tags }))
+  const byTag = Map.groupBy(devices, ({ tags = [] }) => tags.find(one => one.startsWith(`${key}:`)) ?? '')
+  const groups = [...byTag].flatMap(([tag, found]) => (tag === '' ? [] : [{ tag, counts: countsOf(found) }]))
+  const untagged = countsOf(byTag.get('') ?? [])
+  return { generated_at: Date.now(), key, groups, groups_total: groups.length, others: countsOf([]), untagged }
 }
 
 /** So many devices in all states. */

@@ -88,10 +88,10 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await rows(page).first().waitFor()
       const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
       await becomes(t, () => row.locator('.tags li').allInnerTexts(), ['room:Server room 1', 'site:berlin'])
-      await page.locator('.tag-filter select').selectOption('site:berlin')
+      await page.getByRole('combobox', { name: 'Tag', exact: true }).selectOption('site:berlin')
       await showsAddress(page, '?tag=site%3Aberlin')
       await page.getByText(/^20 devices\./).waitFor()
-      await page.locator('.tag-filter select').selectOption('room:Server room 1')
+      await page.getByRole('combobox', { name: 'Tag', exact: true }).selectOption('room:Server room 1')
       await showsAddress(page, '?tag=site%3Aberlin&tag=room%3AServer+room+1')
       await page.getByText(/^3 devices\./).waitFor()
       await inspect(t, page, `fleet with tags, ${name}`)
@@ -111,6 +111,55 @@ for (const [name, options] of Object.entries({ desk, phone })) {
     })
   })
 }
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: devices stand in groups by a tag, and keys lead through these, too`, async t => {
+    const siteOf = (index: number) => (index % 3 === 0 ? [] : [`site:${index % 3 === 1 ? 'berlin' : 'bonn'}`])
+    server.devices = madeDevices(60).map((device, index) => ({ ...device, tags: [...siteOf(index), 'floor:1'] }))
+    await inBrowser(t, browser, options, async page => {
+      const headings = page.locator('table th[scope=rowgroup]')
+      const heading = (text: string) => headings.filter({ hasText: text })
+      await page.goto(server.url)
+      await rows(page).first().waitFor()
+      await page.getByRole('combobox', { name: 'Groups' }).selectOption('site')
+      await showsAddress(page, '?group=site')
+      const silent = (site: number) =>
+        server.devices.filter((one, at) => at % 3 === site && one.state === 'silent').length
+      const told = (count: number) => (count === 0 ? '' : ` · ${count} silent`)
+      await becomes(t, () => textOf(heading('site:berlin').locator('span')), `20 devices${told(silent(1))}`)
+      await becomes(t, () => page.locator('table').getAttribute('aria-rowcount'), '64')
+      await becomes(t, () => rows(page).first().innerText(), within('site:berlin'))
+      await inspect(t, page, `groups, ${name}`)
+      await page.getByRole('button', { name: 'site:berlin', exact: true }).click()
+      await becomes(t, () => page.locator('table').getAttribute('aria-rowcount'), '44')
+      await page.keyboard.press('ArrowDown')
+      await becomes(t, () => page.evaluate('document.activeElement.innerText'), 'site:bonn')
+      await page.keyboard.press('End')
+      await becomes(t, () => page.evaluate('document.activeElement.tagName'), 'A')
+      await page.keyboard.press('Home')
+      await becomes(t, () => page.evaluate('document.activeElement.getAttribute("aria-expanded")'), 'false')
+      await page.keyboard.press('Enter')
+      await becomes(t, () => page.locator('table').getAttribute('aria-rowcount'), '64')
+      await page.getByLabel('Search').fill('sensor-0001')
+      await becomes(t, () => textOf(heading('site:bonn').locator('span')), `3 of 20 devices${told(silent(2))}`)
+      await page.reload()
+      await becomes(t, () => page.getByRole('combobox', { name: 'Groups' }).inputValue(), 'site')
+      await becomes(t, () => textOf(heading('No tag').locator('span')), `3 of 20 devices${told(silent(0))}`)
+    })
+  })
+}
+
+t.test('a change of state is soon in the heading of its group', async t => {
+  server.devices = madeDevices(6).map(device => ({ ...device, state: 'fresh', tags: ['site:berlin'] }))
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${server.url}/?group=site`)
+    await page.getByText('Live.').waitFor()
+    await page.getByText('6 devices', { exact: true }).waitFor()
+    Object.assign(server.devices[0] ?? {}, { state: 'silent' })
+    server.send('state', { device: 'sensor-00000', state: 'silent' })
+    await page.getByText('6 devices · 1 silent', { exact: true }).waitFor()
+  })
+})
 
 for (const [name, options] of Object.entries({ desk, phone })) {
   t.test(`${name}: rows have a line of their 24 hours and an arrow beside the value that it is of`, async t => {

@@ -9,11 +9,12 @@ import { deviceStates } from '../../web/client/device-states.ts'
 import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
+import { groupKeys, groupsOf, groupText } from '../../web/pages/fleet/fleet-groups.ts'
 import { offeredTags, readTags, tagArguments } from '../../web/pages/fleet/fleet-tags.ts'
 import { type DeviceTrend, trendsPath, withNewer } from '../../web/pages/fleet/fleet-trends.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
-import { rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
+import { layoutOf, rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
 import { hoursText } from '../../web/text/hours.ts'
 import { kindText } from '../../web/text/kind-text.ts'
 import { builtInQuantities, quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
@@ -52,6 +53,65 @@ t.test('the worst is first, and the address says another order, a search and sta
   t.strictSame(shown('q=PORCH'), ['b'])
   t.strictSame(shown('state=late,silent,nonsense'), ['a', 'c'])
   t.strictSame(shown('sort=nonsense'), ['a', 'c', 'd', 'b'])
+})
+
+t.test('devices stand in groups by a tag, and the service counts them', async t => {
+  const counts = (silent: number, fresh: number) => ({ silent, late: 0, never: 0, fresh, off: 0 })
+  const rows = [
+    device('a', { tags: ['room:1', 'site:10'] }),
+    device('b', { tags: ['site:9'] }),
+    device('c'),
+    device('d', { tags: ['site:10'] }),
+    device('e', { tags: ['site:other'] }),
+  ]
+  const groups = {
+    generated_at: 1,
+    key: 'site',
+    groups: [
+      { tag: 'site:10', counts: counts(1, 2) },
+      { tag: 'site:8', counts: counts(0, 1) },
+      { tag: 'site:9', counts: counts(0, 1) },
+    ],
+    groups_total: 4,
+    others: counts(0, 1_500),
+    untagged: counts(2, 0),
+  }
+  const firing = { key: 'site', groups: [{ tag: 'site:10', devices: 2 }], others: 0, untagged: 1 }
+  const texts = (
+    hasAll: boolean,
+    isComplete: boolean,
+    counted = { groups, firing } as Parameters<typeof groupsOf>[2],
+  ) =>
+    groupsOf(rows, 'site', counted, hasAll).map(group => [
+      group.title,
+      group.rows.map(one => one.device).join(''),
+      groupText(group, isComplete),
+    ])
+  t.strictSame(texts(false, true), [
+    ['site:9', 'b', '1 device'],
+    ['site:10', 'ad', '2 of 3 devices · 1 silent · 2 with alerts'],
+    ['Further values of site', 'e', '1 of 1,500 devices'],
+    ['No tag', 'c', '1 of 2 devices · 2 silent · 1 with alerts'],
+  ])
+  t.strictSame(texts(true, false)[0], ['site:8', '', '1 device'], 'its rows are on their way')
+  t.strictSame(texts(true, false)[2], ['site:10', 'ad', '3 devices · 1 silent · 2 with alerts'])
+  const unknown = { groups: undefined, firing: undefined }
+  t.strictSame(texts(true, true, unknown), [
+    ['site:9', 'b', ''],
+    ['site:10', 'ad', ''],
+    ['site:other', 'e', ''],
+    ['No tag', 'c', ''],
+  ])
+  t.strictSame(groupKeys(rows, 'floor'), ['floor', 'room', 'site'])
+  for (const [query, group] of [
+    ['group=site', 'site'],
+    ['group=Site', undefined],
+    ['', undefined],
+  ] as const) {
+    const view = readView(new URLSearchParams(query))
+    t.equal(view.group, group, query)
+    t.match(viewArguments({}, view), { group: group ?? '' })
+  }
 })
 
 t.test('a metric without a column orders the list, too', async t => {
@@ -145,11 +205,11 @@ t.test('the states are those of the service, in its order', async t => {
 })
 
 t.test('a view comes back from its arguments, and the usual one has none', async t => {
-  for (const query of ['', 'q=x+y&state=silent,late&sort=-age', 'sort=-state']) {
+  for (const query of ['', 'q=x+y&state=silent,late&sort=-age&group=site', 'sort=-state']) {
     const view = readView(new URLSearchParams(query))
     t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
   }
-  t.strictSame(viewArguments({}, readView(new URLSearchParams())), { q: '', state: '', sort: '' })
+  t.strictSame(viewArguments({}, readView(new URLSearchParams())), { q: '', state: '', sort: '', group: '' })
 })
 
 t.test('the newest word of a device stays, in whichever order lists and events come', async t => {
@@ -206,15 +266,41 @@ t.test('a visit is remembered where the browser allows it', async t => {
 })
 
 t.test('the document has the rows on the screen, and keys lead to any row', async t => {
-  t.strictSame(windowOf(100, 800, 50, 10_000), { from: 0, to: 26 })
-  t.strictSame(windowOf(-5_000, 800, 50, 10_000), { from: 88, to: 128 })
-  t.strictSame(windowOf(-500_000, 800, 50, 10_000), { from: 9_988, to: 10_000 })
-  t.strictSame(windowOf(0, 800, 50, 0), { from: 0, to: 0 })
+  const layout = layoutOf({ rows: 10_000, rowHeight: 50 })
+  t.strictSame(windowOf(100, 800, layout), { from: 0, to: 26 })
+  t.strictSame(windowOf(-5_000, 800, layout), { from: 88, to: 128 })
+  t.strictSame(windowOf(-500_000, 800, layout), { from: 9_988, to: 10_000 })
+  t.strictSame(windowOf(1_500, 800, layout), { from: 0, to: 0 })
+  t.strictSame(windowOf(0, 800, layoutOf({ rows: 0, rowHeight: 50 })), { from: 0, to: 0 })
   t.equal(rowAfterKey('ArrowDown', 9, 10, 5), 9)
   t.equal(rowAfterKey('ArrowUp', 0, 10, 5), 0)
   t.equal(rowAfterKey('PageDown', 1, 10, 5), 6)
   t.equal(rowAfterKey('End', 1, 10, 5), 9)
   t.equal(rowAfterKey('a', 1, 10, 5), undefined)
+})
+
+t.test('headings stand between the rows, and one may have none', async t => {
+  const layout = layoutOf({ rows: 5, rowHeight: 50, headings: [0, 2, 2, 5], headingHeight: 20 })
+  const places = Array.from({ length: layout.count }, (_, place) => place)
+  t.strictSame(
+    places.map(place => [layout.headingAt(place), layout.rowAt(place), layout.topOf(place), layout.heightOf(place)]),
+    [
+      [0, 0, 0, 20],
+      [undefined, 0, 20, 50],
+      [undefined, 1, 70, 50],
+      [1, 2, 120, 20],
+      [2, 2, 140, 20],
+      [undefined, 2, 160, 50],
+      [undefined, 3, 210, 50],
+      [undefined, 4, 260, 50],
+      [3, 5, 310, 20],
+    ],
+  )
+  t.equal(layout.height, 330)
+  t.strictSame([0, 1, 2, 4].map(layout.placeOfRow), [1, 2, 5, 7])
+  t.strictSame([0, 1, 2, 3].map(layout.placeOfHeading), [0, 3, 4, 8])
+  t.strictSame([0, 19, 20, 139, 140, 159, 329, 330, 380, -1].map(layout.placeAt), [0, 0, 1, 3, 4, 4, 8, 9, 10, -1])
+  t.equal(layout.rowAt(layout.count), 5)
 })
 
 t.test('the hours are told in words', async t => {

@@ -1,11 +1,11 @@
 /**
  * A table of any length that scrolls with the page: only the rows on the screen are in the document. Screen readers are told
- * the true number of rows. One row is in the order of Tab; the arrow keys, Page Up and Down, Home and End move to others.
+ * the true number of rows. One row or heading is in the order of Tab; the arrow keys, Page Up and Down, Home and End move to others.
  */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { rowAfterKey, type Window, windowOf } from './virtual-rows.ts'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { layoutOf, type RowLayout, rowAfterKey, type Window, windowOf } from './virtual-rows.ts'
 
 export interface Column<Row> {
   /** Also the class of its cells. */
@@ -18,6 +18,16 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren
 }
 
+/** Stands above the rows of a group. */
+export interface RowHeading {
+  /** Unlike those of rows. */
+  key: string
+  /** The first row of the group, or where it would be. */
+  before: number
+  /** Its first button gets the focus. */
+  content: ComponentChildren
+}
+
 export interface VirtualTableProps<Row> {
   /** For screen readers. */
   name: string
@@ -26,6 +36,8 @@ export interface VirtualTableProps<Row> {
   keyOf: (row: Row) => string
   /** Where the row leads; its first link gets the focus. */
   rowHeight: number
+  headings?: readonly RowHeading[]
+  headingHeight?: number
   /** Rows are no rows of columns, but stand as the style sheet says. */
   isNarrow: boolean
   sort: { key: string; isDescending: boolean }
@@ -34,53 +46,29 @@ export interface VirtualTableProps<Row> {
   onShown?: (rows: readonly Row[]) => void
 }
 
-export function VirtualTable<Row>({
-  name,
-  columns,
-  rows,
-  keyOf,
-  rowHeight,
-  isNarrow,
-  sort,
-  onSort,
-  onShown,
-}: VirtualTableProps<Row>) {
+const noHeadings: readonly RowHeading[] = []
+
+export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
+  const { name, columns, rows, keyOf, isNarrow, sort, onSort, onShown, headings = noHeadings } = props
   const body = useRef<HTMLTableSectionElement>(null)
-  const shown = useWindow(body, rows.length, rowHeight)
-  const [activeKey, setActiveKey] = useState<string>()
-  /** The key of the row that gets the focus once it is the active one: an effect of an earlier render may come before that. */
-  const movingTo = useRef<string | undefined>(undefined)
-  const found = activeKey === undefined ? -1 : rows.findIndex(row => keyOf(row) === activeKey)
-  const active = Math.max(0, found)
+  const layout = useLayout(props)
+  const shown = useWindow(body, layout)
+  const { active, move, setActive } = useActivePlace(body, layout, props)
 
-  useEffect(() => {
-    if (movingTo.current === undefined || movingTo.current !== activeKey) return
-    movingTo.current = undefined
-    body.current?.querySelector<HTMLElement>(`[aria-rowindex="${active + 2}"] a`)?.focus({ preventScroll: true })
-  })
+  useEffect(
+    () => onShown?.(rows.slice(layout.rowAt(shown.from), layout.rowAt(shown.to))),
+    [rows, layout, shown.from, shown.to, onShown],
+  )
 
-  useEffect(() => onShown?.(rows.slice(shown.from, shown.to)), [rows, shown.from, shown.to, onShown])
-
-  function move(event: KeyboardEvent): void {
-    const top = body.current?.getBoundingClientRect().top ?? 0
-    const pageRows = Math.max(1, Math.floor(innerHeight / rowHeight) - 2)
-    const target = rowAfterKey(event.key, active, rows.length, pageRows)
-    const row = rows[target ?? -1]
-    if (target === undefined || row === undefined || event.altKey || event.ctrlKey || event.metaKey) return
-    event.preventDefault()
-    showRow(top + target * rowHeight, rowHeight)
-    movingTo.current = keyOf(row)
-    setActiveKey(keyOf(row))
-  }
-
-  // The active row stays in the document, so that a scroll does not take the focus away.
-  const indexes = range(shown)
-  if (rows.length > 0 && (active < shown.from || active >= shown.to)) indexes.push(active)
+  // What is active stays in the document, and in its order, so that a scroll does not take the focus away.
+  const places = range(shown)
+  if (active < shown.from) places.unshift(active)
+  else if (active >= shown.to && layout.count > 0) places.push(active)
   return (
     <table
       class={isNarrow ? 'virtual narrow' : 'virtual'}
       aria-label={name}
-      aria-rowcount={rows.length + 1}
+      aria-rowcount={layout.count + 1}
       style={{ '--columns': columns.map(({ width }) => width).join(' ') }}
     >
       <thead>
@@ -90,18 +78,84 @@ export function VirtualTable<Row>({
           ))}
         </tr>
       </thead>
-      <tbody ref={body} style={{ height: `${rows.length * rowHeight}px` }} onKeyDown={move}>
-        {indexes.map(index => (
-          <BodyRow
-            key={keyOf(rows[index] as Row)}
-            {...{ columns, index, rowHeight, row: rows[index] as Row }}
-            isActive={index === active}
-            onFocus={() => setActiveKey(keyOf(rows[index] as Row))}
-          />
-        ))}
+      <tbody ref={body} style={{ height: `${layout.height}px` }} onKeyDown={move}>
+        {places.map(place => {
+          const heading = headings[layout.headingAt(place) ?? -1]
+          const row = rows[layout.rowAt(place)] as Row
+          const key = heading === undefined ? keyOf(row) : heading.key
+          return (
+            <BodyRow
+              key={key}
+              {...{ layout, place }}
+              isHeading={heading !== undefined}
+              isActive={place === active}
+              onFocus={() => setActive(key)}
+            >
+              {heading === undefined ? (
+                columns.map(column => (
+                  <td key={column.key} class={column.key}>
+                    {column.cell(row)}
+                  </td>
+                ))
+              ) : (
+                <th scope="rowgroup" colSpan={columns.length}>
+                  {heading.content}
+                </th>
+              )}
+            </BodyRow>
+          )
+        })}
       </tbody>
     </table>
   )
+}
+
+function useLayout<Row>({ rows, rowHeight, headings = noHeadings, headingHeight = 0 }: VirtualTableProps<Row>) {
+  return useMemo(
+    () => layoutOf({ rows: rows.length, rowHeight, headings: headings.map(({ before }) => before), headingHeight }),
+    [rows.length, rowHeight, headings, headingHeight],
+  )
+}
+
+/** Which place is in the order of Tab, and how keys lead to others. */
+function useActivePlace<Row>(
+  body: { current: HTMLElement | null },
+  layout: RowLayout,
+  { rows, keyOf, rowHeight, headings = noHeadings }: VirtualTableProps<Row>,
+) {
+  const [activeKey, setActive] = useState<string>()
+  /** The key of the place that gets the focus once it is the active one: an effect of an earlier render may come before that. */
+  const movingTo = useRef<string | undefined>(undefined)
+  const active = activeKey === undefined ? 0 : placeOf(activeKey)
+
+  useEffect(() => {
+    if (movingTo.current === undefined || movingTo.current !== activeKey) return
+    movingTo.current = undefined
+    const row = body.current?.querySelector(`[aria-rowindex="${active + 2}"]`)
+    row?.querySelector<HTMLElement>('td a, th button')?.focus({ preventScroll: true })
+  })
+
+  /** The first one when it is gone. */
+  function placeOf(key: string): number {
+    const heading = headings.findIndex(one => one.key === key)
+    if (heading >= 0) return layout.placeOfHeading(heading)
+    const row = rows.findIndex(one => keyOf(one) === key)
+    return row < 0 ? 0 : layout.placeOfRow(row)
+  }
+
+  function move(event: KeyboardEvent): void {
+    const top = body.current?.getBoundingClientRect().top ?? 0
+    const pageRows = Math.max(1, Math.floor(innerHeight / rowHeight) - 2)
+    const target = rowAfterKey(event.key, active, layout.count, pageRows)
+    if (target === undefined || target < 0 || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    showPlace(top + layout.topOf(target), layout.heightOf(target))
+    const heading = headings[layout.headingAt(target) ?? -1]
+    movingTo.current = heading === undefined ? keyOf(rows[layout.rowAt(target)] as Row) : heading.key
+    setActive(movingTo.current)
+  }
+
+  return { active, move, setActive }
 }
 
 interface HeaderCellProps<Row> extends Pick<VirtualTableProps<Row>, 'sort' | 'onSort'> {
@@ -127,45 +181,44 @@ function HeaderCell<Row>({ column: { key, label, isSortable = false }, sort, onS
   )
 }
 
-interface BodyRowProps<Row> {
-  columns: readonly Column<Row>[]
-  row: Row
-  index: number
-  rowHeight: number
+interface BodyRowProps {
+  layout: RowLayout
+  place: number
+  isHeading: boolean
   isActive: boolean
   onFocus: () => void
+  children: ComponentChildren
 }
 
-function BodyRow<Row>({ columns, row, index, rowHeight, isActive, onFocus }: BodyRowProps<Row>) {
+function BodyRow({ layout, place, isHeading, isActive, onFocus, children }: BodyRowProps) {
   const element = useRef<HTMLTableRowElement>(null)
   useLayoutEffect(() => {
-    for (const link of element.current?.querySelectorAll('a') ?? []) link.tabIndex = isActive ? 0 : -1
+    for (const target of element.current?.querySelectorAll<HTMLElement>('a, button') ?? []) {
+      target.tabIndex = isActive ? 0 : -1
+    }
   }, [isActive])
   return (
     <tr
       ref={element}
-      aria-rowindex={index + 2}
-      style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+      class={isHeading ? 'heading' : undefined}
+      aria-rowindex={place + 2}
+      style={{ transform: `translateY(${layout.topOf(place)}px)`, height: `${layout.heightOf(place)}px` }}
       onFocusCapture={onFocus}
     >
-      {columns.map(({ key, cell }) => (
-        <td key={key} class={key}>
-          {cell(row)}
-        </td>
-      ))}
+      {children}
     </tr>
   )
 }
 
 /** Follows the scroll, at most once a frame. */
-function useWindow(body: { current: HTMLElement | null }, rows: number, rowHeight: number): Window {
-  const [shown, setShown] = useState<Window>(() => windowOf(0, innerHeight, rowHeight, rows))
+function useWindow(body: { current: HTMLElement | null }, layout: RowLayout): Window {
+  const [shown, setShown] = useState<Window>(() => windowOf(0, innerHeight, layout))
   useLayoutEffect(() => {
     let frame = 0
     const look = () => {
       frame = 0
       const top = body.current?.getBoundingClientRect().top ?? 0
-      const next = windowOf(top, innerHeight, rowHeight, rows)
+      const next = windowOf(top, innerHeight, layout)
       setShown(before => (before.from === next.from && before.to === next.to ? before : next))
     }
     const lookSoon = () => {
@@ -179,9 +232,9 @@ function useWindow(body: { current: HTMLElement | null }, rows: number, rowHeigh
       removeEventListener('scroll', lookSoon)
       removeEventListener('resize', lookSoon)
     }
-  }, [body, rows, rowHeight])
+  }, [body, layout])
   // The list may have become shorter since.
-  return { from: Math.min(shown.from, rows), to: Math.min(shown.to, rows) }
+  return { from: Math.min(shown.from, layout.count), to: Math.min(shown.to, layout.count) }
 }
 
 function range({ from, to }: Window): number[] {
@@ -189,8 +242,8 @@ function range({ from, to }: Window): number[] {
 }
 
 /** Scrolls no further than it takes; the header of the table covers the upper edge. */
-function showRow(top: number, rowHeight: number): void {
+function showPlace(top: number, height: number): void {
   const header = 56
   if (top < header) scrollBy(0, top - header)
-  else if (top + rowHeight > innerHeight) scrollBy(0, top + rowHeight - innerHeight + 8)
+  else if (top + height > innerHeight) scrollBy(0, top + height - innerHeight + 8)
 }

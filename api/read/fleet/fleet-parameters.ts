@@ -1,7 +1,7 @@
 /** What the fleet may be asked. */
 
 import { z } from 'zod'
-import { tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
+import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
 import type { FleetPageRequest, FleetPlace } from '../../../live/fleet-page.ts'
 import { type LiveState, liveStates } from '../../../live/live-state.ts'
 import { published, wholeNumber } from '../parameter-kit.ts'
@@ -87,3 +87,10 @@ function placeOf(after: string, order: 'state' | 'name'): FleetPlace | undefined
   const state = liveStates.find(known => known === after.slice(0, colon))
   return state === undefined ? undefined : { state, name: after.slice(colon + 1) }
 }
+
+const keyInvalid = 'key must be the key of tags: 1 to 32 of a-z, 0-9 and "_" that begin with a letter'
+
+export const GroupsQuery = z.object({
+  key: tagKeyOr(keyInvalid).meta({ description: 'Groups are by the tags of this key' }),
+  tag: tags,
+})

@@ -1,9 +1,10 @@
-/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`. */
+/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`, `/groups`. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../../auth/devices/device.ts'
 import { Fleet as FleetShape, LatestOfDevice } from '../../../live/fleet-shape.ts'
-import type { FleetPage, Live, LiveCounts } from '../../../live/live.ts'
+import type { FleetPage, Live } from '../../../live/live.ts'
+import type { LiveCounts } from '../../../live/live-state.ts'
 import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
 import type { Query } from '../../../query/query.ts'
@@ -19,10 +20,12 @@ import { deviceInPath, wholeFleet } from '../read-subjects.ts'
 import { type Fleet, isWhole } from '../readers.ts'
 import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
 import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
+import { groupsOperation } from './groups.ts'
+import { listedOf } from './listed.ts'
 import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
-  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends'>
+  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups'>
   query: Pick<Query, 'coded' | 'insightsAll' | 'insightsOf'>
   timeZone: string
   nowMs: () => number
@@ -49,7 +52,7 @@ export function fleetGroup(
     const { request: asked, search, tags } = parameters.data
     const of = listedOf(fleet, tags)
     const send = (page: FleetPage) => {
-      const body = bodyWith(page, live.counts(of), asked.order)
+      const body = bodyOfPage({ live, timeZone, nowMs }, page, live.counts(of), asked.order)
       if (isWhole(fleet)) bodies.set(key, body)
       return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
     }
@@ -57,17 +60,6 @@ export function fleetGroup(
     const searching = live.search(asked, search, disconnectSignalOf(reply), of)
     if (searching === undefined) return refuse(reply, 'QUEUE_FULL')
     return searching.then(send, () => refuse(reply, 'CANCELLED'))
-  }
-
-  function bodyWith({ devices: texts, metrics, last }: FleetPage, counts: LiveCounts, order: string) {
-    const next = last === undefined ? null : textOfPlace(last, order)
-    const described = Object.keys(metrics).length === 0 ? {} : { metrics }
-    const more = { ...described, next, ...(live.isCatchingUp() ? { catching_up: true } : {}) }
-    const rest = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
-    return fleetBodyOf(
-      `{"generated_at":${nowMs()},`,
-      `${rest}"devices":[${texts.join(',')}],${JSON.stringify(more).slice(1)}`,
-    )
   }
 
   function latest({ number }: Device, request: FastifyRequest, reply: FastifyReply): Sent {
@@ -103,6 +95,7 @@ export function fleetGroup(
       handle: insights,
     }),
     trendsOperation(access, { live, nowMs }),
+    groupsOperation(access, { live, nowMs }),
     jsonRead(access, {
       path: '/latest/:device',
       name: 'read_latest_of_device',
@@ -116,8 +109,20 @@ export function fleetGroup(
   )
 }
 
-/** Undefined: all that there are. Those of somebody who may not read all cost as much as there are devices for them. */
-function listedOf(fleet: Fleet, tags: readonly string[]): readonly Device[] | undefined {
-  if (tags.length > 0) return fleet.tagged(tags)
-  return isWhole(fleet) ? undefined : fleet.all()
+type PageOptions = Pick<FleetOptions, 'live' | 'timeZone' | 'nowMs'>
+
+function bodyOfPage(
+  { live, timeZone, nowMs }: PageOptions,
+  { devices, metrics, last }: FleetPage,
+  counts: LiveCounts,
+  order: string,
+) {
+  const next = last === undefined ? null : textOfPlace(last, order)
+  const described = Object.keys(metrics).length === 0 ? {} : { metrics }
+  const more = { ...described, next, ...(live.isCatchingUp() ? { catching_up: true } : {}) }
+  const rest = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
+  return fleetBodyOf(
+    `{"generated_at":${nowMs()},`,
+    `${rest}"devices":[${devices.join(',')}],${JSON.stringify(more).slice(1)}`,
+  )
 }

@@ -98,6 +98,20 @@ t.test('the list is narrowed, and comes in pages', async t => {
   }
 })
 
+t.test('the devices on which alerts fire are counted by their tags', async t => {
+  const groups = async (query: string, headers?: Record<string, string>) =>
+    (await ask('GET', `${path}/groups?${query}`, undefined, headers)).body
+  const firing = { key: 'site', groups: [{ tag: 'site:berlin', devices: 1 }], others: 0, untagged: 0 }
+  t.strictSame(await groups('key=site'), firing)
+  t.strictSame(await groups('key=site&tag=site:berlin', ofAda), firing)
+  t.strictSame(await groups('key=site&tag=site:bonn', ofAda), { ...firing, groups: [] })
+  t.strictSame(await groups('key=room', ofAda), { key: 'room', groups: [], others: 0, untagged: 1 })
+  t.strictSame(await groups('key=site', ofBob), { ...firing, groups: [] })
+  for (const query of ['', 'key=', 'key=Site', 'key=site&tag=berlin', 'key=site&state=firing']) {
+    t.match(await ask('GET', `${path}/groups?${query}`), { status: 400, body: { title: 'invalid query' } }, query)
+  }
+})
+
 t.test('a client that has the list already is told so', async t => {
   const first = await app.inject({ url: path, headers: ofAda })
   const { etag } = first.headers

@@ -57,6 +57,10 @@ export class FleetDevices {
   }
 }
 
+export function totalOf(counts: Counts): number {
+  return deviceStates.reduce((sum, state) => sum + counts[state], 0)
+}
+
 /** A list may have been made before the event that came while it was on its way. */
 function newer(known: FleetDevice | undefined, listed: FleetDevice): FleetDevice {
   if (known?.last_seen == null || known.last_seen <= (listed.last_seen ?? 0)) return listed

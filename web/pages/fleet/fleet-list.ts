@@ -5,10 +5,10 @@ import type { ReadingEvent } from '../../../live/events/event-shape.ts'
 import type { Fleet, FleetDevice } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs, setServerTime } from '../../client/clock.ts'
-import { type DeviceState, deviceStates } from '../../client/device-states.ts'
+import type { DeviceState } from '../../client/device-states.ts'
 import { readJson } from '../../client/read-json.ts'
 import { type Descriptions, isBuiltIn } from '../../text/quantities.ts'
-import { type Counts, FleetDevices } from './fleet-devices.ts'
+import { type Counts, FleetDevices, totalOf } from './fleet-devices.ts'
 import { tagArguments } from './fleet-tags.ts'
 
 const pageLimit = 1_000
@@ -151,8 +151,4 @@ export class FleetList {
     this.devices.value = this.#known.list()
     if (this.isComplete.value) this.counts.value = this.#known.counts()
   }
-}
-
-export function totalOf(counts: Counts): number {
-  return deviceStates.reduce((sum, state) => sum + counts[state], 0)
 }

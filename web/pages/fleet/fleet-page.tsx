@@ -22,11 +22,12 @@ import { ChangesNotice } from './changes-notice.tsx'
 import { EmptyFleet } from './empty-fleet.tsx'
 import { FirstRules } from './first-rules.tsx'
 import { columnsOfFleet, type FleetColumns, tableWidthMin } from './fleet-columns.ts'
-import { numberedStates } from './fleet-devices.ts'
-import { totalOf } from './fleet-list.ts'
-import { FleetTable } from './fleet-table.tsx'
+import { numberedStates, totalOf } from './fleet-devices.ts'
+import { groupKeys } from './fleet-groups.ts'
 import { readTags } from './fleet-tags.ts'
 import { type FleetView, readView, shownDevices, viewArguments } from './fleet-view.ts'
+import { GroupFilter } from './group-filter.tsx'
+import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { StateFilter } from './state-filter.tsx'
@@ -140,12 +141,14 @@ function Devices({ fleet, times, above }: DevicesProps) {
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}
         {times.zone}.
       </Toolbar>
-      <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })} />
+      <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })}>
+        <GroupFilter keys={groupKeys(devices, view.group)} chosen={view.group} onChange={group => change({ group })} />
+      </TagFilter>
       {rows.length === 0 ? (
         <p class="none">No device matches your search.</p>
       ) : (
-        <FleetTable
-          {...{ rows, view, columns, isNarrow, quantities, times }}
+        <GroupedTable
+          {...{ fleet, rows, view, columns, isNarrow, quantities, times }}
           onSort={(sort, isDescending) => change({ sort, isDescending })}
         />
       )}

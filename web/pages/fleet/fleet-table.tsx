@@ -8,7 +8,7 @@ import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { TagList } from '../../parts/tag-list.tsx'
-import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
+import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-table.tsx'
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import { FiringMark } from './firing-mark.tsx'
@@ -21,6 +21,8 @@ import { type Trends, useTrends } from './use-trends.ts'
 
 /** As in `fleet.css`: on a narrow screen a row has four lines, and more for values without a column; tags are a line on any. */
 const rowHeights = { wide: 52, narrow: 116 }
+/** Of the heading of a group. */
+const headingHeight = 48
 const lineHeights = { further: 22, furtherOnPhone: 56, tags: 24 }
 const phone = '(max-width: 600px)'
 
@@ -148,12 +150,14 @@ function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
 
 export interface FleetTableProps extends Omit<ColumnsProps, 'trends'> {
   rows: readonly FleetDevice[]
+  headings?: readonly RowHeading[]
   view: FleetView
   onSort: (sort: SortKey, isDescending: boolean) => void
 }
 
 export function FleetTable({
   rows,
+  headings = [],
   view: { sort, isDescending },
   isNarrow,
   onSort,
@@ -171,7 +175,7 @@ export function FleetTable({
   return (
     <VirtualTable
       name="Devices"
-      {...{ columns: shown, rows, isNarrow, onShown }}
+      {...{ columns: shown, rows, headings, headingHeight, isNarrow, onShown }}
       rowHeight={height + (columns.hasTags ? lineHeights.tags : 0)}
       keyOf={({ device }) => device}
       sort={{ key: sort, isDescending }}

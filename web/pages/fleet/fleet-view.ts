@@ -8,6 +8,7 @@ import { type FleetColumns, valueColumns } from './fleet-columns.ts'
 const sortKeys = ['state', 'device', 'place', 'age', ...valueColumns] as const
 /** A metric without a column by its name, which may also be a word of the others. */
 const furtherKey = /^metric\.([a-z][a-z0-9_]{0,47})$/
+const groupKey = /^[a-z][a-z0-9_]{0,31}$/
 export type SortKey = (typeof sortKeys)[number] | `metric.${string}`
 
 export interface FleetView {
@@ -16,6 +17,8 @@ export interface FleetView {
   states: readonly DeviceState[]
   sort: SortKey
   isDescending: boolean
+  /** The key of the tags by which they stand in groups. */
+  group: string | undefined
 }
 
 /** An argument that says nothing that we know is as if it were not there. */
@@ -24,11 +27,13 @@ export function readView(urlArguments: URLSearchParams): FleetView {
   const key = sort.replace(/^-/, '')
   const isKnown = isSortKey(key)
   const states = (urlArguments.get('state') ?? '').split(',')
+  const group = urlArguments.get('group') ?? ''
   return {
     search: urlArguments.get('q') ?? '',
     states: deviceStates.filter(state => states.includes(state)),
     sort: isKnown ? key : 'state',
     isDescending: isKnown && sort.startsWith('-'),
+    group: groupKey.test(group) ? group : undefined,
   }
 }
 
@@ -56,9 +61,9 @@ export function furtherOf(key: SortKey): string | undefined {
 
 /** The arguments for a change of the view; what is usual is left out of the address. */
 export function viewArguments(change: Partial<FleetView>, view: FleetView): Record<string, string> {
-  const { search, states, sort, isDescending } = { ...view, ...change }
+  const { search, states, sort, isDescending, group = '' } = { ...view, ...change }
   const order = `${isDescending ? '-' : ''}${sort}`
-  return { q: search, state: states.join(','), sort: order === 'state' ? '' : order }
+  return { q: search, state: states.join(','), sort: order === 'state' ? '' : order, group }
 }
 
 export function shownDevices(devices: readonly FleetDevice[], view: FleetView): FleetDevice[] {

@@ -1,5 +1,6 @@
 /** The tags that the devices have, of which each that is chosen shows fewer of them. */
 
+import type { ComponentChildren } from 'preact'
 import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import { offeredTags, tagsMax } from './fleet-tags.ts'
 
@@ -11,11 +12,12 @@ export interface TagFilterProps {
   devices: readonly FleetDevice[]
   chosen: readonly string[]
   onChange: (tags: string[]) => void
+  /** Beside the list of tags. */
+  children: ComponentChildren
 }
 
-export function TagFilter({ devices, chosen, onChange }: TagFilterProps) {
+export function TagFilter({ devices, chosen, onChange, children }: TagFilterProps) {
   const offered = offeredTags(devices, chosen)
-  if (offered.size === 0 && chosen.length === 0) return null
   const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }) => {
     if (currentTarget.value !== '') onChange([...chosen, currentTarget.value])
     // The tag goes to those that are chosen, and the list stays for another one.
@@ -40,6 +42,7 @@ export function TagFilter({ devices, chosen, onChange }: TagFilterProps) {
           </select>
         </label>
       )}
+      {children}
       {chosen.length === 0 ? null : (
         <ul aria-label="Only devices with these tags">
           {chosen.map(tag => (

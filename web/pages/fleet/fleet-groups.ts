@@ -1,0 +1,89 @@
+/** The list in groups, by the tags of one key: which devices stand in which, and what is told above them. */
+
+import type { FiringGroups } from '../../../alerts/core/alert.ts'
+import type { FleetDevice, FleetGroups } from '../../../live/fleet-shape.ts'
+import { countOf, countText } from '../../text/numbers.ts'
+import { type Counts, totalOf } from './fleet-devices.ts'
+
+/** What the service has counted; of alerts, only for who is signed in. */
+export interface GroupCounts {
+  groups: FleetGroups | undefined
+  firing: FiringGroups | undefined
+}
+
+export interface DeviceGroup {
+  /** The tag; or what no tag is. */
+  id: string
+  title: string
+  /** Undefined until the service has counted it. */
+  counts: Counts | undefined
+  /** Devices on which alerts fire. */
+  firing: number | undefined
+  rows: readonly FleetDevice[]
+}
+
+const othersId = ':others'
+const untaggedId = ':untagged'
+
+/**
+ * `rows` as they are ordered. Groups without any of these are left out, but where `hasAll`: then their rows are on their way.
+ * What no tag of the key is on comes last.
+ */
+export function groupsOf(
+  rows: readonly FleetDevice[],
+  key: string,
+  counted: GroupCounts,
+  hasAll: boolean,
+): DeviceGroup[] {
+  const groups = counted.groups?.key === key ? counted.groups : undefined
+  const firing = counted.firing?.key === key ? counted.firing : undefined
+  const byTag = new Map(groups?.groups.map(({ tag, counts }) => [tag, counts]))
+  const hasOthers = groups !== undefined && groups.groups_total > groups.groups.length
+  const prefix = `${key}:`
+  const idOf = ({ tags }: FleetDevice) => {
+    const tag = tags?.find(one => one.startsWith(prefix))
+    if (tag === undefined) return untaggedId
+    return hasOthers && !byTag.has(tag) ? othersId : tag
+  }
+  const rowsOf = Map.groupBy(rows, idOf)
+  const ofTag = firingByTag(firing)
+  const group = (id: string, title: string, counts: Counts | undefined, alerts: number | undefined): DeviceGroup[] => {
+    const found = rowsOf.get(id) ?? []
+    const isShown = found.length > 0 || (hasAll && counts !== undefined && totalOf(counts) > 0)
+    return isShown ? [{ id, title, counts, firing: alerts, rows: found }] : []
+  }
+  const tags = new Set([...byTag.keys(), ...rowsOf.keys()].filter(id => id.startsWith(prefix)))
+  return [
+    ...[...tags].sort(byValue).flatMap(tag => group(tag, tag, byTag.get(tag), ofTag(tag))),
+    // Which of them have alerts is told by the tag, if at all.
+    ...group(othersId, `Further values of ${key}`, groups?.others, undefined),
+    ...group(untaggedId, 'No tag', groups?.untagged, firing?.untagged),
+  ]
+}
+
+const collator = new Intl.Collator('en', { numeric: true })
+const byValue = (a: string, b: string) => collator.compare(a, b)
+
+/** Undefined for what the answer does not tell. */
+function firingByTag(firing: FiringGroups | undefined): (tag: string) => number | undefined {
+  if (firing === undefined) return () => undefined
+  const devices = new Map(firing.groups.map(group => [group.tag, group.devices]))
+  return tag => devices.get(tag) ?? (firing.others === 0 ? 0 : undefined)
+}
+
+/** `3 of 40 devices · 2 silent · 1 with alerts`. `isComplete`: whether all devices have come that there are. */
+export function groupText({ counts, firing, rows }: DeviceGroup, isComplete: boolean): string {
+  if (counts === undefined) return ''
+  const total = totalOf(counts)
+  const shown = isComplete && rows.length < total ? `${countText(rows.length)} of ` : ''
+  const silent = counts.silent === 0 ? [] : [`${countText(counts.silent)} silent`]
+  const alerts = firing === undefined || firing === 0 ? [] : [`${countText(firing)} with alerts`]
+  return [`${shown}${countOf(total, 'device')}`, ...silent, ...alerts].join(' · ')
+}
+
+/** What devices can be grouped by: the keys of their tags, and the one that is chosen. */
+export function groupKeys(devices: readonly FleetDevice[], chosen: string | undefined): string[] {
+  const keys = new Set(chosen === undefined ? [] : [chosen])
+  for (const { tags = [] } of devices) for (const tag of tags) keys.add(tag.slice(0, tag.indexOf(':')))
+  return [...keys].sort()
+}
