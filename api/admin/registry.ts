@@ -6,6 +6,7 @@ import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { EraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { deviceAdditionOperation } from './device-additions.ts'
+import { deviceBulkOperation } from './device-bulk.ts'
 import { deviceOperations } from './devices.ts'
 import { eraseOperations } from './erase.ts'
 import { metricOperations } from './metrics.ts'
@@ -26,6 +27,7 @@ export function registryOperations(options: RegistryOptions): AdminOperation[] {
   return [
     ...deviceOperations({ devices, findAccounts }),
     deviceAdditionOperation({ devices, findAccounts }),
+    deviceBulkOperation(devices),
     ...eraseOperations(eraseJobs),
     ...stationOperations({ stations, findAccounts, eraseJobs }),
     ...metricOperations(metrics),

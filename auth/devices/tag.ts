@@ -60,7 +60,7 @@ const published = {
   allOf: [{ pattern: `^[^:]*:.{1,${valueCharactersMax}}$` }],
 }
 
-const Tag = tagText(tagFault).meta({ ...published, not: { pattern: '^[^:]*:\\*$' } })
+export const Tag = tagText(tagFault).meta({ ...published, not: { pattern: '^[^:]*:\\*$' } })
 
 /** At most one value for each key, as labels have in Prometheus; in the order of the keys, however they were sent. */
 export const Tags = z

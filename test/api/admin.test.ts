@@ -63,6 +63,65 @@ t.test('no body is none, also where the type of one is named', async t => {
   t.match(await ask('POST', '/devices', ''), problem(422, 'invalid body'))
 })
 
+t.test('one change of many devices: each by itself, and what was not changed is told', async t => {
+  const names = ['bulk-1', 'bulk-2', 'bulk-3']
+  const tags = ['site:bonn', ...Array.from({ length: 15 }, (_, index) => `t${index}:1`)]
+  const added = names.map((name, index) => ({ name, tags: index === 2 ? tags : ['site:bonn', 'room:1'] }))
+  t.match(await ask('POST', '/devices', added), { status: 201 })
+  const change = async (body: object) => (await ask('POST', '/device-changes', body)).body
+  const of = (name: string) => devices.get(name)
+  const unknown = { device: 'nobody', reason: 'device unknown' }
+
+  t.strictSame(await change({ action: 'suspend', devices: ['bulk-1', 'nobody', 'bulk-2'] }), {
+    done: 2,
+    failed: [unknown],
+    issued: [],
+  })
+  t.strictSame(
+    names.map(name => of(name)?.log_switch),
+    [false, false, true],
+  )
+  t.match(await change({ action: 'resume', devices: ['bulk-1'] }), { done: 1, failed: [] })
+  t.equal(of('bulk-1')?.log_switch, true)
+
+  t.strictSame(await change({ action: 'tag', devices: names, tag: 'site:berlin' }), { done: 3, failed: [], issued: [] })
+  t.strictSame(of('bulk-1')?.tags, ['room:1', 'site:berlin'], 'one value for a key')
+  t.strictSame(await change({ action: 'tag', devices: [...names, 'nobody'], tag: 'floor:1' }), {
+    done: 2,
+    failed: [{ device: 'bulk-3', reason: 'it has as many tags as a device may have' }, unknown],
+    issued: [],
+  })
+  t.match(await change({ action: 'untag', devices: names, tag: 'site:*' }), { done: 3 })
+  t.match(await change({ action: 'untag', devices: names, tag: 'room:2' }), { done: 3 })
+  t.strictSame(of('bulk-1')?.tags, ['floor:1', 'room:1'])
+
+  const rotated = await ask('POST', '/device-changes', { action: 'rotate', devices: ['bulk-2', 'nobody', 'bulk-1'] })
+  t.match(rotated.body, { done: 2, failed: [unknown], issued: [{ device: 'bulk-2', password }, { device: 'bulk-1' }] })
+  const [issued] = (rotated.body as { issued: { password: string; old_password_until: string }[] }).issued
+  t.match(issued?.old_password_until, time)
+  t.equal(devices.authenticate('bulk-2', issued?.password ?? '')?.name, 'bulk-2')
+  t.match(await change({ action: 'rotate', devices: ['bulk-2'], now: true }), {
+    issued: [{ old_password_until: null }],
+  })
+  t.equal(devices.authenticate('bulk-2', issued?.password ?? ''), undefined)
+
+  const { body } = await ask('GET', '/audit')
+  const audited = (body as { entries: { action: string; subject: string }[] }).entries
+  const times = (action: string) => audited.filter(one => one.action === action && one.subject === 'bulk-2').length
+  t.strictSame([times('device.rotate'), times('device.change')], [2, 5], 'each has its record')
+  for (const wrong of [
+    { action: 'suspend', devices: [] },
+    { action: 'suspend', devices: ['bulk-1', 'bulk-1'] },
+    { action: 'suspend', devices: Array.from({ length: 501 }, (_, index) => `d${index}`) },
+    { action: 'suspend', devices: ['bulk-1'], now: true },
+    { action: 'tag', devices: ['bulk-1'], tag: 'site:*' },
+    { action: 'remove', devices: ['bulk-1'] },
+  ]) {
+    t.match(await ask('POST', '/device-changes', wrong), problem(422, 'invalid body'))
+  }
+  for (const name of names) await ask('DELETE', `/devices/${name}`)
+})
+
 t.test('a path that is not there and a method that it has not', async t => {
   t.match(await ask('GET', '/nothing'), problem(404, 'not found'))
   t.match(await ask('GET', '/'), problem(404, 'not found'))
