@@ -1,4 +1,4 @@
-/** What was unusual in 30 days, newest first: read when the section is opened, and page by page. */
+/** What was unusual in a time, newest first: read when the section is opened, and page by page. */
 
 import { useMemo, useState } from 'preact/hooks'
 import type { Anomalies as Page } from '../../../query/shapes/anomalies.ts'
@@ -22,9 +22,11 @@ const minuteMs = 60_000
 
 export interface AnomaliesProps {
   readonly of: Measured
-  /** Those that are asked for, with commas; empty for all. */
-  readonly asked: string
   readonly quantities: Quantities
+  /** Of what time and of which metrics the list is. */
+  readonly query: string
+  /** The time in words. */
+  readonly words: string
 }
 
 export function Anomalies(props: AnomaliesProps) {
@@ -32,7 +34,7 @@ export function Anomalies(props: AnomaliesProps) {
     <Folded
       id="anomalies"
       title="What was unusual"
-      told="Suspect readings, outages and changes of level in the last 30 days"
+      told={`Suspect readings, outages and changes of level in ${props.words}`}
     >
       {() => (
         <>
@@ -40,8 +42,8 @@ export function Anomalies(props: AnomaliesProps) {
             What differs from how this {props.of.kind} usually is, newest first (
             <a href={addressOf('/docs/statistics#anomalies')}>how it is found</a>).
           </p>
-          {/* Of other metrics, the pages begin anew. */}
-          <AnomaliesPage key={props.asked} {...props} />
+          {/* Of another time and of other metrics, the pages begin anew. */}
+          <AnomaliesPage key={props.query} {...props} />
         </>
       )}
     </Folded>
@@ -50,10 +52,10 @@ export function Anomalies(props: AnomaliesProps) {
 
 /** A page, and behind it the next one once that is asked for. */
 function AnomaliesPage({ after, ...props }: AnomaliesProps & { after?: string }) {
-  const { of, asked, quantities } = props
+  const { of, quantities } = props
   const [isNextShown, setIsNextShown] = useState(false)
-  const fields = [`limit=${pageLimit}`, ...(asked === '' ? [] : [`metrics=${asked}`])]
-  const query = [...fields, ...(after === undefined ? [] : [`after=${after}`])].join('&')
+  const fields = [`limit=${pageLimit}`, props.query, after === undefined ? '' : `after=${after}`]
+  const query = fields.filter(field => field !== '').join('&')
   const state = useResource<Page>(addressOf(`/api/${of.pathOf('anomalies', query)}`))
   const page = lastValue(state)
   if (page === undefined) {

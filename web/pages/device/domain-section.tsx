@@ -27,15 +27,19 @@ export interface DomainSectionProps {
   readonly of: Measured
   readonly stats: Stats
   readonly quantities: Quantities
+  /** Of what time the figures are. */
+  readonly query: string
+  /** The same in words. */
+  readonly words: string
 }
 
-export function DomainSection({ of, stats, quantities }: DomainSectionProps) {
+export function DomainSection({ of, stats, quantities, query, words }: DomainSectionProps) {
   const heading = headings[stats.profile ?? 'none']
   if (heading === undefined) return null
   const [title, told] = heading
   return (
-    <Folded id="domain" title={title} told={`${told} of the last 30 days.`}>
-      {() => <Figures of={of} timeZone={stats.time_zone} quantities={quantities} />}
+    <Folded id="domain" title={title} told={`${told} of ${words}.`}>
+      {() => <Figures of={of} timeZone={stats.time_zone} quantities={quantities} query={query} />}
     </Folded>
   )
 }
@@ -44,10 +48,11 @@ interface FiguresProps {
   readonly of: Measured
   readonly timeZone: string
   readonly quantities: Quantities
+  readonly query: string
 }
 
-function Figures({ of, timeZone, quantities }: FiguresProps) {
-  const state = useResource<DomainFigures>(addressOf(`/api/${of.pathOf('domain')}`), { everyMs })
+function Figures({ of, timeZone, quantities, query }: FiguresProps) {
+  const state = useResource<DomainFigures>(addressOf(`/api/${of.pathOf('domain', query)}`), { everyMs })
   const figures = lastValue(state)
   return (
     <>

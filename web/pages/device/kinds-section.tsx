@@ -5,6 +5,7 @@ import type { Stats } from '../../../query/shapes/stats.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { nameWithin, type Quantities, type Quantity } from '../../text/quantities.ts'
+import type { AnalysesWords } from './analyses-range.ts'
 import { windowFiguresOf } from './answers.ts'
 import { dayAmountSentences, kindSentences } from './kind-sentences.ts'
 import { kindTables } from './kind-tables.ts'
@@ -16,10 +17,11 @@ export interface KindsSectionProps {
   readonly past: PastDays | undefined
   readonly metrics: readonly ShownMetric[]
   readonly quantities: Quantities
+  readonly words: AnalysesWords
 }
 
 /** Nothing for a device of gauges alone. */
-export function KindsSection({ stats, past, metrics, quantities }: KindsSectionProps) {
+export function KindsSection({ stats, past, metrics, quantities, words }: KindsSectionProps) {
   const shown = metrics.filter(({ name }) => windowFiguresOf(stats, name) !== undefined)
   if (shown.length === 0) return null
   return (
@@ -30,22 +32,22 @@ export function KindsSection({ stats, past, metrics, quantities }: KindsSectionP
         <a href={addressOf('/docs/statistics#further-metrics')}>how it is computed</a>).
       </p>
       {shown.map(({ name }) => (
-        <MetricFigures key={name} {...{ name, stats, past }} quantity={quantities.of(name)} />
+        <MetricFigures key={name} {...{ name, stats, past, words }} quantity={quantities.of(name)} />
       ))}
     </section>
   )
 }
 
-interface MetricFiguresProps extends Pick<KindsSectionProps, 'stats' | 'past'> {
+interface MetricFiguresProps extends Pick<KindsSectionProps, 'stats' | 'past' | 'words'> {
   name: string
   quantity: Quantity
 }
 
-function MetricFigures({ name, quantity, stats, past }: MetricFiguresProps) {
+function MetricFigures({ name, quantity, stats, past, words }: MetricFiguresProps) {
   const figures = windowFiguresOf(stats, name)
   if (figures === undefined) return null
   const isAmount = figures.kind === 'counter' || figures.kind === 'rate'
-  const during = stats.window.truncated ? 'since its oldest reading' : `in the last ${stats.window.days}\u202fdays`
+  const { during } = words
   const sentences = [
     ...(isAmount && past !== undefined ? dayAmountSentences(past, name, quantity) : []),
     ...kindSentences(figures, quantity, { during, isTruncated: stats.window.truncated }),

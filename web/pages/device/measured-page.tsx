@@ -15,18 +15,15 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { ZoneNote } from '../../parts/zone-note.tsx'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
-import { Anomalies } from './anomalies.tsx'
+import { Analyses } from './analyses.tsx'
 import type { Detail, Latest } from './answers.ts'
 import { Completeness } from './completeness.tsx'
-import { DomainSection } from './domain-section.tsx'
-import { KindsSection } from './kinds-section.tsx'
 import { LiveReadings } from './live-readings.tsx'
 import type { Measured } from './measured.ts'
-import { Pairs } from './pairs.tsx'
 import { PastDays } from './past-days.tsx'
 import { pointsMax } from './range-plan.ts'
-import { SeasonalitySection } from './seasonality.tsx'
 import { askedMetrics } from './shown-metrics.ts'
+import { useAnalysed } from './use-analysed.ts'
 import { useDeviceMetrics } from './use-device-metrics.ts'
 
 const minuteMs = 60_000
@@ -62,11 +59,12 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   const past = analyse<Past>('past_window_data', [], everyTwoMinutes)
   // What is said beside a value is no part that the page would lack.
   const normal = lastValue(analyse<NormalValues>('normal', [], everyTwoMinutes))
-  const all = [...others, latest, detail, stats, past]
   // Those of other metrics stay until the answers about the chosen ones are there.
   const detailValue = useKept(detail, of.name)
   const statsValue = useKept(stats, of.name)
   const pastValue = useKept(past, of.name)
+  const { states, analysed } = useAnalysed(of, asked === undefined ? undefined : named, statsValue, 2 * minuteMs)
+  const all = [...others, latest, detail, stats, past, ...states]
   const measured = useDeviceMetrics(
     of,
     { latest: latestValue, detail: detailValue, stats: statsValue, past: pastValue },
@@ -75,7 +73,6 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
   if (all.some(state => isUnknown(state, of))) return <>{unknown()}</>
   const { quantities, names, shown, toRead } = measured
   // A station may change the unit of a parameter between two answers, which then are in different ones.
-  const ofStats = describedBy(quantities, statsValue?.metrics)
   const ofPast = describedBy(quantities, pastValue?.metrics)
   const timeZone = detailValue?.time_zone ?? statsValue?.time_zone ?? pastValue?.time_zone
   return (
@@ -108,15 +105,14 @@ export function MeasuredPage<Now extends Latest>(props: MeasuredPageProps<Now>) 
         </>
       )}
       {pastValue === undefined ? null : <PastDays past={pastValue} metrics={toRead} quantities={ofPast} />}
-      {statsValue === undefined ? null : (
-        <>
-          <DomainSection of={of} stats={statsValue} quantities={ofStats} />
-          <Anomalies of={of} asked={asked ?? ''} quantities={ofStats} />
-          <Completeness stats={statsValue} />
-          <KindsSection stats={statsValue} past={pastValue} metrics={toRead} quantities={ofStats} />
-          <SeasonalitySection stats={statsValue} metrics={toRead} quantities={ofStats} />
-          <Pairs stats={statsValue} metrics={toRead} quantities={ofStats} />
-        </>
+      {statsValue === undefined ? null : <Completeness stats={statsValue} />}
+      {analysed === undefined ? null : (
+        <Analyses
+          {...{ of, named, ...analysed }}
+          past={pastValue}
+          metrics={toRead}
+          quantities={describedBy(quantities, analysed.stats.metrics)}
+        />
       )}
     </>
   )

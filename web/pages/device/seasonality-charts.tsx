@@ -18,11 +18,11 @@ const upFromWords = [plot.bottom - 20, plot.top] as const
 export interface ProfileChartProps {
   readonly quantity: Quantity
   readonly profile: Seasonality['daily_profile']
-  /** Of which no day is usual. */
-  readonly isOfFewDays: boolean
+  /** What it is of; of few days, none is usual. */
+  readonly name: string
 }
 
-export function ProfileChart({ quantity, profile, isOfFewDays }: ProfileChartProps) {
+export function ProfileChart({ quantity, profile, name }: ProfileChartProps) {
   const x = linearScale([0, 24], across)
   const extent = extentOf(profile.flatMap(({ p10, p90, mean }) => [p10, p90, mean]))
   if (extent === undefined) return null
@@ -35,7 +35,7 @@ export function ProfileChart({ quantity, profile, isOfFewDays }: ProfileChartPro
   const text = ({ mean }: { mean: number }) => measure(mean, quantity)
   return (
     <SmallChart
-      title={`${isOfFewDays ? 'The readings so far' : 'A usual day'}: the mean of each hour, and where four in five readings lie`}
+      title={`${name}: the mean of each hour, and where four in five readings lie`}
       label={`Mean by hour: highest ${text(highest)} at ${hourText(highest.hour)}, lowest ${text(lowest)} at ${hourText(lowest.hour)}.`}
     >
       <Area lower={spots(({ p10 }) => p10)} upper={spots(({ p90 }) => p90)} />

@@ -14,6 +14,7 @@ import {
   withUnit,
 } from '../../text/quantities.ts'
 import { hourText } from '../../text/times.ts'
+import type { AnalysesWords } from './analyses-range.ts'
 import { seasonalityOf } from './answers.ts'
 
 /** Reasons that hold for all of what is told of a metric. */
@@ -51,11 +52,17 @@ export function reasonSentence(reason: string | null): string {
 }
 
 /** What it comes to for all of the metrics: which have a daily cycle, or how much there is of their history. */
-export function seasonalityTold(stats: Stats, names: readonly string[], quantities: Quantities): string {
+export function seasonalityTold(
+  stats: Stats,
+  names: readonly string[],
+  quantities: Quantities,
+  { during, isOfAll }: AnalysesWords,
+): string {
   const all = names.flatMap(name => seasonalityOf(stats, name) ?? [])
-  if (all.length === 0) return 'There are no readings yet.'
+  if (all.length === 0) return `There are no readings ${isOfAll ? 'yet' : during}.`
   if (all.every(({ reason }) => reason === shortSpan)) {
-    return `${historySentence(stats)} ${reasonSentence(shortSpan)}`
+    const sentence = reasonSentence(shortSpan)
+    return isOfAll ? `${historySentence(stats)} ${sentence}` : sentence
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
   if (daily.length === 0) return 'There is no daily cycle.'

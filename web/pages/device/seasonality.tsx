@@ -7,6 +7,7 @@ import type { TwinTable } from '../../charts/table-rows.ts'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { addressOf } from '../../client/address.ts'
 import { Folded } from '../../parts/folded.tsx'
+import { capitalised } from '../../text/phrases.ts'
 import {
   nameWithin,
   nameWithUnit,
@@ -15,6 +16,7 @@ import {
   shownDifference,
   shownValue,
 } from '../../text/quantities.ts'
+import type { AnalysesWords } from './analyses-range.ts'
 import { autocorrelationOf, qualityOf, seasonalityOf } from './answers.ts'
 import { AutocorrelationChart, CyclesChart, ProfileChart } from './seasonality-charts.tsx'
 import { qualitySentence, seasonalitySentences, seasonalityTold, shortSpan } from './seasonality-sentences.ts'
@@ -27,26 +29,27 @@ export interface SeasonalityProps {
   readonly stats: Stats
   readonly metrics: readonly ShownMetric[]
   readonly quantities: Quantities
+  readonly words: AnalysesWords
 }
 
-export function SeasonalitySection({ stats, metrics, quantities }: SeasonalityProps) {
+export function SeasonalitySection({ stats, metrics, quantities, words }: SeasonalityProps) {
   const shown = metrics.filter(({ name }) => (seasonalityOf(stats, name)?.status ?? 'no_data') !== 'no_data')
   // A device may have none, as a contact of a door.
   if (shown.length === 0 && metrics.some(({ kind }) => kind !== 'gauge')) return null
   const names = shown.map(({ name }) => name)
-  const told = seasonalityTold(stats, names, quantities)
+  const told = seasonalityTold(stats, names, quantities, words)
   const isGood = names.every(name => (qualityOf(stats, name)?.suspect ?? 0) === 0)
   return (
     <Folded id="seasonality" title="Seasonality" told={told}>
       {() => (
         <>
           <p class="lead">
-            What {stats.window.truncated ? 'the readings so far' : `the last ${stats.window.days} days`} say of each
-            metric (<a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
+            What {words.of} say of each metric (
+            <a href={addressOf('/docs/statistics#seasonality')}>how it is computed</a>).
             {isGood ? ' No reading looks wrong.' : ''}
           </p>
           {shown.map(({ name }) => (
-            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} stats={stats} told={told} />
+            <MetricSeasonality key={name} metric={name} quantity={quantities.of(name)} {...{ stats, told, words }} />
           ))}
         </>
       )}
@@ -60,9 +63,10 @@ interface MetricSeasonalityProps {
   readonly stats: Stats
   /** What is said of all of them is not said again of each. */
   readonly told: string
+  readonly words: AnalysesWords
 }
 
-function MetricSeasonality({ metric, quantity, stats, told }: MetricSeasonalityProps) {
+function MetricSeasonality({ metric, quantity, stats, told, words }: MetricSeasonalityProps) {
   const [cycles, autocorrelation] = [seasonalityOf(stats, metric), autocorrelationOf(stats, metric)]
   const quality = qualityOf(stats, metric)
   if (cycles === undefined || autocorrelation === undefined) return null
@@ -79,7 +83,13 @@ function MetricSeasonality({ metric, quantity, stats, told }: MetricSeasonalityP
       <h3>{quantity.name}</h3>
       {sentences.length === 0 ? null : <p class="told">{sentences.join(' ')}</p>}
       <div class="small-charts">
-        {hasDay ? <ProfileChart {...{ quantity, isOfFewDays }} profile={cycles.daily_profile} /> : null}
+        {hasDay ? (
+          <ProfileChart
+            quantity={quantity}
+            profile={cycles.daily_profile}
+            name={isOfFewDays ? capitalised(words.of) : 'A usual day'}
+          />
+        ) : null}
         {isOfFewDays ? null : <AutocorrelationChart autocorrelation={autocorrelation} />}
         <CyclesChart cycles={cycles} />
       </div>

@@ -1,0 +1,55 @@
+/** The time that analyses are of, kept in the address: a number of days up to now, or what the charts show. */
+
+import type { Stats } from '../../../query/shapes/stats.ts'
+import type { TimeWindow } from '../../charts/range.ts'
+
+export const nameOfAnalysesRange = {
+  '7d': 'the last 7 days',
+  '30d': 'the last 30 days',
+  '90d': 'the last 90 days',
+  '365d': 'the last year',
+  charts: 'the range of the charts',
+} as const
+export type AnalysesRange = keyof typeof nameOfAnalysesRange
+
+const daysOf = { '7d': 7, '90d': 90, '365d': 365 } as const
+const usual = '30d'
+const hourMs = 3_600_000
+
+export function readAnalysesRange(fields: URLSearchParams): AnalysesRange {
+  const asked = fields.get('analyses') ?? usual
+  return Object.hasOwn(nameOfAnalysesRange, asked) ? (asked as AnalysesRange) : usual
+}
+
+/** The argument that `readAnalysesRange` reads it from; none for what is usual. */
+export function analysesArgument(range: AnalysesRange): string | undefined {
+  return range === usual ? undefined : range
+}
+
+/** For a query string; nothing for what an analysis is of without it. A range that ends now moves on by the hour. */
+export function analysesQuery(range: AnalysesRange, { fromMs, toMs }: TimeWindow, isUpToNow: boolean): string[] {
+  if (range === usual) return []
+  if (range !== 'charts') return [`days=${daysOf[range]}`]
+  const whole = (atMs: number) => (isUpToNow ? Math.floor(atMs / hourMs) * hourMs : atMs)
+  return [`start=${whole(fromMs)}`, `end=${whole(toMs)}`]
+}
+
+/** What analyses are of, as sentences name it. */
+export interface AnalysesWords {
+  /** `the last 30 days` */
+  readonly of: string
+  /** `in the last 30 days` */
+  readonly during: string
+  /** Whether that is all that there is. */
+  readonly isOfAll: boolean
+}
+
+export function analysesWords(range: AnalysesRange, { truncated, days }: Stats['window']): AnalysesWords {
+  if (range === 'charts') {
+    const during = `in ${nameOfAnalysesRange.charts}`
+    return { of: `the readings ${during}`, during, isOfAll: false }
+  }
+  if (truncated) return { of: 'the readings so far', during: 'since its oldest reading', isOfAll: true }
+  const of = `the last ${days}\u202fdays`
+  return { of, during: `in ${of}`, isOfAll: false }
+}
