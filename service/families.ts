@@ -56,7 +56,7 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     createAnnotationsApi(inputs),
     serverFamily({ readiness, metrics }),
     ...signIn.families,
-    webFamily({ findStart: accounts.findStart }),
+    webFamily({ findStart: accounts.findStart, embedOrigins: config.EMBED_ORIGINS ?? [] }),
   ]
   const { isAdministrator: isAdmin } = accounts
   // Where another service signs people in, there is no page for that here.

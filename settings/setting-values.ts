@@ -104,6 +104,11 @@ export function isOrigin(text: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
 }
 
+/** Of a host that a policy of browsers can name: no wildcard, no IPv6 address, and nothing that would end the directive. */
+export function isFrameOrigin(text: string): boolean {
+  return isOrigin(text) && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(text)
+}
+
 export function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const prefixMax = isIP(address) === 4 ? 32 : 128

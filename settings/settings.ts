@@ -12,6 +12,7 @@ import {
   bytes,
   databaseUrl,
   gibibyte,
+  isFrameOrigin,
   isNetwork,
   isOrigin,
   isStrongSecret,
@@ -23,6 +24,9 @@ import {
   serverUrl,
   wholeNumber,
 } from './setting-values.ts'
+
+/** Their list stands in a header of `/embed`. */
+const embedOriginsMax = 50
 
 /** One key for each variable. A subject begins with a key of `setting-groups.ts`. */
 export const Settings = z.object({
@@ -235,6 +239,15 @@ export const Settings = z.object({
     .optional()
     .describe(
       'Who may make an account: open (everybody), invited (by an administrator) or off; default is open, with READS=private invited.',
+    ),
+  EMBED_ORIGINS: list
+    .optional()
+    .refine(
+      origins => origins === undefined || (origins.length <= embedOriginsMax && origins.every(isFrameOrigin)),
+      `must be at most ${embedOriginsMax} origins such as https://www.example, without wildcards, with commas`,
+    )
+    .describe(
+      'Comma-separated origins of sites whose pages may show links to saved views in a frame, at /embed; default is none.',
     ),
   EVENTS_CLIENTS_MAX: wholeNumber(1, 100_000)
     .default(1000)

@@ -8,14 +8,16 @@ import { App } from './app.tsx'
 import { followLinks } from './client/address.ts'
 import { startClock } from './client/clock.ts'
 import { followFiring } from './client/firing.ts'
-import { isShared } from './client/shared-view.ts'
+import { readByLink, sharedFace } from './client/shared-view.ts'
 import { loadBrowserPreferences, loadPreferences } from './client/stored-preferences.ts'
 
 startClock()
 const root = document.getElementById('app') ?? document.body
-if (isShared()) {
+const face = sharedFace()
+if (face !== undefined) {
+  readByLink()
   loadBrowserPreferences()
-  void import('./shared/shared-app.tsx').then(({ SharedApp }) => render(<SharedApp />, root))
+  void import('./shared/shared-app.tsx').then(({ SharedApp }) => render(<SharedApp face={face} />, root))
 } else {
   followLinks()
   followFiring()

@@ -26,6 +26,8 @@ export interface AccountService {
     registrationsPerHour: number
     /** Requests for mail, from one network. */
     mailRequestsPerHour: number
+    /** Sites that may show links to views in a frame. */
+    embedOrigins: readonly string[]
     /** How old a session may be that deletes its account. */
     deleteWithinMs: number
   }

@@ -15,13 +15,16 @@ const CreateViewLinkRequest = record('CreateViewLinkRequest', {
 })
 const CreateViewLinkResponse = ViewLink.extend({
   token: z.string().meta({ description: 'Shown this once. The link is `/shared#<token>`.' }),
+  embed_origins: z.array(z.string()).meta({
+    description: 'Origins whose pages may show `/embed#<token>` in a frame: those of the setting `EMBED_ORIGINS`.',
+  }),
 }).meta({ id: 'CreateViewLinkResponse', title: 'CreateViewLinkResponse' })
 const ViewPath = record('ViewLinksPath', { view_id: integer() })
 const LinkPath = record('ViewLinkPath', { link_id: integer() })
 
 const ofChanges = ['UNAUTHENTICATED', 'FORBIDDEN', 'CROSS_SITE', 'UNAVAILABLE'] as const
 
-export function viewLinkOperations({ viewLinks }: AccountService): AccountOperation[] {
+export function viewLinkOperations({ viewLinks, settings }: AccountService): AccountOperation[] {
   return [
     operation({
       method: 'GET',
@@ -50,7 +53,8 @@ export function viewLinkOperations({ viewLinks }: AccountService): AccountOperat
       async handle({ principal, path: { view_id: viewId }, body: { expires_in_days: days } }) {
         const created = await viewLinks.create(accountOf(principal), viewId, days)
         if (!created.ok) return created
-        return { ok: true, value: { ...linkAnswer(created.value), token: created.value.token } }
+        const { token } = created.value
+        return { ok: true, value: { ...linkAnswer(created.value), token, embed_origins: [...settings.embedOrigins] } }
       },
     }),
     operation({

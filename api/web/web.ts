@@ -2,7 +2,13 @@
 
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  onRequestHookHandler,
+} from 'fastify'
 import { addMethodNotAllowed } from '../http/method-not-allowed.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { pageHeaders } from '../http/security-headers.ts'
@@ -13,6 +19,9 @@ import { type FindStart, sendToStart } from './start-page.ts'
 
 /** Where `web/build.ts` leaves what it has made. */
 const builtFolder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
+
+/** The one page that other sites may show in a frame. It uses no cookies, whoever is signed in. */
+const embedPath = '/embed'
 
 /** What the router of `web/` shows; a path that is none of these is answered as before. */
 const addresses = [
@@ -26,23 +35,26 @@ const addresses = [
   '/device/:name',
   '/station/:sn',
   '/shared',
+  embedPath,
 ]
 
 /**
  * Scripts and styles come from here alone, and none stands in the document: a text of a device that came through as
  * markup could run nothing.
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policyWithin = (ancestors: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    `frame-ancestors ${ancestors}`,
+  ].join('; ')
+const contentSecurityPolicy = policyWithin("'none'")
 
 const notBuilt = 'The web pages are not built: run "npm run build" and start the service again.\n'
 const immutableMs = 365 * 24 * 3_600_000
@@ -52,9 +64,11 @@ export interface WebOptions {
   folder?: string
   /** Finds the page of the app at which whoever sends a request begins; undefined for the fleet. */
   findStart?: FindStart
+  /** Sites whose pages may show a view in a frame; without any, none may. */
+  embedOrigins?: readonly string[]
 }
 
-export function webFamily({ folder = builtFolder, findStart }: WebOptions = {}): RouteFamily {
+export function webFamily({ folder = builtFolder, findStart, embedOrigins = [] }: WebOptions = {}): RouteFamily {
   return {
     prefix: '',
     published: [],
@@ -63,8 +77,13 @@ export function webFamily({ folder = builtFolder, findStart }: WebOptions = {}):
       scope.addHook('onRequest', setHeaders)
       const pages = readBuiltPages(folder)
       const show = pages === undefined ? sendNotBuilt : pageSender(pages)
+      const hooks: Record<string, onRequestAsyncHookHandler | onRequestHookHandler> = {
+        ...(findStart === undefined ? {} : { '/': sendToStart(findStart) }),
+        ...(embedOrigins.length === 0 ? {} : { [embedPath]: allowFrames(embedOrigins) }),
+      }
       for (const url of addresses) {
-        scope.get(url, url === '/' && findStart !== undefined ? { onRequest: sendToStart(findStart) } : {}, show)
+        const onRequest = hooks[url]
+        scope.get(url, onRequest === undefined ? {} : { onRequest }, show)
         addMethodNotAllowed(scope, url, ['GET', 'HEAD'])
       }
       if (pages !== undefined) serveAssets(scope, folder)
@@ -99,6 +118,17 @@ function serveAssets(scope: FastifyInstance, folder: string): void {
     immutable: true,
     maxAge: immutableMs,
   })
+}
+
+/** Other spellings of the path, such as `/embed/` and `/%65mbed`, stay as they are: the app knows them as another page. */
+function allowFrames(origins: readonly string[]): onRequestHookHandler {
+  const policy = policyWithin(origins.join(' '))
+  return (request, reply, done) => {
+    if (request.originalUrl.split('?', 1)[0] === embedPath) {
+      reply.header('content-security-policy', policy).removeHeader('x-frame-options')
+    }
+    done()
+  }
 }
 
 function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {

@@ -46,6 +46,36 @@ test('fields of line protocol are read with their metrics', async t => {
   t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device', 'host'])
 })
 
+test('sites that may show views in a frame are origins, which end no directive of a policy', async t => {
+  const read = (EMBED_ORIGINS: string) => readConfig({ EMBED_ORIGINS }).EMBED_ORIGINS
+  t.equal(read(''), undefined)
+  t.strictSame(read('https://www.example, http://10.0.0.5:8081'), ['https://www.example', 'http://10.0.0.5:8081'])
+  t.strictSame(read('https://xn--bcher-kva.example'), ['https://xn--bcher-kva.example'])
+  for (const text of [
+    '*',
+    'null',
+    'https:',
+    'https://*',
+    'https://*.example',
+    'https://a.example;script-src',
+    "https://a.example'",
+    'https://a.example/',
+    'https://a.example/page',
+    'https://a.example:443',
+    'https://user@a.example',
+    'https://A.example',
+    'https://[::1]',
+    'https://a.example https://b.example',
+    'https://a.example\r\nx-evil: 1',
+    'ftp://a.example',
+    'data:,',
+    "'self'",
+    'https://a.example,',
+    Array.from({ length: 51 }, (_, place) => `https://a${place}.example`).join(),
+  ])
+    t.throws(() => read(text), /EMBED_ORIGINS must be at most 50 origins such as/, text.slice(0, 40))
+})
+
 const kafka = { KAFKA_BROKERS: 'kafka-1:9092' }
 
 test('brokers of Kafka are read, and nothing of Kafka is set without them', async t => {

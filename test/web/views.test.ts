@@ -88,6 +88,8 @@ t.test('a link shows a view to who has no account, and nothing else, until it is
     await press(page, 'Make a link')
     address = await page.locator('pre[data-name=Address]').innerText()
     t.match(address, /\/shared#barograph_view_[0-9A-Za-z]{49}$/)
+    await page.getByRole('region', { name: 'The link' }).getByText('once the setting EMBED_ORIGINS lists').waitFor()
+    await becomes(t, () => page.locator('pre[data-name="Embed code"]').count(), 0, 'no site may show it')
     await inspect(t, page, 'a link is made')
     await inBrowser(t, browser, phone, async visitor => {
       const requested: string[] = []

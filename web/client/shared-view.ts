@@ -3,20 +3,27 @@
  * for a document, no referrer and no log; reads send it as a header, and nothing else that says who asks.
  */
 
-import type { SharedView } from '../../auth/views/link.ts'
-import { addressOf, path, showFixed } from './address.ts'
-import { type Failure, readJson } from './read-json.ts'
+import { path } from './address.ts'
 import { setToken } from './request-token.ts'
 
-export function isShared(): boolean {
-  return path.peek() === '/shared'
+/** With the name of the view above it, or in a frame of another site without anything around it. */
+export type SharedFace = 'shared' | 'embed'
+
+/** Where the service tells what a link shows. */
+export const sharedViewPath = '/v1/auth/shared-view'
+
+/** Undefined for the app itself. */
+export function sharedFace(): SharedFace | undefined {
+  // Nothing in a frame acts for who is signed in, whatever its address is: what is clicked there may be hidden by another page.
+  if (window.top !== window) return 'embed'
+  const [first, ...rest] = path.peek().slice(1).split('/')
+  const isAlone = rest.every(part => part === '')
+  return isAlone && (first === 'shared' || first === 'embed') ? first : undefined
 }
 
-/** Shows what the link shows. Call it once, in a document for which `isShared` holds. */
-export async function openSharedView(): Promise<SharedView | Failure> {
+/** From now on the document reads by its link. Call it once, before anything is read, in a document that has a face. */
+export function readByLink(): void {
   setToken(location.hash.slice(1))
-  const outcome = await readJson<SharedView>(addressOf('/v1/auth/shared-view'))
-  if (outcome.kind !== 'answer') return outcome.kind === 'failure' ? outcome.failure : { kind: 'unreachable' }
-  showFixed(outcome.value.address)
-  return outcome.value
+  // Another link in the same frame or tab is another view, and loads no document by itself.
+  addEventListener('hashchange', () => location.reload())
 }

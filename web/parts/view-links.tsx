@@ -5,8 +5,10 @@ import type { ViewLink } from '../../auth/views/link.ts'
 import type { View } from '../../auth/views/view.ts'
 import { addressOf } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
+import { listed } from '../text/phrases.ts'
 import { shownZone } from '../text/preferences.ts'
 import { createTimes } from '../text/times.ts'
+import { embedCode } from './embed-code.ts'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { useActions } from './use-actions.tsx'
@@ -22,28 +24,29 @@ const lifetimes = [
 ]
 const daysUsual = 30
 
+/** As the service answers to who makes one. */
+interface MadeLink {
+  token: string
+  embed_origins: readonly string[]
+}
+
 export function ViewLinks({ view, onClose }: { view: View; onClose: () => void }) {
   const { state, refresh } = useRefreshed<ViewLink[]>(addressOf(`${api}/view-links`))
   const { actions, notice } = useActions(api, refresh)
-  const [token, setToken] = useState<string>()
+  const [made, setMade] = useState<MadeLink>()
   const links = state.kind === 'ready' || state.kind === 'stale' ? state.value : []
   const live = links.filter(link => link.view_id === view.id && isLive(link))
   return (
     <section class="links" aria-label={`Links to ${view.name}`}>
       {notice}
-      {token === undefined ? null : <Made token={token} onDone={() => setToken(undefined)} />}
+      {made === undefined ? null : <Made {...made} name={view.name} onDone={() => setMade(undefined)} />}
       <form
         onSubmit={event => {
           event.preventDefault()
           const days = Number(new FormData(event.currentTarget).get('days'))
           void actions
-            .change<{ token: string }>(
-              'POST',
-              `/views/${view.id}/links`,
-              { expires_in_days: days },
-              'The link is made.',
-            )
-            .then(made => setToken(made?.token))
+            .change<MadeLink>('POST', `/views/${view.id}/links`, { expires_in_days: days }, 'The link is made.')
+            .then(setMade)
         }}
       >
         <p class="note">
@@ -91,14 +94,26 @@ function endOf({ expires_at }: ViewLink): string {
   return createTimes(shownZone('UTC')).dateTime(Date.parse(expires_at))
 }
 
-function Made({ token, onDone }: { token: string; onDone: () => void }) {
-  const shared = `${location.origin}${addressOf('/shared')}#${token}`
+function Made({ token, embed_origins: origins, name, onDone }: MadeLink & { name: string; onDone: () => void }) {
+  const addressAt = (path: string) => `${location.origin}${addressOf(path)}#${token}`
+  const embed = { name: 'Embed code', text: embedCode(addressAt('/embed'), name) }
   return (
     <SecretOnce
       title="The link"
       text="It is shown this once. Whoever has it sees the view until it expires or is revoked."
-      parts={[{ name: 'Address', text: shared }]}
+      parts={[{ name: 'Address', text: addressAt('/shared') }, ...(origins.length === 0 ? [] : [embed])]}
       onDone={onDone}
-    />
+    >
+      <p class="note">
+        {origins.length === 0 ? (
+          <>
+            A page of another site can show the view in a frame once the setting <code>EMBED_ORIGINS</code> lists the
+            origin of that site.
+          </>
+        ) : (
+          `Pages of ${listed(origins)} can show the view by this code. The link stands in their source: whoever reads it has it.`
+        )}
+      </p>
+    </SecretOnce>
   )
 }

@@ -2,15 +2,20 @@
 
 import './shared.css'
 import { type ComponentType, options } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { SharedView } from '../../auth/views/link.ts'
-import { path } from '../client/address.ts'
+import { addressOf, path, showFixed } from '../client/address.ts'
 import type { Failure } from '../client/read-json.ts'
+import { lastValue, type ResourceState, retryDelayMs } from '../client/resource-state.ts'
 import { routeOf } from '../client/routes.ts'
-import { openSharedView } from '../client/shared-view.ts'
+import { type SharedFace, sharedViewPath } from '../client/shared-view.ts'
+import { useResource } from '../client/use-resource.ts'
 import { pages } from '../pages.ts'
 import { Banner } from '../parts/banner.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+
+/** A link that has ended, or whose view is another one now, shows so after this time at the latest. */
+const everyMs = 60_000
 
 /** Links of the pages lead to what the link does not show: they stay as text. */
 function dropLinks(): void {
@@ -23,32 +28,33 @@ function dropLinks(): void {
 
 dropLinks()
 
-export function SharedApp() {
-  const [shown, setShown] = useState<SharedView | Failure>()
-  useEffect(() => {
-    document.body.classList.add('shared')
-    void openSharedView().then(setShown)
-  }, [])
+export function SharedApp({ face }: { face: SharedFace }) {
+  const state = useResource<SharedView>(addressOf(sharedViewPath), { everyMs })
+  const view = lastValue(state)
+  useEffect(() => document.body.classList.add('shared', face), [face])
+  useEffect(() => view && showFixed(view.address), [view?.address])
   return (
     <>
-      <header>
-        <p>Barograph</p>
-        {shown !== undefined && 'address' in shown ? <p class="shared-name">{shown.name}</p> : null}
-      </header>
+      {face === 'embed' ? null : (
+        <header>
+          <p>Barograph</p>
+          {view === undefined ? null : <p class="shared-name">{view.name}</p>}
+        </header>
+      )}
       <main id="main">
-        <Shown view={shown} />
+        <Shown state={state} />
       </main>
     </>
   )
 }
 
-function Shown({ view }: { view: SharedView | Failure | undefined }) {
-  if (view === undefined) return <Skeleton name="The view is loading" />
-  if (!('address' in view)) return <NotShown failure={view} />
+function Shown({ state }: { state: ResourceState<SharedView> }) {
+  if (state.kind === 'loading') return <Skeleton name="The view is loading" />
+  if (state.kind === 'failed') return <NotShown failure={state.failure} />
   const route = routeOf(path.value)
   if (route === undefined) return null
   const Page = pages[route.page] as ComponentType<typeof route>
-  return <Page {...route} />
+  return <Page key={state.value.address} {...route} />
 }
 
 function NotShown({ failure }: { failure: Failure }) {
@@ -56,13 +62,19 @@ function NotShown({ failure }: { failure: Failure }) {
     <>
       <h1>Shared view</h1>
       <Banner kind="bad">
-        {failure.kind === 'signed-out'
-          ? 'This link is not valid: it has expired, it was revoked, or a part of it is missing.'
-          : 'The view could not be loaded.'}{' '}
-        {failure.kind === 'signed-out' ? null : (
-          <button type="button" class="button" onClick={() => location.reload()}>
-            Try again
-          </button>
+        {failure.kind === 'signed-out' ? (
+          'This link is not valid: it has expired, it was revoked, or a part of it is missing.'
+        ) : (
+          <>
+            The view could not be loaded.{' '}
+            {retryDelayMs(failure, 1) === undefined ? (
+              <button type="button" class="button" onClick={() => location.reload()}>
+                Try again
+              </button>
+            ) : (
+              'The page goes on asking.'
+            )}
+          </>
         )}
       </Banner>
     </>
