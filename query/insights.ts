@@ -23,8 +23,11 @@ export interface InsightsOptions {
   >
 }
 
+/** Batteries that run out, outliers, and what stands still or is silent. */
 export interface Insights {
+  /** Of all these devices. */
   all(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
+  /** Of these devices only. */
   of(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
 }
 

@@ -12,8 +12,8 @@ import { createResponseCache } from './cache/response-cache.ts'
 import { createDay } from './day.ts'
 import { createFleetText, createSetKey, encodeFleet, type QueryDevice } from './fleet.ts'
 import { type AskFleetRows, createFleetRows } from './fleet-rows-query.ts'
-import { createInsights } from './insights.ts'
-import type { InsightsDevice, InsightsKnown } from './insights-fleet.ts'
+import { createInsights, type Insights } from './insights.ts'
+import type { InsightsKnown } from './insights-fleet.ts'
 import { createLatest } from './latest.ts'
 import { defaultLimits, type QueryLimits } from './limits.ts'
 import { createLocalTimes } from './local-times.ts'
@@ -40,8 +40,6 @@ export interface QueryOptions {
   readonly hourSources?: (shard: number) => HourSources
   /** Whether the QuestDB of a shard answered the last probe; checked before each query. Without it every query is sent. */
   readonly questdbAnswers?: (shard: number) => boolean | Promise<boolean>
-  /** Without it nobody is silent, and nothing has further gauges. */
-  readonly insightsKnown?: InsightsKnown
   readonly limits?: Partial<QueryLimits>
   readonly log: Log
 }
@@ -53,10 +51,8 @@ export interface Query extends Analyses {
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
-  /** What somebody should know of all these devices, by the last 30 days: batteries that run out, outliers, and what stands still or is silent. */
-  insightsAll(devices: () => readonly InsightsDevice[]): Answer | Promise<Answer>
-  /** The same of these devices only. */
-  insightsOf(devices: readonly InsightsDevice[], client: AbortSignal): Answer | Promise<Answer>
+  /** What somebody should know of devices, by the last 30 days and by what others know of them. */
+  insights(known: InsightsKnown): Insights
   /** For the state of the fleet: the numbers of packed rows, or why there are none. */
   fleetRows: AskFleetRows
   /** What holds for all shards. */
@@ -90,8 +86,6 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
   const fleetText = createFleetText(encodeFleet)
   const setKey = createSetKey()
   const latest = createLatest({ runQuery, serve, fleetText, setKey, plan, limits })
-  const known = options.insightsKnown ?? nothingKnown
-  const insights = createInsights({ runAnalysis, serve, setKey, plan, known, limits })
   const day = createDay({ runQuery, serve, local, now, revision, plan, limits })
   const analyses = createAnalyses({
     runQuery,
@@ -107,8 +101,7 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     latestAll: latest.all,
     latestOf: latest.of,
     day,
-    insightsAll: insights.all,
-    insightsOf: insights.of,
+    insights: known => createInsights({ runAnalysis, serve, setKey, plan, known, limits }),
     ...analyses,
     hourSources: plan.commonHourSources,
     shardsOf: number => shardsOf(placement(), [{ number }], Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY),
@@ -121,8 +114,6 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
     },
   }
 }
-
-const nothingKnown: InsightsKnown = { gaugesOf: () => [], silenceOf: () => undefined }
 
 function createPools(shards: QueryOptions['shards'], timeZone: string, limits: QueryLimits, log: QueryOptions['log']) {
   const settings = {

@@ -2,16 +2,16 @@
 
 import type { BatteryDays } from '../alerts/engine/battery-days.ts'
 import type { Devices } from '../auth/devices/devices.ts'
-import type { Query } from '../query/query.ts'
+import type { Insights as FleetInsights } from '../query/insights.ts'
 import { Insights } from '../query/shapes/insights.ts'
 
 export function createBatteryDays(
-  { insightsOf }: Pick<Query, 'insightsOf'>,
+  insights: Pick<FleetInsights, 'of'>,
   registry: Pick<Devices, 'byNumber'>,
 ): BatteryDays {
   return async (asked, signal) => {
     const devices = asked.flatMap(({ number }) => registry.byNumber(number) ?? [])
-    const answer = await insightsOf(devices, signal)
+    const answer = await insights.of(devices, signal)
     if (!answer.ok) throw new Error(`the days that batteries have left are not known: ${answer.code}`)
     const { batteries } = Insights.parse(JSON.parse(answer.body.bytes.toString('utf8')))
     const numbers = new Map(devices.map(({ name, number }) => [name, number]))

@@ -110,7 +110,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     log,
     ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges },
     access: config.READS === 'open' ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
-    live: { live, query, timeZone: config.TIME_ZONE, nowMs },
+    live: { live, insights: parts.insights, query, timeZone: config.TIME_ZONE, nowMs },
     batch: {
       devices,
       bulkFields: createBulkFields(metrics),

@@ -6,10 +6,9 @@ import type { Live } from '../live/live.ts'
 import { descriptionOf } from '../metrics/metric-description.ts'
 import type { InsightsKnown } from '../query/insights-fleet.ts'
 
-/** `live`: undefined as long as it is not open. */
 export function createInsightsKnown(
   metrics: Pick<Metrics, 'metricsOf' | 'series'>,
-  live: () => Pick<Live, 'stateOf' | 'silenceOf'> | undefined,
+  live: Pick<Live, 'stateOf' | 'silenceOf'>,
   nowMs: () => number,
 ): InsightsKnown {
   return {
@@ -22,8 +21,7 @@ export function createInsightsKnown(
       })
     },
     silenceOf(number) {
-      const known = live()
-      const silence = known?.stateOf(number) === 'silent' ? known.silenceOf(number) : undefined
+      const silence = live.stateOf(number) === 'silent' ? live.silenceOf(number) : undefined
       if (silence === undefined || Number.isNaN(silence.lastMs)) return undefined
       const { lastMs, staleSeconds } = silence
       return { state: ageSecondsOf(lastMs, nowMs()) > staleSeconds ? 'offline' : 'stale', lastMs }

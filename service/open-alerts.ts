@@ -10,7 +10,7 @@ import type { Live } from '../live/live.ts'
 import { signOf } from '../metrics/units.ts'
 import type { Placement } from '../placement/placement.ts'
 import { createAlertReadings } from '../query/alerts/alert-readings.ts'
-import type { Query } from '../query/query.ts'
+import type { Insights } from '../query/insights.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
@@ -36,7 +36,7 @@ interface AlertParts {
   metrics: Metrics
   accounts: ServiceAccounts
   live: Live
-  query: Pick<Query, 'insightsOf'>
+  insights: Pick<Insights, 'of'>
   diskUse: DiskUse
   nodes: Pick<ServiceNodes, 'feed' | 'leads' | 'requireLead'>
   clockMs: Clock
@@ -72,7 +72,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
     readings: readings.read,
-    batteryDays: createBatteryDays(parts.query, parts.devices),
+    batteryDays: createBatteryDays(parts.insights, parts.devices),
     facts: createAlertFacts({ ...parts, nowMs: clockMs }),
     unitOf(name) {
       const unit = metrics.get(name)?.unit ?? null

@@ -5,7 +5,6 @@ import type { Retention } from '../lifecycle/retention/retention.ts'
 import { bug } from '../limits/bug.ts'
 import { oneShard, type Placement } from '../placement/placement.ts'
 import { createReadingsExport, type ReadingsExport } from '../query/export/readings-export.ts'
-import type { InsightsKnown } from '../query/insights-fleet.ts'
 import { createPoints, type Points } from '../query/points/points.ts'
 import { createQuery, type Query } from '../query/query.ts'
 import type { Config } from '../settings/config.ts'
@@ -25,7 +24,6 @@ interface QueryParts {
   ingest: Pick<Ingest, 'revision'>
   pointsIngest: PointsIngest
   retention: Pick<Retention, 'expiredBeforeUs' | 'isKnown'>
-  insightsKnown: InsightsKnown
   clockMs: Clock
 }
 
@@ -66,7 +64,7 @@ function answersOf(parts: Pick<QueryParts, 'shards' | 'retention'>) {
 }
 
 function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
-  const { ingest, pointsIngest, retention, insightsKnown, clockMs } = parts
+  const { ingest, pointsIngest, retention, clockMs } = parts
   return createQuery({
     ...shardsOf(parts),
     timeZone: config.TIME_ZONE,
@@ -79,7 +77,6 @@ function openServiceQuery(config: Config, log: Log, parts: QueryParts): Query {
       return { rawFromUs: rawFromUs(shard), expiredBeforeUs: retention.expiredBeforeUs(number) }
     },
     questdbAnswers: answersOf(parts),
-    insightsKnown,
     limits: {
       latestBytesMax: config.LATEST_BYTES_MAX,
       cacheBytesMax: config.CACHE_BYTES_MAX,

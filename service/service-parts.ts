@@ -8,6 +8,7 @@ import type { DiskUse } from '../lifecycle/disk/disk-use.ts'
 import type { AcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import type { Retention } from '../lifecycle/retention/retention.ts'
 import type { Live } from '../live/live.ts'
+import type { Insights } from '../query/insights.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Store } from '../store/store.ts'
 import type { Clock } from './clock.ts'
@@ -34,6 +35,7 @@ export interface ServiceParts extends ServiceQueries, Registries {
   diskUse: DiskUse
   claims: Claims
   live: Live
+  insights: Insights
   alerts: Alerts
   acceptedFrom: AcceptedFrom
   retention: Retention

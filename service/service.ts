@@ -6,7 +6,6 @@ import { createClaims } from '../ingest/idempotency/claims.ts'
 import { watchDiskUse } from '../lifecycle/disk/disk-use.ts'
 import { openAcceptedFrom } from '../lifecycle/retention/accepted-from.ts'
 import { bug } from '../limits/bug.ts'
-import type { Live } from '../live/live.ts'
 import type { Config } from '../settings/config.ts'
 import { checkListenAddress } from '../settings/listen-address.ts'
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.ts'
@@ -85,13 +84,11 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())
   const placed = { store, shards, placement: serviceIngest.placement, ingest, pointsIngest, clockMs }
-  let liveFleet: Live | undefined
-  const insightsKnown = createInsightsKnown(metrics, () => liveFleet, clockMs)
-  const queries = openServiceQueries(config, log, { ...placed, retention, insightsKnown })
+  const queries = openServiceQueries(config, log, { ...placed, retention })
   for (const { close } of Object.values(queries)) onOpen(close)
   const live = openServiceLive(config, log, { shards, ingest, devices, metrics, query: queries.query, clockMs })
-  liveFleet = live
   onOpen(() => live.close())
+  const insights = queries.query.insights(createInsightsKnown(metrics, live, clockMs))
   // Links in mails need an address; without a configured one it is the one that we listen on.
   let ownUrl = 'http://localhost'
   const publicUrl = () => (config.PUBLIC_URL ?? ownUrl).replace(/\/$/, '')
@@ -116,12 +113,12 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   onOpen(() => claims.close())
   const diskUse = watchDiskUse({ directory, config, retention, nowMs: clockMs, log })
   onOpen(() => diskUse.close())
-  const alerting = { ...placed, directory, devices, metrics, accounts, live, query: queries.query, diskUse }
+  const alerting = { ...placed, directory, devices, metrics, accounts, live, insights, diskUse }
   const alerts = openServiceAlerts(config, log, { ...alerting, nodes: serviceNodes })
   onOpen(() => alerts.close())
   const journals = { ingest, pointsIngest, topicStates, placementIssue }
-  const base = { directory, clockMs, store, shards, ...journals, ...registries, diskUse, retention }
-  const parts = { ...base, acceptedFrom, ...queries, accounts, signIn, claims, live, alerts, nodes: serviceNodes }
+  const base = { directory, clockMs, store, shards, acceptedFrom, ...journals, ...registries, diskUse, retention }
+  const parts = { ...base, ...queries, insights, accounts, signIn, claims, live, alerts, nodes: serviceNodes }
   ownUrl = await listen(config, log, parts, onOpen)
   await signIn.announceSetup()
   return ownUrl

@@ -7,6 +7,7 @@ import type { FleetPage, Live } from '../../../live/live.ts'
 import type { LiveCounts } from '../../../live/live-state.ts'
 import { bodyOf } from '../../../query/cache/body.ts'
 import { encodeBody } from '../../../query/cache/encode-body.ts'
+import type { Insights as FleetInsights } from '../../../query/insights.ts'
 import type { Query } from '../../../query/query.ts'
 import { Insights } from '../../../query/shapes/insights.ts'
 import { disconnectSignalOf } from '../../http/disconnect-signal.ts'
@@ -26,7 +27,8 @@ import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups'>
-  query: Pick<Query, 'coded' | 'insightsAll' | 'insightsOf'>
+  insights: FleetInsights
+  query: Pick<Query, 'coded'>
   timeZone: string
   nowMs: () => number
 }
@@ -37,7 +39,7 @@ type FleetRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
 
 export function fleetGroup(
   access: ReadAccess,
-  { live, query, timeZone, nowMs }: FleetOptions,
+  { live, insights, query, timeZone, nowMs }: FleetOptions,
 ): OperationGroup<ReadOperation> {
   const bodies = createFleetBodies()
 
@@ -68,10 +70,8 @@ export function fleetGroup(
     return sendBody(request, reply, bodyOf(encodeBody(new TextEncoder().encode(text))), maxAgeSeconds, query.coded)
   }
 
-  function insights(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
-    const answer = isWhole(fleet)
-      ? query.insightsAll(fleet.active)
-      : query.insightsOf(fleet.active(), disconnectSignalOf(reply))
+  function findings(fleet: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
+    const answer = isWhole(fleet) ? insights.all(fleet.active) : insights.of(fleet.active(), disconnectSignalOf(reply))
     return sendAnswer(request, reply, answer, query.coded, 'FLEET_TOO_LARGE')
   }
 
@@ -92,7 +92,7 @@ export function fleetGroup(
       subject: wholeFleet,
       answer: Insights.meta({ id: 'FleetInsights' }),
       refusals: ['FLEET_TOO_LARGE', 'TIMED_OUT'],
-      handle: insights,
+      handle: findings,
     }),
     trendsOperation(access, { live, nowMs }),
     groupsOperation(access, { live, nowMs }),

@@ -5,7 +5,7 @@ import type { Answer } from '../../../query/cache/body.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
 import type { Query } from '../../../query/query.ts'
 import { stays } from '../query-at.ts'
-import { devices, furtherOf, names, nowMs } from './made-shards.ts'
+import { devices, furtherOf, names, nothingElse, nowMs } from './made-shards.ts'
 
 type Texts = Record<string, string>
 
@@ -56,8 +56,9 @@ async function fleetAnswers(query: Query): Promise<Texts> {
     texts[`latest ${hours}`] = textIn(await query.latestAll(hours, () => all))
     texts[`latest ${hours} of some`] = textIn(await query.latestOf(hours, some, stays()))
   }
-  texts['insights'] = textIn(await query.insightsAll(() => all))
-  texts['insights of some'] = textIn(await query.insightsOf(some, stays()))
+  const insights = query.insights(nothingElse)
+  texts['insights'] = textIn(await insights.all(() => all))
+  texts['insights of some'] = textIn(await insights.of(some, stays()))
   return texts
 }
 

@@ -6,7 +6,7 @@ import { bucketCount, bucketOf, type Placement, shardAt } from '../../../placeme
 import type { AnalysedDevice } from '../../../query/analysed-device.ts'
 import type { ExportMetric } from '../../../query/export/export-columns.ts'
 import type { FurtherMetric } from '../../../query/further-metric.ts'
-import type { InsightsDevice } from '../../../query/insights-fleet.ts'
+import type { InsightsDevice, InsightsKnown } from '../../../query/insights-fleet.ts'
 import type { MetricKind } from '../../../query/shapes/kinds.ts'
 import type { QuestdbAddress } from '../../../store/questdb/client/questdb-address.ts'
 import { expiredHoursTableSql, expiredSeriesHoursTableSql, hourlyView, readingsTable } from '../../../store/tables.ts'
@@ -65,6 +65,9 @@ const kinds: Readonly<Record<string, MetricKind>> = {
 }
 const furtherNames = Object.keys(kinds)
 const seriesOf = (device: AnalysedDevice, name: string) => 10 * device.number + furtherNames.indexOf(name)
+
+/** Nobody is silent, and nothing has further gauges. */
+export const nothingElse: InsightsKnown = { gaugesOf: () => [], silenceOf: () => undefined }
 
 export function furtherOf(name: Name): FurtherMetric[] {
   const device = devices[name]

@@ -11,6 +11,7 @@ import {
   devices,
   expiredBeforeUs,
   names,
+  nothingElse,
   nowMs,
   placement,
   startMadeShards,
@@ -89,7 +90,7 @@ t.test('a shard that is away fails what needs it with its number, and nothing el
     t.equal(textIn(await query.latestAll(24, () => all)), away)
     t.match(textIn(await query.latestOf(10, [devices.first, devices.other], stays())), /"device":"other"/)
     t.equal(textIn(await query.latestOf(24, [devices.first, devices.other], stays())), away, 'from before it moved')
-    t.equal(textIn(await query.insightsAll(() => all)), away)
+    t.equal(textIn(await query.insights(nothingElse).all(() => all)), away)
     const compared = query.compare(
       devices.first,
       devices.second,
