@@ -36,6 +36,7 @@ const addresses = [
   '/station/:sn',
   '/shared',
   embedPath,
+  '/wall',
 ]
 
 /**

@@ -88,6 +88,17 @@ t.test('a link shows a view to who has no account, and nothing else, until it is
     await press(page, 'Make a link')
     address = await page.locator('pre[data-name=Address]').innerText()
     t.match(address, /\/shared#barograph_view_[0-9A-Za-z]{49}$/)
+    const wall = page.locator('pre[data-name=Wall]')
+    await becomes(t, () => wall.innerText(), address.replace('/shared#', '/wall#'), 'a view of the fleet has a wall')
+    const ownWall = (await page.getByRole('link', { name: 'Wall Porches' }).getAttribute('href')) ?? ''
+    await inBrowser(t, browser, desk, async visitor => {
+      await visitor.goto(`${service.url}${ownWall}`)
+      await visitor.getByRole('alert').getByText('nobody is signed in').waitFor()
+    })
+    await inBrowser(t, browser, desk, async visitor => {
+      await visitor.goto(address.replace('/shared#', '/wall#'))
+      await visitor.getByRole('heading', { name: 'Porches' }).waitFor()
+    })
     await page.getByRole('region', { name: 'The link' }).getByText('once the setting EMBED_ORIGINS lists').waitFor()
     await becomes(t, () => page.locator('pre[data-name="Embed code"]').count(), 0, 'no site may show it')
     await inspect(t, page, 'a link is made')

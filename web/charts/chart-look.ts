@@ -14,14 +14,16 @@ export interface ChartView {
   window: TimeWindow
   readonly zone: Zone
   readonly hasTimes: boolean
+  /** How much larger its text and its lines are than on a desk. */
+  readonly scale: number
   /** The value of a custom property, which follows the colour scheme. */
   readonly colour: (name: string) => string
 }
 
-const font = '12px system-ui, sans-serif'
+const fontOf = ({ scale }: ChartView) => `${12 * scale}px system-ui, sans-serif`
 /** All charts of a page begin at the same place, so that their times are below each other. */
 export const valuesWidth = 52
-const timesHeight = 28
+export const timesHeight = 28
 /** So much room a written time needs. */
 const timeWidth = 72
 
@@ -30,14 +32,14 @@ export const rightScale = 'right'
 
 /** The only vertical lines are the beginnings of days. */
 export function timeAxis(view: ChartView): uPlot.Axis {
-  const { hasTimes, zone, colour } = view
+  const { hasTimes, zone, colour, scale } = view
   const ticks = ({ bbox }: uPlot) => {
     const { fromMs, toMs } = view.window
-    return timeTicks(zone, fromMs, toMs, Math.max(2, bbox.width / devicePixelRatio / timeWidth))
+    return timeTicks(zone, fromMs, toMs, Math.max(2, bbox.width / devicePixelRatio / (timeWidth * scale)))
   }
   return {
-    size: hasTimes ? timesHeight : 0,
-    font,
+    size: hasTimes ? timesHeight * scale : 0,
+    font: fontOf(view),
     gap: 4,
     stroke: () => colour('--soft'),
     splits: plot => ticks(plot).map(({ atMs }) => atMs),
@@ -52,11 +54,12 @@ export function timeAxis(view: ChartView): uPlot.Axis {
 }
 
 export function valueAxis(view: ChartView): uPlot.Axis {
+  const { scale } = view
   const { ticks } = view.content
   return {
-    size: valuesWidth,
-    font,
-    space: 34,
+    size: valuesWidth * scale,
+    font: fontOf(view),
+    space: 34 * scale,
     gap: 6,
     stroke: () => view.colour('--soft'),
     ...(ticks === undefined ? numberTicks(view.content.decimals) : wordTicks(view)),
@@ -78,11 +81,11 @@ function wordTicks({ content: { ticks = [] } }: ChartView): Pick<uPlot.Axis, 'sp
   return { splits: () => ticks.map(({ value }) => value), values: () => ticks.map(({ text }) => text) }
 }
 
-export function seriesOf({ content: { lines, band }, colour }: ChartView): uPlot.Series[] {
+export function seriesOf({ content: { lines, band }, colour, scale }: ChartView): uPlot.Series[] {
   const drawn = lines.map((line, place) => ({
-    width: line.width,
+    width: line.width * scale,
     ...(line.isRight ? { scale: rightScale } : {}),
-    ...(line.dash?.length ? { dash: line.dash.map(length => length * devicePixelRatio) } : {}),
+    ...(line.dash?.length ? { dash: line.dash.map(length => length * scale * devicePixelRatio) } : {}),
     stroke: () => (line.width === 0 ? 'transparent' : colour(line.colour)),
     points: pointsOf(line.points ?? (band?.includes(place) ? 'none' : 'lone'), () => colour(line.colour), colour),
   }))

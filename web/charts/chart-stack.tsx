@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Times } from '../text/times.ts'
 import type { Zone } from '../text/zone.ts'
 import { keyAction, moveCursor } from './chart-keys.ts'
+import { timesHeight } from './chart-look.ts'
 import { listenToGestures } from './gestures.ts'
 import { createLineChart, type LineChart } from './line-chart.ts'
 import type { Panel, Readout } from './panel.ts'
@@ -23,6 +24,8 @@ export interface ChartStackProps {
   readonly nowMs: number
   readonly zone: Zone
   readonly times: Times
+  /** How much larger the text and the lines of the charts are than on a desk, from where they are read. */
+  readonly scale?: number
   readonly onWindow: (window: TimeWindow) => void
   readonly onReset: () => void
 }
@@ -136,14 +139,12 @@ interface PanelViewProps extends ChartStackProps {
   cursor: Signal<number | undefined>
 }
 
-const timesHeight = 28
-
-function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow }: PanelViewProps) {
+function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow, scale = 1 }: PanelViewProps) {
   const host = useRef<HTMLDivElement>(null)
   const chart = useRef<LineChart | undefined>(undefined)
   const now = useRef({ panel, window, drawn, nowMs, onWindow })
   now.current = { panel, window, drawn, nowMs, onWindow }
-  const height = panel.height + (isLast ? timesHeight : 0)
+  const height = panel.height + (isLast ? timesHeight * scale : 0)
   const shape = JSON.stringify([panel.content.lines, panel.content.band, panel.content.ticks, panel.content.right])
 
   // `shape` says when another chart is needed; what else a chart shows is set below.
@@ -152,6 +153,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
     const made = createLineChart(element, {
       height,
       hasTimes: isLast,
+      scale,
       zone,
       content: now.current.panel.content,
       window: now.current.drawn,
@@ -173,7 +175,7 @@ function PanelView({ panel, isLast, cursor, window, drawn, zone, nowMs, onWindow
       stopWatching()
       made.close()
     }
-  }, [shape, height, isLast, zone])
+  }, [shape, height, isLast, zone, scale])
   useEffect(() => chart.current?.setContent(panel.content), [panel.content])
   useEffect(() => {
     chart.current?.setWindow(drawn)

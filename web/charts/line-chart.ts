@@ -27,6 +27,8 @@ interface ChartOptions {
   readonly height: number
   /** Whether times are written below; charts above others only have the lines of days. */
   readonly hasTimes: boolean
+  /** How much larger its text and its lines are than on a desk. */
+  readonly scale: number
   readonly content: ChartContent
   readonly window: TimeWindow
   readonly zone: Zone
@@ -50,9 +52,9 @@ export interface LineChart {
 const dragDistanceMin = 6
 
 export function createLineChart(element: HTMLElement, options: ChartOptions): LineChart {
-  const { zone, hasTimes, content, window, onPoint } = options
+  const { zone, hasTimes, scale, content, window, onPoint } = options
   const colour = (name: string) => getComputedStyle(element).getPropertyValue(name)
-  const view: ChartView = { content, window, zone, hasTimes, colour }
+  const view: ChartView = { content, window, zone, hasTimes, scale, colour }
   const chart = new uPlot(optionsOf(view, element.clientWidth, options), alignedData(content), element)
   const { over } = chart
   const onMove = ({ pointerType, clientX }: PointerEvent) => {
@@ -96,7 +98,7 @@ function optionsOf(view: ChartView, width: number, { height, reachMs, onSelect }
     ms: 1,
     width,
     height,
-    padding: [8, 12 + (right === 'room' ? valuesWidth : 0), view.hasTimes ? 0 : 4, 0],
+    padding: [8, 12 + (right === 'room' ? valuesWidth * view.scale : 0), view.hasTimes ? 0 : 4, 0],
     legend: { show: false },
     cursor: {
       y: false,

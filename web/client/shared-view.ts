@@ -6,8 +6,8 @@
 import { path } from './address.ts'
 import { setToken } from './request-token.ts'
 
-/** With the name of the view above it, or in a frame of another site without anything around it. */
-export type SharedFace = 'shared' | 'embed'
+/** With the name of the view above it, in a frame of another site without anything around it, or large on a wall. */
+export type SharedFace = 'shared' | 'embed' | 'wall'
 
 /** Where the service tells what a link shows. */
 export const sharedViewPath = '/v1/auth/shared-view'
@@ -18,7 +18,12 @@ export function sharedFace(): SharedFace | undefined {
   if (window.top !== window) return 'embed'
   const [first, ...rest] = path.peek().slice(1).split('/')
   const isAlone = rest.every(part => part === '')
-  return isAlone && (first === 'shared' || first === 'embed') ? first : undefined
+  return isAlone && (first === 'shared' || first === 'embed' || first === 'wall') ? first : undefined
+}
+
+/** On a wall who is signed in there may look at a view of theirs, without a link. */
+export function hasLink(face: SharedFace): boolean {
+  return face !== 'wall' || location.hash !== ''
 }
 
 /** From now on the document reads by its link. Call it once, before anything is read, in a document that has a face. */

@@ -8,6 +8,7 @@ import { routeOf } from '../client/routes.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { createTimes } from '../text/times.ts'
 import { FailureBanner } from './failure-banner.tsx'
+import { isForWall } from './for-wall.ts'
 import { RowButton } from './row-button.tsx'
 import { Skeleton } from './skeleton.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
@@ -114,6 +115,11 @@ function Row({ view, actions, onShown }: Omit<ListProps, 'views'> & { view: View
             onClick={() => change({ is_start: true }, `The pages begin at “${name}”.`)}
           />
         )}
+        {isForWall(address) ? (
+          <a class="button" href={addressOf(`/wall?view=${id}`)} target="_blank" rel="noreferrer">
+            Wall<span class="unseen"> {name}</span>
+          </a>
+        ) : null}
         <RowButton name={name} text="Links" onClick={() => setIsSharing(!isSharing)} />
         <RowButton name={name} text="Rename" onClick={() => setIsRenaming(true)} />
         <RowButton

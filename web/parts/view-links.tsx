@@ -9,6 +9,7 @@ import { listed } from '../text/phrases.ts'
 import { shownZone } from '../text/preferences.ts'
 import { createTimes } from '../text/times.ts'
 import { embedCode } from './embed-code.ts'
+import { isForWall } from './for-wall.ts'
 import { RowButton } from './row-button.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { useActions } from './use-actions.tsx'
@@ -39,7 +40,7 @@ export function ViewLinks({ view, onClose }: { view: View; onClose: () => void }
   return (
     <section class="links" aria-label={`Links to ${view.name}`}>
       {notice}
-      {made === undefined ? null : <Made {...made} name={view.name} onDone={() => setMade(undefined)} />}
+      {made === undefined ? null : <Made {...made} view={view} onDone={() => setMade(undefined)} />}
       <form
         onSubmit={event => {
           event.preventDefault()
@@ -94,14 +95,18 @@ function endOf({ expires_at }: ViewLink): string {
   return createTimes(shownZone('UTC')).dateTime(Date.parse(expires_at))
 }
 
-function Made({ token, embed_origins: origins, name, onDone }: MadeLink & { name: string; onDone: () => void }) {
+function Made({ token, embed_origins: origins, view, onDone }: MadeLink & { view: View; onDone: () => void }) {
   const addressAt = (path: string) => `${location.origin}${addressOf(path)}#${token}`
-  const embed = { name: 'Embed code', text: embedCode(addressAt('/embed'), name) }
+  const embed = { name: 'Embed code', text: embedCode(addressAt('/embed'), view.name) }
   return (
     <SecretOnce
       title="The link"
       text="It is shown this once. Whoever has it sees the view until it expires or is revoked."
-      parts={[{ name: 'Address', text: addressAt('/shared') }, ...(origins.length === 0 ? [] : [embed])]}
+      parts={[
+        { name: 'Address', text: addressAt('/shared') },
+        ...(isForWall(view.address) ? [{ name: 'Wall', text: addressAt('/wall') }] : []),
+        ...(origins.length === 0 ? [] : [embed]),
+      ]}
       onDone={onDone}
     >
       <p class="note">

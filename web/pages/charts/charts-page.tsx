@@ -4,7 +4,6 @@ import './charts-page.css'
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../../live/fleet-shape.ts'
 import { ChartStack, LineKey } from '../../charts/chart-stack.tsx'
-import type { Preset } from '../../charts/range.ts'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import { type ShownRange, useRange } from '../../charts/use-range.ts'
@@ -20,18 +19,16 @@ import { shownZone } from '../../text/preferences.ts'
 import { nameWithin, quantitiesOf } from '../../text/quantities.ts'
 import { createTimes } from '../../text/times.ts'
 import { createZone } from '../../text/zone.ts'
-import { type ChosenLine, chosenLines, linesMax, lineText } from './chosen-lines.ts'
+import { type ChosenLine, chartPresets, chosenLines, linesMax, lineText } from './chosen-lines.ts'
 import { LineChooser } from './line-chooser.tsx'
 import { type DrawnLine, linePanels, lineTable, lookOf } from './line-panels.ts'
 import { type UsedLines, useLines } from './use-lines.ts'
-
-const presets: readonly Preset[] = ['1h', '24h', '7d', '30d', '365d']
 
 export function ChartsPage() {
   useTitle('Charts')
   const fields = urlArguments.value
   const lines = chosenLines(fields)
-  const shown = useRange(presets)
+  const shown = useRange(chartPresets)
   const used = useLines(lines, shown.window)
   const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1')))
   const isTooMany = new Set(fields.getAll('line')).size > linesMax
@@ -102,7 +99,7 @@ function Shown({ used, shown, timeZone }: ShownProps) {
     <section class="card" aria-labelledby="chart">
       <div class="section-head">
         <h2 id="chart">Chart</h2>
-        <RangeControls {...{ presets, shown, zone }} />
+        <RangeControls presets={chartPresets} {...{ shown, zone }} />
       </div>
       <PageFailure state={state} timeText={times.time} />
       {panels.length === 0 && isLoading ? <Skeleton name="The readings are loading" rows={8} /> : null}

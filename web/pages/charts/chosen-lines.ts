@@ -1,5 +1,9 @@
 /** Which lines a chart has, as the address holds them: `line=temperature:porch`, once for each. */
 
+import type { Preset } from '../../charts/range.ts'
+
+export const chartPresets: readonly Preset[] = ['1h', '24h', '7d', '30d', '365d']
+
 export interface ChosenLine {
   readonly metric: string
   readonly device: string

@@ -14,6 +14,10 @@ import type { DrawnLine } from './line-panels.ts'
 
 export interface UsedLines {
   readonly state: ResourceState<unknown>
+  /** With the time of the oldest of the last values. */
+  readonly current: ResourceState<unknown>
+  /** What each device had last, by its name. */
+  readonly latest: ReadonlyMap<string, LatestOfDevice>
   /** As far as there are answers. */
   readonly drawn: readonly DrawnLine[]
   /** Chosen, and not there: the device is unknown, or has no gauge of this name. */
@@ -22,11 +26,11 @@ export interface UsedLines {
   readonly stepMs: number
 }
 
-const everyMs = 60_000
+const everyMsUsual = 60_000
 /** As many points as a chart is wide, about. */
 const pointsMax = 800
 
-export function useLines(lines: readonly ChosenLine[], window: TimeWindow): UsedLines {
+export function useLines(lines: readonly ChosenLine[], window: TimeWindow, everyMs = everyMsUsual): UsedLines {
   const devices = [...new Set(lines.map(({ device }) => device))]
   const latest = useResources<LatestOfDevice>(
     devices.map(device => addressOf(`/api/latest/${encodeURIComponent(device)}`)),
@@ -52,7 +56,22 @@ export function useLines(lines: readonly ChosenLine[], window: TimeWindow): Used
   )
   const isLoading = [...latest, ...answers].some(({ kind }) => kind === 'loading')
   const failed = [...latest.filter(state => !isMissing(state)), ...answers]
-  return { state: worstState(failed), drawn, missing, isLoading, stepMs }
+  const state = worstState(failed)
+  const last = new Map(
+    [...known].flatMap(([device, one]) =>
+      lastValue(one) === undefined ? [] : [[device, lastValue(one) as LatestOfDevice] as const],
+    ),
+  )
+  return { state, current: currentOf(state, latest), latest: last, drawn, missing, isLoading, stepMs }
+}
+
+/** A chart of another range that has failed leaves the one of before: what is shown is old, and not gone. */
+function currentOf(state: ResourceState<unknown>, latest: readonly ResourceState<unknown>[]): ResourceState<unknown> {
+  const timesMs = latest.flatMap(one => (one.kind === 'ready' || one.kind === 'stale' ? [one.atMs] : []))
+  if (timesMs.length === 0) return state
+  const shown = { value: undefined, atMs: Math.min(...timesMs) }
+  if (state.kind !== 'failed' && state.kind !== 'stale') return { kind: 'ready', ...shown }
+  return { kind: 'stale', ...shown, failure: state.failure }
 }
 
 type PresentLine = Omit<DrawnLine, 'timesMs' | 'values'>

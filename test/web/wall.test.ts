@@ -1,0 +1,110 @@
+/** A view on a wall, beside a made answer of the service: what fits, how it turns, and that it tells when it is not current. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { fitCards } from '../../web/wall/fit-cards.ts'
+import { becomes } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const server = await openFleetServer(t, madeDevices(8))
+const television = { viewport: { width: 1920, height: 1080 } }
+
+/** The link shows the view; its token is any text here. */
+async function openWall(page: Page, address: string): Promise<void> {
+  const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }
+  await page.route('**/v1/auth/shared-view', route => route.fulfill({ json: view }))
+  await page.goto(`${server.url}/wall#token`)
+}
+const cards = (page: Page) => page.locator('.wall-card')
+
+for (const [name, options] of Object.entries({ television, desk, phone })) {
+  t.test(`the devices of the fleet, the worst first, ${name}`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await openWall(page, '/')
+      await page.getByRole('heading', { name: 'Cold stores' }).waitFor()
+      await becomes(t, () => cards(page).first().innerText(), /sensor-00000[\s\S]*silent/)
+      await page.getByText(/^8 devices: 1 silent, .* Updated \d/).waitFor()
+      await becomes(t, () => page.locator('a[href], button, input').count(), 0, 'no controls')
+      await inspect(t, page, `wall, ${name}`)
+      const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
+      await becomes(t, excess, 0, 'nothing is below the screen')
+    })
+  })
+}
+
+t.test('a lost connection is told with the time of what is shown, and ends by itself', async t => {
+  await inBrowser(t, browser, television, async page => {
+    await openWall(page, '/')
+    await cards(page).first().waitFor()
+    server.refusal = { status: 503, body: { status: 'database unavailable' } }
+    await page
+      .getByRole('alert')
+      .getByText(/cannot read .*database unavailable.* is of \d+ \w+ \d+, \d+:\d+:\d+/)
+      .waitFor()
+    await becomes(t, () => cards(page).count(), 8, 'what there was stays')
+    await inspect(t, page, 'wall, not current')
+    server.refusal = undefined
+    await becomes(t, () => page.getByRole('alert').count(), 0)
+  })
+})
+
+t.test('of more devices than fit, pages turn by the keys', async t => {
+  server.devices = madeDevices(60)
+  t.teardown(() => {
+    server.devices = madeDevices(8)
+  })
+  await inBrowser(t, browser, phone, async page => {
+    await openWall(page, '/')
+    await page.getByText(/^Devices 1 to \d+ of 60$/).waitFor()
+    await page.keyboard.press('Space')
+    await page.getByText('Paused: Space goes on').waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText(/^Devices \d+ to 60 of 60/).waitFor()
+  })
+})
+
+t.test('a view of another page says that it is none for a wall, and an ended link that it has ended', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openWall(page, '/compare?a=porch&b=roof')
+    await page.getByText('A wall shows views of the fleet and of charts').waitFor()
+  })
+  await inBrowser(t, browser, desk, async page => {
+    await page.route('**/v1/auth/shared-view', route => route.fulfill({ status: 401, json: { detail: 'no' } }))
+    await page.goto(`${server.url}/wall#token`)
+    await page.getByRole('alert').getByText('The link of this view has ended').waitFor()
+  })
+})
+
+t.test('lines of a view of charts have their last values above a chart that fills the screen', async t => {
+  await inBrowser(t, browser, television, async page => {
+    const nowMs = Date.now()
+    const metrics = {}
+    const latest = { device: 'porch', location_short: 'Porch', state: 'fresh', last_seen: nowMs, metrics }
+    const values = { temperature: { v: 21.4, ts: nowMs, unit: '°C' }, humidity: { v: 48, ts: nowMs, unit: '%' } }
+    const rows = Array.from({ length: 100 }, (_, place) => {
+      const ts = nowMs - (100 - place) * 600_000
+      return { ts, temperature_mean: 20 + Math.sin(place / 9), humidity_mean: 50 + Math.cos(place / 7) }
+    })
+    await page.route('**/api/latest/porch', route => route.fulfill({ json: { ...latest, values } }))
+    await page.route('**/api/readings/porch?*', route => route.fulfill({ json: rows }))
+    await openWall(page, '/charts?line=temperature:porch&line=humidity:porch')
+    await becomes(t, () => page.locator('.wall-value').allInnerTexts(), ['21.4\u202f°C', '48\u202f%'])
+    await page.locator('.wall-chart canvas').waitFor()
+    await page.getByText(/Updated \d/).waitFor()
+    await inspect(t, page, 'wall of charts')
+    const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
+    await becomes(t, excess, 0, 'nothing is below the screen')
+  })
+})
+
+t.test('cards are as large as they fit', t => {
+  t.strictSame(fitCards(1, 1920, 950), { fontPx: 44, columns: 1, perPage: 4 })
+  t.match(fitCards(8, 1920, 950), { columns: 3 })
+  t.strictSame(fitCards(500, 370, 700), { fontPx: 16, columns: 1, perPage: 4 })
+  t.strictSame(fitCards(0, 0, 0), { fontPx: 44, columns: 1, perPage: 1 })
+  t.end()
+})

@@ -1,0 +1,26 @@
+/**
+ * A wall that nobody touches loads its document again: when the service has another version of the pages, and when nothing
+ * could be shown for some minutes. It asks first, since a browser would stay at an error page of its own.
+ */
+
+const everyMs = 60_000
+const failingMsMax = 300_000
+
+/** `isFailing`: asked each minute. Returns what ends it. */
+export function renewWhenNeeded(isFailing: () => boolean): () => void {
+  let shownTag: string | null | undefined
+  let failsSinceMs: number | undefined
+  async function look(): Promise<void> {
+    const nowMs = Date.now()
+    failsSinceMs = isFailing() ? (failsSinceMs ?? nowMs) : undefined
+    const answer = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
+    if (answer?.ok !== true) return
+    const tag = answer.headers.get('etag')
+    const isOther = shownTag !== undefined && tag !== shownTag
+    shownTag ??= tag
+    if (isOther || (failsSinceMs !== undefined && nowMs - failsSinceMs >= failingMsMax)) location.reload()
+  }
+  void look()
+  const timer = setInterval(() => void look(), everyMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,73 @@
+/** A saved view on the screen of a wall: large, without controls, kept current and awake by itself. */
+
+import './wall.css'
+import { useEffect } from 'preact/hooks'
+import { path, showFixed } from '../client/address.ts'
+import { lastValue, type ResourceState } from '../client/resource-state.ts'
+import { routeOf } from '../client/routes.ts'
+import { useResource } from '../client/use-resource.ts'
+import { lazy } from '../parts/lazy.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { preferences } from '../text/preferences.ts'
+import { createTimes } from '../text/times.ts'
+import { keepAwake } from './keep-awake.ts'
+import { renewWhenNeeded } from './renewal.ts'
+import { wallFailure } from './wall-failure.ts'
+import { WallFleet } from './wall-fleet.tsx'
+import { WallFrame } from './wall-frame.tsx'
+import { type WallView, wallSource } from './wall-source.ts'
+
+const everyMs = 60_000
+
+const WallCharts = lazy('chart', () => import('./wall-charts.tsx').then(module => module.WallCharts))
+const source = wallSource()
+
+export function WallApp() {
+  const state = useResource<WallView>(source.url, { everyMs, read: source.read })
+  const view = lastValue(state)
+  useEffect(() => document.body.classList.add('wall'), [])
+  useEffect(() => view && showFixed(view.address), [view?.address])
+  useEffect(keepAwake, [])
+  useEffect(() => renewWhenNeeded(() => wallFailure.value !== undefined), [])
+  useEffect(fillScreenWhenAsked, [])
+  return (
+    <>
+      <Shown state={state} key={`${view?.address} ${JSON.stringify(preferences.value)}`} />
+      {document.fullscreenEnabled ? <footer class="wall-hint">F fills the screen.</footer> : null}
+    </>
+  )
+}
+
+function Shown({ state }: { state: ResourceState<WallView> }) {
+  const view = lastValue(state)
+  if (view === undefined) return <NoView state={state} />
+  const page = routeOf(path.value)?.page
+  if (page === undefined) return null
+  if (page === 'fleet') return <WallFleet name={view.name} />
+  if (page === 'charts') return <WallCharts name={view.name} />
+  return (
+    <main id="main">
+      <h1>{view.name}</h1>
+      <p class="none-here">A wall shows views of the fleet and of charts, and this is another one.</p>
+    </main>
+  )
+}
+
+/** Nothing, not yet, or not any more. */
+function NoView({ state }: { state: ResourceState<WallView> }) {
+  return (
+    <WallFrame name="Wall" state={state} times={createTimes(Intl.DateTimeFormat().resolvedOptions().timeZone)}>
+      {state.kind === 'loading' ? <Skeleton name="The view is loading" /> : null}
+    </WallFrame>
+  )
+}
+
+/** Browsers fill the screen for a key press alone. */
+function fillScreenWhenAsked(): () => void {
+  const onKeyDown = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
+    if (key.toLowerCase() !== 'f' || ctrlKey || metaKey || altKey || document.fullscreenElement !== null) return
+    document.documentElement.requestFullscreen().catch(() => undefined)
+  }
+  addEventListener('keydown', onKeyDown)
+  return () => removeEventListener('keydown', onKeyDown)
+}

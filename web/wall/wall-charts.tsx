@@ -1,0 +1,126 @@
+/** The lines of a view of charts, each with its last value, above one chart that fills the screen. */
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Fleet } from '../../live/fleet-shape.ts'
+import { ChartStack, LineKey } from '../charts/chart-stack.tsx'
+import { useRange } from '../charts/use-range.ts'
+import { addressOf, urlArguments } from '../client/address.ts'
+import { serverNowMs } from '../client/clock.ts'
+import { lastValue } from '../client/resource-state.ts'
+import { useResource } from '../client/use-resource.ts'
+import { type ChosenLine, chartPresets, chosenLines, lineText } from '../pages/charts/chosen-lines.ts'
+import { linePanels, lookOf } from '../pages/charts/line-panels.ts'
+import { type UsedLines, useLines } from '../pages/charts/use-lines.ts'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
+import { shownZone } from '../text/preferences.ts'
+import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
+import { ageText, createTimes } from '../text/times.ts'
+import { createZone } from '../text/zone.ts'
+import { WallFrame } from './wall-frame.tsx'
+
+const everyMs = 10_000
+/** Letters of a chart on a screen of this width are as large as on a desk. */
+const widthAtDesk = 900
+const scaleMax = 3
+/** Between two panels and above the first one, in pixels at a scale of 1. */
+const aroundPanel = 34
+
+export function WallCharts({ name }: { name: string }) {
+  const lines = chosenLines(urlArguments.value)
+  const shown = useRange(chartPresets)
+  const used = useLines(lines, shown.window, everyMs)
+  const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1'), { everyMs: 600_000 }))
+  const clock = shownZone(fleet?.time_zone ?? 'UTC')
+  const times = useMemo(() => createTimes(clock), [clock])
+  const zone = useMemo(() => createZone(clock), [clock])
+  return (
+    <WallFrame {...{ name, times }} state={used.current}>
+      <ul class="wall-lines" aria-label="Lines">
+        {lines.map((line, place) => (
+          <Line key={lineText(line)} {...{ line, place, used }} />
+        ))}
+      </ul>
+      {used.drawn.length === 0 && used.isLoading ? <Skeleton name="The readings are loading" /> : null}
+      {used.drawn.length === 0 && !used.isLoading ? (
+        <p class="none-here">There are no readings in this range.</p>
+      ) : null}
+      {used.drawn.length === 0 || fleet === undefined ? null : <Chart {...{ used, shown, zone, times }} />}
+    </WallFrame>
+  )
+}
+
+function Line({ line, place, used }: { line: ChosenLine; place: number; used: UsedLines }) {
+  const latest = used.latest.get(line.device)
+  const quantity = quantitiesOf(latest?.metrics).of(line.metric)
+  const value =
+    latest !== undefined && Object.hasOwn(latest.values, line.metric) ? latest.values[line.metric] : undefined
+  return (
+    <li>
+      <p>
+        <LineKey {...lookOf(place)} /> {line.device}, {nameWithin(quantity)}
+      </p>
+      {value === undefined ? (
+        <p>
+          {used.missing.includes(line) ? 'There is no such device, or it has no values of such a gauge.' : 'Loading'}
+        </p>
+      ) : (
+        <>
+          <p class="wall-value">{measure(value.v, quantity)}</p>
+          <p class="wall-state">
+            {latest === undefined ? null : <StateBadge state={latest.state} />}{' '}
+            <span>{ageText(serverNowMs.value - value.ts)}</span>
+          </p>
+        </>
+      )}
+    </li>
+  )
+}
+
+interface ChartProps {
+  used: UsedLines
+  shown: ReturnType<typeof useRange>
+  zone: ReturnType<typeof createZone>
+  times: ReturnType<typeof createTimes>
+}
+
+function Chart({ used: { drawn, stepMs }, shown: { window, nowMs }, zone, times }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  useEffect(() => {
+    const element = place.current as HTMLDivElement
+    const watch = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [])
+  const scale = Math.min(scaleMax, Math.max(1, size.width / widthAtDesk))
+  const panels = useMemo(() => {
+    const made = linePanels(
+      drawn.filter(({ values }) => values.length > 0),
+      stepMs,
+    )
+    return sharing(made, size.height, scale)
+  }, [drawn, stepMs, size.height, scale])
+  return (
+    <div class="wall-chart" ref={place} style={{ '--wall-scale': scale }}>
+      <h2 class="unseen">Chart</h2>
+      {size.width === 0 ? null : (
+        <ChartStack
+          {...{ panels, window, nowMs, zone, times, scale }}
+          label="The lines of the view"
+          onWindow={() => undefined}
+          onReset={() => undefined}
+        />
+      )}
+    </div>
+  )
+}
+
+const heightMin = 100
+
+/** In their proportion, as high as there is room. */
+function sharing(panels: ReturnType<typeof linePanels>, heightPx: number, scale: number) {
+  const free = heightPx - (panels.length + 1) * aroundPanel * scale - 28 * scale
+  const sum = panels.reduce((total, { height }) => total + height, 0)
+  return panels.map(panel => ({ ...panel, height: Math.max(heightMin, Math.floor((free * panel.height) / sum)) }))
+}

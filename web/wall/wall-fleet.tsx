@@ -1,0 +1,116 @@
+/** The devices of a view of the fleet as cards, as large as they fit; of many, a page of them after the other. */
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { FleetDevice } from '../../live/fleet-shape.ts'
+import { urlArguments } from '../client/address.ts'
+import { serverNowMs } from '../client/clock.ts'
+import { deviceStates } from '../client/device-states.ts'
+import { lastValue } from '../client/resource-state.ts'
+import { FiringMark } from '../pages/fleet/firing-mark.tsx'
+import { numberedStates } from '../pages/fleet/fleet-devices.ts'
+import { readTags } from '../pages/fleet/fleet-tags.ts'
+import { readView, shownDevices } from '../pages/fleet/fleet-view.ts'
+import { type Fleet, openFleet } from '../pages/fleet/open-fleet.ts'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { StateBadge } from '../parts/state-badge.tsx'
+import { kindText } from '../text/kind-text.ts'
+import { countOf, countText } from '../text/numbers.ts'
+import { shownZone } from '../text/preferences.ts'
+import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.ts'
+import { ageText, createTimes } from '../text/times.ts'
+import { fitCards } from './fit-cards.ts'
+import { useTurning } from './turning.ts'
+import { WallFrame } from './wall-frame.tsx'
+
+export function WallFleet({ name }: { name: string }) {
+  const [fleet, setFleet] = useState<Fleet>()
+  useEffect(() => {
+    const opened = openFleet(readTags(urlArguments.peek()))
+    setFleet(opened)
+    return opened.close
+  }, [])
+  return fleet === undefined ? null : <Devices fleet={fleet} name={name} />
+}
+
+function Devices({ fleet, name }: { fleet: Fleet; name: string }) {
+  const state = fleet.first.value
+  const times = createTimes(shownZone(lastValue(state)?.time_zone ?? 'UTC'))
+  const devices = shownDevices(fleet.devices.value, readView(urlArguments.value))
+  const metrics = fleet.metrics.value
+  const quantities = withNumbered(quantitiesOf(metrics), numberedStates(devices, metrics))
+  const isKnown = fleet.counts.value !== undefined
+  return (
+    <WallFrame {...{ name, state, times }} summary={isKnown ? summaryOf(devices, fleet.isComplete.value) : null}>
+      {isKnown ? <Cards {...{ devices, quantities }} /> : <Skeleton name="The fleet is loading" />}
+    </WallFrame>
+  )
+}
+
+/** `8 devices: 1 silent, 7 fresh.` */
+function summaryOf(devices: readonly FleetDevice[], isComplete: boolean): string {
+  const counts = deviceStates.map(state => [state, devices.filter(device => device.state === state).length] as const)
+  const told = counts.filter(([, count]) => count > 0).map(([state, count]) => `${countText(count)} ${state}`)
+  const loading = isComplete ? '' : ', more are loading'
+  return devices.length === 0 ? '' : `${countOf(devices.length, 'device')}: ${told.join(', ')}${loading}.`
+}
+
+function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quantities: Quantities }) {
+  const place = useRef<HTMLDivElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  useEffect(() => {
+    const element = place.current as HTMLDivElement
+    const watch = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [])
+  const { fontPx, columns, perPage } = fitCards(devices.length, size.width, size.height)
+  const { page, pages, isPaused } = useTurning(Math.ceil(devices.length / perPage))
+  const shown = devices.slice(page * perPage, (page + 1) * perPage)
+  const range = `${countText(page * perPage + 1)} to ${countText(page * perPage + shown.length)}`
+  return (
+    <>
+      <div class="wall-cards" ref={place}>
+        <ul style={{ fontSize: `${fontPx}px`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+          {size.width === 0
+            ? null
+            : shown.map(device => <Card key={device.device} device={device} quantities={quantities} />)}
+        </ul>
+        {devices.length === 0 ? <p class="none-here">No device matches this view.</p> : null}
+      </div>
+      {pages < 2 ? null : (
+        <p class="wall-pages">
+          Devices {range} of {countText(devices.length)}
+          {isPaused ? '. Paused: Space goes on' : null}
+        </p>
+      )}
+    </>
+  )
+}
+
+function Card({ device, quantities }: { device: FleetDevice; quantities: Quantities }) {
+  const { device: name, location_short: place, state, last_seen: lastSeen, values } = device
+  return (
+    <li class={`wall-card ${state}-card`}>
+      <h2>
+        {name}
+        <FiringMark device={name} />
+      </h2>
+      <p class="wall-place">{place}</p>
+      <p class="wall-state">
+        <StateBadge state={state} /> <Age lastSeen={lastSeen} />
+      </p>
+      <dl>
+        {Object.entries(values).map(([metric, value]) => (
+          <div key={metric}>
+            <dt>{quantities.of(metric).name}</dt>
+            <dd>{kindText(value as number, quantities.of(metric))}</dd>
+          </div>
+        ))}
+      </dl>
+    </li>
+  )
+}
+
+function Age({ lastSeen }: { lastSeen: number | null }) {
+  return <span>{lastSeen === null ? 'no reading yet' : ageText(serverNowMs.value - lastSeen)}</span>
+}

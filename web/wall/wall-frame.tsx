@@ -1,0 +1,77 @@
+/** What stands around a view on a wall: its name, how current it is, and that the connection is lost. */
+
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { serverNowMs } from '../client/clock.ts'
+import type { Failure } from '../client/read-json.ts'
+import { noticeOf, type ResourceState } from '../client/resource-state.ts'
+import { useTitle, useTitleNotice } from '../client/use-title.ts'
+import type { Times } from '../text/times.ts'
+import { wallFailure } from './wall-failure.ts'
+
+export interface WallFrameProps {
+  name: string
+  /** Of what is shown; `ready` or `stale` with the time of the last answer. */
+  state: ResourceState<unknown>
+  times: Times
+  /** Beside the time of the last update. */
+  summary?: ComponentChildren
+  children: ComponentChildren
+}
+
+export function WallFrame({ name, state, times, summary, children }: WallFrameProps) {
+  useTitle(name)
+  useTitleNotice(noticeOf(state))
+  useEffect(() => {
+    wallFailure.value = state.kind === 'failed' || state.kind === 'stale' ? state.failure : undefined
+  }, [state])
+  return (
+    <>
+      <header class="wall-head">
+        <h1>{name}</h1>
+        <p>
+          {summary} <Updated state={state} times={times} />
+        </p>
+        <Clock times={times} />
+      </header>
+      <Lost state={state} times={times} />
+      <main id="main">{children}</main>
+    </>
+  )
+}
+
+function Updated({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
+  return state.kind === 'ready' ? <>Updated {times.exact(state.atMs)}</> : null
+}
+
+/** A wall that has stopped is seen by it. */
+function Clock({ times }: { times: Times }) {
+  return <p class="wall-clock">{times.time(serverNowMs.value)}</p>
+}
+
+function Lost({ state, times }: Pick<WallFrameProps, 'state' | 'times'>) {
+  if (state.kind !== 'stale' && state.kind !== 'failed') return null
+  return (
+    <div class="wall-lost" role="alert">
+      <p>
+        {lostSentence(state.failure)}{' '}
+        {state.kind === 'stale' ? `What is shown is of ${times.exact(state.atMs)}.` : 'There is nothing to show yet.'}
+      </p>
+    </div>
+  )
+}
+
+function lostSentence(failure: Failure): string {
+  switch (failure.kind) {
+    case 'unreachable':
+      return 'No connection to the service.'
+    case 'unavailable':
+      return `The service cannot read its data at the moment (${failure.sentence}).`
+    case 'signed-out':
+      return 'The link of this view has ended, or nobody is signed in any more.'
+    case 'missing':
+      return `What is to be shown is not there (${failure.sentence}).`
+    case 'refused':
+      return `The service refused to show this (${failure.status}: ${failure.sentence}).`
+  }
+}
