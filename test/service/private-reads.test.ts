@@ -91,6 +91,7 @@ const eitherOf = ['above']
 const others = [
   'state',
   'order',
+  'key',
   'q',
   'tag',
   'limit',
