@@ -9,7 +9,7 @@ import type { Checked } from '../http/operation.ts'
 import { type AdminDevicesOptions, noAccount, noMetrics, sendRefusal, taken } from './devices.ts'
 import { type AdminOperation, operation } from './operation.ts'
 import { ownerIdsOf } from './owners.ts'
-import { type Issue, sendProblem } from './problem.ts'
+import type { Issue } from './problem.ts'
 import { withPresentNames } from './renamed-fields.ts'
 
 const additionsMax = 10_000
@@ -38,9 +38,9 @@ export function deviceAdditionOperation(options: AdminDevicesOptions): AdminOper
       'METRICS_UNKNOWN',
       'OUTCOME_UNKNOWN',
     ],
-    async precondition({ body }, reply) {
+    async precondition({ body }) {
       if (!Array.isArray(body) || body.length <= additionsMax) return undefined
-      return sendProblem(reply, 'TOO_MANY_DEVICES', { detail: `at most ${additionsMax} at a time` })
+      return { code: 'TOO_MANY_DEVICES', detail: `at most ${additionsMax} at a time` }
     },
     handle: ({ body, actor }, reply) => add(options, body, actor, reply),
   })

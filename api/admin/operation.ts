@@ -21,12 +21,18 @@ export interface Asked<Path = unknown, Query = unknown, Body = unknown> {
   request: FastifyRequest
 }
 
+/** As a value, for a reply that an async function returns is awaited: it resolves to undefined when all is sent. */
+interface PreconditionRefusal {
+  readonly code: AdminErrorCode
+  readonly detail?: string
+}
+
 export interface AdminOperation<Path = unknown, Query = unknown, Body = unknown>
   extends Operation<AdminErrorCode, Path, Query, Body> {
   /** Only for the local admin token. */
   isTokenOnly?: boolean
   /** Refuses before anything of what was sent is checked. */
-  precondition?(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>
+  precondition?(request: FastifyRequest): Promise<PreconditionRefusal | undefined>
   /** Of a path that names nothing by its form alone. */
   pathError?: AdminErrorCode
   handle(asked: Asked<Path, Query, Body>, reply: FastifyReply): FastifyReply | Promise<FastifyReply>
@@ -55,8 +61,8 @@ async function answer(operation: AdminOperation, request: FastifyRequest, reply:
   if (operation.isTokenOnly === true && principal.kind !== 'admin-token') {
     return sendProblem(reply, 'FORBIDDEN', { detail: 'only with the token from secrets/admin-token' })
   }
-  const refusal = await operation.precondition?.(request, reply)
-  if (refusal !== undefined) return refusal
+  const refusal = await operation.precondition?.(request)
+  if (refusal !== undefined) return sendProblem(reply, refusal.code, { detail: refusal.detail })
   const query = checkPart(parameters.query, request.query)
   if (!query.success) return sendInvalid(reply, 'QUERY_INVALID', query.error)
   const body: Checked<unknown> = await checkBody(declaredBody, request.body)

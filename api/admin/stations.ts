@@ -1,6 +1,6 @@
 /** Stations of the air-quality network by HTTP, for administrators: a page of them, one, a new one, changes and removal. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { mayAdminister } from '../../auth/stations/permissions.ts'
 import type { StationChange } from '../../auth/stations/station.ts'
@@ -106,9 +106,9 @@ function changeOperation({ stations, findAccounts }: AdminStationsOptions): Admi
     body: { json: StationChangeRequest.meta({ id: 'AdminStationChange' }) },
     success: { status: 200, description: 'The changed station', json: Details },
     refusals: ['STATION_UNKNOWN', 'OWNER_UNKNOWN', 'OUTCOME_UNKNOWN'],
-    async precondition({ params }: FastifyRequest, reply) {
+    async precondition({ params }) {
       const station = await stations.find((params as { sn: string }).sn)
-      return station === undefined ? sendProblem(reply, 'STATION_UNKNOWN') : undefined
+      return station === undefined ? { code: 'STATION_UNKNOWN' } : undefined
     },
     async handle({ path: { sn }, body: { owner, ...fields }, actor }, reply) {
       const station = await stations.find(sn)

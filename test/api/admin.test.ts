@@ -293,10 +293,18 @@ t.test('many devices are added at once, or none of them', async t => {
       errors: [{ path: '[0].name' }, { path: '[1].name', message: 'stands here more than once' }],
     }),
   })
+  const additions = t.capture(devices, 'add', devices.add)
   const tooMany = Array.from({ length: 10_001 }, (_, at) => ({ name: `n${at}` }))
   t.match(
     await ask('POST', '/devices', tooMany),
     problem(413, 'too many devices', { detail: 'at most 10000 at a time' }),
+  )
+  // Its check takes as long, and begins later.
+  t.match(await ask('POST', '/devices', [...tooMany.slice(2), { name: 'n9' }]), problem(422, 'name twice'))
+  t.strictSame(
+    additions().map(({ args: [some] }) => some.length),
+    [10_000],
+    'what is refused is not added',
   )
   t.match(await ask('POST', '/devices', 'x'.repeat(17 * 1024 * 1024)), problem(413, 'payload too large'))
   t.equal(devices.size(), 250)
