@@ -11,10 +11,9 @@ import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { passwordsCsv } from '../../text/passwords-csv.ts'
 import { timeText } from '../../text/utc.ts'
 import { batteryChoices, profileChoices } from './device-choices.ts'
-import { readDeviceList, tagsIn } from './device-list-csv.ts'
+import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
 type Issued = IssuedPassword | Rotated

@@ -15,8 +15,6 @@ export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' 
   first: ReadonlySignal<ResourceState<FleetAnswer>>
   /** Whether events come. */
   isLive: ReadonlySignal<boolean>
-  /** Reads again what somebody has changed. */
-  refresh(): void
   close(): void
 }
 
@@ -36,10 +34,6 @@ export function openFleet(tags: readonly string[]): Fleet {
     taken = state.value
     list.takeFirst(state.value, { isNew, isLive: isLive.peek() })
   })
-  const refresh = () => {
-    list.invalidate()
-    void first.refresh()
-  }
   const closeEvents = openEvents(addressOf('/api/events'), {
     on: {
       reading: data => list.takeReading(data),
@@ -50,7 +44,8 @@ export function openFleet(tags: readonly string[]): Fleet {
       isLive.value = live
     },
     onGap() {
-      refresh()
+      list.invalidate()
+      void first.refresh()
       alertChanged()
     },
   })
@@ -62,7 +57,6 @@ export function openFleet(tags: readonly string[]): Fleet {
     isComplete: list.isComplete,
     first: first.state,
     isLive,
-    refresh,
     close() {
       stop()
       closeEvents()
