@@ -1,6 +1,6 @@
 /** The lines of a view of charts, each with its last value, above one chart that fills the screen. */
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../live/fleet-shape.ts'
 import { ChartStack, LineKey } from '../charts/chart-stack.tsx'
 import { useRange } from '../charts/use-range.ts'
@@ -17,6 +17,7 @@ import { shownZone } from '../text/preferences.ts'
 import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText, createTimes } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
+import { useSize } from './use-size.ts'
 import { WallFrame } from './wall-frame.tsx'
 
 const everyMs = 10_000
@@ -85,14 +86,7 @@ interface ChartProps {
 }
 
 function Chart({ used: { drawn, stepMs }, shown: { window, nowMs }, zone, times }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
-  useEffect(() => {
-    const element = place.current as HTMLDivElement
-    const watch = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
-    watch.observe(element)
-    return () => watch.disconnect()
-  }, [])
+  const { place, size } = useSize()
   const scale = Math.min(scaleMax, Math.max(1, size.width / widthAtDesk))
   const panels = useMemo(() => {
     const made = linePanels(

@@ -1,6 +1,6 @@
 /** The devices of a view of the fleet as cards, as large as they fit; of many, a page of them after the other. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { FleetDevice } from '../../live/fleet-shape.ts'
 import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
@@ -20,6 +20,7 @@ import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.
 import { ageText, createTimes } from '../text/times.ts'
 import { fitCards } from './fit-cards.ts'
 import { useTurning } from './turning.ts'
+import { useSize } from './use-size.ts'
 import { WallFrame } from './wall-frame.tsx'
 
 export function WallFleet({ name }: { name: string }) {
@@ -55,14 +56,7 @@ function summaryOf(devices: readonly FleetDevice[], isComplete: boolean): string
 }
 
 function Cards({ devices, quantities }: { devices: readonly FleetDevice[]; quantities: Quantities }) {
-  const place = useRef<HTMLDivElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
-  useEffect(() => {
-    const element = place.current as HTMLDivElement
-    const watch = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }))
-    watch.observe(element)
-    return () => watch.disconnect()
-  }, [])
+  const { place, size } = useSize()
   const { fontPx, columns, perPage } = fitCards(devices.length, size.width, size.height)
   const { page, pages, isPaused } = useTurning(Math.ceil(devices.length / perPage))
   const shown = devices.slice(page * perPage, (page + 1) * perPage)
