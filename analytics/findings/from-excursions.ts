@@ -1,6 +1,7 @@
 /** Findings of a cold chain: its temperature has been outside of the limits for long. */
 
 import { coldChainBand } from '../domain/cold-chain.ts'
+import { briefRuns, isByChance } from '../excursions/by-chance.ts'
 import { type Excursion, findExcursions } from '../excursions/excursions.ts'
 import type { Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
@@ -21,7 +22,12 @@ export interface ColdChainSamples extends Samples {
 export function excursionFinding(samples: ColdChainSamples, gaps: GapThresholds, nowMs: number): Finding | undefined {
   if (!hasTheLimits(samples.values)) return undefined
   const range = { startMs: nowMs - recentMs, endMs: nowMs }
-  const { episodes } = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] })
+  const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
+  const brief = {
+    above: briefRuns(samples, forMs, value => value > above),
+    below: briefRuns(samples, forMs, value => value < below),
+  }
+  const episodes = found.filter(episode => !isByChance(samples, episode, brief[episode.direction]))
   const worst = worstOf(episodes)
   if (worst === undefined) return undefined
   return {

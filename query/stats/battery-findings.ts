@@ -5,6 +5,7 @@ import { batteryState } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
 import type { Finding } from '../../analytics/findings/finding.ts'
 import { batteryFinding } from '../../analytics/findings/from-battery.ts'
+import type { GridFrame } from '../../analytics/time/grid.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
 import { units } from '../answers/units.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
@@ -18,10 +19,14 @@ const daysMax = 30
 const silentDaysMax = 2
 /** In order of preference: a charge needs no type of battery. */
 const ofColumns = ['battery_percentage', 'battery_voltage'] as const
+type Column = (typeof ofColumns)[number]
 
 interface BatteriesInput {
-  readonly window: StatsWindow
-  readonly further: readonly FurtherSamples[]
+  readonly window: {
+    readonly hourly: { readonly frame: GridFrame; readonly means: Readonly<Record<Column, Float64Array>> }
+    readonly further: readonly Pick<StatsWindow['further'][number], 'name' | 'hours'>[]
+  }
+  readonly further: readonly { readonly metric: Pick<FurtherSamples['metric'], 'name' | 'unit'> }[]
   readonly device: Pick<AnalysedDevice, 'battery_type' | 'battery_cells'>
   readonly nowMs: number
 }

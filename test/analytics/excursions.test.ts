@@ -1,6 +1,7 @@
 /** Excursions by hand: their length, how far they went, silences, days and what was before the range. */
 
 import { test } from 'tap'
+import { briefRuns, isByChance } from '../../analytics/excursions/by-chance.ts'
 import { findExcursions } from '../../analytics/excursions/excursions.ts'
 
 const minuteMs = 60_000
@@ -141,4 +142,41 @@ test('days have their parts', async t => {
 
 test('while the interval is not known a value holds for an hour', async t => {
   t.match(excursionsOf([[0, 9]], { gapMinutes: 0 }).episodes, [{ start: 0, end: hourMs / minuteMs }])
+})
+
+test('brief excursions that are read now and then do not come so often in turn by chance', t => {
+  /** Every ten minutes, a week of them; `warm`: the places of those beyond 8. */
+  const samplesOf = (warm: readonly number[]) => ({
+    timesMs: Float64Array.from({ length: 1008 }, (_, at) => at * 10 * minuteMs),
+    values: Float64Array.from({ length: 1008 }, (_, at) => (warm.includes(at) ? 9 : 5)),
+  })
+  const isSeenByChance = (warm: readonly number[], length: number) => {
+    const samples = samplesOf([...warm, ...Array.from({ length }, (_, at) => 900 + at)])
+    const found = findExcursions(samples, {
+      above: 8,
+      below: null,
+      forMs: 30 * minuteMs,
+      gaps: [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: hourMs }],
+      startMs: 0,
+      endMs: 1008 * 10 * minuteMs,
+      days: [{ startMs: 0, endMs: 1008 * 10 * minuteMs }],
+    })
+    const brief = briefRuns(samples, 30 * minuteMs, value => value > 8)
+    return found.episodes
+      .filter(({ startMs }) => startMs === 9000 * minuteMs)
+      .map(one => isByChance(samples, one, brief))
+  }
+  const every = (step: number, length: number) =>
+    Array.from({ length: Math.floor(880 / step) }, (_, at) =>
+      Array.from({ length }, (_, next) => at * step + next),
+    ).flat()
+  t.strictSame(isSeenByChance([], 4), [false], 'without brief ones')
+  t.strictSame(isSeenByChance(every(10, 1), 4), [false], 'brief ones that are never seen twice')
+  // 44 single ones and 22 pairs: 66 runs of 88 readings, p = 1/4. 66 p^3 = 1.03, 66 p^5 = 0.064, 66 p^6 = 0.016.
+  const often = [...every(20, 1), ...every(40, 2).map(at => at + 10)]
+  t.strictSame(isSeenByChance(often, 4), [true])
+  t.strictSame(isSeenByChance(often, 6), [true])
+  t.strictSame(isSeenByChance(often, 7), [false])
+  t.strictSame(isSeenByChance(every(10, 3), 4), [false], 'ones that are seen whole')
+  t.end()
 })

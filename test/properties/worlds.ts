@@ -53,6 +53,11 @@ export function busyDayTimes(startMs: number, days: number, seed: number): Float
   return poissonTimes(startMs, days, seed, hour => (hour >= 8 && hour < 18 ? 60 : 1))
 }
 
+/** Forty doors a day, between 8 and 18 o'clock (UTC). */
+export function doorTimes(startMs: number, days: number, seed: number): Float64Array {
+  return poissonTimes(startMs, days, seed, hour => (hour >= 8 && hour < 18 ? 4 : 0))
+}
+
 /** Intervals with a median of half an hour whose logarithms have this standard deviation. */
 export function lognormalTimes(startMs: number, days: number, seed: number, sigma: number): Float64Array {
   const next = uniform(seed)

@@ -1,0 +1,214 @@
+/** Months of made devices in good health. */
+
+import { type CellType, cellTypes, voltageOf } from '../../analytics/battery/curves.ts'
+import type { AnalysedDevice } from '../../query/analysed-device.ts'
+import { autoregressive, uniform } from '../analytics/series.ts'
+import { doorTimes } from './worlds.ts'
+
+const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+export const startMs = Date.UTC(2026, 0, 1)
+export const days = 37
+
+export interface World {
+  /** Undefined: neither of a cold chain nor of a known battery. */
+  readonly device?: Partial<WorldDevice>
+  readonly timesMs: Float64Array
+  readonly metrics: Readonly<Record<string, Float64Array>>
+}
+
+export interface WorldDevice extends Pick<AnalysedDevice, 'battery_type' | 'battery_cells'> {
+  readonly isColdChain: boolean
+}
+
+export function regular(stepMs: number): Float64Array {
+  return Float64Array.from({ length: (days * dayMs) / stepMs }, (_, place) => startMs + place * stepMs)
+}
+
+/** A slow level that wanders by about one, at any times. */
+function wandering(timesMs: Float64Array, memory: number, seed: number): (place: number) => number {
+  const hourly = autoregressive(days * 24 + 2, memory, seed).map(value => value * Math.sqrt(1 - memory ** 2))
+  return place => {
+    const at = ((timesMs[place] as number) - startMs) / hourMs
+    const hour = Math.floor(at)
+    const [one, next] = [hourly[hour] as number, hourly[hour + 1] as number]
+    return one + (at - hour) * (next - one)
+  }
+}
+
+const rounded = (value: number, quantum: number) => Math.round(value / quantum) * quantum
+
+export function weather(timesMs: Float64Array, quantum: number, seed: number): World['metrics'] {
+  const [quick, slow, damp, air] = [0.9, 0.995, 0.95, 0.99].map((memory, place) =>
+    wandering(timesMs, memory, 7919 * seed + place),
+  ) as [(place: number) => number, (place: number) => number, (place: number) => number, (place: number) => number]
+  const noise = autoregressive(timesMs.length, 0, 104_729 + seed)
+  const values = (of: (place: number, day: number) => number, step: number) =>
+    timesMs.map((timeMs, place) => rounded(of(place, Math.sin((2 * Math.PI * timeMs) / dayMs)), step))
+  return {
+    temperature: values(
+      (place, day) => 12 + 4 * day + 1.5 * quick(place) + 3 * slow(place) + 0.1 * (noise[place] as number),
+      quantum,
+    ),
+    humidity: values((place, day) => Math.min(100, 70 - 12 * day + 8 * damp(place)), 10 * quantum),
+    pressure: values((place, day) => 1013 + 0.5 * day + 7 * air(place) + 0.05 * (noise[place] as number), quantum),
+  }
+}
+
+function indoor(timesMs: Float64Array, quantum: number, seed: number): World['metrics'] {
+  const slow = wandering(timesMs, 0.99, 31 * seed)
+  const damp = wandering(timesMs, 0.97, 37 * seed)
+  return {
+    temperature: timesMs.map((timeMs, place) =>
+      rounded(21 + 0.5 * Math.sin((2 * Math.PI * timeMs) / dayMs) + 0.5 * slow(place), quantum),
+    ),
+    humidity: timesMs.map((_, place) => rounded(45 + 4 * damp(place), 10 * quantum)),
+  }
+}
+
+/** A compressor every 40 minutes, and defrosts that warm by 6 K for half an hour. */
+export function freezer(timesMs: Float64Array, quantum: number, defrostMs: number, seed: number): World['metrics'] {
+  const noise = autoregressive(timesMs.length, 0, seed)
+  return {
+    temperature: timesMs.map((timeMs, place) => {
+      const sinceDefrostMs = (timeMs - startMs) % defrostMs
+      const defrost = sinceDefrostMs < 30 * minuteMs ? 6 * Math.sin((Math.PI * sinceDefrostMs) / (30 * minuteMs)) : 0
+      return rounded(
+        -18 + 0.7 * Math.sin((2 * Math.PI * timeMs) / (40 * minuteMs)) + defrost + 0.1 * (noise[place] as number),
+        quantum,
+      )
+    }),
+  }
+}
+
+/**
+ * A refrigerator at 5 °C whose compressor runs every 40 minutes, with two defrosts a day (2 K for a quarter of an hour) and 40 doors
+ * between 8 and 18 o'clock: each warms the air at the sensor by 3 to 6 K, of which half is gone after 4 minutes.
+ */
+function refrigerator(timesMs: Float64Array, seed: number): World['metrics'] {
+  const noise = autoregressive(timesMs.length, 0, 59 * seed)
+  const doors = doorTimes(startMs, days, 53 * seed)
+  const next = uniform(61 * seed)
+  const kelvins = Array.from(doors, () => 3 + 3 * next())
+  let newest = -1
+  return {
+    temperature: timesMs.map((timeMs, place) => {
+      while ((doors[newest + 1] ?? Number.POSITIVE_INFINITY) <= timeMs) newest++
+      let air = 0
+      for (let door = newest; door >= 0 && timeMs - (doors[door] as number) < hourMs; door--) {
+        air = Math.max(air, (kelvins[door] as number) * 0.5 ** ((timeMs - (doors[door] as number)) / (4 * minuteMs)))
+      }
+      const sinceDefrostMs = (timeMs - startMs + 5 * hourMs) % (12 * hourMs)
+      const defrost = sinceDefrostMs < 15 * minuteMs ? 2 * Math.sin((Math.PI * sinceDefrostMs) / (15 * minuteMs)) : 0
+      const compressor = 0.5 * Math.sin((2 * Math.PI * timeMs) / (40 * minuteMs))
+      return rounded(5 + compressor + defrost + air + 0.1 * (noise[place] as number), 0.1)
+    }),
+  }
+}
+
+/** Of a cell that lasts `lifeDays`, a quarter of which are over; its voltage swings by 1 % with the day. */
+export function battery(timesMs: Float64Array, type: CellType, lifeDays: number, seed: number): Float64Array {
+  const noise = autoregressive(timesMs.length, 0, 67 * seed)
+  return timesMs.map((timeMs, place) => {
+    const charge = 100 * (0.75 - (timeMs - startMs) / dayMs / lifeDays)
+    const swing = 0.01 * Math.sin((2 * Math.PI * timeMs) / dayMs)
+    return rounded(voltageOf(type, charge) * (1 + swing + 0.002 * (noise[place] as number)), 0.01)
+  })
+}
+
+/** Of an office: empty at night and at the weekend; `hour` is of a week. */
+export const further: Readonly<Record<string, (hour: number, noise: number, slow: number) => number>> = {
+  co2: (hour, noise, slow) => rounded(420 + (isBusy(hour) ? 300 + 80 * slow : 0) + 4 * noise, 10),
+  light: (hour, noise) => (hour % 24 < 6 || hour % 24 > 20 ? 0 : Math.round(2000 + 300 * noise)),
+  probe: (hour, noise, slow) => rounded(19 + (isBusy(hour) ? 2 : 0) + 0.5 * slow + 0.05 * noise, 0.0625),
+  dust: (_, noise, slow) => Math.max(0, Math.round(2 * slow + noise)),
+  set_point: hour => (isBusy(hour) ? 21 : 17),
+}
+const isBusy = (hour: number) => hour % 24 >= 8 && hour % 24 < 18 && hour < 120
+
+export function office(timesMs: Float64Array, seed: number): World['metrics'] {
+  return Object.fromEntries(
+    Object.entries(further).map(([name, of], place) => {
+      const noise = autoregressive(timesMs.length, 0, 41 * seed + place)
+      const slow = wandering(timesMs, 0.97, 43 * seed + place)
+      const value = (timeMs: number, at: number) => of((timeMs / hourMs) % 168, noise[at] as number, slow(at))
+      return [name, timesMs.map(value)]
+    }),
+  )
+}
+
+function poisson(perDay: number, seed: number): Float64Array {
+  const next = uniform(seed)
+  const times: number[] = []
+  let timeMs = startMs
+  while (timeMs < startMs + days * dayMs) {
+    times.push(timeMs)
+    timeMs -= (Math.log(1 - next()) * dayMs) / perDay
+  }
+  return Float64Array.from(times)
+}
+
+const lost = (timesMs: Float64Array, share: number, seed: number) => {
+  const next = uniform(seed + 17)
+  return timesMs.filter(() => next() >= share)
+}
+
+export const healthyWorlds: readonly { readonly name: string; readonly made: (seed: number) => World }[] = [
+  { name: 'outdoors', made: seed => worldOf(regular(5 * minuteMs), times => weather(times, 0.1, seed)) },
+  { name: 'outdoors in fine steps', made: seed => worldOf(regular(5 * minuteMs), times => weather(times, 0.01, seed)) },
+  { name: 'outdoors, by the hour', made: seed => worldOf(regular(hourMs), times => weather(times, 0.1, seed)) },
+  {
+    name: 'outdoors with 10 % lost',
+    made: seed => worldOf(lost(regular(10 * minuteMs), 0.1, seed), times => weather(times, 0.1, seed)),
+  },
+  { name: 'indoors', made: seed => worldOf(regular(5 * minuteMs), times => indoor(times, 0.1, seed)) },
+  { name: 'indoors in steps of 0.5', made: seed => worldOf(regular(10 * minuteMs), times => indoor(times, 0.5, seed)) },
+  ...[5, 10, 60].flatMap(stepMinutes =>
+    [8, 24].map(defrostHours => ({
+      name: `in a freezer, every ${stepMinutes} min, with a defrost every ${defrostHours} h`,
+      made: (seed: number) =>
+        worldOf(regular(stepMinutes * minuteMs), times => freezer(times, 0.1, defrostHours * hourMs, seed)),
+    })),
+  ),
+  ...[1, 10].map(stepMinutes => ({
+    name: `in an office with further gauges, every ${stepMinutes} min`,
+    made: (seed: number) => worldOf(regular(stepMinutes * minuteMs), times => office(times, seed)),
+  })),
+  ...[1, 5, 10].map(stepMinutes => ({
+    name: `in a refrigerator with 40 doors a day, every ${stepMinutes} min`,
+    made: (seed: number) => coldChain(stepMinutes, seed),
+  })),
+  ...cellTypes.flatMap(type =>
+    [type, null].map(known => ({
+      name: `outdoors, with a cell (${type}${known === null ? ', which is not known' : ''}) that lasts two years`,
+      made: (seed: number) => {
+        const world = worldOf(regular(10 * minuteMs), times => weather(times, 0.1, seed))
+        const battery_voltage = battery(world.timesMs, type, 730, seed)
+        return { ...world, metrics: { ...world.metrics, battery_voltage }, device: { battery_type: known } }
+      },
+    })),
+  ),
+  {
+    name: 'outdoors, with a charge in steps of 1 % that lasts two years',
+    made: seed => {
+      const world = worldOf(regular(10 * minuteMs), times => weather(times, 0.1, seed))
+      const charge = world.timesMs.map(timeMs => Math.round(75 - (100 * (timeMs - startMs)) / dayMs / 730))
+      return { ...world, metrics: { ...world.metrics, battery_percentage: charge } }
+    },
+  },
+  { name: 'at 50 random times a day', made: seed => worldOf(poisson(50, seed), times => indoor(times, 0.1, seed)) },
+]
+
+export function coldChain(stepMinutes: number, seed: number): World {
+  const device = { isColdChain: true }
+  return { ...worldOf(regular(stepMinutes * minuteMs), times => refrigerator(times, seed)), device }
+}
+
+export function worldOf(timesMs: Float64Array, metrics: (timesMs: Float64Array) => World['metrics']): World {
+  return { timesMs, metrics: metrics(timesMs) }
+}
+
+export function outdoors(seed: number): World {
+  return worldOf(regular(5 * minuteMs), times => weather(times, 0.1, seed))
+}
