@@ -134,11 +134,12 @@ async function readBoth(
   for (const one of ofMetrics) {
     for (const number of one.numbers) series.set(number, { device: nameOfErased(one), metric: one.metric })
   }
-  const rows: StoredRow[] = []
+  // A million rows are too many arguments for `push`.
+  const parts: StoredRow[][] = []
   for (const sql of sqls) {
-    rows.push(...(await withFurther(await readStored(sql, names), sql, series)), ...(await readHours(sql, erased)))
+    parts.push(await withFurther(await readStored(sql, names), sql, series), await readHours(sql, erased))
   }
-  return rows.sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
+  return parts.flat().sort((a, b) => (a.timeUs ?? 0) - (b.timeUs ?? 0))
 }
 
 /** Each metric of a device is erased once. */
