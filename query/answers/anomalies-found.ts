@@ -20,6 +20,7 @@ import { judgedVane } from '../kinds/judged-vane.ts'
 import { metricCadence } from '../kinds/metric-cadence.ts'
 import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
+import { units } from './units.ts'
 
 interface AnomaliesRead {
   readonly device: AnalysedDevice
@@ -39,13 +40,13 @@ export function anomaliesOf(read: AnomaliesRead): Anomaly[] {
   const { timesMs, values } = series
   const ofFive = columns.flatMap(name => {
     const present = presentOf(timesMs, values[name])
-    const gauge = { name, kind: 'gauge' as const, samples: present, limits: deviceLimits(device, name) }
-    return ofMetric(gauge, read)
+    const limits = deviceLimits(device, name)
+    return ofMetric({ name, unit: units[name], kind: 'gauge', samples: present, limits }, read)
   })
   const ofFurther = samples.flatMap(one => {
-    const { name, kind } = one.metric
+    const { name, kind, unit } = one.metric
     const vane = judgedVane(one, read.cadence)
-    const metric = { name, kind, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) }
+    const metric = { name, kind, unit, samples: presentOf(one.timesMs, one.values), limits: furtherLimits(one.metric) }
     return [...ofMetric(metric, read), ...(vane === undefined ? [] : qualityAnomalies(vane, read.cadence.stretches))]
   })
   return [...outages(read), ...ofFive, ...ofFurther]
@@ -61,11 +62,13 @@ function outages({ series: { timesMs }, cadence, beforeMs, endMs }: AnomaliesRea
 }
 
 interface ReadMetric extends Pick<MetricTimes, 'name' | 'kind'> {
+  readonly unit: string | null
   readonly samples: Samples
   readonly limits: QualityLimits
 }
 
-function ofMetric({ name, kind, samples, limits }: ReadMetric, read: AnomaliesRead): Anomaly[] {
+function ofMetric(metric: ReadMetric, read: AnomaliesRead): Anomaly[] {
+  const { name, kind, samples, limits } = metric
   const { cadence, series } = read
   const absences = absencesOf({ name, kind, timesMs: samples.timesMs }, cadence, series.timesMs)
   const missing = absences.map((absence): Anomaly => {
@@ -75,16 +78,15 @@ function ofMetric({ name, kind, samples, limits }: ReadMetric, read: AnomaliesRe
   const { stretches } = metricCadence(samples.timesMs, cadence)
   const quality = checkQuality(samples.timesMs, samples.values, limits, stretches)
   const suspect = qualityAnomalies({ name, ...samples, marks: quality.marks, limits: quality.limits }, stretches)
-  return [...missing, ...suspect, ...levels(name, samples, quality.counts.quantum ?? 0, read)]
+  return [...missing, ...suspect, ...levels(metric, quality.counts.quantum ?? 0, read)]
 }
 
 function levels(
-  metric: string,
-  { timesMs, values }: Samples,
+  { name: metric, unit, samples: { timesMs, values } }: ReadMetric,
   quantum: number,
   { device, local }: AnomaliesRead,
 ): Anomaly[] {
-  if (!hasOwnLevel(metric, device.profile)) return []
+  if (!hasOwnLevel(metric, unit, device.profile)) return []
   const frame = frameOf(timesMs[0] as number, timesMs.at(-1) as number, hourMs)
   const grid = { startMs: frame.startMs, hours: frame.cells }
   const hourly = binMeans(timesMs, values, frame)

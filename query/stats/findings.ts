@@ -14,6 +14,7 @@ import type { ReliabilityRecord } from '../../analytics/reliability/reliability-
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
+import { units } from '../answers/units.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
@@ -66,17 +67,18 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
 
 const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
 
-function levelFindings({ window, quality, device: { profile } }: FindingsInput): Finding[] {
+function levelFindings({ window, quality, device: { profile }, ...input }: FindingsInput): Finding[] {
   const { hourly, localHours, further } = window
   const { startMs, stepMs } = hourly.frame
   if (stepMs !== hourMs) return []
+  const unitsOf = new Map(input.further.map(({ metric }) => [metric.name, metric.unit]))
   const gauges = [
-    ...metrics.map(name => ({ name: name as string, hours: hourly.means[name] })),
-    ...further.map(({ name, hours }) => ({ name, hours })),
+    ...metrics.map(name => ({ name: name as string, unit: units[name] as string | null, hours: hourly.means[name] })),
+    ...further.map(({ name, hours }) => ({ name, unit: unitsOf.get(name) ?? null, hours })),
   ]
   const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = quality.counts
-  return gauges.flatMap(({ name, hours }) => {
-    if (!hasOwnLevel(name, profile)) return []
+  return gauges.flatMap(({ name, unit, hours }) => {
+    if (!hasOwnLevel(name, unit, profile)) return []
     const quantum = quanta[name]?.quantum ?? 0
     const isControlled = controlled.includes(profile)
     return levelFinding({ metric: name, hourly: hours, localHours, startMs, quantum, isControlled }) ?? []

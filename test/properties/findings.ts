@@ -13,6 +13,8 @@ import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { recordReliability } from '../../analytics/reliability/reliability-record.ts'
 import { binMeans, frameOf } from '../../analytics/time/grid.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
+import { units } from '../../query/answers/units.ts'
+import { hasOwnLevel } from '../../query/findings/own-level.ts'
 import { batteryFindings } from '../../query/stats/battery-findings.ts'
 import { brokenWorlds } from './broken-worlds.ts'
 import {
@@ -69,6 +71,7 @@ function levels(times: Float64Array, metrics: World['metrics'], to: number): Fin
   const frame = frameOf(times[from] as number, lastMs, hourMs)
   const localHours = Uint8Array.from({ length: frame.cells }, (_, cell) => (frame.startMs / hourMs + cell) % 24)
   return Object.entries(metrics).flatMap(([metric, values]) => {
+    if (!hasOwnLevel(metric, (units as Readonly<Record<string, string>>)[metric] ?? null, 'none')) return []
     const hourly = binMeans(times.subarray(from), values.subarray(from, to), frame)
     const given = { metric, hourly, localHours, startMs: frame.startMs, quantum: 0, isControlled: false }
     return levelFinding(given) ?? []

@@ -181,20 +181,20 @@ export const healthyWorlds: readonly { readonly name: string; readonly made: (se
   })),
   ...cellTypes.flatMap(type =>
     [type, null].map(known => ({
-      name: `outdoors, with a cell (${type}${known === null ? ', which is not known' : ''}) that lasts two years`,
-      made: (seed: number) => {
-        const world = worldOf(regular(10 * minuteMs), times => weather(times, 0.1, seed))
-        const battery_voltage = battery(world.timesMs, type, 730, seed)
-        return { ...world, metrics: { ...world.metrics, battery_voltage }, device: { battery_type: known } }
-      },
+      name: `with a cell (${type}${known === null ? ', which is not known' : ''}) that lasts two years`,
+      made: (seed: number) => ({
+        ...worldOf(regular(10 * minuteMs), times => ({ battery_voltage: battery(times, type, 730, seed) })),
+        device: { battery_type: known },
+      }),
     })),
   ),
   {
-    name: 'outdoors, with a charge in steps of 1 % that lasts two years',
+    name: 'with a charge in steps of 1 % that lasts two years',
     made: seed => {
-      const world = worldOf(regular(10 * minuteMs), times => weather(times, 0.1, seed))
-      const charge = world.timesMs.map(timeMs => Math.round(75 - (100 * (timeMs - startMs)) / dayMs / 730))
-      return { ...world, metrics: { ...world.metrics, battery_percentage: charge } }
+      const fullMs = startMs - (1 + (seed % 200)) * dayMs
+      return worldOf(regular(10 * minuteMs), times => ({
+        battery_percentage: times.map(timeMs => Math.round(100 * (1 - (timeMs - fullMs) / dayMs / 730))),
+      }))
     },
   },
   { name: 'at 50 random times a day', made: seed => worldOf(poisson(50, seed), times => indoor(times, 0.1, seed)) },
