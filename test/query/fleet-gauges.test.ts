@@ -5,7 +5,7 @@ import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { answerInsights } from '../../query/answers/insights-task.ts'
 import type { DescribedGauge, FleetKnown } from '../../query/insights-fleet.ts'
 import { Insights } from '../../query/shapes/insights.ts'
-import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { createPgConnection, type PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { uniform } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { nothingKnown, plainEntry } from '../support/plain-device.ts'
@@ -53,21 +53,32 @@ const ofPack = Array.from({ length: 30 * 4 }, (_, quarter): TestFurtherValue => 
   return { series: 7, time, value: 3600 + 1.5 * quarter }
 })
 
-const { address, writeFurther } = await startQuestdb(t)
-await writeFurther([...names.flatMap((_, place) => valuesOf(place)), ...ofPack])
-const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
-t.teardown(() => connection.close())
+const all = [...names.flatMap((_, place) => valuesOf(place)), ...ofPack]
+const whole = await shardOf(all)
 
-async function told(more: Partial<FleetKnown> = {}) {
+async function shardOf(values: readonly TestFurtherValue[]): Promise<PgConnection> {
+  const { address, writeFurther } = await startQuestdb(t)
+  await writeFurther([...values])
+  const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
+  t.teardown(() => connection.close())
+  return connection
+}
+
+/** `connections`: of the first shard, and so on. */
+async function told(more: Partial<FleetKnown> = {}, connections: readonly PgConnection[] = [whole]) {
   const texts: string[] = []
-  const read: typeof connection.read = (statement, signal, take) => {
-    texts.push(statement.text)
-    return connection.read(statement, signal, take)
+  const open = (shard: number) => {
+    const connection = connections[shard - 1] as PgConnection
+    const read: PgConnection['read'] = (statement, signal, take) => {
+      texts.push(statement.text)
+      return connection.read(statement, signal, take)
+    }
+    return { connection: { read } }
   }
   const never = Number.NEGATIVE_INFINITY
   const query = { fleet: '', narrowed: true, nowUs: (endMs + 20 * 60_000) * 1000 }
-  const shards = [{ shard: 1, rawFromUs: never, expiredBeforeUs: never }]
-  const context = { open: () => ({ connection: { read } }), signal: new AbortController().signal }
+  const shards = connections.map((_, at) => ({ shard: at + 1, rawFromUs: never, expiredBeforeUs: never }))
+  const context = { open, signal: new AbortController().signal }
   const of = { ...query, shards, known: { ...known, ...more } }
   const text = await answerInsights(of, fleet, { ...context, local: createLocalTime('UTC') })
   return { texts, insights: validated(Insights, JSON.parse(text)) }
@@ -109,4 +120,15 @@ t.test('what a gauge is not asked for is not told', async t => {
   const { insights: without } = await told({ ...nothingKnown, gaugesLeftOut: 5000 })
   t.match(without, { findings: [], batteries: [], outliers: [], gauges_left_out: 5000 })
   t.notOk('metrics' in without)
+})
+
+t.test('the same is found of two shards, also of a series that has moved from one to the other', async t => {
+  const movedMs = endMs - 5 * dayMs
+  const isOfFirst = ({ series, time }: TestFurtherValue) =>
+    series === 100 + changed || series === 7 ? Date.parse(time) < movedMs : series % 2 === 0
+  const first = await shardOf(all.filter(isOfFirst))
+  const second = await shardOf(all.filter(value => !isOfFirst(value)))
+  const ofTwo = await told({}, [first, second])
+  t.strictSame(ofTwo.insights, (await told()).insights)
+  t.equal(ofTwo.texts.filter(text => text.includes('series IN')).length, 2 * (60 + 30), 'each asked once a stretch')
 })
