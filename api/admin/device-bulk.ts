@@ -2,16 +2,15 @@
 
 import { z } from 'zod'
 import type { Refusal } from '../../auth/devices/commits.ts'
-import { Rotated } from '../../auth/devices/device.ts'
+import type { Rotated } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { createTagMatcher, Tag, TagMatch, Tags } from '../../auth/devices/tag.ts'
 import { composed } from '../../auth/plain-text.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { bulkDevicesMax, DeviceBulkAnswer, notTried } from './device-bulk-answer.ts'
 import { adminErrors } from './errors.ts'
 import { type AdminOperation, operation } from './operation.ts'
 
-/** A change takes some milliseconds. */
-const bulkDevicesMax = 500
 /** In UTF-16 units, those of older devices included. */
 const nameLengthMax = 512
 
@@ -38,13 +37,6 @@ const DeviceBulk = z.discriminatedUnion('action', [
 ])
 type DeviceBulk = z.infer<typeof DeviceBulk>
 
-const DeviceBulkAnswer = z.object({
-  done: z.int().meta({ description: 'Devices of which the change was made' }),
-  failed: z.array(z.object({ device: z.string(), reason: z.string() })),
-  issued: z.array(Rotated).meta({ description: 'The new passwords, this once' }),
-})
-type DeviceBulkAnswer = z.infer<typeof DeviceBulkAnswer>
-
 type Changing = Pick<Devices, 'get' | 'change' | 'rotate'>
 
 export function deviceBulkOperation(registry: Changing): AdminOperation {
@@ -69,7 +61,6 @@ export function deviceBulkOperation(registry: Changing): AdminOperation {
 
 /** Whatever comes after these would have to wait for PostgreSQL, too. */
 const ending = new Set<Refusal['code']>(['DATABASE_AWAY', 'OUTCOME_UNKNOWN', 'TOO_MANY_CHANGES'])
-const notTried = 'not tried'
 
 async function changeAll(
   registry: Changing,

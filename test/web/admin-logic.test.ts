@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { sendChange } from '../../web/client/send-change.ts'
-import { passwordsCsv, readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
+import { readDeviceList } from '../../web/pages/admin/device-list-csv.ts'
 import {
   curlLine,
   lineProtocolLine,
@@ -13,6 +13,7 @@ import {
 import { historyPanels, historyTable, hoursOf } from '../../web/pages/admin/service-history.ts'
 import { bytesText, statusGroups } from '../../web/pages/admin/status-facts.ts'
 import { auditFacts, auditSentence } from '../../web/text/audit-words.ts'
+import { passwordsCsv } from '../../web/text/passwords-csv.ts'
 import { madeStatus } from '../support/made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {

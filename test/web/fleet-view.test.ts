@@ -10,6 +10,14 @@ import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
 import { groupKeys, groupsOf, groupText } from '../../web/pages/fleet/fleet-groups.ts'
+import {
+  matchPath,
+  questionOf,
+  resultText,
+  selectedText,
+  selectionMax,
+  toggled,
+} from '../../web/pages/fleet/fleet-selection.ts'
 import { offeredTags, readTags, tagArguments } from '../../web/pages/fleet/fleet-tags.ts'
 import { type DeviceTrend, trendsPath, withNewer } from '../../web/pages/fleet/fleet-trends.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
@@ -357,4 +365,25 @@ t.test('a trend in words', async t => {
   t.equal(trendText({ trend: null, change: null }, temperature), undefined)
   t.equal(meansText([null, 1001.26, 999.98, null], pressure), 'Pressure in 4 hours: 1000.0 to 1001.3\u202fhPa')
   t.equal(meansText([null], pressure), undefined)
+})
+
+t.test('devices are selected up to what a change takes, and a change says of how many it is', async t => {
+  t.strictSame([...toggled(new Set(['a']), 'b')], ['a', 'b'])
+  t.strictSame([...toggled(new Set(['a', 'b']), 'a')], ['b'])
+  const full = new Set(Array.from({ length: selectionMax }, (_, at) => `d${at}`))
+  t.equal(toggled(full, 'another').size, selectionMax)
+  t.equal(toggled(full, 'd0').size, selectionMax - 1)
+  t.equal(selectedText(499), '499 selected.')
+  t.equal(selectedText(500), '500 selected. A change takes no more.')
+  const view = readView(new URLSearchParams('q=+a%26b+&state=late,off'))
+  t.equal(matchPath(view, ['site:x y']), '/api/fleet?order=name&limit=500&state=late,off&q=a%26b&tag=site%3Ax%20y')
+  t.equal(matchPath(readView(new URLSearchParams()), []), '/api/fleet?order=name&limit=500')
+  t.strictSame(questionOf('suspend', 12), {
+    title: 'Suspend 12 devices?',
+    consequence: 'Their readings are refused until they are resumed.',
+  })
+  t.equal(questionOf('rotate', 1).title, 'New passwords for 1 device?')
+  t.equal(resultText('resume', 2, 0), '2 devices resumed.')
+  t.equal(resultText('untag', 3, 0), '3 devices without the tag.')
+  t.equal(resultText('tag', 1, 1), '1 device tagged. Not done for 1 device:')
 })

@@ -34,7 +34,7 @@ export interface VirtualTableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** Where the row leads; its first link gets the focus. */
+  /** Where the row leads; its first checkbox or link gets the focus. */
   rowHeight: number
   headings?: readonly RowHeading[]
   headingHeight?: number
@@ -132,7 +132,7 @@ function useActivePlace<Row>(
     if (movingTo.current === undefined || movingTo.current !== activeKey) return
     movingTo.current = undefined
     const row = body.current?.querySelector(`[aria-rowindex="${active + 2}"]`)
-    row?.querySelector<HTMLElement>('td a, th button')?.focus({ preventScroll: true })
+    row?.querySelector<HTMLElement>('td input, td a, th button')?.focus({ preventScroll: true })
   })
 
   /** The first one when it is gone. */
@@ -192,11 +192,12 @@ interface BodyRowProps {
 
 function BodyRow({ layout, place, isHeading, isActive, onFocus, children }: BodyRowProps) {
   const element = useRef<HTMLTableRowElement>(null)
+  // A row may get another link or button at any time.
   useLayoutEffect(() => {
-    for (const target of element.current?.querySelectorAll<HTMLElement>('a, button') ?? []) {
+    for (const target of element.current?.querySelectorAll<HTMLElement>('a, button, input') ?? []) {
       target.tabIndex = isActive ? 0 : -1
     }
-  }, [isActive])
+  })
   return (
     <tr
       ref={element}

@@ -1,6 +1,6 @@
 /** A list of devices as CSV (RFC 4180): names and places, and what else the admin API takes of a new device. */
 
-import type { DeviceRequest, IssuedPassword } from '../../../auth/devices/device.ts'
+import type { DeviceRequest } from '../../../auth/devices/device.ts'
 
 interface ListedDevice {
   name: string
@@ -50,12 +50,6 @@ export function readDeviceList(text: string): DeviceList {
     devices.push(device)
   }
   return { ok: true, devices }
-}
-
-/** `device,password`, as the command line writes it. */
-export function passwordsCsv(issued: readonly IssuedPassword[]): string {
-  const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-  return ['device,password', ...issued.map(({ device, password }) => `${cell(device)},${password}`), ''].join('\n')
 }
 
 function wrong(sentence: string): DeviceList {

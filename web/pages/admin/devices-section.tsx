@@ -11,9 +11,10 @@ import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
+import { passwordsCsv } from '../../text/passwords-csv.ts'
 import { timeText } from '../../text/utc.ts'
 import { batteryChoices, profileChoices } from './device-choices.ts'
-import { passwordsCsv, readDeviceList, tagsIn } from './device-list-csv.ts'
+import { readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
 type Issued = IssuedPassword | Rotated

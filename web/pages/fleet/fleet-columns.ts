@@ -16,6 +16,7 @@ export interface FleetColumns {
 
 /** In CSS pixels, as `fleet.css` has what is between and around them. */
 export const columnWidths = {
+  select: 44,
   state: 96,
   device: 160,
   /** With room for two of them. */
@@ -35,10 +36,11 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns): number {
+export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns, isSelecting: boolean): number {
   const device = hasTags ? 'taggedDevice' : 'device'
   const further = hasFurther ? (['further'] as const) : []
-  const names = ['state', device, 'age', ...values, ...further, 'hours'] as const
+  const select = isSelecting ? (['select'] as const) : []
+  const names = [...select, 'state', device, 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
 }

@@ -7,6 +7,7 @@ import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { showSilent } from '../../client/icon.ts'
 import { noticeOf } from '../../client/resource-state.ts'
+import { isSignedIn } from '../../client/session.ts'
 import { useMedia } from '../../client/use-media.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { useTitle, useTitleNotice } from '../../client/use-title.ts'
@@ -30,9 +31,11 @@ import { GroupFilter } from './group-filter.tsx'
 import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
 import { type Fleet, openFleet } from './open-fleet.ts'
+import { SelectMode } from './select-mode.tsx'
 import { StateFilter } from './state-filter.tsx'
 import { TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
+import { useSelection } from './use-selection.ts'
 import './fleet.css'
 
 /** As often as the service makes them. */
@@ -122,7 +125,8 @@ function Devices({ fleet, times, above }: DevicesProps) {
   const metrics = fleet.metrics.value
   const quantities = useQuantities(devices, metrics)
   const columns = useColumns(devices)
-  const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns) - 1}px)`)
+  const { selection, select } = useSelection(view, fleet.tags)
+  const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns, selection !== undefined) - 1}px)`)
   const counts = fleet.counts.value
   const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
   if (counts === undefined) return null
@@ -144,11 +148,18 @@ function Devices({ fleet, times, above }: DevicesProps) {
       <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })}>
         <GroupFilter keys={groupKeys(devices, view.group)} chosen={view.group} onChange={group => change({ group })} />
       </TagFilter>
+      {isSignedIn.value ? (
+        <SelectMode
+          {...{ view, tags: fleet.tags, names: selection?.names }}
+          onSelect={select}
+          onChanged={fleet.refresh}
+        />
+      ) : null}
       {rows.length === 0 ? (
         <p class="none">No device matches your search.</p>
       ) : (
         <GroupedTable
-          {...{ fleet, rows, view, columns, isNarrow, quantities, times }}
+          {...{ fleet, rows, view, columns, isNarrow, quantities, times, selection }}
           onSort={(sort, isDescending) => change({ sort, isDescending })}
         />
       )}

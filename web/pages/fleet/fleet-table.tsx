@@ -13,6 +13,7 @@ import { type AirMetric, builtInQuantities, type Quantities, valueText } from '.
 import { ageText, type Times } from '../../text/times.ts'
 import { FiringMark } from './firing-mark.tsx'
 import { columnWidths, type FleetColumns } from './fleet-columns.ts'
+import { type Selection, selectionMax } from './fleet-selection.ts'
 import { trendsPath } from './fleet-trends.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
 import { FurtherList } from './further-list.tsx'
@@ -32,6 +33,8 @@ interface ColumnsProps {
   quantities: Quantities
   times: Times
   trends: Trends
+  /** Undefined: nothing is being selected. */
+  selection: Selection | undefined
 }
 
 function columnsOf({
@@ -40,6 +43,7 @@ function columnsOf({
   quantities,
   times,
   trends,
+  selection,
 }: ColumnsProps): Column<FleetDevice>[] {
   const further: Column<FleetDevice> = {
     key: 'further',
@@ -54,6 +58,7 @@ function columnsOf({
     cell: ({ tags }) => (tags === undefined ? null : <TagList tags={tags} />),
   }
   return [
+    ...(selection === undefined ? [] : [selectColumn(selection)]),
     {
       key: 'state',
       label: 'State',
@@ -85,6 +90,23 @@ function columnsOf({
       cell: device => <Hours {...device} trends={trends} />,
     },
   ]
+}
+
+function selectColumn({ names, toggle }: Selection): Column<FleetDevice> {
+  return {
+    key: 'select',
+    label: 'Select',
+    width: `${columnWidths.select}px`,
+    cell: ({ device }) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${device}`}
+        checked={names.has(device)}
+        disabled={names.size >= selectionMax && !names.has(device)}
+        onChange={() => toggle(device)}
+      />
+    ),
+  }
 }
 
 function metricColumn(key: AirMetric, trends: Trends): Column<FleetDevice> {
@@ -164,10 +186,11 @@ export function FleetTable({
   columns,
   quantities,
   times,
+  selection,
 }: FleetTableProps) {
   const [path, setPath] = useState<string>()
   const trends = useTrends(path)
-  const given = { columns, isNarrow, quantities, times, trends }
+  const given = { columns, isNarrow, quantities, times, trends, selection }
   const shown = useMemo(() => columnsOf(given), Object.values(given))
   const onShown = useCallback((inView: readonly FleetDevice[]) => setPath(trendsPath(inView)), [])
   const ofFurther = useMedia(phone) ? lineHeights.furtherOnPhone : lineHeights.further

@@ -15,6 +15,8 @@ export interface Fleet extends Pick<FleetList, 'devices' | 'counts' | 'metrics' 
   first: ReadonlySignal<ResourceState<FleetAnswer>>
   /** Whether events come. */
   isLive: ReadonlySignal<boolean>
+  /** Reads again what somebody has changed. */
+  refresh(): void
   close(): void
 }
 
@@ -34,6 +36,10 @@ export function openFleet(tags: readonly string[]): Fleet {
     taken = state.value
     list.takeFirst(state.value, { isNew, isLive: isLive.peek() })
   })
+  const refresh = () => {
+    list.invalidate()
+    void first.refresh()
+  }
   const closeEvents = openEvents(addressOf('/api/events'), {
     on: {
       reading: data => list.takeReading(data),
@@ -44,8 +50,7 @@ export function openFleet(tags: readonly string[]): Fleet {
       isLive.value = live
     },
     onGap() {
-      list.invalidate()
-      void first.refresh()
+      refresh()
       alertChanged()
     },
   })
@@ -57,6 +62,7 @@ export function openFleet(tags: readonly string[]): Fleet {
     isComplete: list.isComplete,
     first: first.state,
     isLive,
+    refresh,
     close() {
       stop()
       closeEvents()

@@ -1,0 +1,154 @@
+/** What is done with the devices that are selected: one change of all, after a question. */
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { DeviceBulkAnswer } from '../../../api/admin/device-bulk-answer.ts'
+import type { Rotated } from '../../../auth/devices/device.ts'
+import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
+import { addressOf } from '../../client/address.ts'
+import { readJson } from '../../client/read-json.ts'
+import { sendChange } from '../../client/send-change.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { SecretOnce } from '../../parts/secret-once.tsx'
+import { passwordsCsv } from '../../text/passwords-csv.ts'
+import { ChangeDialog } from './change-dialog.tsx'
+import {
+  actionNames,
+  type BulkAction,
+  matchPath,
+  questionOf,
+  resultText,
+  selectedText,
+  selectionMax,
+} from './fleet-selection.ts'
+import type { FleetView } from './fleet-view.ts'
+import '../../parts/managed.css'
+
+export interface SelectionBarProps {
+  names: ReadonlySet<string>
+  view: FleetView
+  tags: readonly string[]
+  /** Undefined ends the selection. */
+  onSelect: (names: ReadonlySet<string> | undefined) => void
+  onChanged: () => void
+}
+
+type Told = { action: BulkAction; answer: DeviceBulkAnswer } | { sentence: string }
+
+const actions: readonly BulkAction[] = ['tag', 'untag', 'suspend', 'resume', 'rotate']
+
+export function SelectionBar({ names, view, tags, onSelect, onChanged }: SelectionBarProps) {
+  const [asked, setAsked] = useState<BulkAction>()
+  const [isBusy, setBusy] = useState(false)
+  const [told, setTold] = useState<Told>()
+  const [issued, setIssued] = useState<readonly Rotated[]>([])
+  const first = useRef<HTMLButtonElement>(null)
+  useEffect(() => first.current?.focus(), [])
+  const path = matchPath(view, tags)
+  const shownPath = useRef(path)
+  shownPath.current = path
+  const selectAll = async () => {
+    setTold(undefined)
+    const read = await readJson<FleetAnswer>(addressOf(path))
+    // The filters may be others by now.
+    if (shownPath.current !== path) return
+    if (read.kind === 'answer') onSelect(new Set(read.value.devices.map(({ device }) => device)))
+    else setTold({ sentence: 'The devices that match could not be read. Try again.' })
+  }
+  const change = async (action: BulkAction, more: object) => {
+    setBusy(true)
+    setTold(undefined)
+    const body = { action, devices: [...names], ...more }
+    const sent = await sendChange<DeviceBulkAnswer>('POST', addressOf('/api/admin/device-changes'), body)
+    setBusy(false)
+    setTold(sent.ok ? { action, answer: sent.value } : { sentence: sent.sentence })
+    if (sent.ok) setIssued(sent.value.issued)
+    onChanged()
+  }
+  if (issued.length > 0) {
+    return (
+      <div class="selection managed">
+        <Result told={told} onDismiss={() => setTold(undefined)} />
+        <Passwords issued={issued} onDone={() => setIssued([])} />
+      </div>
+    )
+  }
+  return (
+    <section class="selection managed" aria-label="Selection">
+      <div class="actions">
+        <p role="status">{selectedText(names.size)}</p>
+        <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll()}>
+          All that match (at most {selectionMax}, by name)
+        </button>
+        {actions.map(action => (
+          <button
+            key={action}
+            type="button"
+            class="button"
+            disabled={isBusy || names.size === 0}
+            onClick={() => setAsked(action)}
+          >
+            {actionNames[action]}
+          </button>
+        ))}
+        <button type="button" class="button" disabled={isBusy} onClick={() => onSelect(undefined)}>
+          Done
+        </button>
+      </div>
+      {isBusy ? <p role="status">The change is being made.</p> : null}
+      <Result told={told} onDismiss={() => setTold(undefined)} />
+      {asked === undefined ? null : (
+        <ChangeDialog
+          {...questionOf(asked, names.size)}
+          action={asked}
+          onConfirm={more => void change(asked, more)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </section>
+  )
+}
+
+function Result({ told, onDismiss }: { told: Told | undefined; onDismiss: () => void }) {
+  if (told === undefined) return null
+  if ('sentence' in told) {
+    return (
+      <Banner kind="bad" onDismiss={onDismiss}>
+        {told.sentence}
+      </Banner>
+    )
+  }
+  const { action, answer } = told
+  return (
+    <Banner kind={answer.failed.length === 0 ? 'note' : 'bad'} onDismiss={onDismiss}>
+      {resultText(action, answer.done, answer.failed.length)}
+      {answer.failed.length === 0 ? null : (
+        <ul>
+          {answer.failed.map(({ device, reason }) => (
+            <li key={device}>
+              {device}: {reason}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Banner>
+  )
+}
+
+function Passwords({ issued, onDone }: { issued: readonly Rotated[]; onDone: () => void }) {
+  const csv = passwordsCsv(issued)
+  const url = useMemo(() => URL.createObjectURL(new Blob([csv], { type: 'text/csv' })), [csv])
+  useEffect(() => () => URL.revokeObjectURL(url), [url])
+  return (
+    <SecretOnce
+      title="New passwords"
+      text="Copy or download them now. They are shown only once."
+      parts={[{ name: 'Names and passwords, as CSV', text: csv }]}
+      onDone={onDone}
+    >
+      {' '}
+      <a class="button" href={url} download="device-passwords.csv">
+        Download CSV
+      </a>
+    </SecretOnce>
+  )
+}

@@ -1,0 +1,28 @@
+/** Which devices are selected. With another search or filter, none: a change is never of devices that are not listed. */
+
+import { useMemo, useState } from 'preact/hooks'
+import { matchPath, type Selection, toggled } from './fleet-selection.ts'
+import type { FleetView } from './fleet-view.ts'
+
+interface Selected {
+  names: ReadonlySet<string>
+  /** What was listed. */
+  of: string
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** Undefined: nothing is being selected. */
+export function useSelection(view: FleetView, tags: readonly string[]) {
+  const of = matchPath(view, tags)
+  const [selected, setSelected] = useState<Selected>()
+  const selection = useMemo((): Selection | undefined => {
+    if (selected === undefined) return undefined
+    const names = selected.of === of ? selected.names : none
+    const toggle = (name: string) =>
+      setSelected(before => ({ names: toggled(before?.of === of ? before.names : none, name), of }))
+    return { names, toggle }
+  }, [selected, of])
+  const select = (names: ReadonlySet<string> | undefined) => setSelected(names && { names, of })
+  return { selection, select }
+}
