@@ -14,14 +14,15 @@ export function addDevicesList(devices: Command, client: AdminClient, streams: S
     .option('--json', 'print as JSON')
     .addHelpText('after', '\nExamples:\n  barograph devices list\n  barograph devices list --search site:berlin --json')
     .action(async ({ search, json }: { search?: string; json?: boolean }) => {
-      const found = await readAll(client, search ?? '')
+      const found = await readAllDevices(client, search ?? '')
       if (json === true) printJson(streams, found)
       else if (found.length === 0) printText(streams.stdout, 'no devices\n')
       else printTable(streams, [['name', 'location', 'log', 'last seen', 'password'], ...found.map(rowOf)])
     })
 }
 
-async function readAll(client: AdminClient, search: string): Promise<DeviceDetails[]> {
+/** All whose name, location or tags contain the text. */
+export async function readAllDevices(client: AdminClient, search: string): Promise<DeviceDetails[]> {
   const found: DeviceDetails[] = []
   for (let page: number | null = 1; page !== null; ) {
     const query = new URLSearchParams({ search, page: String(page) })

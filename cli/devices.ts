@@ -9,6 +9,7 @@ import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitUsage } from './command-error.ts'
 import { addDeviceOptions, changeOf, type DeviceOptions } from './device-options.ts'
+import { addDeviceChanges, addTagged, type RotateOptions, rotateAll } from './devices-change.ts'
 import { addDevicesImport } from './devices-import.ts'
 import { addDevicesList } from './devices-list.ts'
 import { printFields, printJson, printTable, printText, type Streams } from './output.ts'
@@ -23,6 +24,7 @@ export function defineDevices(devices: Command, { client, streams }: CommandCont
   addDevicesList(devices, client, streams)
   addShow(devices, client, streams)
   addSet(devices, client, streams)
+  addDeviceChanges(devices, client, streams)
   addRotate(devices, client, streams)
   addRemove(devices, client, streams)
   addErase(devices, client, streams)
@@ -89,18 +91,31 @@ const rotateHelp = `
 The old password stays valid for a grace period (ROTATION_GRACE_HOURS), so that the device can be updated without losing
 readings. Use --now when the old password has leaked.
 
-Example:
-  barograph devices rotate kitchen --json`
+Several devices get theirs as CSV with the columns device and password; with --json as the API answers. The exit status is 1 if
+one of them got none.
+
+Examples:
+  barograph devices rotate kitchen --json
+  barograph devices rotate --tagged site:berlin --output passwords.csv`
 
 function addRotate(devices: Command, client: AdminClient, streams: Streams): void {
-  devices
-    .command('rotate')
-    .description('issue a new password for a device and print it (shown only once)')
-    .argument('<name>')
-    .option('--now', 'revoke the old password at once')
-    .option('--json', 'print the device and its password as JSON')
+  addTagged(
+    devices
+      .command('rotate')
+      .description('issue new passwords for devices and print them (shown only once)')
+      .argument('[names...]', 'names of the devices'),
+  )
+    .option('--now', 'revoke the old passwords at once')
+    .option('--output <file>', 'write the passwords to a new file with mode 0600')
+    .option('--json', 'print the devices and their passwords as JSON')
     .addHelpText('after', rotateHelp)
-    .action(async (name: string, { now, json }: Json & { now?: boolean }) => {
+    .action(async (names: string[], options: RotateOptions) => {
+      const { now, json, output, tagged } = options
+      const [name] = names
+      if (name === undefined || names.length > 1 || tagged !== undefined || output !== undefined) {
+        await rotateAll(client, streams, names, options)
+        return
+      }
       const rotated = await client.json(Rotated, 'POST', `${pathOf(name)}/rotate${now === true ? '?now=1' : ''}`)
       if (json === true) {
         printJson(streams, rotated)
