@@ -1,0 +1,82 @@
+/** One analysis: what its answer depends on, how long that is good, and which shards it is read from. */
+
+import type { AnalysedDevice } from './analysed-device.ts'
+import type { Analyses, Served } from './analyses.ts'
+import { type AskedWindow, asOfMs } from './asked-window.ts'
+import type { Built, Serve } from './cache/response-cache.ts'
+import type { QueryLimits } from './limits.ts'
+import { allFromReadings } from './questdb/hourly-sql.ts'
+import type { RunQuery } from './run-query.ts'
+import { type DevicePlan, type ReadsPlan, stationShard } from './shards/device-reads.ts'
+import type { AnalysisQueries, LightQueries } from './task.ts'
+
+export interface AnalysesOptions {
+  readonly runQuery: RunQuery<LightQueries>
+  readonly runAnalysis: RunQuery<AnalysisQueries>
+  readonly serve: Serve
+  readonly now: () => number
+  readonly revision: (deviceNumber: number) => number
+  /** The same of a series of points. */
+  readonly pointsRevision: (series: number) => number
+  readonly plan: ReadsPlan
+  readonly limits: QueryLimits
+}
+
+interface Analysis {
+  readonly name: keyof Analyses
+  readonly devices: readonly AnalysedDevice[]
+  /** What was asked for beside the devices. */
+  readonly how: object & Partial<Pick<AskedWindow, 'endMs'>>
+  /** How long an answer without new readings holds; the query itself is of the full minute. */
+  readonly untilMs?: number
+  readonly maxAgeSeconds?: number
+  readonly build: (nowMs: number, signal: AbortSignal) => Promise<Built>
+  readonly client: AbortSignal
+}
+
+const minuteMs = 60_000
+const usualMaxAgeSeconds = 5
+
+export type Analyse = (analysis: Analysis) => Served
+export type PlanOf = (device: AnalysedDevice) => DevicePlan
+
+export function createPlanOf(plan: ReadsPlan): PlanOf {
+  return ({ number, station }) => (station === undefined ? plan.ofDevice(number) : stationPlan)
+}
+
+export function createAnalyse({ serve, now, revision, pointsRevision, limits }: AnalysesOptions): Analyse {
+  return ({ name, devices, how, untilMs = minuteMs, build, client, ...rest }: Analysis): Served => {
+    const nowMs = fullMinute(now())
+    // What was is made once, until there are more readings.
+    const untilNow = asOfMs(how.endMs, nowMs) < nowMs ? 'end' : Math.floor(now() / untilMs)
+    const revisions = devices.flatMap(({ number, station }) => {
+      return station === undefined ? revision(number) : station.series.map(one => pointsRevision(one.number))
+    })
+    return serve({
+      // With all that the registry says, so that what was changed there shows at once.
+      key: JSON.stringify([name, how, devices]),
+      version: `${revisions.join()}@${untilNow}`,
+      freshMs: Math.min(limits.staleMs, Math.max(limits.rebuildMs, ...devices.map(expectedMs))),
+      staleMs: limits.staleMs,
+      maxAgeSeconds: () => rest.maxAgeSeconds ?? usualMaxAgeSeconds,
+      build: (askedAtMs, signal) => build(fullMinute(askedAtMs), signal),
+      client,
+    })
+  }
+}
+
+/** Points are kept for ever. */
+export const stationPlan: DevicePlan = {
+  places: [{ shard: stationShard, fromUs: Number.NEGATIVE_INFINITY, toUs: Number.POSITIVE_INFINITY }],
+  hourSources: allFromReadings,
+  needed: { shards: [stationShard], isEachRead: true },
+}
+
+/** More seldom than a device reports, nothing new can be said of it. */
+function expectedMs({ expected_interval_seconds }: AnalysedDevice): number {
+  return (expected_interval_seconds ?? 0) * 1000
+}
+
+function fullMinute(timeMs: number): number {
+  return Math.floor(timeMs / minuteMs) * minuteMs
+}

@@ -1,0 +1,82 @@
+/** Analyses of whole hours, and of all readings of a range. */
+
+import type { Analyse, AnalysesOptions, PlanOf } from './analyse.ts'
+import { type AnalysedDevice, analysedDevice } from './analysed-device.ts'
+import type { Analyses, AnomaliesHow, ExcursionsHow, FurtherHow, MomentHow, MsRange, WindowHow } from './analyses.ts'
+import { type AskedWindow, asOfMs } from './asked-window.ts'
+import type { Built } from './cache/response-cache.ts'
+import type { NeededShards } from './shards/answering-shards.ts'
+import type { HoursQuery, InPlaces, RangeQuery } from './task.ts'
+
+const hourMs = 3_600_000
+/** As far as excursions look back. */
+const excursionsMs = 7 * 24 * hourMs
+
+/** Of whole hours, which the readings of the running one change little. */
+export function hourAnalyses(
+  { runQuery, runAnalysis }: AnalysesOptions,
+  analyse: Analyse,
+  planOf: PlanOf,
+): Pick<Analyses, 'changes' | 'normal' | 'forecast' | 'domain'> {
+  function byHour<How extends MomentHow>(name: keyof Analyses, run: AskHours<How>) {
+    return (one: AnalysedDevice, how: How, client: AbortSignal) => {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, ...reads } = planOf(device)
+        return run({ device, ...how, nowMs: asOfMs(how.endMs, nowMs), ...reads }, needed, signal)
+      }
+      return analyse({ name, devices: [device], how, untilMs: hourMs, build, client })
+    }
+  }
+  return {
+    changes: byHour<WindowHow>('changes', (...asked) => runAnalysis('changes', ...asked)),
+    normal: byHour<MomentHow>('normal', (...asked) => runQuery('normal', ...asked)),
+    forecast: byHour<MomentHow>('forecast', (...asked) => runAnalysis('forecast', ...asked)),
+    domain: byHour<WindowHow>('domain', (...asked) => runAnalysis('domain', ...asked)),
+  }
+}
+
+/** Of all readings of a range. */
+export function rangeAnalyses(
+  { runAnalysis }: AnalysesOptions,
+  analyse: Analyse,
+  planOf: PlanOf,
+): Pick<Analyses, 'excursions' | 'anomalies'> {
+  function inRange<How extends FurtherHow>(
+    name: keyof Analyses,
+    rangeAt: (how: How, nowMs: number) => MsRange,
+    run: AskRange<How>,
+  ) {
+    return (one: AnalysedDevice, how: How, client: AbortSignal) => {
+      const device = analysedDevice(one)
+      const build = (nowMs: number, signal: AbortSignal) => {
+        const { needed, places } = planOf(device)
+        return run({ device, ...how, ...rangeAt(how, nowMs), nowMs, places }, needed, signal)
+      }
+      return analyse({ name, devices: [device], how, build, client })
+    }
+  }
+  return {
+    excursions: inRange<ExcursionsHow>('excursions', excursionsRange, (...asked) =>
+      runAnalysis('excursions', ...asked),
+    ),
+    anomalies: inRange<AnomaliesHow>('anomalies', rangeOf, (...asked) => runAnalysis('anomalies', ...asked)),
+  }
+}
+
+function excursionsRange({ range }: ExcursionsHow, nowMs: number): MsRange {
+  const endMs = asOfMs(range?.endMs, nowMs)
+  return { startMs: Math.min(range?.startMs ?? endMs - excursionsMs, endMs), endMs }
+}
+
+function rangeOf({ days, ...asked }: AskedWindow, nowMs: number): MsRange {
+  const endMs = asOfMs(asked.endMs, nowMs)
+  return { startMs: Math.min(asked.startMs ?? endMs - days * 24 * hourMs, endMs), endMs }
+}
+
+type AskRange<How> = (
+  query: RangeQuery & Omit<How, 'startMs' | 'endMs'> & InPlaces,
+  needed: NeededShards,
+  signal: AbortSignal,
+) => Promise<Built>
+type AskHours<How> = (query: HoursQuery & How & InPlaces, needed: NeededShards, signal: AbortSignal) => Promise<Built>
