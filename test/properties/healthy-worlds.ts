@@ -39,7 +39,7 @@ function wandering(timesMs: Float64Array, memory: number, seed: number): (place:
 
 const rounded = (value: number, quantum: number) => Math.round(value / quantum) * quantum
 
-export function weather(timesMs: Float64Array, quantum: number, seed: number): World['metrics'] {
+function weather(timesMs: Float64Array, quantum: number, seed: number): World['metrics'] {
   const [quick, slow, damp, air] = [0.9, 0.995, 0.95, 0.99].map((memory, place) =>
     wandering(timesMs, memory, 7919 * seed + place),
   ) as [(place: number) => number, (place: number) => number, (place: number) => number, (place: number) => number]
