@@ -36,6 +36,8 @@ const columns = {
   log_switch: truth,
   battery: truth,
   altitude_m: number,
+  latitude: number,
+  longitude: number,
   expected_interval_seconds: number,
   owner: number,
   quality_limits: json,

@@ -11,6 +11,8 @@ export interface DeviceOptions {
   log?: boolean
   battery?: boolean
   altitude?: number | 'none'
+  latitude?: number | 'none'
+  longitude?: number | 'none'
   expectedInterval?: number | 'none'
   /** The same, by its name before. */
   interval?: number | 'none'
@@ -31,6 +33,8 @@ export function addDeviceOptions(command: Command): Command {
     .option('--location-desc <text>', 'description of the location')
     .option('--battery', 'battery-powered; readings must include the battery voltage or percentage')
     .option('--altitude <metres>', 'altitude in metres above sea level, or none', numberOrNone)
+    .option('--latitude <degrees>', 'latitude in degrees, south negative, or none; with --longitude', numberOrNone)
+    .option('--longitude <degrees>', 'longitude in degrees, west negative, or none; with --latitude', numberOrNone)
     .option('--expected-interval <seconds>', 'expected reporting interval in seconds, or none', numberOrNone)
     .addOption(new Option('--interval <seconds>', 'its name before').argParser(numberOrNone).hideHelp())
     .option('--owner <account>', 'e-mail address or id of the account that owns it; an empty text clears it')
@@ -61,12 +65,20 @@ export function changeOf(options: DeviceOptions): DeviceChangeRequest {
     ...(log === undefined ? {} : { log_switch: log }),
     ...(battery === undefined ? {} : { battery }),
     ...(altitude === undefined ? {} : { altitude_m: numberOf(altitude) }),
+    ...coordinatesOf(options),
     ...(interval === undefined ? {} : { expected_interval_seconds: numberOf(interval) }),
     ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
     ...(limits === undefined ? {} : { quality_limits: limits === 'none' ? null : limits }),
     ...tagsOf(options),
     ...(metrics === undefined ? {} : { metrics: metrics === 'none' ? null : namesIn(metrics) }),
     ...profileOf(options),
+  }
+}
+
+function coordinatesOf({ latitude, longitude }: DeviceOptions): Pick<DeviceChangeRequest, 'latitude' | 'longitude'> {
+  return {
+    ...(latitude === undefined ? {} : { latitude: numberOf(latitude) }),
+    ...(longitude === undefined ? {} : { longitude: numberOf(longitude) }),
   }
 }
 

@@ -18,7 +18,7 @@ const devicesPerRequest = 10_000
 const help = `
 The header names the columns, in any order; only device, its name, is required:
   device,location_short,location_desc,log_switch,battery,altitude_m,expected_interval_seconds,owner,quality_limits,metrics,tags,
-  profile,battery_type,battery_cells
+  profile,battery_type,battery_cells,latitude,longitude
 owner is the e-mail address or the id of an account. log_switch and battery are yes or no, or true or false. quality_limits is JSON, as in devices set --limits. metrics are names with blanks between them, and tags such as site:berlin have semicolons between them. profile and battery_type are words, as in devices set.
 An empty cell leaves a column unset. If any line is invalid, no device is added.
 

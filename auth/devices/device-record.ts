@@ -16,6 +16,8 @@ export interface DeviceRow {
   log_switch: boolean
   battery: boolean
   altitude_m: number | null
+  latitude: number | null
+  longitude: number | null
   expected_interval_seconds: number | null
   owner: number | null
   quality_limits: QualityLimits | null
@@ -49,6 +51,8 @@ export class DeviceRecord implements Device, SeenRecord {
   log_switch = true
   battery = false
   altitude_m: number | null = null
+  latitude: number | null = null
+  longitude: number | null = null
   expected_interval_seconds: number | null = null
   owner: number | null = null
   quality_limits: QualityLimits | null = null
@@ -88,6 +92,8 @@ export class DeviceRecord implements Device, SeenRecord {
     this.log_switch = row.log_switch
     this.battery = row.battery
     this.altitude_m = row.altitude_m
+    this.latitude = row.latitude
+    this.longitude = row.longitude
     this.expected_interval_seconds = row.expected_interval_seconds
     this.owner = row.owner
     this.quality_limits = row.quality_limits
@@ -131,7 +137,7 @@ export class DeviceRecord implements Device, SeenRecord {
   details(nowMs: number): DeviceDetails {
     const { number, name, symbol, location_short, location_desc, log_switch, battery } = this
     const { altitude_m, expected_interval_seconds, owner, quality_limits, metrics, tags, lastSeenMs } = this
-    const { profile, battery_type, battery_cells } = this
+    const { profile, battery_type, battery_cells, latitude, longitude } = this
     const rotating = this.#next !== null && nowMs < this.#graceEndsMs
     return {
       number,
@@ -142,6 +148,8 @@ export class DeviceRecord implements Device, SeenRecord {
       log_switch,
       battery,
       altitude_m,
+      latitude,
+      longitude,
       expected_interval_seconds,
       owner,
       quality_limits,

@@ -15,7 +15,7 @@ const columns = `number, name, symbol, location_short, location_desc, log_switch
   expected_interval_s, owner, quality_limits, metrics, tags, date_part('epoch', created_at) * 1000,
   date_part('epoch', last_seen) * 1000, credential_current, credential_next, next_used,
   date_part('epoch', grace_ends_at) * 1000, auth_seq::float8, removed_at IS NOT NULL,
-  profile, battery_type, battery_cells`
+  profile, battery_type, battery_cells, latitude, longitude`
 
 type Values = [
   number: number,
@@ -42,6 +42,8 @@ type Values = [
   profile: Profile,
   batteryType: BatteryType | null,
   batteryCells: number | null,
+  latitude: number | null,
+  longitude: number | null,
 ]
 
 function rowOf(values: Values): DeviceRow {
@@ -63,6 +65,8 @@ function rowOf(values: Values): DeviceRow {
     profile,
     battery_type,
     battery_cells,
+    latitude,
+    longitude,
   ] = rest
   return {
     number,
@@ -73,6 +77,8 @@ function rowOf(values: Values): DeviceRow {
     log_switch,
     battery,
     altitude_m,
+    latitude,
+    longitude,
     expected_interval_seconds,
     owner,
     quality_limits,
@@ -165,16 +171,18 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     WITH added AS (
       INSERT INTO devices (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
         expected_interval_s, owner, quality_limits, metrics, tags, credential_current, created_at, auth_seq,
-        profile, battery_type, battery_cells)
+        profile, battery_type, battery_cells, latitude, longitude)
       SELECT name, slug, location_short, location_desc, log_switch, battery, altitude_m, expected_interval_s, owner,
         quality_limits,
         CASE WHEN metrics IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(metrics)) END,
         ARRAY(SELECT jsonb_array_elements_text(tags)), digest, to_timestamp($11::float8 / 1000), nextval('auth_seq'),
-        profile, battery_type, battery_cells
+        profile, battery_type, battery_cells, latitude, longitude
       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bool[], $6::bool[], $7::float8[], $8::int[],
-        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[], $16::text[], $17::text[], $18::int[])
+        $9::int[], $10::bytea[], $13::jsonb[], $14::jsonb[], $15::jsonb[], $16::text[], $17::text[], $18::int[],
+        $19::float8[], $20::float8[])
         WITH ORDINALITY AS given (name, slug, location_short, location_desc, log_switch, battery, altitude_m,
-        expected_interval_s, owner, digest, quality_limits, metrics, tags, profile, battery_type, battery_cells, place)
+        expected_interval_s, owner, digest, quality_limits, metrics, tags, profile, battery_type, battery_cells,
+        latitude, longitude, place)
       ORDER BY place
       RETURNING *
     ), audited AS (
@@ -200,6 +208,8 @@ function insertSome(database: Transaction, issues: readonly Issue[], by: string,
     column(device => device.profile),
     column(device => device.battery_type),
     column(device => device.battery_cells),
+    column(device => device.latitude),
+    column(device => device.longitude),
   ])
 }
 
@@ -237,6 +247,8 @@ const changeable = [
   'log_switch',
   'battery',
   'altitude_m',
+  'latitude',
+  'longitude',
   'expected_interval_seconds',
   'owner',
   'quality_limits',
@@ -294,7 +306,7 @@ export function addCredential(database: Transaction, number: number, credential:
 }
 
 export function markRemoved(database: Transaction, number: number, by: string, nowMs: number) {
-  const set = ['removed_at = to_timestamp($5::float8 / 1000)', "tags = '{}'"]
+  const set = ['removed_at = to_timestamp($5::float8 / 1000)', "tags = '{}'", 'latitude = NULL', 'longitude = NULL']
   return update(database, { number, by, action: 'device.remove', details: {} }, set, [nowMs])
 }
 

@@ -5,6 +5,7 @@ import { metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
 import { MetricLimits } from '../../metrics/metric-limits.ts'
 import { MetricName } from '../../metrics/metric-name.ts'
 import { composed, plainText, visibleTextFault } from '../plain-text.ts'
+import { coordinates, withBothOrNone, withBothOrUnchanged } from './coordinates.ts'
 import { BatteryCells, BatteryType, Profile } from './device-profile.ts'
 import { namePattern } from './name-pattern.ts'
 import { Tags } from './tag.ts'
@@ -74,6 +75,7 @@ const settings = {
   log_switch: z.boolean(),
   battery: z.boolean(),
   altitude_m: z.number().min(-500).max(10_000).nullable(),
+  ...coordinates,
   expected_interval_seconds: z.int().min(1).max(31_622_400).nullable(),
   owner: accountId.nullable(),
   quality_limits: QualityLimits.nullable(),
@@ -85,13 +87,15 @@ const settings = {
 }
 
 /** Makes a device. An unknown field is refused, since a typing error would otherwise pass as a default. */
-export const NewDevice = z.strictObject({
+const newDevice = z.strictObject({
   name: DeviceName,
   location_short: settings.location_short.default(''),
   location_desc: settings.location_desc.default(''),
   log_switch: settings.log_switch.default(true),
   battery: settings.battery.default(false),
   altitude_m: settings.altitude_m.default(null),
+  latitude: settings.latitude.default(null),
+  longitude: settings.longitude.default(null),
   expected_interval_seconds: settings.expected_interval_seconds.default(null),
   owner: settings.owner.default(null),
   quality_limits: settings.quality_limits.default(null),
@@ -101,19 +105,21 @@ export const NewDevice = z.strictObject({
   battery_type: settings.battery_type.default(null),
   battery_cells: settings.battery_cells.default(null),
 })
+export const NewDevice = withBothOrNone(newDevice)
 export type NewDevice = z.infer<typeof NewDevice>
 
 /** The same as it is asked for. */
-export const DeviceRequest = NewDevice.extend({ owner: ownerName.nullable().default(null) })
+export const DeviceRequest = withBothOrNone(newDevice.extend({ owner: ownerName.nullable().default(null) }))
 export type DeviceRequest = z.infer<typeof DeviceRequest>
 
 /** Changes a device: at least one field, and only known ones. */
 function changeOf<Owner extends z.ZodType>(owner: Owner) {
-  return z
-    .strictObject({ name: DeviceName, ...settings, owner })
-    .partial()
-    .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
-    .meta({ minProperties: 1 })
+  const change = z.strictObject({ name: DeviceName, ...settings, owner }).partial()
+  return withBothOrUnchanged(
+    change
+      .refine(change => Object.keys(change).length > 0, 'must name at least one field to change')
+      .meta({ minProperties: 1 }),
+  )
 }
 export const DeviceChange = changeOf(settings.owner)
 export type DeviceChange = z.infer<typeof DeviceChange>

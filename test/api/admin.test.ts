@@ -156,6 +156,8 @@ t.test('a device is added, shown, changed and removed', async t => {
       log_switch: true,
       battery: false,
       altitude_m: null,
+      latitude: null,
+      longitude: null,
       expected_interval_seconds: null,
       owner: null,
       quality_limits: null,
@@ -173,6 +175,8 @@ t.test('a device is added, shown, changed and removed', async t => {
   const quality_limits = { temperature: { min: -40, max: null }, pressure: { flat_hours: 12 } }
   const more = {
     altitude_m: 312.5,
+    latitude: -33.925,
+    longitude: 18.425,
     expected_interval_seconds: 60,
     owner: await people.person('anna@example.com'),
     quality_limits,
@@ -187,6 +191,11 @@ t.test('a device is added, shown, changed and removed', async t => {
     status: 200,
     body: { name: 'attic', altitude_m: null, quality_limits: null, symbol: (shown.body as { symbol: string }).symbol },
   })
+  for (const half of [{ latitude: 1 }, { longitude: null }, { latitude: 1, longitude: null }]) {
+    t.match(await ask('PATCH', '/devices/attic', half), problem(422, 'invalid body'), JSON.stringify(half))
+  }
+  const nowhere = { latitude: null, longitude: null }
+  t.match(await ask('PATCH', '/devices/attic', nowhere), { status: 200, body: nowhere })
   t.match(await ask('GET', '/devices/kitchen'), problem(404, 'device unknown'))
   t.match(await ask('DELETE', '/devices/attic'), { status: 204, body: undefined })
   t.match(await ask('DELETE', '/devices/attic'), problem(404, 'device unknown'))
@@ -234,6 +243,9 @@ t.test('what is wrong with a device is told field by field', async t => {
   await told({ name: 'a', locaton_short: 'x' }, [{ path: '', message: /locaton_short/ }])
   await told({ name: 'a', expected_interval_seconds: 1.5 }, [{ path: 'expected_interval_seconds' }])
   await told({ name: 'a', altitude_m: 1e9 }, [{ path: 'altitude_m' }])
+  await told({ name: 'a', latitude: 90.1, longitude: -180.1 }, [{ path: 'latitude' }, { path: 'longitude' }])
+  await told({ name: 'a', latitude: 52.5 }, [{ path: 'longitude', message: 'must be given with the other coordinate' }])
+  await told({ name: 'a', latitude: null, longitude: 13.4 }, [{ path: 'latitude' }])
   const limits = (quality_limits: object, path: string) => told({ name: 'a', quality_limits }, [{ path }])
   await limits({ pressure: { min: 900, max: 800 } }, 'quality_limits.pressure.min')
   await limits({ temperature: { spike: -1 } }, 'quality_limits.temperature.spike')

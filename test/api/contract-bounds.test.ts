@@ -99,13 +99,15 @@ type Table = Record<string, { schema: z.ZodType; base: object; fields: Record<st
 const table: Table = {
   AdminNewDevice: {
     schema: DeviceRequest,
-    base: { name: 'porch' },
+    base: { name: 'porch', longitude: 13.4, latitude: 52.5 },
     fields: {
       name: names,
       location_short: texts(128),
       location_desc: texts(1024),
       owner: [...texts(254), 0, 1, 2 ** 31, 2 ** 31 - 1],
       altitude_m: [-501, -500, 10_000, 10_001, null, '1'],
+      latitude: [-90.1, -90, 90, 90.1, null, '1'],
+      longitude: [-180.1, -180, 180, 180.1, null],
       expected_interval_seconds: [0, 1, 1.5, 31_622_400, 31_622_401, null],
       tags: tagLists,
       unknown: [1],
@@ -114,7 +116,7 @@ const table: Table = {
   AdminDeviceChange: {
     schema: DeviceChangeRequest,
     base: {},
-    fields: { name: names, log_switch: [true, 0], tags: tagLists, unknown: [1] },
+    fields: { name: names, log_switch: [true, 0], tags: tagLists, latitude: [1, null], unknown: [1] },
   },
   AdminNewStation: {
     schema: StationRequest,

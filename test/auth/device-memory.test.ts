@@ -11,6 +11,8 @@ const about = {
   location_desc: '',
   battery: false,
   altitude_m: null,
+  latitude: null,
+  longitude: null,
   expected_interval_seconds: null,
   quality_limits: null,
   profile: 'none' as const,

@@ -76,6 +76,8 @@ t.test('a restart keeps everything', async t => {
     name: 'roof',
     location_short: 'R',
     altitude_m: 12.5,
+    latitude: 52.52,
+    longitude: 13.405,
     expected_interval_seconds: 60,
     owner: await addAccount('owner@example.com'),
     quality_limits: { pressure: { min: 700, spike: null } },

@@ -153,6 +153,8 @@ const emptyRow: Omit<DeviceRow, 'number' | 'name' | 'symbol' | 'tags' | 'authSeq
   log_switch: true,
   battery: false,
   altitude_m: null,
+  latitude: null,
+  longitude: null,
   expected_interval_seconds: null,
   owner: null,
   quality_limits: null,

@@ -85,6 +85,16 @@ t.test('a profile and a battery are set and taken away', async t => {
   await json('devices remove cellular')
 })
 
+t.test('coordinates are set and taken away, both at once', async t => {
+  await json('devices add buoy --latitude -33.925 --longitude 18.425')
+  const place = { latitude: -33.925, longitude: 18.425 }
+  t.match(await json('devices set buoy --location-short Bay'), place)
+  t.match(await run('devices set buoy --latitude 1'), { status: 1, stderr: /longitude: must be given with the other/ })
+  t.match(await run('devices set buoy --latitude 91 --longitude 0'), { status: 1, stderr: /latitude/ })
+  t.match(await json('devices set buoy --latitude none --longitude none'), { latitude: null, longitude: null })
+  await json('devices remove buoy')
+})
+
 t.test('a device is changed by what is said, and by nothing else', async t => {
   t.match(await json('devices set roof --log --no-battery --altitude none --location-short Roof'), {
     name: 'roof',

@@ -126,6 +126,7 @@ t.test('a file of devices is checked before anything is asked of the server', as
   told('altitude_m\n1\n', 'the header lacks the column device')
   told('name,altitude_m\nkitchen,high\n', 'line 2: altitude_m')
   told('name,battery\nkitchen,maybe\n', 'line 2: battery')
+  told('device,latitude,longitude\na,52.5,\n', 'line 2: longitude must be given with the other coordinate')
   told('name\na:b\n', 'line 2: device must not contain ":", "/", "+" or "#"')
   told('name\nkitchen\nroof\nkitchen\n', 'line 4: duplicate device, also in line 2')
   told('name,owner\nkitchen\n', 'a.csv: ')
@@ -138,6 +139,11 @@ t.test('a file of devices is checked before anything is asked of the server', as
   t.strictSame(before, present, 'columns by their names before')
   t.match(readDeviceCsv('\ufeffowner,name,battery\r\n\r\n,"a ""b"",c",YES\r\n', 'a.csv'), [
     { name: 'a "b",c', owner: null, battery: true, log_switch: true, altitude_m: null },
+  ])
+  const places = 'device,latitude,longitude\na,52.52,13.405\nb,,\n'
+  t.match(readDeviceCsv(places, 'a.csv'), [
+    { name: 'a', latitude: 52.52, longitude: 13.405 },
+    { name: 'b', latitude: null, longitude: null },
   ])
   t.match(readDeviceCsv('device,tags\na,site:berlin; room:Server room\nb,"x:1,y:2"\nc,\n', 'a.csv'), [
     { name: 'a', tags: ['room:Server room', 'site:berlin'] },

@@ -18,11 +18,19 @@ import { madeStatus } from '../support/made-status.ts'
 
 t.test('a list of devices is read, whatever its quotes and line ends', async t => {
   const text =
-    '\ufeffname,location_short,battery,altitude_m,owner\r\n"a ""b"", c","two\nlines",yes,12.5,7\r\n\r\nporch,,no,,ada@example.com'
+    '\ufeffname,location_short,battery,altitude_m,owner,latitude,longitude\r\n"a ""b"", c","two\nlines",yes,12.5,7,-1.29,36.82\r\n\r\nporch,,no,,ada@example.com'
   t.strictSame(readDeviceList(text), {
     ok: true,
     devices: [
-      { name: 'a "b", c', location_short: 'two\nlines', battery: true, altitude_m: 12.5, owner: 7 },
+      {
+        name: 'a "b", c',
+        location_short: 'two\nlines',
+        battery: true,
+        altitude_m: 12.5,
+        owner: 7,
+        latitude: -1.29,
+        longitude: 36.82,
+      },
       { name: 'porch', battery: false, owner: 'ada@example.com' },
     ],
   })

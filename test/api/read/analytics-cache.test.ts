@@ -24,6 +24,8 @@ const about = {
   log_switch: true,
   battery: false,
   altitude_m: null,
+  latitude: null,
+  longitude: null,
   expected_interval_seconds: null as number | null,
   owner: null,
   quality_limits: null,

@@ -24,6 +24,8 @@ const about = {
   log_switch: true,
   battery: false,
   altitude_m: null,
+  latitude: null,
+  longitude: null,
   expected_interval_seconds: null,
   owner: null,
   quality_limits: null,

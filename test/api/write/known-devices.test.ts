@@ -54,6 +54,8 @@ function createRegistry() {
     log_switch: true,
     battery: false,
     altitude_m: null,
+    latitude: null,
+    longitude: null,
     expected_interval_seconds: null,
     owner: 1,
     quality_limits: null,

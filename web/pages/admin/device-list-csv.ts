@@ -22,7 +22,13 @@ const texts: readonly string[] = [
   'battery_type',
 ] satisfies Field[]
 const switches: readonly string[] = ['log_switch', 'battery'] satisfies Field[]
-const numbers: readonly string[] = ['altitude_m', 'expected_interval_seconds', 'battery_cells'] satisfies Field[]
+const numbers: readonly string[] = [
+  'altitude_m',
+  'latitude',
+  'longitude',
+  'expected_interval_seconds',
+  'battery_cells',
+] satisfies Field[]
 const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, 'tags' satisfies Field]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */

@@ -55,6 +55,8 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'location_desc', label: 'Description' },
   { name: 'expected_interval_seconds', label: 'Seconds between readings', kind: 'number', hint: 'Estimated if empty' },
   { name: 'altitude_m', label: 'Altitude (m)', kind: 'number' },
+  { name: 'latitude', label: 'Latitude (°)', kind: 'number', hint: 'South is negative' },
+  { name: 'longitude', label: 'Longitude (°)', kind: 'number', hint: 'West is negative' },
   { name: 'profile', label: 'Profile', kind: 'choice', choices: profileChoices, hint: 'Adds statistics' },
   { name: 'battery', label: 'It has a battery and sends its voltage and charge', kind: 'check' },
   { name: 'battery_type', label: 'Type of its battery', kind: 'choice', choices: batteryChoices },
