@@ -75,6 +75,43 @@ export const FleetGroups = z.strictObject({
 })
 export type FleetGroups = z.infer<typeof FleetGroups>
 
+/** Degrees; it does not pass the 180th meridian. */
+export const MapBox = z.strictObject({
+  west: z.number().min(-180).max(180),
+  south: z.number().min(-90).max(90),
+  east: z.number().min(-180).max(180),
+  north: z.number().min(-90).max(90),
+})
+export type MapBox = z.infer<typeof MapBox>
+
+/** Of an answer: 25 by 25 cells of a grid. */
+const marksMax = 625
+
+export const FleetMap = z.strictObject({
+  generated_at: z.int(),
+  extent: MapBox.nullable().meta({
+    description: 'Of all devices that are asked for, in the box or not; null where none has coordinates.',
+  }),
+  marks: z
+    .array(
+      z.strictObject({
+        latitude: z.number(),
+        longitude: z.number(),
+        extent: MapBox,
+        counts: StateCounts,
+        devices: z
+          .array(z.strictObject({ device: z.string(), location_short: z.string(), state: z.enum(liveStates) }))
+          .meta({ description: 'Worst first: all, or the first of them.' }),
+      }),
+    )
+    .max(marksMax)
+    .meta({
+      description: 'Devices that are close together are one mark, at the mean of their coordinates. The largest first.',
+    }),
+  unplaced: StateCounts.meta({ description: 'Of the devices without coordinates.' }),
+})
+export type FleetMap = z.infer<typeof FleetMap>
+
 export const LatestOfDevice = z.strictObject({
   ...state,
   values: bySomeMetrics(z.strictObject({ v: z.number(), ts: z.int(), unit: z.string() })).meta({

@@ -26,6 +26,9 @@ export interface LiveDevice {
   readonly log_switch: boolean
   readonly expected_interval_seconds: number | null
   readonly tags: readonly string[]
+  /** In degrees; null for a device whose place is not known. */
+  readonly latitude: number | null
+  readonly longitude: number | null
 }
 
 /** Readings in the order in which they became durable; see `ingest.onStored`. */

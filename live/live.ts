@@ -6,8 +6,9 @@ import type { MetricDescription } from '../query/shapes/kinds.ts'
 import type { Log } from '../store/log.ts'
 import type { Ordinals } from './due-lookups.ts'
 import { groupsOf } from './fleet-groups.ts'
+import { type FleetMapRequest, mapOf } from './fleet-map.ts'
 import { type FleetPageRequest, type FoundPage, pageOf, searchPage } from './fleet-page.ts'
-import type { FleetGroups, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
+import type { FleetGroups, FleetMap, FleetTrends, LatestOfDevice } from './fleet-shape.ts'
 import { type DeviceTexts, deviceText, latestOf, stateOf } from './fleet-text.ts'
 import { trendsOf } from './fleet-trends.ts'
 import { type ListedDevice, ListedOrder } from './listed-order.ts'
@@ -79,6 +80,8 @@ export interface Live {
   ): Promise<FleetPage> | undefined
   /** By their tags of this key. Undefined while too many searches run. */
   groups(key: string, of?: readonly ListedDevice[]): Promise<Omit<FleetGroups, 'generated_at'>> | undefined
+  /** By where they are. Undefined while too many searches run. */
+  map(request: FleetMapRequest, of?: readonly ListedDevice[]): Promise<Omit<FleetMap, 'generated_at'>> | undefined
   /** By the registry's number; undefined for a device that is not there. */
   latest(number: number): LatestOfDevice | undefined
   /** Of those of these devices that have any. */
@@ -169,7 +172,7 @@ function createPages(
   nowMs: () => number,
   metricsOf: LiveMetricsOf,
   closed: AbortSignal,
-): Pick<Live, 'page' | 'search' | 'groups'> {
+): Pick<Live, 'page' | 'search' | 'groups' | 'map'> {
   let walks = 0
 
   function pageWith({ slots, hasMore }: FoundPage): FleetPage {
@@ -196,6 +199,7 @@ function createPages(
         pageWith(await searchPage(fleet, orderOf(fleet, of), request, text, AbortSignal.any([client, closed]))),
       ),
     groups: (key, of) => bounded(() => groupsOf(fleet, orderOf(fleet, of), key, closed)),
+    map: (request, of) => bounded(() => mapOf(fleet, orderOf(fleet, of), request, closed)),
   }
 }
 

@@ -22,6 +22,8 @@ export interface Fleet {
   readonly scope: DeviceScope | undefined
   /** Only these; undefined: all of them. */
   readonly named: readonly Device[] | undefined
+  /** Only whoever sees the map of a view learns where its devices are; undefined: whoever reads them. */
+  readonly hidesPlaces?: boolean
   /** In the order of names; valid until the next change. */
   all(): readonly Device[]
   /** Those that log; the same array until one of them changes. */

@@ -40,6 +40,7 @@ function fleetOfView(devices: ReadableDevices, { owner, tags = [] }: DeviceScope
   return {
     scope: { owner, tags: wanted },
     named: search === '' ? undefined : all(),
+    hidesPlaces: fields.get('show') !== 'map',
     all,
     active: () => found(lists().active),
     tagged: more => all().filter(createTagMatcher(more)),

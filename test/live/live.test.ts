@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { stateOf } from '../../live/fleet-text.ts'
-import { LiveFleet } from '../../live/live-fleet.ts'
+import { type LiveDevice, LiveFleet } from '../../live/live-fleet.ts'
 import type { LiveState } from '../../live/live-state.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { type MadeFleet, madeDevice, makeFleet, stored } from '../support/made-fleet.ts'
@@ -264,6 +264,77 @@ t.test(
     await Promise.all(five)
   },
 )
+
+t.test('devices are marked where they are: all are counted, in so many marks, and the worst are named', async t => {
+  const placeOf = (index: number) => ({
+    latitude: ((index * 7919) % 1801) / 10 - 90,
+    longitude: ((index * 104_729) % 3601) / 10 - 180,
+  })
+  const devices = Array.from({ length: 6000 }, (_, index) =>
+    madeDevice(index + 1, { log_switch: index % 4 !== 0, ...(index % 10 === 9 ? {} : placeOf(index)) }),
+  ).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const fleet = await makeFleet(t, devices, startMs)
+  const everything = { states: liveStates, search: undefined, box: undefined }
+  const ask = async (more: object = {}, of?: typeof devices) => {
+    const answer = await fleet.live.map({ ...everything, ...more }, of)
+    if (answer === undefined) throw new Error('refused')
+    const sum = (name: 'never' | 'off') => answer.marks.reduce((total, { counts }) => total + counts[name], 0)
+    return { ...answer, never: sum('never'), off: sum('off') }
+  }
+  const world = await ask()
+  const placed = devices.filter(({ latitude }) => latitude !== null)
+  t.strictSame([world.never, world.off], [placed.length - placed.filter(({ log_switch }) => !log_switch).length, 1500])
+  t.match(world.unplaced, { never: 600, off: 0 })
+  const least = (values: (number | null)[]) => Math.min(...values.map(value => value ?? Number.NaN))
+  t.match(world.extent, {
+    west: least(placed.map(one => one.longitude)),
+    south: least(placed.map(one => one.latitude)),
+  })
+  t.ok(world.marks.length > 200 && world.marks.length <= 625, `${world.marks.length} marks`)
+  t.strictSame(
+    await fleet.live.map({ ...everything, box: world.extent ?? undefined }),
+    await fleet.live.map(everything),
+  )
+  for (const { latitude, longitude, extent, counts, devices: named } of world.marks) {
+    t.ok(latitude >= extent.south && latitude <= extent.north && longitude >= extent.west && longitude <= extent.east)
+    t.equal(named.length, Math.min(counts.never + counts.off, Math.floor(2000 / world.marks.length)))
+    t.equal(named.filter(({ state }) => state === 'never').length, Math.min(counts.never, named.length), 'worst first')
+  }
+  const box = { west: 0, south: 0, east: 20, north: 10 }
+  const within = placed.filter(
+    one =>
+      Number(one.longitude) >= 0 &&
+      Number(one.longitude) <= 20 &&
+      Number(one.latitude) >= 0 &&
+      Number(one.latitude) <= 10,
+  )
+  const part = await ask({ box })
+  t.equal(part.never + part.off, within.length)
+  t.strictSame(part.extent, world.extent, 'of all, wherever the box is')
+  const states = await ask({ box, states: ['off'] })
+  t.strictSame([states.never, states.off], [0, part.off])
+  t.equal(
+    (await ask({ search: 'DEVICE-12' })).never + (await ask({ search: 'DEVICE-12' })).off,
+    placed.filter(({ name }) => name.startsWith('device-12')).length,
+  )
+  t.strictSame(await fleet.live.map(everything, []), {
+    extent: null,
+    marks: [],
+    unplaced: { silent: 0, late: 0, never: 0, fresh: 0, off: 0 },
+  })
+  const one = placed.slice(0, 1)
+  t.match(await ask({}, one), { marks: [{ ...placeAt(one[0]), devices: [{ device: one[0]?.name }] }] })
+  for (const { number } of devices) fleet.live.deviceChanged(madeDevice(number, { latitude: 51.5, longitude: -0.1 }))
+  const [mark, ...others] = (await ask()).marks
+  t.strictSame([others.length, mark?.counts.never, mark?.devices.length, mark?.latitude], [0, 6000, 2000, 51.5])
+  const five = Array.from({ length: 5 }, () => fleet.live.map(everything))
+  t.equal(five.filter(found => found === undefined).length, 1, 'only so many at once')
+  await Promise.all(five)
+})
+
+function placeAt(device: LiveDevice | undefined) {
+  return { latitude: device?.latitude, longitude: device?.longitude }
+}
 
 t.test('the registry is followed: made, renamed, switched off, configured, removed and made again', async t => {
   const fleet = await makeFleet(t, [madeDevice(1), madeDevice(2)], startMs)

@@ -165,9 +165,43 @@ t.test('answers are what the contract says', async t => {
   for (const query of ['?key=site', '?key=site&tag=a:b', '', '?key=Site', '?key=site&tag=a', '?key=site&day=1']) {
     t.equal(await faultIn(`/fleet/groups${query}`, '/fleet/groups'), undefined, query)
   }
+  for (const query of ['', '?box=-180,-90,180,90', '?state=late&q=k&tag=a:b', '?box=1,2,3', '?day=1']) {
+    t.equal(await faultIn(`/fleet/map${query}`, '/fleet/map'), undefined, query)
+  }
   for (const name of [...passwords.keys(), 'nobody']) {
     t.equal(await faultIn(`/latest/${encodeURIComponent(name)}`, '/latest/{device}'), undefined, name)
   }
+})
+
+t.test('devices with coordinates are on the map, as soon as they have them', async t => {
+  const put = (name: string, latitude: number | null, longitude: number | null) =>
+    first.admin('PATCH', `/devices/${name}`, { latitude, longitude })
+  t.match(await json(first, '/fleet/map?_=1'), { extent: null, marks: [] })
+  await put('Kitchen', 52.52, 13.405)
+  await put('Attic', 52.5201, 13.4051)
+  await put('Shed', -33.925, 18.425)
+  const { marks, extent } = await json(first, '/fleet/map?_=2')
+  t.strictSame(extent, { west: 13.405, south: -33.925, east: 18.425, north: 52.5201 })
+  t.match(marks, [{ devices: { length: 2 } }, { devices: [{ device: 'Shed' }] }])
+  const near = await json(first, '/fleet/map?box=13.4,52.5,13.41,52.53')
+  t.equal(near.marks.length, 2, 'apart, where the map shows less')
+  for (const box of [
+    '1,2,3',
+    '1,2,3,4,5',
+    '10,0,5,5',
+    '0,10,5,5',
+    '-181,0,0,1',
+    '0,0,1,91',
+    'a,b,c,d',
+    '1e1,2,3,4',
+    ',,,',
+  ]) {
+    const refused = await get(first, `/fleet/map?box=${box}`)
+    t.equal(refused.status, 400, box)
+    t.match(JSON.parse(refused.text).status, /^box must be four numbers of degrees/)
+  }
+  for (const name of ['Kitchen', 'Attic', 'Shed']) await put(name, null, null)
+  t.match(await json(first, '/fleet/map?_=3'), { extent: null, marks: [] })
 })
 
 t.test('devices with tags have them in their rows, and the fleet is filtered by them', async t => {

@@ -29,10 +29,17 @@ const owners = { porch: ada.id, cellar: ada.id, attic: bob.id, lantern: guest.id
 const names = Object.keys(owners)
 /** With both tags that some keys are limited to. */
 const tagged = ['porch', 'attic', 'nobodys']
+/** Each somewhere else, so that a map names them. */
+const placeOf = (name: string) => ({ latitude: 10 * names.indexOf(name), longitude: 20 })
 const passwords: Record<string, string> = {}
 for (const [name, owner] of Object.entries(owners)) {
   const tags = tagged.includes(name) ? ['room:1', 'site:berlin'] : ['site:berlin']
-  passwords[name] = await service.addDevice(name, { owner, location_short: `at ${name}`, tags })
+  passwords[name] = await service.addDevice(name, {
+    owner,
+    location_short: `at ${name}`,
+    tags,
+    ...placeOf(name),
+  })
 }
 const own = { authorization: basic('porch', passwords['porch'] ?? '') }
 const cookie = { cookie: ada.cookie }
@@ -94,6 +101,7 @@ const others = [
   'key',
   'q',
   'tag',
+  'box',
   'limit',
   'after',
   'preset',
@@ -329,6 +337,21 @@ t.test('the fleet of an owner: counts, states, search, pages and tags are of her
   t.not(tag, his.headers.get('etag'))
   t.match(hers.headers.get('vary'), /cookie/)
   t.match(hers.headers.get('vary'), /authorization/)
+})
+
+t.test('the map of an owner has her devices, and nothing of where others are', async t => {
+  const map = async (headers: Record<string, string>, query = '') => (await ask(`/fleet/map${query}`, headers)).json()
+  const byName = (a: string, b: string) => (a < b ? -1 : 1)
+  const marked = ({ marks }: { marks: { devices: { device: string }[] }[] }) =>
+    marks.flatMap(({ devices }) => devices.map(({ device }) => device)).sort(byName)
+  const hers = await map(cookie)
+  t.strictSame(marked(hers), ['cellar', 'porch'])
+  t.strictSame(hers.extent, { west: 20, south: 0, east: 20, north: 10 })
+  t.strictSame(marked(await map(cookie, '?tag=room:1')), ['porch'])
+  t.strictSame(marked(await map(cookie, '?box=-180,-90,180,90')), ['cellar', 'porch'])
+  t.strictSame(marked(await map(cookie, '?box=-180,15,180,90')), [])
+  t.match(await map({ cookie: stranger.cookie }), { extent: null, marks: [], unplaced: { silent: 0 } })
+  t.strictSame(marked(await map({ authorization })), names.toSorted(byName))
 })
 
 t.test('the latest readings and the insights of an owner are of her devices, and cached for nobody else', async t => {

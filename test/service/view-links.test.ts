@@ -93,6 +93,13 @@ t.test('a link to the fleet reads about no single device', async t => {
     t.equal(await statusOf(token, path), 403, path)
 })
 
+t.test('a link to a list tells nobody where its devices are; one to a map does', async t => {
+  const { token: list } = await link('/?tag=site:north')
+  t.equal(await statusOf(list, '/api/fleet/map'), 403)
+  const { token: map } = await link('/?tag=site:north&show=map')
+  t.equal(await statusOf(map, '/api/fleet/map'), 503, 'let in, while QuestDB is away')
+})
+
 t.test('a link changes nothing, and opens no other interface', async t => {
   const { token } = await link('/device/porch')
   const json = { 'content-type': 'application/json' }

@@ -24,7 +24,7 @@ export interface MadeFleet {
 export function madeDevice(number: number, more: Partial<LiveDevice> = {}): LiveDevice {
   const name = `device-${number}`
   const fields = { number, symbol: `${name}-${number}`, name, location_short: '', log_switch: true, tags: [] }
-  return { ...fields, expected_interval_seconds: null, ...more }
+  return { ...fields, expected_interval_seconds: null, latitude: null, longitude: null, ...more }
 }
 
 export function stored(readings: readonly MadeReading[]): StoredReadings {

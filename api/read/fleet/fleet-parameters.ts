@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { tagKeyOr, tagMatchOr, tagsMax } from '../../../auth/devices/tag.ts'
 import type { FleetPageRequest, FleetPlace } from '../../../live/fleet-page.ts'
+import { MapBox } from '../../../live/fleet-shape.ts'
 import { type LiveState, liveStates } from '../../../live/live-state.ts'
 import { published, wholeNumber } from '../parameter-kit.ts'
 
@@ -89,6 +90,33 @@ function placeOf(after: string, order: 'state' | 'name'): FleetPlace | undefined
 }
 
 const keyInvalid = 'key must be the key of tags: 1 to 32 of a-z, 0-9 and "_" that begin with a letter'
+
+const boxInvalid = 'box must be four numbers of degrees with commas between them: west, south, east and north'
+const degrees = '-?\\d{1,3}(?:\\.\\d{1,12})?'
+const boxPattern = `^${degrees},${degrees},${degrees},${degrees}$`
+const boxLengthMax = 72
+
+const box = z
+  .string(boxInvalid)
+  .max(boxLengthMax, boxInvalid)
+  .regex(new RegExp(boxPattern), boxInvalid)
+  .transform(text => {
+    const [west, south, east, north] = text.split(',').map(Number)
+    return { west, south, east, north }
+  })
+  .pipe(MapBox)
+  .refine(({ west, south, east, north }) => west <= east && south <= north)
+  .meta({
+    ...published({ type: 'string', maxLength: boxLengthMax, pattern: boxPattern }),
+    description: 'Marks are of devices in this box of degrees: west, south, east, north. By default of all',
+  })
+
+export const MapQuery = FleetQuery.pick({ state: true, q: true, tag: true }).extend({ box: box.optional() })
+
+/** Of a box that is no box, too. */
+export function mapFault(issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined) {
+  return issue?.path[0] === 'box' ? boxInvalid : issue?.message
+}
 
 export const GroupsQuery = z.object({
   key: tagKeyOr(keyInvalid).meta({ description: 'Groups are by the tags of this key' }),

@@ -1,4 +1,4 @@
-/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`, `/groups`. */
+/** `GET /api/fleet` and `GET /api/latest/<device>`: what is known of the devices now, from memory; `GET /api/fleet/insights`, `/trends`, `/groups`, `/map`. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../../../auth/devices/device.ts'
@@ -23,10 +23,11 @@ import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts
 import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
 import { groupsOperation } from './groups.ts'
 import { listedOf } from './listed.ts'
+import { mapOperation } from './map.ts'
 import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
-  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups'>
+  live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups' | 'map'>
   insights: FleetInsights
   query: Pick<Query, 'coded'>
   timeZone: string
@@ -96,6 +97,7 @@ export function fleetGroup(
     }),
     trendsOperation(access, { live, nowMs }),
     groupsOperation(access, { live, nowMs }),
+    mapOperation(access, { live, nowMs }),
     jsonRead(access, {
       path: '/latest/:device',
       name: 'read_latest_of_device',

@@ -1,0 +1,145 @@
+/** The devices of the fleet by where they are: counted by state in the cells of a grid, with the names of some. */
+
+import { Extent, type Place } from './extent.ts'
+import type { FleetMap, MapBox } from './fleet-shape.ts'
+import type { LiveDevice, LiveFleet } from './live-fleet.ts'
+import { type LiveState, liveStates, namedCounts } from './live-state.ts'
+import type { FleetOrder } from './name-order.ts'
+import { walk } from './walk.ts'
+
+export interface FleetMapRequest {
+  /** Only devices in one of these. */
+  readonly states: readonly LiveState[]
+  /** A part of the name or of the place; undefined: all. */
+  readonly search: string | undefined
+  /** Marks are of the devices in here; undefined: of all. */
+  readonly box: MapBox | undefined
+}
+
+/** Of the longer side of what is asked for: at most 25 by 25 cells, as they do not begin at its edge. */
+const cellsPerSide = 24
+/** In degrees, some centimetres: what is closer together is one mark. */
+const cellMin = 2 ** -20
+/** Devices that an answer names, in equal parts by mark; but so many of each. */
+const namedMax = 2000
+const namedMin = 3
+
+class Cell {
+  readonly extent = new Extent()
+  readonly counts = new Int32Array(liveStates.length)
+  /** By state, the first by name. Devices, as a slot may be that of another one a turn later. */
+  readonly devices: LiveDevice[][] = liveStates.map(() => [])
+  latitudes = 0
+  longitudes = 0
+  size = 0
+
+  add(device: LiveDevice, { latitude, longitude }: Place, state: number): void {
+    this.extent.add(latitude, longitude)
+    this.latitudes += latitude
+    this.longitudes += longitude
+    this.size++
+    ;(this.counts[state] as number)++
+    const listed = this.devices[state] as LiveDevice[]
+    if (listed.length < namedMax) listed.push(device)
+  }
+}
+
+/** What is where at a time of the walk; a device that moves meanwhile is where it was when it was passed. */
+export async function mapOf(
+  fleet: LiveFleet,
+  order: FleetOrder,
+  request: FleetMapRequest,
+  signal: AbortSignal,
+): Promise<Omit<FleetMap, 'generated_at'>> {
+  const isWanted = wantedBy(fleet, request)
+  const all = new Extent()
+  const unplaced = new Int32Array(liveStates.length)
+  const measure = (slots: readonly number[]) => {
+    const { states } = fleet.columns()
+    for (const slot of slots) {
+      if (!isWanted(slot)) continue
+      const place = placeOf(fleet.device(slot))
+      if (place === undefined) (unplaced[states[slot] as number] as number)++
+      else all.add(place.latitude, place.longitude)
+    }
+  }
+  await walk(fleet, order, undefined, measure, signal)
+  const extent = all.box()
+  const cells = await cellsIn(fleet, order, isWanted, request.box ?? extent, signal)
+  const named = Math.max(namedMin, Math.floor(namedMax / Math.max(1, cells.length)))
+  return { extent, marks: cells.map(cell => markOf(cell, named)), unplaced: namedCounts(unplaced) }
+}
+
+function wantedBy(fleet: LiveFleet, { states, search }: FleetMapRequest): (slot: number) => boolean {
+  const wanted = liveStates.map(state => states.includes(state))
+  const text = search?.normalize('NFC').toLowerCase()
+  return slot => {
+    if (!wanted[fleet.columns().states[slot] as number]) return false
+    return text === undefined || fleet.text(slot).includes(text)
+  }
+}
+
+async function cellsIn(
+  fleet: LiveFleet,
+  order: FleetOrder,
+  isWanted: (slot: number) => boolean,
+  box: MapBox | null,
+  signal: AbortSignal,
+): Promise<Cell[]> {
+  if (box === null) return []
+  const { west, south, east, north } = box
+  const side = cellSide(Math.max(east - west, north - south))
+  const [left, bottom] = [Math.floor(west / side), Math.floor(south / side)]
+  const cells = new Map<number, Cell>()
+  const collect = (slots: readonly number[]) => {
+    const { states } = fleet.columns()
+    for (const slot of slots) {
+      const device = fleet.device(slot)
+      const place = isWanted(slot) ? placeOf(device) : undefined
+      if (device === undefined || place === undefined || !isIn(box, place)) continue
+      const column = Math.floor(place.longitude / side) - left
+      const key = column * 2 * (cellsPerSide + 1) + Math.floor(place.latitude / side) - bottom
+      let cell = cells.get(key)
+      if (cell === undefined) {
+        cell = new Cell()
+        cells.set(key, cell)
+      }
+      cell.add(device, place, states[slot] as number)
+    }
+  }
+  await walk(fleet, order, undefined, collect, signal)
+  return [...cells.values()].sort((a, b) => b.size - a.size)
+}
+
+/** A power of two: the cells stay where they are while a map is moved. */
+function cellSide(length: number): number {
+  return Math.max(cellMin, 2 ** Math.ceil(Math.log2(length / cellsPerSide)))
+}
+
+function isIn({ west, south, east, north }: MapBox, { latitude, longitude }: Place): boolean {
+  return longitude >= west && longitude <= east && latitude >= south && latitude <= north
+}
+
+function placeOf(device: LiveDevice | undefined): Place | undefined {
+  if (device === undefined) return undefined
+  const { latitude, longitude } = device
+  return latitude === null || longitude === null ? undefined : { latitude, longitude }
+}
+
+function markOf(cell: Cell, named: number): FleetMap['marks'][number] {
+  const { size, counts, latitudes, longitudes, extent, devices } = cell
+  const worstFirst = devices.flatMap((listed, at) =>
+    listed.slice(0, named).map(({ name, location_short }) => ({
+      device: name,
+      location_short,
+      state: liveStates[at] as LiveState,
+    })),
+  )
+  return {
+    latitude: latitudes / size,
+    longitude: longitudes / size,
+    extent: extent.box() as MapBox,
+    counts: namedCounts(counts),
+    devices: worstFirst.slice(0, named),
+  }
+}
