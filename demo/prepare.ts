@@ -21,14 +21,16 @@ export async function registerDevices(client: AdminClient, state: DemoState): Pr
 }
 
 async function ensureDevice(client: AdminClient, station: Station, state: DemoState): Promise<boolean> {
-  const { name, location_short, location_desc, altitude_m, tags, expected_interval_seconds, profile } = station
+  const { name, location_short, location_desc, altitude_m, latitude, longitude, tags, profile } = station
+  const { expected_interval_seconds } = station
   const battery = 'battery' in station ? station.battery : undefined
   const path = `/devices/${encodeURIComponent(name)}`
   const found = await client.send('GET', path)
   await found.body?.cancel()
   if (found.ok && state.passwords[name] !== undefined) return false
-  const place = { name, location_short, location_desc, altitude_m, tags, expected_interval_seconds, profile }
-  const device = { ...place, battery: battery !== undefined, battery_type: battery?.type ?? null }
+  const place = { name, location_short, location_desc, altitude_m, latitude, longitude }
+  const settings = { tags, expected_interval_seconds, profile }
+  const device = { ...place, ...settings, battery: battery !== undefined, battery_type: battery?.type ?? null }
   const issued = found.ok
     ? await client.json(IssuedPassword, 'POST', `${path}/rotate?now=1`)
     : await client.json(IssuedPassword, 'POST', '/devices', device)

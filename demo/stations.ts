@@ -9,6 +9,9 @@ interface Place {
   location_short: string
   location_desc: string
   altitude_m: number
+  /** In degrees: of a real station its own, of the others a made place. */
+  latitude: number
+  longitude: number
   tags: readonly string[]
   expected_interval_seconds: number
   profile: Profile
@@ -56,6 +59,8 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Alamosa',
     location_desc: 'San Luis Valley, Colorado; a day of NOAA SURFRAD, replayed, with other weather each day',
     altitude_m: 2317,
+    latitude: 37.6977,
+    longitude: -105.9229,
     tags: reference,
     profile: 'weather',
     file: 'alamosa-minutes.csv',
@@ -68,6 +73,8 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Sand Point',
     location_desc: 'Popof Island, Alaska; a typical year of NREL TMY3, replayed, with a modelled pressure',
     altitude_m: 6,
+    latitude: 55.3167,
+    longitude: -160.5167,
     tags: reference,
     profile: 'weather',
     file: 'sand-point-hours.csv',
@@ -79,6 +86,8 @@ export const recordedStations: readonly RecordedStation[] = [
     location_short: 'Greensboro',
     location_desc: 'Piedmont Triad, North Carolina; a typical year of NREL TMY3, replayed',
     altitude_m: 273,
+    latitude: 36.1,
+    longitude: -79.95,
     tags: reference,
     profile: 'weather',
     file: 'greensboro-hours.csv',
@@ -92,6 +101,8 @@ const modelledStations: readonly ModelledStation[] = [
     location_short: 'Kitchen',
     location_desc: 'On the shelf above the table, ground floor; with a sensor of CO₂',
     altitude_m: 34,
+    latitude: 52.5163,
+    longitude: 13.3045,
     tags: [atHome, 'place:indoors'],
     profile: 'indoor',
     room: kitchen,
@@ -102,6 +113,8 @@ const modelledStations: readonly ModelledStation[] = [
     location_short: 'Freezer',
     location_desc: 'Chest freezer in the cellar',
     altitude_m: 31,
+    latitude: 52.5163,
+    longitude: 13.3046,
     tags: [atHome, 'place:indoors'],
     profile: 'cold_chain',
     room: freezer,
@@ -112,6 +125,8 @@ const modelledStations: readonly ModelledStation[] = [
     location_short: 'Greenhouse',
     location_desc: 'Between the tomatoes, 1 m above the ground, at the edge of the Wi-Fi',
     altitude_m: 33,
+    latitude: 52.5165,
+    longitude: 13.3049,
     tags: [atHome, 'place:outdoors'],
     profile: 'greenhouse',
     room: greenhouse,
@@ -124,6 +139,8 @@ const modelledStations: readonly ModelledStation[] = [
     location_short: 'Roof',
     location_desc: 'Mast on the roof, in a radiation shield; with an anemometer',
     altitude_m: 49,
+    latitude: 52.5164,
+    longitude: 13.3045,
     tags: [atHome, 'place:outdoors'],
     profile: 'weather',
     battery: { type: 'li-ion', charge: 81, percentPerDay: 0.15 },
@@ -135,6 +152,8 @@ const modelledStations: readonly ModelledStation[] = [
     location_short: 'Mountain hut',
     location_desc: 'Lee side of the hut, above the tree line; with an anemometer',
     altitude_m: 2105,
+    latitude: 47.41,
+    longitude: 11.02,
     tags: ['site:mountains', 'place:outdoors'],
     profile: 'weather',
     region: 1,

@@ -24,7 +24,7 @@ export async function buildWeb(): Promise<void> {
   const made = mkdtempSync(join(web, '.build-'))
   try {
     await bundle(made)
-    for (const file of filesBelow(made).filter(name => /\.(?:js|css|svg)$/.test(name))) compress(file)
+    for (const file of filesBelow(made).filter(name => /\.(?:js|json|css|svg)$/.test(name))) compress(file)
     writeFileSync(join(made, stampFile), stamp)
     // The service may run as another user than the one that builds.
     chmodSync(made, 0o755)

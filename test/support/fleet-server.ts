@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
-import type { Fleet, FleetDevice, FleetGroups, FleetTrends } from '../../live/fleet-shape.ts'
+import type { Fleet, FleetDevice, FleetGroups, FleetMap, FleetTrends } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
 import { createApp } from './accounts.ts'
@@ -15,6 +15,8 @@ export interface FleetServer {
   devices: FleetDevice[]
   /** What the answer has besides. */
   more: object
+  /** What `/api/fleet/map` answers, whatever the box is. */
+  marks: FleetMap['marks']
   /** The answer of `/api/fleet/insights`; undefined while QuestDB is away. */
   insights: object | undefined
   /** When set, `/api/fleet` is answered by it. */
@@ -49,6 +51,7 @@ export async function openFleetServer(
     url: '',
     devices,
     more: {},
+    marks: [],
     insights: noInsights,
     refusal: undefined,
     requests: [],
@@ -67,6 +70,10 @@ export async function openFleetServer(
   app.get('/api/fleet/groups', (request: FastifyRequest<{ Querystring: FleetQuery & { key: string } }>, reply) => {
     server.requests.push(request.url)
     return reply.send(groupsOf(server.devices, request.query))
+  })
+  app.get('/api/fleet/map', (request, reply) => {
+    server.requests.push(request.url)
+    return reply.send(mapWith(server.marks))
   })
   app.get('/api/fleet/trends', (request: FastifyRequest<{ Querystring: { device: string | string[] } }>, reply) => {
     server.requests.push(request.url)
@@ -129,6 +136,23 @@ function groupsOf(all: readonly FleetDevice[], { key, tag = [] }: FleetQuery & {
   const groups = [...byTag].flatMap(([tag, found]) => (tag === '' ? [] : [{ tag, counts: countsOf(found) }]))
   const untagged = countsOf(byTag.get('') ?? [])
   return { generated_at: Date.now(), key, groups, groups_total: groups.length, others: countsOf([]), untagged }
+}
+
+/** With three devices that have no coordinates. */
+function mapWith(marks: FleetMap['marks']): FleetMap {
+  const extents = marks.map(({ extent }) => extent)
+  const extent = {
+    west: Math.min(...extents.map(({ west }) => west)),
+    south: Math.min(...extents.map(({ south }) => south)),
+    east: Math.max(...extents.map(({ east }) => east)),
+    north: Math.max(...extents.map(({ north }) => north)),
+  }
+  return {
+    generated_at: Date.now(),
+    extent: marks.length === 0 ? null : extent,
+    marks,
+    unplaced: { ...countsOf([]), fresh: 3 },
+  }
 }
 
 /** So many devices in all states. */

@@ -217,7 +217,7 @@ t.test('a view comes back from its arguments, and the usual one has none', async
     const view = readView(new URLSearchParams(query))
     t.strictSame(readView(new URLSearchParams(viewArguments({}, view))), view)
   }
-  t.strictSame(viewArguments({}, readView(new URLSearchParams())), { q: '', state: '', sort: '', group: '' })
+  t.strictSame(viewArguments({}, readView(new URLSearchParams())), { q: '', state: '', sort: '', group: '', show: '' })
 })
 
 t.test('the newest word of a device stays, in whichever order lists and events come', async t => {

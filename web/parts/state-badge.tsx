@@ -24,7 +24,7 @@ export function StateBadge({ state }: { state: DeviceState }) {
   )
 }
 
-function StateShape({ state }: { state: DeviceState }) {
+export function StateShape({ state }: { state: DeviceState }) {
   return (
     <svg class={`shape ${state}`} viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
       <path d={shapes[state]} fill="currentColor" fill-rule="evenodd" />

@@ -6,6 +6,7 @@ import { urlArguments } from '../client/address.ts'
 import { serverNowMs } from '../client/clock.ts'
 import { deviceStates } from '../client/device-states.ts'
 import { lastValue } from '../client/resource-state.ts'
+import { useSize } from '../client/use-size.ts'
 import { FiringMark } from '../pages/fleet/firing-mark.tsx'
 import { numberedStates } from '../pages/fleet/fleet-devices.ts'
 import { readTags } from '../pages/fleet/fleet-tags.ts'
@@ -20,7 +21,6 @@ import { type Quantities, quantitiesOf, withNumbered } from '../text/quantities.
 import { ageText, createTimes } from '../text/times.ts'
 import { fitCards } from './fit-cards.ts'
 import { useTurning } from './turning.ts'
-import { useSize } from './use-size.ts'
 import { WallFrame } from './wall-frame.tsx'
 
 export function WallFleet({ name }: { name: string }) {

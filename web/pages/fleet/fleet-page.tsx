@@ -13,6 +13,7 @@ import { useResource } from '../../client/use-resource.ts'
 import { useTitle, useTitleNotice } from '../../client/use-title.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { lazy } from '../../parts/lazy.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf, countText } from '../../text/numbers.ts'
 import { shownZone } from '../../text/preferences.ts'
@@ -30,14 +31,17 @@ import { type FleetView, readView, shownDevices, viewArguments } from './fleet-v
 import { GroupFilter } from './group-filter.tsx'
 import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
+import { mapArguments } from './map-arguments.ts'
 import { type Fleet, openFleet } from './open-fleet.ts'
 import { SelectMode } from './select-mode.tsx'
+import { ShowFilter } from './show-filter.tsx'
 import { StateFilter } from './state-filter.tsx'
 import { TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useSelection } from './use-selection.ts'
 import './fleet.css'
 
+const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 /** As often as the service makes them. */
 const insightsEveryMs = 600_000
 
@@ -146,16 +150,25 @@ function Devices({ fleet, times, above }: DevicesProps) {
         {times.zone}.
       </Toolbar>
       <TagFilter devices={devices} chosen={fleet.tags} onChange={tag => setArguments({ tag })}>
-        <GroupFilter keys={groupKeys(devices, view.group)} chosen={view.group} onChange={group => change({ group })} />
+        {view.isMap ? null : (
+          <GroupFilter
+            keys={groupKeys(devices, view.group)}
+            chosen={view.group}
+            onChange={group => change({ group })}
+          />
+        )}
+        <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} />
       </TagFilter>
-      {isSignedIn.value ? (
+      {isSignedIn.value && !view.isMap ? (
         <SelectMode
           {...{ view, tags: fleet.tags, names: selection?.names }}
           onSelect={select}
           onChanged={fleet.refresh}
         />
       ) : null}
-      {rows.length === 0 ? (
+      {view.isMap ? (
+        <FleetMap filter={mapArguments(view, fleet.tags)} changes={JSON.stringify(counts)} />
+      ) : rows.length === 0 ? (
         <p class="none">No device matches your search.</p>
       ) : (
         <GroupedTable

@@ -19,6 +19,8 @@ export interface FleetView {
   isDescending: boolean
   /** The key of the tags by which they stand in groups. */
   group: string | undefined
+  /** A map instead of the list. */
+  isMap: boolean
 }
 
 /** An argument that says nothing that we know is as if it were not there. */
@@ -34,6 +36,7 @@ export function readView(urlArguments: URLSearchParams): FleetView {
     sort: isKnown ? key : 'state',
     isDescending: isKnown && sort.startsWith('-'),
     group: groupKey.test(group) ? group : undefined,
+    isMap: urlArguments.get('show') === 'map',
   }
 }
 
@@ -61,9 +64,9 @@ export function furtherOf(key: SortKey): string | undefined {
 
 /** The arguments for a change of the view; what is usual is left out of the address. */
 export function viewArguments(change: Partial<FleetView>, view: FleetView): Record<string, string> {
-  const { search, states, sort, isDescending, group = '' } = { ...view, ...change }
+  const { search, states, sort, isDescending, group = '', isMap } = { ...view, ...change }
   const order = `${isDescending ? '-' : ''}${sort}`
-  return { q: search, state: states.join(','), sort: order === 'state' ? '' : order, group }
+  return { q: search, state: states.join(','), sort: order === 'state' ? '' : order, group, show: isMap ? 'map' : '' }
 }
 
 export function shownDevices(devices: readonly FleetDevice[], view: FleetView): FleetDevice[] {

@@ -1,0 +1,130 @@
+/** The map of the fleet: what it computes, and in a browser beside a made answer. */
+
+import t from 'tap'
+import type { FleetMap } from '../../live/fleet-shape.ts'
+import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
+import { latitudeAt, longitudeAt, projected } from '../../web/map/mercator.ts'
+import { markText, mergedMarks, worstState } from '../../web/map/merged-marks.ts'
+import { readView } from '../../web/pages/fleet/fleet-view.ts'
+import { mapArguments } from '../../web/pages/fleet/map-arguments.ts'
+import { becomes } from '../support/becomes.ts'
+import { openBrowser } from '../support/browser.ts'
+import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { waitFor } from '../support/wait-for.ts'
+
+type Mark = FleetMap['marks'][number]
+const none = { silent: 0, late: 0, never: 0, fresh: 0, off: 0 }
+
+function markAt(latitude: number, longitude: number, device: string, more: Partial<Mark> = {}): Mark {
+  const extent = { west: longitude, south: latitude, east: longitude, north: latitude }
+  const devices = [{ device, location_short: 'Shed', state: 'fresh' as const }]
+  return { latitude, longitude, extent, counts: { ...none, fresh: 1 }, devices, ...more }
+}
+
+t.test('a box is fitted, and what stays where it is while the map is zoomed does so', async t => {
+  const size = { width: 1000, height: 500 }
+  for (const [latitude, longitude] of [
+    [0, 0],
+    [52.5, 13.4],
+    [-85, 179.9],
+  ] as const) {
+    const { x, y } = projected({ latitude, longitude })
+    t.ok(Math.abs(latitudeAt(y) - latitude) < 1e-9 && Math.abs(longitudeAt(x) - longitude) < 1e-9)
+  }
+  const box = { west: 5, south: 45, east: 15, north: 55 }
+  const window = fitted(box, size)
+  for (const [latitude, longitude] of [
+    [45, 5],
+    [55, 15],
+  ] as const) {
+    const { x, y } = pixelOf(projected({ latitude, longitude }), window, size)
+    t.ok(x >= 47 && x <= 953 && y >= 47 && y <= 453, `${x} ${y}`)
+  }
+  const at = { x: 300, y: 100 }
+  const point = { x: window.x + (at.x - 500) / window.side, y: window.y + (at.y - 250) / window.side }
+  const closer = pixelOf(point, zoomed(window, 2, size, at), size)
+  t.ok(Math.hypot(closer.x - at.x, closer.y - at.y) < 1e-6)
+  t.strictSame(bounded({ x: -3, y: 9, side: 1 }, size), { x: 0.5, y: 0.75, side: 1000 }, 'no larger than the world')
+  const [west = 0, south = 0, east = 0, north = 0] = boxText(window, size).split(',').map(Number)
+  t.ok(west < 5 && south < 45 && east > 15 && north > 55)
+  const world = bounded({ x: 0.5, y: 0.5, side: 1 }, { width: 1000, height: 1000 })
+  t.equal(boxText(world, { width: 1000, height: 1000 }), '-180.000000,-90.000000,180.000000,90.000000')
+  const right = moved(window, -100, 0, size)
+  t.ok(right.x > window.x && right.y === window.y)
+  t.ok(fitted({ west: 5, south: 45, east: 5, north: 45 }, size).side <= 2 ** 21, 'one place has what is around it')
+  t.match(scaleBar(world).text, /^\d+\u202fkm$/)
+  t.ok(scaleBar(window).width <= 120)
+})
+
+t.test('marks that would overlap are one, and what is beyond the edge is none', async t => {
+  const size = { width: 1000, height: 500 }
+  const window = fitted({ west: 0, south: 0, east: 10, north: 5 }, size)
+  const silent = {
+    counts: { ...none, silent: 2 },
+    devices: [{ device: 'c', location_short: '', state: 'silent' as const }],
+  }
+  const marks = [markAt(1, 1, 'a'), markAt(1.01, 1.01, 'b', silent), markAt(4, 9, 'd'), markAt(80, 9, 'far')]
+  const merged = mergedMarks(marks, window, size)
+  t.strictSame(
+    merged.map(({ size, devices }) => [size, devices.map(({ device }) => device)]),
+    [
+      [3, ['c', 'a']],
+      [1, ['d']],
+    ],
+  )
+  t.strictSame(merged[0]?.extent, { west: 1, south: 1, east: 1.01, north: 1.01 })
+  t.strictSame(
+    merged.map(mark => [markText(mark), worstState(mark.counts)]),
+    [
+      ['3 devices: 2 silent, 1 fresh', 'silent'],
+      ['1 device: 1 fresh', 'fresh'],
+    ],
+  )
+  const view = readView(new URLSearchParams('show=map&q= K%C3%BC &state=late,silent'))
+  t.equal(view.isMap, true)
+  t.equal(mapArguments(view, ['site:a b']), '&q=K%C3%BC&state=silent,late&tag=site%3Aa%20b')
+})
+
+const browser = await openBrowser()
+t.teardown(() => browser.close())
+const server = await openFleetServer(t, madeDevices(60))
+server.marks = [
+  markAt(52.52, 13.405, 'berlin', {
+    extent: { west: 13.3, south: 52.4, east: 13.5, north: 52.6 },
+    counts: { ...none, silent: 1, fresh: 6 },
+  }),
+  markAt(-33.925, 18.425, 'buoy'),
+]
+
+for (const [name, options] of Object.entries({ desk, phone })) {
+  t.test(`${name}: devices are links on a map, several lead closer, and axe finds nothing`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await page.goto(server.url)
+      await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
+      await page.waitForURL(url => url.search === '?show=map')
+      const device = page.getByRole('link', { name: 'buoy, Shed: fresh' })
+      await becomes(t, () => device.getAttribute('href'), '/device/buoy')
+      await page.getByText('3 devices without coordinates are not on the map.').waitFor()
+      await page.locator('.map .land').waitFor({ state: 'attached' })
+      await inspect(t, page, `map, ${name}`)
+      const bar = () => page.locator('.scale-bar').innerText()
+      const before = await bar()
+      await page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' }).press('Enter')
+      await waitFor('the map is closer', async () => (await bar()) !== before)
+      await waitFor('it asks for what it shows', () => server.requests.some(url => /map\?box=\d+\.\d{6},5\d/.test(url)))
+      await becomes(t, () => device.count(), 0)
+      await page.getByRole('button', { name: 'Show all' }).click()
+      await device.waitFor()
+      await becomes(t, bar, before)
+      await page.getByRole('button', { name: 'Zoom in' }).focus()
+      await page.keyboard.press('+')
+      await waitFor('a key zooms', async () => (await bar()) !== before)
+      await page.keyboard.press('-')
+      await page.getByText('8 devices within the map, as a list').click()
+      await page.locator('.map-list a', { hasText: 'buoy' }).waitFor()
+      await page.getByText('6 further devices: zoom in to have them named.').waitFor()
+      await inspect(t, page, `list of the map, ${name}`)
+    })
+  })
+}

@@ -1,0 +1,120 @@
+/** The devices that have coordinates, on a map. */
+
+import { useMemo, useState } from 'preact/hooks'
+import { noticeOf } from '../client/resource-state.ts'
+import { useSize } from '../client/use-size.ts'
+import { countOf } from '../text/numbers.ts'
+import { MapList } from './map-list.tsx'
+import { MapMarks } from './map-marks.tsx'
+import { fitted, type MapWindow, type Size, scaleBar, sideMax, zoomed } from './map-window.ts'
+import { type MergedMark, mergedMarks, sizeOf } from './merged-marks.ts'
+import { outlineSide } from './outlines.ts'
+import { useGestures } from './use-gestures.ts'
+import { type ShownMap, useMap, useOutlines } from './use-map.ts'
+import './map.css'
+
+export interface FleetMapProps {
+  /** Arguments of the request, each behind a `&`. */
+  filter: string
+  /** Another text says that the states of devices are others. */
+  changes: string
+}
+
+export function FleetMap({ filter, changes }: FleetMapProps) {
+  const { place, size } = useSize()
+  const map = useMap(filter, changes, size)
+  const { window, answer } = map
+  const marks = useMemo(
+    () => (window === undefined || answer === undefined ? [] : mergedMarks(answer.marks, window, size)),
+    [answer, window, size],
+  )
+  const [chosen, setChosen] = useState<MergedMark>()
+  useGestures(place, size, map.change)
+  const press = (mark: MergedMark) => {
+    if (window === undefined) return
+    const next = fitted(mark.extent, size, sideMax)
+    // What stands at one place does not come apart.
+    if (window.side < sideMax && next.side > window.side) map.change(() => next)
+    else setChosen(mark)
+  }
+  return (
+    <section class="map-section" aria-label="Map of the devices">
+      <div class="map" ref={place}>
+        {window === undefined ? null : <Outline window={window} size={size} />}
+        <MapMarks marks={marks} onPress={press} />
+        {window === undefined ? null : <Controls map={map} window={window} size={size} />}
+      </div>
+      <p class="map-note" role="status">
+        {sentenceOf(map)}
+      </p>
+      <p class="map-note">
+        Mercator projection. Outlines by Natural Earth, simplified. Drag, or press the arrow keys, + and −; with Ctrl,
+        or once the map has the focus, the wheel zooms. On a touch screen two fingers move and zoom it.
+      </p>
+      <MapList marks={marks} chosen={chosen} />
+    </section>
+  )
+}
+
+function sentenceOf({ answer, state }: ShownMap): string {
+  if (state.kind === 'failed') return `The map cannot be shown: ${noticeOf(state) || 'the service does not answer'}.`
+  if (answer === undefined) return 'The map is loading.'
+  const unplaced = sizeOf(answer.unplaced)
+  if (answer.extent === null) {
+    return unplaced === 0
+      ? 'No device matches.'
+      : 'None of these devices has coordinates: administrators add them at Devices.'
+  }
+  return unplaced === 0
+    ? ''
+    : `${countOf(unplaced, 'device')} without coordinates ${unplaced === 1 ? 'is' : 'are'} not on the map.`
+}
+
+function Outline({ window: { x, y, side }, size: { width, height } }: { window: MapWindow; size: Size }) {
+  const outlines = useOutlines(side)
+  if (outlines === undefined) return null
+  if (outlines === 'failed') return <p class="map-failed">The outlines could not be loaded.</p>
+  const factor = side / outlineSide
+  const transform = `translate(${width / 2 - x * side} ${height / 2 - y * side}) scale(${factor})`
+  return (
+    <svg class="outlines" width={width} height={height} aria-hidden="true">
+      <g transform={transform}>
+        <path class="land" d={outlines.land} />
+        <path class="borders" d={outlines.borders} />
+      </g>
+    </svg>
+  )
+}
+
+function Controls({ map, window, size }: { map: ShownMap; window: MapWindow; size: Size }) {
+  const bar = scaleBar(window)
+  const isSmallest = window.side <= Math.max(size.width, size.height)
+  return (
+    <>
+      <div class="map-buttons">
+        <button
+          type="button"
+          aria-label="Zoom in"
+          disabled={window.side >= sideMax}
+          onClick={() => map.change(one => zoomed(one, 2, size))}
+        >
+          +
+        </button>
+        <button
+          type="button"
+          aria-label="Zoom out"
+          disabled={isSmallest}
+          onClick={() => map.change(one => zoomed(one, 0.5, size))}
+        >
+          −
+        </button>
+        <button type="button" class="fit" onClick={map.fit}>
+          Show all
+        </button>
+      </div>
+      <div class="scale-bar" style={{ width: `${bar.width}px` }}>
+        {bar.text}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+/** What a map shows: its middle on the square of the projection, and how many pixels that square is wide. */
+
+import type { MapBox } from '../../live/fleet-shape.ts'
+import { latitudeAt, longitudeAt, metresPerPixel, type Point, projected } from './mercator.ts'
+
+export interface MapWindow extends Point {
+  /** Of the square, in CSS pixels. */
+  side: number
+}
+
+export interface Size {
+  width: number
+  height: number
+}
+
+/** About 15 cm a pixel at the equator. */
+export const sideMax = 2 ** 28
+/** A single place is shown with what is around it, some 20 m a pixel. */
+const fittedSideMax = 2 ** 21
+/** Around what is fitted. */
+const margin = 48
+
+/** The box as large as it fits. */
+export function fitted({ west, south, east, north }: MapBox, size: Size, max = fittedSideMax): MapWindow {
+  const [a, b] = [projected({ latitude: north, longitude: west }), projected({ latitude: south, longitude: east })]
+  const room = (length: number) => Math.max(1, length - 2 * margin)
+  const side = Math.min(room(size.width) / (b.x - a.x), room(size.height) / (b.y - a.y), max)
+  return bounded({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, side }, size)
+}
+
+/** No larger than the square, and within it. */
+export function bounded({ x, y, side }: MapWindow, { width, height }: Size): MapWindow {
+  const held = Math.min(sideMax, Math.max(side, width, height))
+  const within = (value: number, length: number) => Math.min(1 - length / 2 / held, Math.max(length / 2 / held, value))
+  return { x: within(x, width), y: within(y, height), side: held }
+}
+
+/** Moves what is shown, in pixels. */
+export function moved({ x, y, side }: MapWindow, dx: number, dy: number, size: Size): MapWindow {
+  return bounded({ x: x - dx / side, y: y - dy / side, side }, size)
+}
+
+/** `at`: the pixel that stays where it is. */
+export function zoomed(window: MapWindow, factor: number, size: Size, at = middleOf(size)): MapWindow {
+  const side = Math.min(sideMax, Math.max(window.side * factor, size.width, size.height))
+  const [dx, dy] = [at.x - size.width / 2, at.y - size.height / 2]
+  const [x, y] = [window.x + dx / window.side - dx / side, window.y + dy / window.side - dy / side]
+  return bounded({ x, y, side }, size)
+}
+
+const middleOf = ({ width, height }: Size): Point => ({ x: width / 2, y: height / 2 })
+
+/** Where a point of the square is, in pixels from the left and the top. */
+export function pixelOf({ x, y }: Point, window: MapWindow, { width, height }: Size): Point {
+  return { x: (x - window.x) * window.side + width / 2, y: (y - window.y) * window.side + height / 2 }
+}
+
+/** As the service takes it; at the edges of the square up to the poles. */
+export function boxText({ x, y, side }: MapWindow, { width, height }: Size): string {
+  const [left, right] = [x - width / 2 / side, x + width / 2 / side]
+  const [top, bottom] = [y - height / 2 / side, y + height / 2 / side]
+  const edge = 1e-9
+  const [south, north] = [bottom > 1 - edge ? -90 : latitudeAt(bottom), top < edge ? 90 : latitudeAt(top)]
+  const degrees = (value: number, max: number) => Math.max(-max, Math.min(max, value)).toFixed(6)
+  return [
+    degrees(longitudeAt(left), 180),
+    degrees(south, 90),
+    degrees(longitudeAt(right), 180),
+    degrees(north, 90),
+  ].join()
+}
+
+const barWidthMax = 120
+
+/** The longest of 1, 2 and 5 times a power of ten that fits. */
+export function scaleBar({ y, side }: MapWindow): { width: number; text: string } {
+  const perPixel = metresPerPixel(y, side)
+  const longest = perPixel * barWidthMax
+  const power = 10 ** Math.floor(Math.log10(longest))
+  const metres = power * ([5, 2].find(factor => factor * power <= longest) ?? 1)
+  const text = metres >= 1000 ? `${metres / 1000}\u202fkm` : `${Number(metres.toPrecision(1))}\u202fm`
+  return { width: metres / perPixel, text }
+}

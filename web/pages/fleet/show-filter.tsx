@@ -1,0 +1,18 @@
+/** Whether the devices are a list or a map. */
+
+export interface ShowFilterProps {
+  isMap: boolean
+  onChange: (isMap: boolean) => void
+}
+
+export function ShowFilter({ isMap, onChange }: ShowFilterProps) {
+  return (
+    <label>
+      <span>Show</span>
+      <select value={isMap ? 'map' : 'list'} onChange={({ currentTarget }) => onChange(currentTarget.value === 'map')}>
+        <option value="list">List</option>
+        <option value="map">Map</option>
+      </select>
+    </label>
+  )
+}
