@@ -9,7 +9,7 @@ interface Place {
   location_short: string
   location_desc: string
   altitude_m: number
-  /** In degrees: of a real station its own, of the others a made place. */
+  /** In degrees: of a real station about where it stood, of the others a made place. */
   latitude: number
   longitude: number
   tags: readonly string[]
