@@ -5,6 +5,7 @@ import type { FleetMap } from '../../live/fleet-shape.ts'
 import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
 import { latitudeAt, longitudeAt, projected } from '../../web/map/mercator.ts'
 import { markText, mergedMarks, worstState } from '../../web/map/merged-marks.ts'
+import { namePlaces } from '../../web/map/name-places.ts'
 import { readView } from '../../web/pages/fleet/fleet-view.ts'
 import { mapArguments } from '../../web/pages/fleet/map-arguments.ts'
 import { becomes } from '../support/becomes.ts'
@@ -84,6 +85,28 @@ t.test('marks that would overlap are one, and what is beyond the edge is none', 
   const view = readView(new URLSearchParams('show=map&q= K%C3%BC &state=late,silent'))
   t.equal(view.isMap, true)
   t.equal(mapArguments(view, ['site:a b']), '&q=K%C3%BC&state=silent,late&tag=site%3Aa%20b')
+})
+
+t.test('names stand beside their marks where they cover nothing', async t => {
+  const size = { width: 1000, height: 500 }
+  const window = fitted({ west: 0, south: 0, east: 10, north: 5 }, size)
+  const placesOf = (...marks: Mark[]) => namePlaces(mergedMarks(marks, window, size), size.width)
+  const right = { isLeft: false, hasRoom: true }
+  t.strictSame(placesOf(markAt(2, 2, 'shed'), markAt(4, 2, 'barn')), [right, right])
+  t.strictSame(
+    placesOf(markAt(2, 2, 'greenhouse'), markAt(2, 2.5, 'barn')),
+    [{ ...right, hasRoom: false }, right],
+    'the next mark is in the way',
+  )
+  t.strictSame(placesOf(markAt(2, 10, 'greenhouse')), [{ isLeft: true, hasRoom: true }], 'the edge')
+  const two = markAt(2, 2, 'a', { counts: { ...none, fresh: 2 } })
+  t.strictSame(placesOf(two), [undefined])
+  t.ok(
+    placesOf(...Array.from({ length: 13 }, (_, at) => markAt(0.35 * at, (7 * at) % 10, 'a'))).every(
+      place => place?.hasRoom !== true,
+    ),
+    'many',
+  )
 })
 
 const browser = await openBrowser()

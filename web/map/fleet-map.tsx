@@ -41,7 +41,7 @@ export function FleetMap({ filter, changes }: FleetMapProps) {
     <section class="map-section" aria-label="Map of the devices">
       <div class="map" ref={place}>
         {window === undefined ? null : <Outline window={window} size={size} />}
-        <MapMarks marks={marks} onPress={press} />
+        <MapMarks marks={marks} width={size.width} onPress={press} />
         {window === undefined ? null : <Controls map={map} window={window} size={size} />}
       </div>
       <p class="map-note" role="status">

@@ -6,21 +6,22 @@ import { devicePath } from '../client/routes.ts'
 import { StateShape } from '../parts/state-badge.tsx'
 import { countText } from '../text/numbers.ts'
 import { type MergedMark, markText, worstState } from './merged-marks.ts'
+import { type NamePlace, namePlaces } from './name-places.ts'
 
 export interface MapMarksProps {
   marks: readonly MergedMark[]
+  /** Of the map, in CSS pixels. */
+  width: number
   onPress: (mark: MergedMark) => void
 }
 
-/** Of so many, each is named beside its mark. */
-const namedMax = 12
-
-export function MapMarks({ marks, onPress }: MapMarksProps) {
+export function MapMarks({ marks, width, onPress }: MapMarksProps) {
+  const names = namePlaces(marks, width)
   return (
-    <ul class={marks.length <= namedMax ? 'marks named' : 'marks'} aria-label="Devices on the map">
-      {marks.map(mark => (
+    <ul class="marks" aria-label="Devices on the map">
+      {marks.map((mark, at) => (
         <li key={keyOf(mark)} style={{ transform: `translate(${mark.x}px, ${mark.y}px)` }}>
-          <Mark mark={mark} onPress={onPress} />
+          <Mark mark={mark} name={names[at]} onPress={onPress} />
         </li>
       ))}
     </ul>
@@ -32,9 +33,14 @@ function keyOf({ devices, size }: MergedMark): string {
   return `${size === 1 ? 'device' : 'devices'} ${devices[0]?.device}`
 }
 
-function Mark({ mark, onPress }: { mark: MergedMark; onPress: (mark: MergedMark) => void }) {
+interface MarkProps extends Pick<MapMarksProps, 'onPress'> {
+  mark: MergedMark
+  name: NamePlace | undefined
+}
+
+function Mark({ mark, name, onPress }: MarkProps) {
   const [device] = mark.devices
-  if (mark.size === 1 && device !== undefined) return <DeviceMark {...device} />
+  if (name !== undefined && device !== undefined) return <DeviceMark {...device} {...name} />
   return (
     <button
       type="button"
@@ -48,12 +54,14 @@ function Mark({ mark, onPress }: { mark: MergedMark; onPress: (mark: MergedMark)
   )
 }
 
-function DeviceMark({ device, location_short, state }: FleetMap['marks'][number]['devices'][number]) {
+type DeviceMarkProps = FleetMap['marks'][number]['devices'][number] & NamePlace
+
+function DeviceMark({ device, location_short, state, isLeft, hasRoom }: DeviceMarkProps) {
   const place = location_short === '' ? '' : `, ${location_short}`
   return (
     <a class={`mark ${state}`} href={addressOf(devicePath(device))} aria-label={`${device}${place}: ${state}`}>
       <StateShape state={state} />
-      <span class="name">{device}</span>
+      <span class={`name${isLeft ? ' left' : ''}${hasRoom ? ' shown' : ''}`}>{device}</span>
     </a>
   )
 }
