@@ -10,17 +10,11 @@ import { firstReading } from '../../web/pages/fleet/first-reading.ts'
 import { columnsOfFleet } from '../../web/pages/fleet/fleet-columns.ts'
 import { FleetDevices, numberedStates } from '../../web/pages/fleet/fleet-devices.ts'
 import { groupKeys, groupsOf, groupText } from '../../web/pages/fleet/fleet-groups.ts'
-import {
-  matchPath,
-  questionOf,
-  resultText,
-  selectedText,
-  selectionMax,
-  toggled,
-} from '../../web/pages/fleet/fleet-selection.ts'
+import { matchPath, selectionMax, toggled } from '../../web/pages/fleet/fleet-selection.ts'
 import { offeredTags, readTags, tagArguments } from '../../web/pages/fleet/fleet-tags.ts'
 import { type DeviceTrend, trendsPath, withNewer } from '../../web/pages/fleet/fleet-trends.ts'
 import { offeredKeys, readView, shownDevices, viewArguments } from '../../web/pages/fleet/fleet-view.ts'
+import { questionOf, resultText, selectedText } from '../../web/pages/fleet/selection-words.ts'
 import { changesSince, readVisit, visitOf, writeVisit } from '../../web/pages/fleet/visit.ts'
 import { layoutOf, rowAfterKey, windowOf } from '../../web/parts/virtual-rows.ts'
 import { hoursText } from '../../web/text/hours.ts'

@@ -1,7 +1,7 @@
 /** Asks before a change of many devices: of how many, what comes of it, and what the change needs to know. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { actionNames, type BulkAction } from './fleet-selection.ts'
+import { actionNames, type BulkAction } from './selection-words.ts'
 
 export interface ChangeDialogProps {
   action: BulkAction

@@ -11,16 +11,9 @@ import { Banner } from '../../parts/banner.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { passwordsCsv } from '../../text/passwords-csv.ts'
 import { ChangeDialog } from './change-dialog.tsx'
-import {
-  actionNames,
-  type BulkAction,
-  matchPath,
-  questionOf,
-  resultText,
-  selectedText,
-  selectionMax,
-} from './fleet-selection.ts'
+import { matchPath, selectionMax } from './fleet-selection.ts'
 import type { FleetView } from './fleet-view.ts'
+import { actionNames, type BulkAction, questionOf, resultText, selectedText } from './selection-words.ts'
 import '../../parts/managed.css'
 
 export interface SelectionBarProps {

@@ -1,0 +1,51 @@
+/** What a change of many devices says: loaded with the bar of the selection alone. */
+
+import { countOf, countText } from '../../text/numbers.ts'
+import { selectionMax } from './fleet-selection.ts'
+
+export type BulkAction = 'tag' | 'untag' | 'suspend' | 'resume' | 'rotate'
+export const actionNames: Readonly<Record<BulkAction, string>> = {
+  tag: 'Tag',
+  untag: 'Untag',
+  suspend: 'Suspend',
+  resume: 'Resume',
+  rotate: 'New passwords',
+}
+
+export function selectedText(count: number): string {
+  const text = `${countText(count)} selected.`
+  return count < selectionMax ? text : `${text} A change takes no more.`
+}
+
+/** What a confirmation asks, and what comes of it. */
+export function questionOf(action: BulkAction, count: number): { title: string; consequence: string } {
+  const devices = countOf(count, 'device')
+  switch (action) {
+    case 'tag':
+      return { title: `Tag ${devices}?`, consequence: 'The tag replaces one of the same key.' }
+    case 'untag':
+      return { title: `Untag ${devices}?`, consequence: 'The tag is removed; site:* removes any of the key site.' }
+    case 'suspend':
+      return { title: `Suspend ${devices}?`, consequence: 'Their readings are refused until they are resumed.' }
+    case 'resume':
+      return { title: `Resume ${devices}?`, consequence: 'Their readings are taken again.' }
+    case 'rotate':
+      return {
+        title: `New passwords for ${devices}?`,
+        consequence: 'Each device needs its new password, which is shown only once.',
+      }
+  }
+}
+
+const doneWords: Readonly<Record<BulkAction, string>> = {
+  tag: 'tagged',
+  untag: 'without the tag',
+  suspend: 'suspended',
+  resume: 'resumed',
+  rotate: 'with a new password',
+}
+
+export function resultText(action: BulkAction, done: number, failed: number): string {
+  const text = `${countOf(done, 'device')} ${doneWords[action]}.`
+  return failed === 0 ? text : `${text} Not done for ${countOf(failed, 'device')}:`
+}
