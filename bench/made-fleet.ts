@@ -14,10 +14,8 @@ export interface MadeDevice extends MadeSeries {
 }
 
 /** A number of devices with a number of days of history. */
-export interface MadeKind {
+export interface MadeKind extends Pick<MadeSeries, 'days' | 'stepMs' | 'isWithoutBattery'> {
   readonly count: number
-  readonly days: number
-  readonly stepMs: number
 }
 
 export interface MadeFleet extends BenchService {
@@ -52,12 +50,12 @@ async function planDevices(service: Service, kinds: readonly MadeKind[]): Promis
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs
   let index = 0
   const made: MadeDevice[][] = []
-  for (const { count, days, stepMs } of kinds) {
+  for (const { count, ...kind } of kinds) {
     const devices: MadeDevice[] = []
     while (devices.length < count) {
       const path = encodeURIComponent(deviceName(index++))
       const { body } = await service.admin('GET', `/devices/${path}`)
-      devices.push({ device: body as DeviceRef, path, days, stepMs, endMs })
+      devices.push({ device: body as DeviceRef, path, ...kind, endMs })
     }
     made.push(devices)
   }

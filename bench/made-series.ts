@@ -14,6 +14,8 @@ export interface MadeSeries {
   readonly days: number
   readonly endMs: number
   readonly stepMs: number
+  /** Only temperature, humidity and pressure. */
+  readonly isWithoutBattery?: boolean
 }
 
 export interface MadeReading {
@@ -75,7 +77,7 @@ function isSilent({ endMs }: MadeSeries, timeMs: number): boolean {
 
 /** In the order of time. A device reports at a second of its own, up to half a second late. */
 export function* madeReadings(series: MadeSeries): Generator<MadeReading> {
-  const { device, days, endMs, stepMs } = series
+  const { device, days, endMs, stepMs, isWithoutBattery = false } = series
   const uniform = createUniform(device.number)
   const normal = () => (uniform() + uniform() + uniform() + uniform() - 2) * Math.sqrt(3)
   // Short gusts tell the lag to the minute, which a cycle of a day alone does not.
@@ -107,8 +109,8 @@ export function* madeReadings(series: MadeSeries): Generator<MadeReading> {
         temperature: shown(warmth + 0.05 * normal(), 100),
         humidity: isHumidityLost ? Number.NaN : shown(Math.max(1, Math.min(100, 84 - 2 * warmthBefore)), 10),
         pressure: shown(pressure, 100),
-        battery_voltage: shown(voltage, 1000),
-        battery_percentage: shown(Math.min(100, (voltage - 3.3) * 120), 1),
+        battery_voltage: isWithoutBattery ? Number.NaN : shown(voltage, 1000),
+        battery_percentage: isWithoutBattery ? Number.NaN : shown(Math.min(100, (voltage - 3.3) * 120), 1),
       },
     }
   }

@@ -1,16 +1,18 @@
 /**
  * `stats_data` against a Python script that fetches the same rows and computes the same figures by pandas, scipy,
  * statsmodels and astropy: in turns, each device once, nothing from a cache, the median of the pairs. Every figure is
- * compared. Then, a line each, the functions that cost most against what the script took for the same.
+ * compared, of devices with five metrics and with three. Then, a line each, the functions that cost most against what the script took for the same.
  *
  * Usage: node bench/stats.ts [--python path] [--pairs 7]
  */
 
 import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
+import { airMetrics } from '../query/answers/units.ts'
+import { metrics } from '../store/tables.ts'
 import { createBounds } from './bounds.ts'
 import { compareFigures } from './compare-figures.ts'
-import { ask, type MadeDevice, startMadeFleet } from './made-fleet.ts'
+import { ask, type MadeDevice, type MadeFleet, startMadeFleet } from './made-fleet.ts'
 import { createHooks, hardware, ratios, round, sleep, spread } from './measure.ts'
 import { type Reference, startReference } from './reference-process.ts'
 import { measureFunctions } from './stats-functions.ts'
@@ -25,7 +27,8 @@ const warmUps = 3
 const days = 30
 const stepMs = 60_000
 const timeZone = 'Europe/Berlin'
-const ratioMin = 8
+const five = { names: metrics, ratioMin: 8 }
+const three = { names: airMetrics, ratioMin: 5 }
 /** A pair must begin early enough in a minute to end in it: some figures are those of the full minute. */
 const minuteMs = 60_000
 const pairMs = 15_000
@@ -45,7 +48,15 @@ async function untilMinuteIsYoung(): Promise<void> {
   if (leftMs < pairMs) await sleep(leftMs)
 }
 
-async function askReference(reference: Reference, store: BenchStore, { device }: MadeDevice, isLast: boolean) {
+type Metrics = typeof five | typeof three
+
+async function askReference(
+  reference: Reference,
+  store: BenchStore,
+  { device }: MadeDevice,
+  { names }: Metrics,
+  isLast: boolean,
+) {
   const { host, port, authorization } = store.questdb.http
   const [row] = await store.query(`SELECT cast(max(ts) AS LONG) FROM readings WHERE device = '${device.symbol}'`)
   const throughUs = Number(row?.[0])
@@ -58,6 +69,7 @@ async function askReference(reference: Reference, store: BenchStore, { device }:
     now_us: Math.floor(Date.now() / minuteMs) * minuteMs * 1000,
     time_zone: timeZone,
     step_seconds: stepMs / 1000,
+    metrics: names,
     slow_acf: isLast,
   })
   return answer as ReferenceAnswer
@@ -73,19 +85,46 @@ function comparable({ figures }: ReferenceAnswer, ours: ReferenceAnswer['figures
   return { ...figures, seasonality: Object.fromEntries(seasonality) }
 }
 
+interface Pairs {
+  readonly ours: number[]
+  readonly theirs: ReferenceAnswer[]
+  readonly deviations: Record<string, number>
+}
+
 async function bench(): Promise<void> {
-  const deviceCount = warmUps + pairs
   const reference = await startReference(hooks, options.python, 'stats.py')
-  const kind = { count: deviceCount, days: days + 1, stepMs }
-  const { store, service, made } = await startMadeFleet(hooks, [kind], 0, { TIME_ZONE: timeZone })
-  const [devices = []] = made
+  const kind = { count: warmUps + pairs, days: days + 1, stepMs }
+  const kinds = [kind, { ...kind, isWithoutBattery: true }]
+  const { store, service, made } = await startMadeFleet(hooks, kinds, 0, { TIME_ZONE: timeZone })
+  const [devices = [], withoutBattery = []] = made
+  const ofFive = await measure({ service, store, reference }, devices, five)
+  const ofThree = await measure({ service, store, reference }, withoutBattery, three)
+  note('times the script, five metrics', ofFive, five.ratioMin)
+  note('times the script, three metrics', ofThree, three.ratioMin)
+  conclude(reference, ofFive)
+  const partsMs = Object.keys(ofFive.theirs[0]?.parts_ms ?? {}).map(part => {
+    return [part, median(ofFive.theirs.map(({ parts_ms }) => parts_ms[part] ?? Number.NaN))]
+  })
+  const [first] = devices
+  if (first !== undefined) measureFunctions(first, days, timeZone, Object.fromEntries(partsMs))
+}
+
+interface Sides extends Pick<MadeFleet, 'service' | 'store'> {
+  readonly reference: Reference
+}
+
+async function measure(
+  { service, store, reference }: Sides,
+  devices: readonly MadeDevice[],
+  of: Metrics,
+): Promise<Pairs> {
   const ours: number[] = []
   const theirs: ReferenceAnswer[] = []
   const deviations: Record<string, number> = {}
   for (const [turn, device] of devices.entries()) {
     await untilMinuteIsYoung()
     const askOurs = () => ask(service, `stats_data/${device.path}`)
-    const askTheirs = () => askReference(reference, store, device, turn === deviceCount - 1)
+    const askTheirs = () => askReference(reference, store, device, of, of === five && turn === devices.length - 1)
     // Whoever comes second finds the rows in the memory of the machine.
     let our = turn % 2 === 0 ? await askOurs() : undefined
     const their = await askTheirs()
@@ -98,35 +137,28 @@ async function bench(): Promise<void> {
     ours.push(our.ms)
     theirs.push(their)
   }
-  report(reference, ours, theirs, deviations)
-  const partsMs = Object.keys(theirs[0]?.parts_ms ?? {}).map(part => {
-    return [part, median(theirs.map(({ parts_ms }) => parts_ms[part] ?? Number.NaN))]
-  })
-  const [first] = devices
-  if (first !== undefined) measureFunctions(first, days, timeZone, Object.fromEntries(partsMs))
+  return { ours, theirs, deviations }
 }
 
-function report(
-  reference: Reference,
-  ours: readonly number[],
-  theirs: readonly ReferenceAnswer[],
-  deviations: Readonly<Record<string, number>>,
-): void {
+function note(name: string, { ours, theirs, deviations }: Pairs, ratioMin: number): void {
   const referenceMs = theirs.map(({ total_ms }) => total_ms)
   const times = ratios(referenceMs, ours)
-  const slowAcfMs = theirs.findLast(({ slow_acf_ms }) => slow_acf_ms !== null)?.slow_acf_ms ?? Number.NaN
-  bounds.atLeast('times the script', median(times), ratioMin, {
+  bounds.atLeast(name, median(times), ratioMin, {
     ratios: spread(times),
     ms: spread(ours),
     referenceMs: spread(referenceMs),
+    deviations: Object.fromEntries(Object.entries(deviations).filter(([, off]) => off > 0)),
   })
+}
+
+function conclude(reference: Reference, { theirs }: Pairs): void {
+  const slowAcfMs = theirs.findLast(({ slow_acf_ms }) => slow_acf_ms !== null)?.slow_acf_ms ?? Number.NaN
   bounds.conclude({
     bench: 'stats',
     days,
-    pairs: ours.length,
+    pairs,
     /** What statsmodels' way to an autocorrelation with gaps takes for one metric; it is not in the ratio. */
     referenceSlowAcfMs: round(slowAcfMs),
-    deviations: Object.fromEntries(Object.entries(deviations).filter(([, off]) => off > 0)),
     versions: reference.versions,
     hardware: hardware(),
   })

@@ -24,7 +24,6 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.tsa.seasonal import STL
 from statsmodels.tsa.stattools import acf
 
-METRICS = ["temperature", "humidity", "pressure", "battery_voltage", "battery_percentage"]
 # What the sensors of the bench show.
 QUANTA = {"temperature": 0.01, "humidity": 0.1, "pressure": 0.01, "battery_voltage": 0.001, "battery_percentage": 1}
 NORMAL_975 = 1.959963984540054
@@ -39,7 +38,7 @@ NO_LAG = {"lag_seconds": None, "lag_r": None}
 def fetch(order):
     """The readings as a frame with one row each, by time; an hour more, since a gap may reach into the window."""
     sql = (
-        f"SELECT ts, {', '.join(METRICS)} FROM readings WHERE device = '{order['symbol']}'"
+        f"SELECT ts, {', '.join(order['metrics'])} FROM readings WHERE device = '{order['symbol']}'"
         f" AND ts > {order['from_us'] - 3_600_000_000} AND ts <= {order['through_us']}"
     )
     query = urllib.parse.urlencode({"query": sql, "fmt": "parquet"})
@@ -409,12 +408,12 @@ def answer(order):
     times = micros_of(frame.index)
     with_dew = with_dew_point(frame)
     grid = clock.measure("grid", lambda: with_dew.resample(f"{step}s", origin="epoch").mean())
-    cells = grid[METRICS]
+    cells = grid[order["metrics"]]
     hourly = with_dew.resample("1h", origin="epoch").mean()
     reliable = clock.measure("reliability", lambda: reliability(all_times, order["now_us"], expected))
     sums = clock.measure("aggregates", lambda: aggregates(with_dew, times, 2.5 * expected))
     auto = clock.measure(
-        "autocorrelation", lambda: {name: autocorrelation(cells[name].to_numpy(), step) for name in METRICS}
+        "autocorrelation", lambda: {name: autocorrelation(cells[name].to_numpy(), step) for name in cells}
     )
     lags = clock.measure("cross_correlation", lambda: cross_correlations(grid, step, zone))
     pairs = clock.measure("correlation", lambda: correlations(hourly, lags, zone))
