@@ -13,7 +13,13 @@ interface Coordinates {
 }
 
 const bothOf = (type: string) => ({ properties: { latitude: { type }, longitude: { type } } })
-const published = { anyOf: [bothOf('null'), { ...bothOf('number'), required: ['latitude', 'longitude'] }] }
+/** Generators of clients make types of branches (`anyOf`) that lack the other properties; these keywords they leave out. */
+const published = {
+  if: { properties: { latitude: { type: 'null' } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: bothOf('null'),
+  else: { ...bothOf('number'), required: ['latitude', 'longitude'] },
+}
 const together = { latitude: ['longitude'], longitude: ['latitude'] }
 
 /** Of a new device, where what is missing is null. */

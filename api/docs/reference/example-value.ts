@@ -12,8 +12,6 @@ export function exampleOf(schema: Json, schemas: Json, name: string, depth = 0):
   if (typeof reference === 'string') return of(schemas[reference.split('/').at(-1) ?? ''])
   const given = givenIn(schema)
   if (given !== undefined) return given
-  // Branches beside its own properties say which of these go together; a value without the optional ones is of one.
-  if (schema['type'] === 'object' && schema['properties'] !== undefined) return objectOf(schema, of)
   const branches = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as Json[] | undefined
   if (branches !== undefined) return of(branches.find(({ type }) => type !== 'null') ?? branches[0])
   if (schema['type'] === 'object') return objectOf(schema, of)
