@@ -43,6 +43,11 @@ interface ReferenceAnswer {
   figures: { seasonality: Record<string, { peaks: unknown[] }> }
 }
 
+interface Figures {
+  seasonality: ReferenceAnswer['figures']['seasonality']
+  correlations: { pairs: readonly { a: string; b: string }[] }
+}
+
 async function untilMinuteIsYoung(): Promise<void> {
   const leftMs = minuteMs - (Date.now() % minuteMs)
   if (leftMs < pairMs) await sleep(leftMs)
@@ -83,6 +88,14 @@ function comparable({ figures }: ReferenceAnswer, ours: ReferenceAnswer['figures
     return [metric, (peak as { significant?: boolean } | undefined)?.significant === true ? figure : rest]
   })
   return { ...figures, seasonality: Object.fromEntries(seasonality) }
+}
+
+/** The service lists the pairs of metrics without a value, too. */
+function ofMetrics(figures: Figures, { names }: Metrics): Figures {
+  const known: readonly string[] = [...names, 'dew_point']
+  const { pairs, ...correlations } = figures.correlations
+  const kept = pairs.filter(({ a, b }) => known.includes(a) && known.includes(b))
+  return { ...figures, correlations: { ...correlations, pairs: kept } }
 }
 
 interface Pairs {
@@ -129,7 +142,7 @@ async function measure(
     let our = turn % 2 === 0 ? await askOurs() : undefined
     const their = await askTheirs()
     our ??= await askOurs()
-    const figures = JSON.parse(our.text)
+    const figures = ofMetrics(JSON.parse(our.text), of)
     for (const [name, off] of Object.entries(compareFigures(figures, comparable(their, figures)))) {
       deviations[name] = Math.max(deviations[name] ?? 0, off)
     }
