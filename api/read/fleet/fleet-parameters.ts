@@ -92,14 +92,13 @@ function placeOf(after: string, order: 'state' | 'name'): FleetPlace | undefined
 const keyInvalid = 'key must be the key of tags: 1 to 32 of a-z, 0-9 and "_" that begin with a letter'
 
 const boxInvalid = 'box must be four numbers of degrees with commas between them: west, south, east and north'
-const degrees = '-?\\d{1,3}(?:\\.\\d{1,12})?'
-const boxPattern = `^${degrees},${degrees},${degrees},${degrees}$`
+const boxPattern = /^(?:-?\d{1,3}(?:\.\d{1,12})?,){3}-?\d{1,3}(?:\.\d{1,12})?$/
 const boxLengthMax = 72
 
 const box = z
   .string(boxInvalid)
   .max(boxLengthMax, boxInvalid)
-  .regex(new RegExp(boxPattern), boxInvalid)
+  .regex(boxPattern, boxInvalid)
   .transform(text => {
     const [west, south, east, north] = text.split(',').map(Number)
     return { west, south, east, north }
@@ -107,7 +106,7 @@ const box = z
   .pipe(MapBox)
   .refine(({ west, south, east, north }) => west <= east && south <= north)
   .meta({
-    ...published({ type: 'string', maxLength: boxLengthMax, pattern: boxPattern }),
+    ...published({ type: 'string', maxLength: boxLengthMax, pattern: boxPattern.source }),
     description: 'Marks are of devices in this box of degrees: west, south, east, north. By default of all',
   })
 
