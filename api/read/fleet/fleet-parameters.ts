@@ -99,23 +99,19 @@ const box = z
   .string(boxInvalid)
   .max(boxLengthMax, boxInvalid)
   .regex(boxPattern, boxInvalid)
-  .transform(text => {
+  .transform((text, context) => {
     const [west, south, east, north] = text.split(',').map(Number)
-    return { west, south, east, north }
+    const { data, success } = MapBox.safeParse({ west, south, east, north })
+    if (success && data.west <= data.east && data.south <= data.north) return data
+    context.addIssue(boxInvalid)
+    return z.NEVER
   })
-  .pipe(MapBox)
-  .refine(({ west, south, east, north }) => west <= east && south <= north)
   .meta({
     ...published({ type: 'string', maxLength: boxLengthMax, pattern: boxPattern.source }),
     description: 'Marks are of devices in this box of degrees: west, south, east, north. By default of all',
   })
 
 export const MapQuery = FleetQuery.pick({ state: true, q: true, tag: true }).extend({ box: box.optional() })
-
-/** Of a box that is no box, too. */
-export function mapFault(issue: { readonly path: readonly PropertyKey[]; readonly message: string } | undefined) {
-  return issue?.path[0] === 'box' ? boxInvalid : issue?.message
-}
 
 export const GroupsQuery = z.object({
   key: tagKeyOr(keyInvalid).meta({ description: 'Groups are by the tags of this key' }),

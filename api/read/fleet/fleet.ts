@@ -19,7 +19,7 @@ import { refuse, type Sent, sendAnswer } from '../read-answers.ts'
 import { DevicePath, jsonRead, readGroup } from '../read-operation.ts'
 import { deviceInPath, wholeFleet } from '../read-subjects.ts'
 import { type Fleet, isWhole } from '../readers.ts'
-import { createFleetBodies, encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
+import { fleetAnswer, maxAgeSeconds, membersText } from './fleet-answer.ts'
 import { FleetParameters, FleetQuery, textOfPlace } from './fleet-parameters.ts'
 import { groupsOperation } from './groups.ts'
 import { listedOf } from './listed.ts'
@@ -34,36 +34,21 @@ export interface FleetOptions {
   nowMs: () => number
 }
 
-const maxAgeSeconds = 1
-
-type FleetRequest = FastifyRequest<{ Querystring: Record<string, unknown> }>
-
 export function fleetGroup(
   access: ReadAccess,
   { live, insights, query, timeZone, nowMs }: FleetOptions,
 ): OperationGroup<ReadOperation> {
-  const bodies = createFleetBodies()
-
-  function list(fleet: Fleet, request: FleetRequest, reply: FastifyReply): Sent {
-    // By the text of the query, so that a kept body costs no look at its parameters.
-    const key = request.originalUrl
-    const kept = isWhole(fleet) ? bodies.get(key) : undefined
-    if (kept !== undefined) return sendBody(request, reply, kept, maxAgeSeconds, encodeFleetBody)
-    const parameters = FleetParameters.safeParse(request.query)
-    if (!parameters.success) return refuse(reply, 'PARAMETER_INVALID', parameters.error.issues[0]?.message)
-    if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
-    const { request: asked, search, tags } = parameters.data
-    const of = listedOf(fleet, tags)
-    const send = (page: FleetPage) => {
-      const body = bodyOfPage({ live, timeZone, nowMs }, page, live.counts(of), asked.order)
-      if (isWhole(fleet)) bodies.set(key, body)
-      return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
-    }
-    if (search === undefined) return send(live.page(asked, of))
-    const searching = live.search(asked, search, disconnectSignalOf(reply), of)
-    if (searching === undefined) return refuse(reply, 'QUEUE_FULL')
-    return searching.then(send, () => refuse(reply, 'CANCELLED'))
-  }
+  const list = fleetAnswer({
+    live,
+    nowMs,
+    parameters: FleetParameters,
+    membersOf({ request, search, tags }, fleet, reply) {
+      const of = listedOf(fleet, tags)
+      const members = (page: FleetPage) => membersOfPage({ live, timeZone }, page, live.counts(of), request.order)
+      if (search === undefined) return members(live.page(request, of))
+      return live.search(request, search, disconnectSignalOf(reply), of)?.then(members)
+    },
+  })
 
   function latest({ number }: Device, request: FastifyRequest, reply: FastifyReply): Sent {
     if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
@@ -111,20 +96,15 @@ export function fleetGroup(
   )
 }
 
-type PageOptions = Pick<FleetOptions, 'live' | 'timeZone' | 'nowMs'>
-
-function bodyOfPage(
-  { live, timeZone, nowMs }: PageOptions,
+function membersOfPage(
+  { live, timeZone }: Pick<FleetOptions, 'live' | 'timeZone'>,
   { devices, metrics, last }: FleetPage,
   counts: LiveCounts,
   order: string,
-) {
+): string {
   const next = last === undefined ? null : textOfPlace(last, order)
   const described = Object.keys(metrics).length === 0 ? {} : { metrics }
   const more = { ...described, next, ...(live.isCatchingUp() ? { catching_up: true } : {}) }
-  const rest = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
-  return fleetBodyOf(
-    `{"generated_at":${nowMs()},`,
-    `${rest}"devices":[${devices.join(',')}],${JSON.stringify(more).slice(1)}`,
-  )
+  const head = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
+  return `${head}"devices":[${devices.join(',')}],${membersText(more)}`
 }

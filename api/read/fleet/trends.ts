@@ -11,11 +11,11 @@ import { refuse, type Sent } from '../read-answers.ts'
 import { jsonRead } from '../read-operation.ts'
 import { fleetOrNamed } from '../read-subjects.ts'
 import type { Fleet } from '../readers.ts'
+import { maxAgeSeconds, membersText } from './fleet-answer.ts'
 import { encodeFleetBody, fleetBodyOf } from './fleet-body.ts'
 
 /** More than any screen shows. */
 const devicesMax = 100
-const maxAgeSeconds = 1
 const namesMissing = `device must name a device, and may be given ${devicesMax} times`
 
 export interface TrendsOptions {
@@ -27,8 +27,7 @@ export function trendsOperation(access: ReadAccess, { live, nowMs }: TrendsOptio
   function trends({ named }: Fleet, request: FastifyRequest, reply: FastifyReply): Sent {
     if (named === undefined) return refuse(reply, 'PARAMETER_INVALID', namesMissing)
     if (!live.isLoaded()) return refuse(reply, 'DATABASE_AWAY')
-    const text = JSON.stringify(live.trends(named))
-    const body = fleetBodyOf(`{"generated_at":${nowMs()},`, text.slice(1))
+    const body = fleetBodyOf(`{"generated_at":${nowMs()},`, membersText(live.trends(named)))
     return sendBody(request, reply, body, maxAgeSeconds, encodeFleetBody)
   }
 
