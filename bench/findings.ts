@@ -9,9 +9,10 @@ import { parseArgs } from 'node:util'
 import { median } from 'simple-statistics'
 import { recordReliability } from '../analytics/reliability/reliability-record.ts'
 import { createLocalTime } from '../analytics/time/local-time.ts'
-import { batteryMetrics, columnBatteries, days as insightDays } from '../query/answers/fleet-batteries.ts'
+import { batteryMetrics, columnBatteries } from '../query/answers/fleet-batteries.ts'
 import { buildInsights, comparedMetrics, comparedQuarters, outliersOf } from '../query/answers/insights-answer.ts'
 import { MeansTable } from '../query/answers/means-table.ts'
+import { batteryDays } from '../query/findings/known-battery.ts'
 import type { InsightsEntry } from '../query/insights-fleet.ts'
 import { findingsOf } from '../query/stats/findings.ts'
 import { lastSeenOf } from '../query/stats/freshness.ts'
@@ -69,7 +70,7 @@ function cpuMsOf(work: () => unknown): number {
 function fleetWork(): () => unknown {
   const next = createUniform(1)
   const means = new MeansTable(devices, comparedQuarters, comparedMetrics.length)
-  const batteries = new MeansTable(devices, insightDays, batteryMetrics.length)
+  const batteries = new MeansTable(devices, batteryDays, batteryMetrics.length)
   const fleet = Array.from({ length: devices }, (_, place): InsightsEntry => {
     for (let quarter = 0; quarter < comparedQuarters; quarter++) {
       const weather = Math.sin(quarter / 3) + Math.sin((Math.PI * quarter) / 2)
@@ -77,7 +78,7 @@ function fleetWork(): () => unknown {
         means.add(place, quarter, metric, 360 * (20 + weather + 0.3 * next()), 360)
       }
     }
-    for (let day = 0; day < insightDays; day++) {
+    for (let day = 0; day < batteryDays; day++) {
       batteries.add(place, day, 1, 1440 * (3.9 - 0.004 * day + 0.005 * next()), 1440)
     }
     return { ...plainEntry(`d${place}`), batteryType: 'li-ion', batteryCells: 1 }

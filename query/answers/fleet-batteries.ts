@@ -1,30 +1,22 @@
 /** Batteries of a fleet, by the means of its days: those of the two columns, the charge before the voltage, and gauges beside the five. */
 
 import { batteryMetricOf } from '../../analytics/battery/battery-metric.ts'
-import { batteryState } from '../../analytics/battery/battery-state.ts'
 import type { DailyMean } from '../../analytics/battery/line.ts'
-import { batteryFinding, type KnownBattery, leftOf } from '../../analytics/findings/from-battery.ts'
+import { leftOf } from '../../analytics/findings/from-battery.ts'
 import type { DeviceFinding } from '../findings/fleet-findings.ts'
+import { batteryDays, batteryFindingAt, knownBattery, type MeasuredBattery } from '../findings/known-battery.ts'
 import type { FleetGauge, InsightsEntry } from '../insights-fleet.ts'
 import type { BatteryInsight } from '../shapes/insights.ts'
 import type { MeansTable } from './means-table.ts'
 
-/** Stretches of 24 hours; the last one is the most recent. */
-export const days = 30
 /** In order of preference: a charge needs no type of battery. */
 export const batteryMetrics = ['battery_percentage', 'battery_voltage'] as const
 
-export interface DeviceBattery extends KnownBattery {
+export interface DeviceBattery extends MeasuredBattery {
   readonly device: string
-  /** Times a value gives volts or percent. */
-  readonly scale: number
 }
 
-const dayMs = 86_400_000
-/** A device that has been silent for longer is reported by its state. */
-const silentDaysMax = 2
-
-/** `table`: of `days` and `batteryMetrics`. */
+/** `table`: of `batteryDays` and `batteryMetrics`. */
 export function columnBatteries(fleet: readonly InsightsEntry[], table: Pick<MeansTable, 'mean'>): DeviceBattery[] {
   return fleet.flatMap((entry, place) => {
     const charge = meansOf(table, place, 0, 1)
@@ -51,20 +43,18 @@ export function gaugeBatteries(
 
 function batteryOf(
   { name: device, batteryType: type, batteryCells: cells }: InsightsEntry,
-  { metric, kind, scale }: Pick<DeviceBattery, 'metric' | 'kind' | 'scale'>,
+  of: Pick<DeviceBattery, 'metric' | 'kind' | 'scale'>,
   means: readonly DailyMean[],
 ): DeviceBattery[] {
-  const last = means.at(-1)
-  if (last === undefined || last.day < days - silentDaysMax) return []
-  const state = batteryState(means, { kind, type, cells })
-  if (state === undefined) return []
-  return [{ device, metric, kind, scale, state, sinceDays: days - 0.5 - last.day }]
+  const battery = knownBattery({ type, cells }, of, means)
+  return battery === undefined ? [] : [{ device, ...battery }]
 }
 
 function meansOf(table: Pick<MeansTable, 'mean'>, place: number, metric: number, scale: number): DailyMean[] {
-  return Array.from({ length: days }, (_, day) => ({ day, mean: scale * table.mean(place, day, metric) })).filter(
-    ({ mean }) => !Number.isNaN(mean),
-  )
+  return Array.from({ length: batteryDays }, (_, day) => ({
+    day,
+    mean: scale * table.mean(place, day, metric),
+  })).filter(({ mean }) => !Number.isNaN(mean))
 }
 
 export function batteryInsight({ device, metric, state, sinceDays }: DeviceBattery): BatteryInsight[] {
@@ -73,7 +63,7 @@ export function batteryInsight({ device, metric, state, sinceDays }: DeviceBatte
   return [{ device, days_left, low, high, metric, percent_per_day: Number(state.perDay.toPrecision(4)) }]
 }
 
-export function batteryFindings({ device, scale, ...battery }: DeviceBattery, nowMs: number): DeviceFinding[] {
-  const finding = batteryFinding(battery, { firstDayMs: nowMs - days * dayMs, toldMs: nowMs - dayMs, scale })
+export function batteryFindings({ device, ...battery }: DeviceBattery, nowMs: number): DeviceFinding[] {
+  const finding = batteryFindingAt(battery, nowMs)
   return finding === undefined ? [] : [{ ...finding, device }]
 }

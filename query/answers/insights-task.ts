@@ -3,9 +3,10 @@
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
 import { StandingRuns } from '../../analytics/fleet/standing-runs.ts'
 import type { LocalTime } from '../../analytics/time/local-time.ts'
+import { batteryDays, lastFullHour } from '../findings/known-battery.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
 import type { InsightsQuery } from '../task.ts'
-import { batteryMetrics, columnBatteries, type DeviceBattery, days, gaugeBatteries } from './fleet-batteries.ts'
+import { batteryMetrics, columnBatteries, type DeviceBattery, gaugeBatteries } from './fleet-batteries.ts'
 import { createFleetReads, type FleetReads, type FleetReadsContext } from './fleet-reads.ts'
 import { standingColumns, standingGauges } from './fleet-standing.ts'
 import {
@@ -24,9 +25,8 @@ interface Context extends FleetReadsContext {
   readonly local: LocalTime
 }
 
-const hourUs = 3_600_000_000
-const dayUs = 24 * hourUs
-const ofDays = { count: days, lengthUs: dayUs }
+const dayUs = 86_400_000_000
+const ofDays = { count: batteryDays, lengthUs: dayUs }
 const ofQuarters = { count: comparedQuarters, lengthUs: dayUs / quartersPerDay }
 /** Of more, each metric is read by itself: the means of one take 600 bytes a device. */
 const devicesAtOnceMax = 20_000
@@ -38,7 +38,7 @@ export async function answerInsights(
 ): Promise<string> {
   const { nowUs, known } = query
   const reads = createFleetReads(query, fleet, context)
-  const endMs = (Math.floor(nowUs / hourUs) * hourUs) / 1000
+  const endMs = lastFullHour(nowUs / 1000)
   const columns = await reads.columns(batteryMetrics, ofDays)
   const batteries = [...columnBatteries(fleet, columns), ...(await readGaugeBatteries(query, fleet, reads))]
   const ofColumns = await compareColumns(fleet, reads, endMs)

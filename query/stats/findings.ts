@@ -14,7 +14,6 @@ import type { ReliabilityRecord } from '../../analytics/reliability/reliability-
 import type { LocalTime } from '../../analytics/time/local-time.ts'
 import { metrics } from '../../store/tables.ts'
 import type { AnalysedDevice } from '../analysed-device.ts'
-import { units } from '../answers/units.ts'
 import { hasOwnLevel } from '../findings/own-level.ts'
 import { type ToldFinding, toldFinding } from '../findings/told-finding.ts'
 import { serviceWords } from '../findings/words.ts'
@@ -23,6 +22,7 @@ import type { FurtherSamples } from '../kinds/metric-samples.ts'
 import type { Series } from '../series.ts'
 import { batteryFindings } from './battery-findings.ts'
 import type { LastSeen } from './freshness.ts'
+import { hourlyGauges } from './hourly-gauges.ts'
 import type { WindowQuality } from './quality.ts'
 import type { StatsWindow } from './window.ts'
 
@@ -67,17 +67,16 @@ export function findingsOf(input: FindingsInput): ToldFinding[] {
 
 const controlled: readonly AnalysedDevice['profile'][] = ['cold_chain', 'indoor']
 
-function levelFindings({ window, quality, device: { profile }, ...input }: FindingsInput): Finding[] {
-  const { hourly, localHours, further } = window
+function levelFindings(input: FindingsInput): Finding[] {
+  const {
+    window: { hourly, localHours },
+    quality,
+    device: { profile },
+  } = input
   const { startMs, stepMs } = hourly.frame
   if (stepMs !== hourMs) return []
-  const unitsOf = new Map(input.further.map(({ metric }) => [metric.name, metric.unit]))
-  const gauges = [
-    ...metrics.map(name => ({ name: name as string, unit: units[name] as string | null, hours: hourly.means[name] })),
-    ...further.map(({ name, hours }) => ({ name, unit: unitsOf.get(name) ?? null, hours })),
-  ]
   const quanta: Readonly<Record<string, { readonly quantum: number | null } | undefined>> = quality.counts
-  return gauges.flatMap(({ name, unit, hours }) => {
+  return hourlyGauges(metrics, input).flatMap(({ name, unit, hours }) => {
     if (!hasOwnLevel(name, unit, profile)) return []
     const quantum = quanta[name]?.quantum ?? 0
     const isControlled = controlled.includes(profile)

@@ -4,13 +4,14 @@ import t from 'tap'
 import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
-import { batteryMetrics, columnBatteries, days } from '../../query/answers/fleet-batteries.ts'
+import { batteryMetrics, columnBatteries } from '../../query/answers/fleet-batteries.ts'
 import { buildInsights, comparedQuarters, outliersOf } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
 import { encodeText } from '../../query/cache/encode-body.ts'
 import { type Built, createResponseCache } from '../../query/cache/response-cache.ts'
+import { batteryDays } from '../../query/findings/known-battery.ts'
 import { createSetKey } from '../../query/fleet.ts'
 import { createInsights } from '../../query/insights.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
@@ -34,7 +35,7 @@ interface MadeDevice {
 
 function insightsOf(devices: Record<string, MadeDevice>): Insights {
   const made = Object.values(devices)
-  const batteries = new MeansTable(made.length, days, batteryMetrics.length)
+  const batteries = new MeansTable(made.length, batteryDays, batteryMetrics.length)
   const quarters = new MeansTable(made.length, comparedQuarters, 1)
   for (const [place, device] of made.entries()) {
     addBattery(batteries, place, device)
@@ -49,7 +50,7 @@ function insightsOf(devices: Record<string, MadeDevice>): Insights {
 }
 
 function addBattery(table: MeansTable, place: number, { charge, voltage }: MadeDevice): void {
-  for (let day = 0; day < days; day++) {
+  for (let day = 0; day < batteryDays; day++) {
     for (const [metric, value] of [charge?.(day), voltage?.(day)].entries()) {
       // As from two tables, of which each has a part of the day.
       if (value !== undefined) for (const part of [value - 1, value + 1]) table.add(place, day, metric, part, 1)

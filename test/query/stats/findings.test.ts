@@ -1,7 +1,10 @@
 /** The findings of a device in its statistics: with its silence as of the request, and by its profile. */
 
 import t from 'tap'
+import { batteryFindings, columnBatteries } from '../../../query/answers/fleet-batteries.ts'
+import { batteryDays } from '../../../query/findings/known-battery.ts'
 import { autoregressive } from '../../analytics/series.ts'
+import { plainEntry } from '../../support/plain-device.ts'
 import { ask, dayMs, every, hourMs, minuteMs, seriesOf } from './stats-of.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
@@ -80,5 +83,40 @@ t.test('a battery is told of as in the insights of the fleet', t => {
   t.match(found(low), [{ code: 'battery_level', severity: 'warning', metric: 'battery_voltage', value: 2.4 }])
   t.strictSame(found({ battery_percentage: () => 60 }), [])
   t.strictSame(found({ battery_voltage: (_, hour) => 3.6 + (noise[hour] as number) / 100 }), [], 'it does not drain')
+  t.end()
+})
+
+t.test('the days of a battery are those of the fleet, whatever the minute of the hour', t => {
+  const charge = (timeMs: number) => {
+    const day = (timeMs - startMs) / dayMs
+    return 100 - 2.9 * day + 3 * Math.sin(2 * day) + 2 * Math.cos(2 * Math.PI * day)
+  }
+  const stepMs = 10 * minuteMs
+  const times = every(stepMs, startMs - 2 * dayMs, 32 * 144)
+  const fleetDays = (atMs: number) => {
+    const endMs = Math.floor(atMs / hourMs) * hourMs
+    const mean = (_: number, day: number, metric: number) => {
+      const fromMs = endMs - (batteryDays - day) * dayMs
+      const values = times.filter(timeMs => timeMs >= fromMs && timeMs < Math.min(fromMs + dayMs, atMs)).map(charge)
+      return metric === 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : Number.NaN
+    }
+    const batteries = columnBatteries([plainEntry('porch')], { mean })
+    return batteries.flatMap(battery => batteryFindings(battery, atMs)).map(({ value, expected }) => [value, expected])
+  }
+  for (const minutes of [0, 20, 50]) {
+    const atMs = nowMs - 3 * hourMs + minutes * minuteMs
+    const series = seriesOf(
+      times.filter(timeMs => timeMs < atMs),
+      { battery_percentage: charge },
+    )
+    const { findings } = ask({ series, nowMs: atMs })
+    const told = findings.filter(({ code }: { code: string }) => code === 'battery_days')
+    t.equal(told.length, 1)
+    t.strictSame(
+      told.map(({ value, expected }: { value: number; expected: number[] }) => [value, expected]),
+      fleetDays(atMs),
+      `${minutes} min past the hour`,
+    )
+  }
   t.end()
 })

@@ -1,0 +1,44 @@
+/** A battery by the means of its days, judged alike for the page of a device and for the fleet. */
+
+import { type BatteryOf, batteryState } from '../../analytics/battery/battery-state.ts'
+import type { DailyMean } from '../../analytics/battery/line.ts'
+import type { Finding } from '../../analytics/findings/finding.ts'
+import { batteryFinding, type KnownBattery } from '../../analytics/findings/from-battery.ts'
+
+/** Stretches of 24 hours, the last of which ends at the last full hour. */
+export const batteryDays = 30
+
+export interface MeasuredBattery extends KnownBattery {
+  /** Times a value gives volts or percent. */
+  readonly scale: number
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** A device that has been silent for longer is told of by that. */
+const silentDaysMax = 2
+
+/** `means`: ascending, of days from 0 up to `batteryDays`, in volts or percent. */
+export function knownBattery(
+  { type, cells }: Pick<BatteryOf, 'type' | 'cells'>,
+  { metric, kind, scale }: Pick<MeasuredBattery, 'metric' | 'kind' | 'scale'>,
+  means: readonly DailyMean[],
+): MeasuredBattery | undefined {
+  const last = means.at(-1)
+  if (last === undefined || last.day < batteryDays - silentDaysMax) return undefined
+  const state = batteryState(means, { kind, type, cells })
+  return state && { metric, kind, scale, state, sinceDays: batteryDays - 0.5 - last.day }
+}
+
+export function batteryFindingAt(battery: MeasuredBattery, nowMs: number): Finding | undefined {
+  const endMs = lastFullHour(nowMs)
+  return batteryFinding(battery, {
+    firstDayMs: endMs - batteryDays * dayMs,
+    toldMs: endMs - dayMs,
+    scale: battery.scale,
+  })
+}
+
+export function lastFullHour(nowMs: number): number {
+  return Math.floor(nowMs / hourMs) * hourMs
+}
