@@ -12,23 +12,27 @@ const expectedMax = 0.05
 /** Where the reading after one that is beyond is beyond as often, most of the brief ones are seen by several, and a long one whole. */
 const followedShareMax = 0.5
 
+export interface Beyond {
+  /** Of a value, on the side that is asked for. */
+  isBeyond(value: number): boolean
+  /** Up to when each value holds, as excursions have it: a run ends with a silence. */
+  readonly untilMs: Float64Array
+}
+
 /** Runs of readings beyond the threshold that are shorter than `forMs`. */
 export interface BriefRuns {
   readonly runs: number
   readonly readings: number
 }
 
-/** `isBeyond`: of a value, on the side that is asked for. */
-export function briefRuns(
-  { timesMs, values }: Samples,
-  forMs: number,
-  isBeyond: (value: number) => boolean,
-): BriefRuns {
+export function briefRuns({ timesMs, values }: Samples, forMs: number, { isBeyond, untilMs }: Beyond): BriefRuns {
+  const isInRun = (from: number, at: number) =>
+    isBeyond(values[at] as number) && (at === from || timesMs[at] === untilMs[at - 1])
   let runs = 0
   let readings = 0
   for (let from = 0; from < values.length; ) {
     let to = from
-    while (to < values.length && isBeyond(values[to] as number)) to++
+    while (to < values.length && isInRun(from, to)) to++
     if (to > from && (timesMs[to - 1] as number) - (timesMs[from] as number) < forMs) {
       runs++
       readings += to - from

@@ -2,7 +2,7 @@
 
 import { coldChainBand } from '../domain/cold-chain.ts'
 import { briefRuns, isByChance } from '../excursions/by-chance.ts'
-import { type Excursion, findExcursions } from '../excursions/excursions.ts'
+import { type Excursion, findExcursions, holdsUntil } from '../excursions/excursions.ts'
 import type { Samples } from '../present.ts'
 import type { GapThresholds } from '../reliability/cadence.ts'
 import { type Finding, noDetails } from './finding.ts'
@@ -23,9 +23,10 @@ export function excursionFinding(samples: ColdChainSamples, gaps: GapThresholds,
   if (!hasTheLimits(samples.values)) return undefined
   const range = { startMs: nowMs - recentMs, endMs: nowMs }
   const found = findExcursions(samples, { below, above, forMs, gaps, ...range, days: [range] }).episodes
+  const untilMs = holdsUntil(samples.timesMs, { gaps, endMs: nowMs })
   const brief = {
-    above: briefRuns(samples, forMs, value => value > above),
-    below: briefRuns(samples, forMs, value => value < below),
+    above: briefRuns(samples, forMs, { isBeyond: value => value > above, untilMs }),
+    below: briefRuns(samples, forMs, { isBeyond: value => value < below, untilMs }),
   }
   const episodes = found.filter(episode => !isByChance(samples, episode, brief[episode.direction]))
   const worst = worstOf(episodes)

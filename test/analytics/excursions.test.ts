@@ -2,7 +2,7 @@
 
 import { test } from 'tap'
 import { briefRuns, isByChance } from '../../analytics/excursions/by-chance.ts'
-import { findExcursions } from '../../analytics/excursions/excursions.ts'
+import { findExcursions, holdsUntil } from '../../analytics/excursions/excursions.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -146,24 +146,30 @@ test('while the interval is not known a value holds for an hour', async t => {
 
 test('brief excursions that are read now and then do not come so often in turn by chance', t => {
   /** Every ten minutes, a week of them; `warm`: the places of those beyond 8. */
-  const samplesOf = (warm: readonly number[]) => ({
-    timesMs: Float64Array.from({ length: 1008 }, (_, at) => at * 10 * minuteMs),
+  const samplesOf = (warm: readonly number[], silences: readonly number[]) => ({
+    timesMs: Float64Array.from({ length: 1008 }, (_, at) => {
+      return 10 * minuteMs * (at + 12 * silences.filter(place => place <= at).length)
+    }),
     values: Float64Array.from({ length: 1008 }, (_, at) => (warm.includes(at) ? 9 : 5)),
   })
-  const isSeenByChance = (warm: readonly number[], length: number) => {
-    const samples = samplesOf([...warm, ...Array.from({ length }, (_, at) => 900 + at)])
+  /** `silences`: the places before which there are two hours without a reading. */
+  const isSeenByChance = (warm: readonly number[], length: number, silences: readonly number[] = []) => {
+    const samples = samplesOf([...warm, ...Array.from({ length }, (_, at) => 900 + at)], silences)
+    const gaps = [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: hourMs }]
+    const endMs = (samples.timesMs.at(-1) as number) + 10 * minuteMs
     const found = findExcursions(samples, {
       above: 8,
       below: null,
       forMs: 30 * minuteMs,
-      gaps: [{ fromMs: Number.NEGATIVE_INFINITY, gapMs: hourMs }],
+      gaps,
       startMs: 0,
-      endMs: 1008 * 10 * minuteMs,
-      days: [{ startMs: 0, endMs: 1008 * 10 * minuteMs }],
+      endMs,
+      days: [{ startMs: 0, endMs }],
     })
-    const brief = briefRuns(samples, 30 * minuteMs, value => value > 8)
+    const untilMs = holdsUntil(samples.timesMs, { gaps, endMs })
+    const brief = briefRuns(samples, 30 * minuteMs, { isBeyond: value => value > 8, untilMs })
     return found.episodes
-      .filter(({ startMs }) => startMs === 9000 * minuteMs)
+      .filter(({ startMs }) => startMs === samples.timesMs[900])
       .map(one => isByChance(samples, one, brief))
   }
   const every = (step: number, length: number) =>
@@ -178,5 +184,17 @@ test('brief excursions that are read now and then do not come so often in turn b
   t.strictSame(isSeenByChance(often, 6), [true])
   t.strictSame(isSeenByChance(often, 7), [false])
   t.strictSame(isSeenByChance(every(10, 3), 4), [false], 'ones that are seen whole')
+  // 88 runs of 110 readings, p = 1/5; with a silence within each pair, as many runs as readings.
+  const quarter = [...every(10, 1), ...every(40, 2)]
+  t.strictSame(isSeenByChance(quarter, 4), [true])
+  t.strictSame(
+    isSeenByChance(
+      quarter,
+      4,
+      every(40, 1).map(at => at + 1),
+    ),
+    [false],
+    'a silence parts two of them',
+  )
   t.end()
 })
