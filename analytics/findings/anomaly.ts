@@ -18,6 +18,8 @@ export interface Anomaly extends Pick<Finding, 'metric' | 'value' | 'expected' |
   readonly startMs: number
   /** Null while it goes on at the end of the time that was looked at. */
   readonly endMs: number | null
+  /** When `value` was read, of a spike and of a jump: the readings beside it are suspect, too. */
+  readonly valueMs?: number
 }
 
 /** Newest first; two that begin together in the order of their codes and metrics. */

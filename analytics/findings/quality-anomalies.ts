@@ -13,24 +13,18 @@ export interface JudgedMetric extends MarkedSamples, Pick<Quality, 'limits'> {
   readonly name: string
 }
 
-/** What one wild reading does to its neighbours is told once: as out of range, else as a spike, else as a jump. */
+/** What one wild reading does to its neighbours is told once: as out of range, else as a spike or a jump. */
 export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Anomaly[] {
   const { name, limits } = metric
   const out = episodesOf(metric, rangeBit, gaps)
   const sizes = new NeighbourSizes(metric)
-  const pointed = episodesOf(metric, spikeBit, gaps)
-  const spikes = without(out, pointed)
-  const jumps = without([...out, ...pointed], episodesOf(metric, rateBit, gaps))
-  const isStep = (one: Episode) => sizes.isStep(one)
-  const [steps, peaks] = [spikes.filter(isStep), spikes.filter(one => !isStep(one))]
   const episode = ({ startMs, endMs, isLast, count }: Episode) => {
     return { metric: name, startMs, endMs: isLast ? null : endMs, count }
   }
   return [
     ...out.map(one => ({ code: 'out_of_range' as const, ...episode(one), ...farthest(one, limits.range) })),
-    ...peaks.map(one => ({ code: 'spike' as const, ...episode(one), endMs: one.endMs, ...sizes.largestSpike(one) })),
-    ...[...steps, ...jumps].map(one => {
-      return { code: 'jump' as const, ...episode(one), endMs: one.endMs, ...sizes.largestJump(one) }
+    ...without(out, episodesOf(metric, spikeBit | rateBit, gaps)).map(one => {
+      return { ...episode(one), endMs: one.endMs, ...sizes.toldOf(one) }
     }),
     ...episodesOf(metric, flatBit, gaps).map(one => {
       return { code: 'flat_line' as const, ...episode(one), value: one.first, expected: null }
@@ -39,6 +33,7 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
 }
 
 type Told = Pick<Anomaly, 'value' | 'expected'>
+type ToldAt = Told & Required<Pick<Anomaly, 'valueMs'>>
 
 function farthest({ min, max }: Episode, range: JudgedMetric['limits']['range']): Told {
   const [low, high] = range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -66,45 +61,75 @@ class NeighbourSizes {
   readonly #limits: JudgedMetric['limits']
   readonly #timesMs: Float64Array
   readonly #values: Float64Array
+  readonly #marks: Uint8Array
 
-  constructor({ timesMs, values, limits }: JudgedMetric) {
+  constructor({ timesMs, values, marks, limits }: JudgedMetric) {
     const present = presentOf(timesMs, values)
     this.#limits = limits
     this.#timesMs = present.timesMs
     this.#values = present.values
+    this.#marks = marks.filter((_, at) => !Number.isNaN(values[at]))
+  }
+
+  /** A spike where the values are afterwards as they were, else a jump. */
+  toldOf(episode: Episode): ToldAt & Pick<Anomaly, 'code'> {
+    const places = this.#places(episode)
+    const pointed = places.filter(at => this.#isMarked(at, spikeBit))
+    const isStep = pointed.length === 0 || this.#isStep(places, pointed)
+    return isStep ? { code: 'jump', ...this.#jump(places) } : { code: 'spike', ...this.#spike(pointed) }
   }
 
   /** Whether the values stay where they went: both sides of a step are far from the means of their neighbours. */
-  isStep(episode: Episode): boolean {
-    const places = this.#places(episode)
+  #isStep(places: readonly number[], pointed: readonly number[]): boolean {
     const [before, after] = [(places[0] as number) - 1, (places.at(-1) as number) + 1]
     const change = Math.abs((this.#values[after] as number) - (this.#values[before] as number))
     return (
       change >
       spikeSize(
         this.#values,
-        this.#largest(places, at => spikeSize(this.#values, at)),
+        this.#largest(pointed, at => spikeSize(this.#values, at)),
       )
     )
   }
 
   /** The value farthest from the mean of its neighbours. */
-  largestSpike(episode: Episode): Told {
-    const at = this.#largest(this.#places(episode), place => spikeSize(this.#values, place))
+  #spike(pointed: readonly number[]): ToldAt {
+    const at = this.#largest(pointed, place => spikeSize(this.#values, place))
     const mean = ((this.#values[at - 1] as number) + (this.#values[at + 1] as number)) / 2
-    return { value: this.#values[at] as number, expected: around(mean, this.#limits.spike ?? 0) }
+    return this.#toldAt(at, mean, this.#limits.spike ?? 0)
   }
 
-  /** The value farthest from the one before. */
-  largestJump(episode: Episode): Told {
-    const sizeAt = (at: number) => Math.abs((this.#values[at] as number) - (this.#values[at - 1] as number))
-    const at = this.#largest(this.#places(episode), sizeAt)
-    const intervalMs = (this.#timesMs[at] as number) - (this.#timesMs[at - 1] as number)
-    const { rate, usualChange, spike } = this.#limits
-    const change = Math.max(usualChange, changeMax(rate, intervalMs))
-    // A step that no rate limits is twice as high as it is far from the means.
-    const distance = Number.isFinite(change) ? change : 2 * (spike ?? 0)
-    return { value: this.#values[at] as number, expected: around(this.#values[at - 1] as number, distance) }
+  /**
+   * The value farthest from the one before, which may be the first after the episode: a value is farther than the limit from
+   * the mean of its neighbours only where one of the two changes beside it is larger than the limit.
+   */
+  #jump(places: readonly number[]): ToldAt {
+    const last = places.at(-1) as number
+    const candidates = this.#isMarked(last, spikeBit) ? [...places, last + 1] : places
+    const at = this.#largest(candidates, place => this.#change(place))
+    const limit = this.#isMarked(at, rateBit) ? this.#rateLimit(at) : (this.#limits.spike ?? 0)
+    return this.#toldAt(at, this.#values[at - 1] as number, limit)
+  }
+
+  #rateLimit(at: number): number {
+    const { rate, usualChange } = this.#limits
+    const limit = changeMax(rate, (this.#timesMs[at] as number) - (this.#timesMs[at - 1] as number))
+    // What is usual from one reading to the next holds for no gap: there a smaller change may be a jump.
+    return this.#change(at) > usualChange ? Math.max(usualChange, limit) : limit
+  }
+
+  #change(at: number): number {
+    return Math.abs((this.#values[at] as number) - (this.#values[at - 1] as number))
+  }
+
+  #isMarked(at: number, bit: number): boolean {
+    return ((this.#marks[at] as number) & bit) !== 0
+  }
+
+  #toldAt(at: number, middle: number, distance: number): ToldAt {
+    const [low, high] = this.#limits.range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    const expected = [Math.max(low, middle - distance), Math.min(high, middle + distance)] as const
+    return { value: this.#values[at] as number, valueMs: this.#timesMs[at] as number, expected }
   }
 
   /** Of the values of an episode, which has one at least. */
@@ -116,8 +141,4 @@ class NeighbourSizes {
   #largest(places: readonly number[], sizeAt: (place: number) => number): number {
     return places.reduce((largest, place) => (sizeAt(place) > sizeAt(largest) ? place : largest))
   }
-}
-
-function around(value: number, distance: number): readonly [number, number] {
-  return [value - distance, value + distance]
 }

@@ -50,7 +50,7 @@ function anomalyParts(some: readonly Anomaly[], further: readonly FurtherMetric[
   const words = serviceWords(local, further)
   return some.map(one => {
     const { code, metric, startMs, endMs, value, expected, count } = one
-    const about = { code, metric, value, expected, sinceMs: startMs, untilMs: endMs }
+    const about = { code, metric, value, expected, sinceMs: one.valueMs ?? startMs, untilMs: endMs }
     return {
       id: idOf(one),
       code,

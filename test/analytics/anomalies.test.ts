@@ -8,7 +8,7 @@ import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { findGaps } from '../../analytics/reliability/gaps.ts'
-import { autoregressive } from './series.ts'
+import { autoregressive, uniform } from './series.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -73,6 +73,44 @@ t.test('a jump is told with what was expected of the value before, and a flat li
   const [low, high] = boundsOf(jump)
   t.ok(low < (values[3999] as number) && high > (values[3999] as number) && high < (values[4000] as number))
   t.match(all[3], { startMs: at(6000), value: 12.3, expected: null, count: perDay })
+})
+
+t.test('a jump that is suspect before it alone is told once, with the value after it', async t => {
+  const values = healthy()
+  const before = values[3999] as number
+  values.set(
+    [0, 0, 0, 6.2, 7.5, 7.5].map(change => before + change),
+    4000,
+  )
+  const [jump, ...others] = found(values).filter(({ startMs }) => startMs < at(4005))
+  t.strictSame(others, [])
+  t.match(jump, { code: 'jump', startMs: at(4002), valueMs: at(4003), value: before + 6.2 })
+  t.ok(boundsOf(jump)[1] < before + 6.2)
+})
+
+/** With twenty changes of one to four readings, some of them missing. */
+function disturbed(random: () => number): Float64Array {
+  const values = healthy().map(value => value + 20)
+  for (let count = 0; count < 20; count++) {
+    const from = Math.floor(random() * (values.length - 4))
+    const size = 30 * (random() - 0.5)
+    const part = values.subarray(from, from + 1 + Math.floor(random() * 4))
+    part.set(part.map(value => (random() < 0.1 ? Number.NaN : Math.round(10 * (value + size)) / 10)))
+  }
+  return values
+}
+
+t.test('what is told of a spike or a jump is not what was expected, which is within the range', async t => {
+  const random = uniform(8)
+  const told = Array.from({ length: 200 }, () => found(disturbed(random))).flat()
+  const neighbours = told.filter(({ code }) => code === 'spike' || code === 'jump')
+  t.ok(neighbours.length > 2000, `${neighbours.length} of them`)
+  const wrong = neighbours.filter(anomaly => {
+    const [low, high] = boundsOf(anomaly)
+    const value = anomaly.value as number
+    return low < -30 || high > 50 || (value >= low && value <= high)
+  })
+  t.strictSame(wrong, [])
 })
 
 t.test('what goes on at the end has none', async t => {

@@ -357,7 +357,7 @@ t.test('anomalies: page by page, of all metrics or of those that are named', asy
   t.match(found.anomalies[1], {
     value: 30,
     expected: [17, 23],
-    reason: /^Temperature had a spike at 9 Mar 2026, 05:50/,
+    reason: /^Temperature had a spike at 9 Mar 2026, 06:00/,
   })
   t.match(found, { anomalies_total: 3, next: null, metrics: { co2: { unit: 'ppm' } } })
   const first = await json(t, '/anomalies/Odd?limit=2')
