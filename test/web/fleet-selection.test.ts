@@ -13,7 +13,7 @@ t.teardown(() => browser.close())
 const server = await openFleetServer(t, madeDevices(600))
 
 /** Somebody who is signed in; the bodies of the changes that are asked for. The first one is answered by `answer`. */
-async function signIn(page: Page, role: 'operator' | 'viewer', answer: object = {}): Promise<unknown[]> {
+async function signIn(page: Page, role: 'operator' | 'administrator' | 'user', answer: object = {}): Promise<unknown[]> {
   const bodies: unknown[] = []
   const json = (path: string, body: object) => page.route(`**${path}`, route => route.fulfill({ json: body }))
   await json('/auth/session', { user: { name: 'Ada' }, role })
@@ -70,7 +70,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
   t.test(`${name}: new passwords of all that match are shown once`, async t => {
     await inBrowser(t, browser, options, async page => {
       const issued = [{ device: 'sensor, 1', password: 'f00d', old_password_until: null }]
-      const bodies = await signIn(page, 'operator', { done: 1, issued })
+      const bodies = await signIn(page, 'administrator', { done: 1, issued })
       await page.goto(server.url)
       await begin(page)
       await button(page, /^All that match/).click()
@@ -106,7 +106,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
 
 t.test('who is no administrator selects nothing', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'viewer')
+    await signIn(page, 'user')
     const told = page.waitForResponse('**/api/admin/accounts/7')
     await page.goto(server.url)
     await told

@@ -3,7 +3,7 @@
 import type { StationDetails, StationPage } from '../../../auth/stations/station-details.ts'
 import { addressOf } from '../../client/address.ts'
 import { stationPath } from '../../client/routes.ts'
-import { useIsOperator } from '../../client/use-operator.ts'
+import { useIsOperator } from '../../client/use-role.ts'
 import { AddForm, type FormField } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'

@@ -1,6 +1,6 @@
 /** The fields of a rule that say when it fires; which ones, the kind of the condition says. */
 
-import { useIsOperator } from '../../client/use-operator.ts'
+import { useIsOperator } from '../../client/use-role.ts'
 import { conditionNames } from '../../text/condition-words.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { type ConditionFieldsProps, KindFields } from './kind-fields.tsx'

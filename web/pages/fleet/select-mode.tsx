@@ -1,7 +1,7 @@
 /** The button by which an administrator begins to select devices, and then what is done with these. */
 
 import { useEffect, useRef } from 'preact/hooks'
-import { useIsOperator } from '../../client/use-operator.ts'
+import { useIsAdministrator } from '../../client/use-role.ts'
 import { lazy } from '../../parts/lazy.tsx'
 import type { SelectionBarProps } from './selection-bar.tsx'
 
@@ -15,7 +15,7 @@ export interface SelectModeProps extends Omit<SelectionBarProps, 'names'> {
 }
 
 export function SelectMode({ names, ...props }: SelectModeProps) {
-  const isOperator = useIsOperator()
+  const isAdministrator = useIsAdministrator()
   const button = useRef<HTMLButtonElement>(null)
   const wasOn = useRef(false)
   const isOn = names !== undefined
@@ -24,7 +24,7 @@ export function SelectMode({ names, ...props }: SelectModeProps) {
     wasOn.current = isOn
   }, [isOn])
   if (names !== undefined) return <SelectionBar names={names} {...props} />
-  if (!isOperator) return null
+  if (!isAdministrator) return null
   return (
     <p class="select-mode">
       <button ref={button} type="button" class="button" onClick={() => props.onSelect(new Set())}>

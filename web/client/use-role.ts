@@ -1,0 +1,24 @@
+/** The role of who is signed in, where it decides what a page offers. */
+
+import type { AccountDetails } from '../../auth/accounts/account-details.ts'
+import { addressOf } from './address.ts'
+import { useResource } from './use-resource.ts'
+
+/** Whom alone some changes are allowed. */
+export function useIsOperator(): boolean {
+  return useRole() === 'operator'
+}
+
+/** The operator, too. */
+export function useIsAdministrator(): boolean {
+  const role = useRole()
+  return role === 'administrator' || role === 'operator'
+}
+
+/** Undefined until it is known. The profile does not tell it; to whom the API of administrators tells nothing is not one. */
+function useRole(): AccountDetails['role'] | undefined {
+  const me = useResource<{ id: number }>(addressOf('/v1/auth/me'))
+  const path = me.kind === 'ready' ? addressOf(`/api/admin/accounts/${me.value.id}`) : undefined
+  const account = useResource<AccountDetails>(path)
+  return account.kind === 'ready' ? account.value.role : undefined
+}
