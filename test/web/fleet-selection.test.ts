@@ -13,7 +13,11 @@ t.teardown(() => browser.close())
 const server = await openFleetServer(t, madeDevices(600))
 
 /** Somebody who is signed in; the bodies of the changes that are asked for. The first one is answered by `answer`. */
-async function signIn(page: Page, role: 'operator' | 'administrator' | 'user', answer: object = {}): Promise<unknown[]> {
+async function signIn(
+  page: Page,
+  role: 'operator' | 'administrator' | 'user',
+  answer: object = {},
+): Promise<unknown[]> {
   const bodies: unknown[] = []
   const json = (path: string, body: object) => page.route(`**${path}`, route => route.fulfill({ json: body }))
   await json('/auth/session', { user: { name: 'Ada' }, role })
@@ -35,6 +39,13 @@ async function begin(page: Page): Promise<void> {
 const button = (page: Page, name: string | RegExp) => region(page, 'Selection').getByRole('button', { name })
 const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click()
 const box = (page: Page, name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true })
+
+/** By the bar or by the header of the table. */
+const isCovered = `(() => {
+  const { left, top, right, bottom } = document.activeElement.getBoundingClientRect()
+  const at = document.elementFromPoint((left + right) / 2, top + 1)
+  return at === null || !(document.activeElement.contains(at) || at.contains(document.activeElement)) || bottom > innerHeight
+})()`
 
 for (const [name, options] of Object.entries({ desk, phone })) {
   t.test(`${name}: devices are selected by keys, a change asks first, and failures are told by device`, async t => {
@@ -64,6 +75,31 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await button(page, 'Done').click()
       await becomes(t, () => page.evaluate('document.activeElement.innerText'), 'Select')
       await becomes(t, () => page.getByRole('checkbox').count(), 0)
+    })
+  })
+
+  t.test(`${name}: the selection stays at the upper edge, and covers nothing that has the focus`, async t => {
+    await inBrowser(t, browser, options, async page => {
+      await signIn(page, 'administrator')
+      await page.goto(`${server.url}/?sort=device`)
+      await begin(page)
+      await box(page, 'sensor-00000').focus()
+      await page.keyboard.press('End')
+      await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'Select sensor-00599')
+      t.equal(await page.evaluate("document.querySelector('.at-top').getBoundingClientRect().top"), 0)
+      await inspect(t, page, `end of the list, ${name}`)
+      for (let row = 598; row > 570; row--) {
+        await page.keyboard.press('ArrowUp')
+        await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), `Select sensor-00${row}`)
+        t.equal(await page.evaluate(isCovered), false, `row ${row} is seen`)
+      }
+      // The browser itself scrolls to what gets the focus by Tab.
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+      await button(page, 'Done').focus()
+      await page.keyboard.press('Shift+Tab')
+      t.equal(await page.evaluate(isCovered), false, 'what is before the bar is seen')
+      await button(page, 'Done').click()
+      await becomes(t, () => page.evaluate("document.documentElement.style.getPropertyValue('--at-top')"), '')
     })
   })
 

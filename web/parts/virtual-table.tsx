@@ -242,9 +242,9 @@ function range({ from, to }: Window): number[] {
   return Array.from({ length: to - from }, (_, index) => from + index)
 }
 
-/** Scrolls no further than it takes; the header of the table covers the upper edge. */
+/** Scrolls no further than it takes; the header of the table, and what else stays at the upper edge, cover that. */
 function showPlace(top: number, height: number): void {
-  const header = 56
-  if (top < header) scrollBy(0, top - header)
+  const covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)
+  if (top < covered) scrollBy(0, top - covered)
   else if (top + height > innerHeight) scrollBy(0, top + height - innerHeight + 8)
 }

@@ -19,7 +19,7 @@ export const columnWidths = {
   select: 44,
   state: 96,
   device: 160,
-  /** With room for two of them. */
+  /** With room for two of them; while devices are selected the checkboxes take that room. */
   taggedDevice: 230,
   age: 132,
   temperature: 100,
@@ -37,12 +37,15 @@ const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
 export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns, isSelecting: boolean): number {
-  const device = hasTags ? 'taggedDevice' : 'device'
   const further = hasFurther ? (['further'] as const) : []
   const select = isSelecting ? (['select'] as const) : []
-  const names = [...select, 'state', device, 'age', ...values, ...further, 'hours'] as const
+  const names = [...select, 'state', deviceColumn(hasTags, isSelecting), 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
   return Math.max(wideMin, width + aroundWidth)
+}
+
+export function deviceColumn(hasTags: boolean, isSelecting: boolean): 'device' | 'taggedDevice' {
+  return hasTags && !isSelecting ? 'taggedDevice' : 'device'
 }
 
 export function columnsOfFleet(devices: readonly FleetDevice[]): FleetColumns {

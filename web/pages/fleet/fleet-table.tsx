@@ -12,7 +12,7 @@ import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-
 import { type AirMetric, builtInQuantities, type Quantities, valueText } from '../../text/quantities.ts'
 import { ageText, type Times } from '../../text/times.ts'
 import { FiringMark } from './firing-mark.tsx'
-import { columnWidths, type FleetColumns } from './fleet-columns.ts'
+import { columnWidths, deviceColumn, type FleetColumns } from './fleet-columns.ts'
 import { type Selection, selectionMax } from './fleet-selection.ts'
 import { trendsPath } from './fleet-trends.ts'
 import type { FleetView, SortKey } from './fleet-view.ts'
@@ -69,7 +69,7 @@ function columnsOf({
     {
       key: 'device',
       label: 'Device',
-      width: `minmax(${hasTags ? columnWidths.taggedDevice : columnWidths.device}px, 1fr)`,
+      width: `minmax(${columnWidths[deviceColumn(hasTags, selection !== undefined)]}px, 1fr)`,
       isSortable: true,
       cell: device => <Name {...device} hasTags={!isNarrow} />,
     },

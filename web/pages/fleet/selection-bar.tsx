@@ -7,6 +7,7 @@ import type { Fleet as FleetAnswer } from '../../../live/fleet-shape.ts'
 import { addressOf } from '../../client/address.ts'
 import { readJson } from '../../client/read-json.ts'
 import { sendChange } from '../../client/send-change.ts'
+import { AtTop } from '../../parts/at-top.tsx'
 import { Banner } from '../../parts/banner.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { passwordsCsv } from '../../text/passwords-csv.ts'
@@ -66,29 +67,33 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
     )
   }
   return (
-    <section class="selection managed" aria-label="Selection">
-      <div class="actions">
-        <p role="status">{selectedText(names.size)}</p>
-        <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll()}>
-          All that match (at most {selectionMax}, by name)
-        </button>
-        {actions.map(action => (
-          <button
-            key={action}
-            type="button"
-            class="button"
-            disabled={isBusy || names.size === 0}
-            onClick={() => setAsked(action)}
-          >
-            {actionNames[action]}
+    <AtTop>
+      <section class="selection managed" aria-label="Selection">
+        <div class="actions">
+          <p role="status">{selectedText(names.size)}</p>
+          <button type="button" class="button" disabled={isBusy} onClick={() => onSelect(undefined)}>
+            Done
           </button>
-        ))}
-        <button type="button" class="button" disabled={isBusy} onClick={() => onSelect(undefined)}>
-          Done
-        </button>
-      </div>
-      {isBusy ? <p role="status">The change is being made.</p> : null}
-      <Result told={told} onDismiss={() => setTold(undefined)} />
+          <div class="changes">
+            <button ref={first} type="button" class="button" disabled={isBusy} onClick={() => void selectAll()}>
+              All that match<span class="limit"> (at most {selectionMax}, by name)</span>
+            </button>
+            {actions.map(action => (
+              <button
+                key={action}
+                type="button"
+                class="button"
+                disabled={isBusy || names.size === 0}
+                onClick={() => setAsked(action)}
+              >
+                {actionNames[action]}
+              </button>
+            ))}
+          </div>
+        </div>
+        {isBusy ? <p role="status">The change is being made.</p> : null}
+        <Result told={told} onDismiss={() => setTold(undefined)} />
+      </section>
       {asked === undefined ? null : (
         <ChangeDialog
           {...questionOf(asked, names.size)}
@@ -97,7 +102,7 @@ export function SelectionBar({ names, view, tags, onSelect, onChanged }: Selecti
           onClose={() => setAsked(undefined)}
         />
       )}
-    </section>
+    </AtTop>
   )
 }
 
