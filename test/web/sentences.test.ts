@@ -60,15 +60,20 @@ t.test('numbers, shares and spans', async t => {
   )
   t.equal(inOneUnit(106_800), '30 hours')
   t.strictSame(
-    [intervalTexts(0.0771, 0.4712), intervalTexts(-1.2, 12), intervalTexts(20.0001, 20.0004), intervalTexts(120, 350)],
     [
-      ['0.08', '0.47'],
-      ['−1', '12'],
-      ['20.00010', '20.00040'],
-      ['120', '350'],
+      intervalTexts(0.0771, 0.4712, 0.2312),
+      intervalTexts(-1.2, 12, 5.55),
+      intervalTexts(20.0001, 20.0004, 20.0003),
+      intervalTexts(120, 350, 199.7),
+    ],
+    [
+      ['0.08', '0.47', '0.23'],
+      ['−1', '12', '6'],
+      ['20.00010', '20.00040', '20.00030'],
+      ['120', '350', '200'],
     ],
   )
-  t.strictSame(intervalTexts(1, 1 + 1e-9), ['1.000000000', '1.000000001'], 'an interval has two ends')
+  t.strictSame(intervalTexts(1, 1 + 1e-9, 1), ['1.000000000', '1.000000001', '1.000000000'], 'an interval has two ends')
   t.equal(listed(['a', 'b', 'c']), 'a, b and c')
 })
 
@@ -153,6 +158,11 @@ t.test('a cycle is told without the words of statistics', async t => {
     plain(trendSentences(temperature, falling)),
     'It is falling by 0.12 °C a day (95 % interval 0.05 to 0.19).',
     'the amount is in the interval',
+  )
+  t.equal(
+    plain(trendSentences(temperature, { ...falling, slope_per_day: -1.0102, slope_ci95: [-1.0133, -1.0072] })),
+    'It is falling by 1.0102 °C a day (95 % interval 1.0072 to 1.0133).',
+    'also where that is narrow',
   )
   t.match(
     plain(cycleSentences(temperature, { ...cycles, peaks: [{ ...peak, amplitude: 0.034 }] })),

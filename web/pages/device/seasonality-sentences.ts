@@ -153,14 +153,15 @@ export function trendSentences(
   if (status !== 'ok' || trend === null) return []
   if (trend.direction === null) return [reasonSentence(trend.reason)]
   if (slope_per_day === null || slope_ci95 === null) return []
-  const digits = (difference: number) => twoDigits(shownDifference(difference, quantity))
-  const rate = (slope: number) => `${withUnit(digits(slope), quantity)} a day`
   // What falls by an amount has an interval of such amounts.
-  const [low, high] = trend.direction === 'falling' ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
-  const [from, to] = intervalTexts(shownDifference(low, quantity), shownDifference(high, quantity))
+  const isFalling = trend.direction === 'falling'
+  const [low, high] = isFalling ? [-slope_ci95[1], -slope_ci95[0]] : slope_ci95
+  const shown = [low, high, isFalling ? -slope_per_day : slope_per_day].map(one => shownDifference(one, quantity))
+  const [from, to, slope] = intervalTexts(...(shown as [number, number, number]))
+  const rate = `${withUnit(slope, quantity)} a day`
   const interval = `95\u202f% interval ${from} to ${to}`
-  if (trend.direction === 'none') return [`There is no clear trend (${rate(slope_per_day)}, ${interval}).`]
-  return [`It is ${trend.direction} by ${rate(Math.abs(slope_per_day))} (${interval}).`]
+  if (trend.direction === 'none') return [`There is no clear trend (${rate}, ${interval}).`]
+  return [`It is ${trend.direction} by ${rate} (${interval}).`]
 }
 
 const nameOfTest = { range: 'out of range', spike: 'spike', rate: 'sudden step', flat: 'flat line' }
