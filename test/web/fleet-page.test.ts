@@ -42,6 +42,24 @@ for (const [name, options] of Object.entries({ desk, phone })) {
   })
 }
 
+t.test('a phone tells humidity from battery, and has a line for each further value', async t => {
+  server.devices = [
+    { device: 'hut', values: { humidity: 55, battery_percentage: 80, co2: 612 } },
+    { device: 'shed', values: { humidity: 61 } },
+  ].map(device => ({ ...(madeDevices(1)[0] as (typeof server.devices)[number]), state: 'fresh', ...device }))
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(server.url)
+    const height = async () => (await rows(page).first().boundingBox())?.height
+    // As screen readers have them.
+    await becomes(t, () => rows(page).first().ariaSnapshot(), /cell "55\s%\s+RH"[\s\S]*cell "Battery\s+80\s%"/)
+    t.equal(await height(), 116 + 22)
+    Object.assign(server.devices[0]?.values ?? {}, { wind_speed: 3 })
+    await page.reload()
+    await becomes(t, height, 116 + 39)
+    await inspect(t, page, 'further values')
+  })
+})
+
 t.test('a search, a filter and an order stand in the address, and the back button undoes them', async t => {
   await inBrowser(t, browser, desk, async page => {
     await page.goto(server.url)

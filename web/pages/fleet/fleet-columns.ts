@@ -8,8 +8,8 @@ type ValueColumn = (typeof valueColumns)[number]
 
 export interface FleetColumns {
   readonly values: readonly ValueColumn[]
-  /** Whether any device has values beside those. */
-  readonly hasFurther: boolean
+  /** How many values beside those a device has at most. */
+  readonly furtherMax: number
   /** Whether any device has tags. */
   readonly hasTags: boolean
 }
@@ -36,8 +36,8 @@ const aroundWidth = 2 * (16 + 1 + 16)
 const wideMin = 861
 
 /** On a screen of less, each row stands in several lines. */
-export function tableWidthMin({ values, hasFurther, hasTags }: FleetColumns, isSelecting: boolean): number {
-  const further = hasFurther ? (['further'] as const) : []
+export function tableWidthMin({ values, furtherMax, hasTags }: FleetColumns, isSelecting: boolean): number {
+  const further = furtherMax > 0 ? (['further'] as const) : []
   const select = isSelecting ? (['select'] as const) : []
   const names = [...select, 'state', deviceColumn(hasTags, isSelecting), 'age', ...values, ...further, 'hours'] as const
   const width = names.reduce((sum, name) => sum + columnWidths[name], 0) + gapWidth * (names.length - 1)
@@ -54,5 +54,8 @@ export function columnsOfFleet(devices: readonly FleetDevice[]): FleetColumns {
   const has = (column: ValueColumn) =>
     column === 'battery' ? found.has('battery_voltage') || found.has('battery_percentage') : found.has(column)
   const hasTags = devices.some(({ tags }) => tags !== undefined)
-  return { values: valueColumns.filter(has), hasFurther: [...found].some(name => !isBuiltIn(name)), hasTags }
+  const furtherMax = devices.reduce((most, { values }) => {
+    return Math.max(most, Object.keys(values).filter(name => !isBuiltIn(name)).length)
+  }, 0)
+  return { values: valueColumns.filter(has), furtherMax, hasTags }
 }

@@ -143,7 +143,7 @@ function Devices({ fleet, times, above }: DevicesProps) {
       <Toolbar
         {...{ view, columns, quantities }}
         further={byTitle(metrics)}
-        hasOrder={columns.hasFurther || isNarrow}
+        hasOrder={columns.furtherMax > 0 || isNarrow}
         onChange={change}
       >
         <span role="status">{summaryOf(rows.length, totalOf(counts), fleet)}</span> {currencyOf(fleet)} Times:{' '}

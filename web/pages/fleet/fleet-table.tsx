@@ -24,7 +24,10 @@ import { type Trends, useTrends } from './use-trends.ts'
 const rowHeights = { wide: 52, narrow: 116 }
 /** Of the heading of a group. */
 const headingHeight = 48
-const lineHeights = { further: 22, furtherOnPhone: 56, tags: 24 }
+const lineHeights = { further: 17, tags: 24 }
+const lineGap = 5
+/** At most so many lines of values without a column, one for each that a device has. */
+const furtherLines = { narrow: 1, phone: 3 }
 const phone = '(max-width: 600px)'
 
 interface ColumnsProps {
@@ -38,7 +41,7 @@ interface ColumnsProps {
 }
 
 function columnsOf({
-  columns: { values, hasFurther, hasTags },
+  columns: { values, furtherMax, hasTags },
   isNarrow,
   quantities,
   times,
@@ -82,7 +85,7 @@ function columnsOf({
       cell: ({ last_seen }) => <Age lastSeen={last_seen} times={times} />,
     },
     ...values.map(key => (key === 'battery' ? batteryColumn : metricColumn(key, trends))),
-    ...(hasFurther ? [further] : []),
+    ...(furtherMax > 0 ? [further] : []),
     {
       key: 'hours',
       label: 'Last 24 hours',
@@ -193,8 +196,9 @@ export function FleetTable({
   const given = { columns, isNarrow, quantities, times, trends, selection }
   const shown = useMemo(() => columnsOf(given), Object.values(given))
   const onShown = useCallback((inView: readonly FleetDevice[]) => setPath(trendsPath(inView)), [])
-  const ofFurther = useMedia(phone) ? lineHeights.furtherOnPhone : lineHeights.further
-  const height = isNarrow ? rowHeights.narrow + (columns.hasFurther ? ofFurther : 0) : rowHeights.wide
+  const lines = Math.min(columns.furtherMax, furtherLines[useMedia(phone) ? 'phone' : 'narrow'])
+  const ofFurther = lines === 0 ? 0 : lines * lineHeights.further + lineGap
+  const height = isNarrow ? rowHeights.narrow + ofFurther : rowHeights.wide
   return (
     <VirtualTable
       name="Devices"
