@@ -77,8 +77,12 @@ export function fleetOrListed(parameter: string): Subject<Fleet> {
   }
 }
 
-/** All of them, or only those that a parameter names, once for each. */
-export function fleetOrNamed(parameter: string, devicesMax: number): Subject<Fleet> {
+/** All of them, or only those that a parameter names, once for each; `finderOf`: how a reader finds these. */
+export function fleetOrNamed(
+  parameter: string,
+  devicesMax: number,
+  finderOf: (reader: Reader) => Reader['device'] = reader => reader.device,
+): Subject<Fleet> {
   return {
     of: 'fleet',
     parameters: [parameter],
@@ -89,16 +93,16 @@ export function fleetOrNamed(parameter: string, devicesMax: number): Subject<Fle
       if (names.length > devicesMax) {
         return { ok: false, code: 'PARAMETER_INVALID', text: `${parameter} may be given ${devicesMax} times` }
       }
-      const found = devicesOf(names, reader)
+      const found = devicesOf(names, reader, finderOf(reader))
       return found.ok ? { ok: true, about: namedFleet(reader.fleet?.scope, found.about) } : found
     },
   }
 }
 
-function devicesOf(names: readonly string[], reader: Reader): Resolved<readonly Device[]> {
+function devicesOf(names: readonly string[], reader: Reader, find = reader.device): Resolved<readonly Device[]> {
   const about: Device[] = []
   for (const name of names) {
-    const device = reader.device(name)
+    const device = find(name)
     if (device === undefined) return { ok: false, code: reader.refusal }
     about.push(device)
   }

@@ -8,6 +8,8 @@ import { createTagMatcher } from '../../auth/devices/tag.ts'
 export interface Reader {
   /** Undefined for one that is unknown, and for one that they may not read. */
   device(name: string): Device | undefined
+  /** The same, where the last 24 hours that a list of the fleet draws of a device are all that is asked for; undefined: as `device`. */
+  readonly listed?: (name: string) => Device | undefined
   /** What such a device is refused with. */
   readonly refusal: 'DEVICE_UNKNOWN' | 'DEVICE_MISMATCH'
   /** Undefined for who reads about the whole fleet under no circumstances. */

@@ -5,7 +5,7 @@ import { createScopeCheck, type DeviceScope } from '../../auth/devices/device-sc
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { LiveLink } from '../../auth/views/link.ts'
 import { viewAddressIn } from '../../auth/views/view-address.ts'
-import type { Fleet, ReadableDevices, Reader } from './readers.ts'
+import type { ReadableDevices, Reader } from './readers.ts'
 
 /** `scope`: what the owner of the link may read at the moment. */
 export function viewReader(
@@ -15,8 +15,8 @@ export function viewReader(
 ): Reader {
   const refused = { refusal: 'DEVICE_MISMATCH', readsStations: false } as const
   if (numbers === null) {
-    // Of a fleet no single device is shown.
-    return { ...refused, device: () => undefined, fleet: fleetOfView(devices, scope, address) }
+    // Of a fleet no single device is shown, but for what its row in the list has.
+    return { ...refused, device: () => undefined, ...fleetOfView(devices, scope, address) }
   }
   const isInScope = createScopeCheck(scope)
   return {
@@ -30,20 +30,33 @@ export function viewReader(
 }
 
 /** Those with the tags and the search of the view. Their states change by the minute, and choose only what is shown of them. */
-function fleetOfView(devices: ReadableDevices, { owner, tags = [] }: DeviceScope, address: string): Fleet {
+function fleetOfView(
+  devices: ReadableDevices,
+  { owner, tags = [] }: DeviceScope,
+  address: string,
+): Pick<Reader, 'fleet' | 'listed'> {
   const fields = viewAddressIn(address)?.arguments ?? new URLSearchParams()
   const wanted = [...new Set([...tags, ...fields.getAll('tag')])]
+  const scope = { owner, tags: wanted }
   const search = (fields.get('q') ?? '').trim().toLowerCase()
+  const isMap = fields.get('show') === 'map'
   const found = (list: readonly Device[]) => (search === '' ? list : list.filter(device => hasText(device, search)))
   const lists = () => devices.tagged(wanted, owner)
   const all = () => found(lists().all)
+  const isInScope = createScopeCheck(scope)
   return {
-    scope: { owner, tags: wanted },
-    named: search === '' ? undefined : all(),
-    hidesPlaces: fields.get('show') !== 'map',
-    all,
-    active: () => found(lists().active),
-    tagged: more => all().filter(createTagMatcher(more)),
+    fleet: {
+      scope,
+      named: search === '' ? undefined : all(),
+      hidesPlaces: !isMap,
+      all,
+      active: () => found(lists().active),
+      tagged: more => all().filter(createTagMatcher(more)),
+    },
+    listed(name) {
+      const device = isMap ? undefined : devices.get(name)
+      return device !== undefined && isInScope(device) && hasText(device, search) ? device : undefined
+    },
   }
 }
 

@@ -93,6 +93,17 @@ t.test('a link to the fleet reads about no single device', async t => {
     t.equal(await statusOf(token, path), 403, path)
 })
 
+t.test('a link to a list reads the 24 hours that it draws of its devices', async t => {
+  const { token: list } = await link('/?tag=site:north')
+  const { token: map } = await link('/?tag=site:north&show=map')
+  const { token: device } = await link('/device/porch')
+  const both = '/api/fleet/trends?device=porch&device=roof'
+  t.equal(await statusOf(list, both), 503, 'let in, while QuestDB is away')
+  for (const name of ['cellar', 'safe', 'none']) t.equal(await statusOf(list, `${both}&device=${name}`), 403, name)
+  t.equal(await statusOf(map, both), 403, 'a map draws none')
+  t.equal(await statusOf(device, both), 403)
+})
+
 t.test('a link to a list tells nobody where its devices are; one to a map does', async t => {
   const { token: list } = await link('/?tag=site:north')
   t.equal(await statusOf(list, '/api/fleet/map'), 403)

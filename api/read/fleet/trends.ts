@@ -35,7 +35,7 @@ export function trendsOperation(access: ReadAccess, { live, nowMs }: TrendsOptio
     path: '/fleet/trends',
     name: 'read_fleet_trends',
     summary: 'The last 24 hours of some devices, and their trends',
-    subject: fleetOrNamed('device', devicesMax),
+    subject: fleetOrNamed('device', devicesMax, reader => reader.listed ?? reader.device),
     parameters: { query: TrendsQuery },
     answer: FleetTrends.meta({ id: 'FleetTrends' }),
     refusals: ['DEVICE_UNKNOWN'],

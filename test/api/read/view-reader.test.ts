@@ -43,6 +43,19 @@ t.test('those of its owner with the tags and the search of the view', async t =>
   t.strictSame(fleetOf('/?tag=site:north')?.scope, { owner: 5, tags: ['site:north'] })
 })
 
+t.test('the list shows the last 24 hours of its devices, and of no others; the map of none', t => {
+  const listed = (address: string) =>
+    list.map(({ name }) => name).filter(name => viewReader(devices, ofOwner, { address, devices: null }).listed?.(name))
+  t.strictSame(listed('/'), ['porch', 'roof', 'shed', 'cellar'])
+  t.strictSame(listed('/?tag=site:*&q=north'), ['roof'])
+  t.strictSame(listed('/?q=door&state=silent'), ['porch'])
+  t.strictSame(listed('/?show=map'), [])
+  const reader = viewReader(devices, ofOwner, { address: '/device/porch', devices: [1] })
+  t.equal(reader.listed, undefined, 'a link to a device reads about it alone')
+  t.equal(viewReader(devices, ofOwner, { address: '/', devices: null }).device('porch'), undefined)
+  t.end()
+})
+
 t.test('of an administrator any, and never what is kept for those who read all', async t => {
   const { fleet } = viewReader(devices, { owner: undefined, tags: undefined }, { address: '/', devices: null })
   t.strictSame(names(fleet?.all()), ['porch', 'roof', 'shed', 'cellar', 'safe'])
