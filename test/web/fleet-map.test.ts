@@ -1,5 +1,6 @@
 /** The map of the fleet: what it computes, and in a browser beside a made answer. */
 
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { FleetMap } from '../../live/fleet-shape.ts'
 import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
@@ -151,3 +152,29 @@ for (const [name, options] of Object.entries({ desk, phone })) {
     })
   })
 }
+
+t.test('a link to a list offers no map, and one to a map has marks that lead nowhere', async t => {
+  const open = async (page: Page, address: string) => {
+    const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }
+    await page.route('**/v1/auth/shared-view', route => route.fulfill({ json: view }))
+    await page.goto(`${server.url}/shared#token`)
+  }
+  await inBrowser(t, browser, desk, async page => {
+    await open(page, '/')
+    await page.getByRole('table').waitFor()
+    await becomes(t, () => page.getByRole('combobox', { name: 'Show' }).count(), 0)
+  })
+  await inBrowser(t, browser, phone, async page => {
+    await open(page, '/?show=map')
+    const mark = page.locator('.mark', { hasText: 'buoy' })
+    await mark.waitFor()
+    const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)
+    t.equal(await colorOf('a.mark.fresh'), await colorOf('.mark.fresh .shape'), 'in the colour of its state')
+    t.equal(await mark.getAttribute('href'), null)
+    await inspect(t, page, 'a shared map')
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('list')
+    await page.getByRole('table').waitFor()
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
+    await mark.waitFor()
+  })
+})

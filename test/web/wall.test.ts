@@ -5,7 +5,7 @@ import t from 'tap'
 import { fitCards } from '../../web/wall/fit-cards.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { desk, inBrowser, inspect, lookAgain, phone } from '../support/browser-page.ts'
 import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
 
 const browser = await openBrowser()
@@ -32,6 +32,37 @@ for (const [name, options] of Object.entries({ television, desk, phone })) {
       await inspect(t, page, `wall, ${name}`)
       const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
       await becomes(t, excess, 0, 'nothing is below the screen')
+    })
+  })
+}
+
+const berlin = { west: 13.3, south: 52.4, east: 13.5, north: 52.6 }
+function markAt(latitude: number, longitude: number, device: string, more: object = {}): (typeof server.marks)[number] {
+  const extent = { west: longitude, south: latitude, east: longitude, north: latitude }
+  const devices = [{ device, location_short: 'Shed', state: 'fresh' as const }]
+  return { latitude, longitude, extent, devices, counts: { silent: 0, late: 0, never: 0, fresh: 1, off: 0 }, ...more }
+}
+
+for (const [name, options] of Object.entries({ television, phone })) {
+  t.test(`a view of the map fills the screen with all devices, ${name}`, async t => {
+    const counts = { silent: 1, late: 0, never: 0, fresh: 3, off: 0 }
+    server.marks = [markAt(52.5, 13.4, 'cellar', { extent: berlin, counts }), markAt(-33.9, 18.4, 'buoy')]
+    await inBrowser(t, browser, options, async page => {
+      await openWall(page, '/?show=map')
+      const buoy = page.getByRole('img', { name: 'buoy, Shed: fresh' })
+      await buoy.waitFor()
+      await page.getByRole('img', { name: '4 devices: 1 silent, 3 fresh' }).waitFor()
+      await page.locator('.map .land').waitFor({ state: 'attached' })
+      await page.getByText(/^8 devices: 1 silent, .* Updated \d/).waitFor()
+      await becomes(t, () => page.locator('a[href], button, input, summary').count(), 0, 'no controls')
+      await inspect(t, page, `wall of a map, ${name}`)
+      const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
+      await becomes(t, excess, 0, 'nothing is below the screen')
+      const { height = 0 } = (await buoy.locator('.name').boundingBox()) ?? {}
+      t.ok(height >= (name === 'phone' ? 18 : 36), `its name is ${height} pixels high`)
+      server.marks = [...server.marks, markAt(35.7, 139.7, 'tokyo')]
+      await lookAgain(page)
+      await page.getByRole('img', { name: 'tokyo, Shed: fresh' }).waitFor()
     })
   })
 }

@@ -1,6 +1,6 @@
 /** The devices that have coordinates, on a map. */
 
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { noticeOf } from '../client/resource-state.ts'
 import { useSize } from '../client/use-size.ts'
 import { countOf } from '../text/numbers.ts'
@@ -18,9 +18,11 @@ export interface FleetMapProps {
   filter: string
   /** Another text says that the states of devices are others. */
   changes: string
+  /** Nothing is pressed or moved: it shows all devices at any time. */
+  isStill?: boolean
 }
 
-export function FleetMap({ filter, changes }: FleetMapProps) {
+export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   const { place, size } = useSize()
   const map = useMap(filter, changes, size)
   const { window, answer } = map
@@ -29,7 +31,10 @@ export function FleetMap({ filter, changes }: FleetMapProps) {
     [answer, window, size],
   )
   const [chosen, setChosen] = useState<MergedMark>()
-  useGestures(place, size, map.change)
+  useGestures(place, size, isStill ? () => undefined : map.change)
+  useEffect(() => {
+    if (isStill) map.fit()
+  }, [isStill, JSON.stringify(answer?.extent), size])
   const press = (mark: MergedMark) => {
     if (window === undefined) return
     const next = fitted(mark.extent, size, sideMax)
@@ -41,17 +46,22 @@ export function FleetMap({ filter, changes }: FleetMapProps) {
     <section class="map-section" aria-label="Map of the devices">
       <div class="map" ref={place}>
         {window === undefined ? null : <Outline window={window} size={size} />}
-        <MapMarks marks={marks} width={size.width} onPress={press} />
-        {window === undefined ? null : <Controls map={map} window={window} size={size} />}
+        <MapMarks marks={marks} width={size.width} onPress={isStill ? undefined : press} />
+        {window === undefined || isStill ? null : <Controls map={map} window={window} size={size} />}
+        {window === undefined ? null : <ScaleBar window={window} />}
       </div>
       <p class="map-note" role="status">
         {sentenceOf(map)}
       </p>
-      <p class="map-note">
-        Mercator projection. Outlines by Natural Earth, simplified. Drag, or press the arrow keys, + and −; with Ctrl,
-        or once the map has the focus, the wheel zooms. On a touch screen two fingers move and zoom it.
-      </p>
-      <MapList marks={marks} chosen={chosen} />
+      {isStill ? null : (
+        <>
+          <p class="map-note">
+            Mercator projection. Outlines by Natural Earth, simplified. Drag, or press the arrow keys, + and −; with
+            Ctrl, or once the map has the focus, the wheel zooms. On a touch screen two fingers move and zoom it.
+          </p>
+          <MapList marks={marks} chosen={chosen} />
+        </>
+      )}
     </section>
   )
 }
@@ -87,34 +97,37 @@ function Outline({ window: { x, y, side }, size: { width, height } }: { window: 
 }
 
 function Controls({ map, window, size }: { map: ShownMap; window: MapWindow; size: Size }) {
-  const bar = scaleBar(window)
   const isSmallest = window.side <= Math.max(size.width, size.height)
   return (
-    <>
-      <div class="map-buttons">
-        <button
-          type="button"
-          aria-label="Zoom in"
-          disabled={window.side >= sideMax}
-          onClick={() => map.change(one => zoomed(one, 2, size))}
-        >
-          +
-        </button>
-        <button
-          type="button"
-          aria-label="Zoom out"
-          disabled={isSmallest}
-          onClick={() => map.change(one => zoomed(one, 0.5, size))}
-        >
-          −
-        </button>
-        <button type="button" class="fit" onClick={map.fit}>
-          Show all
-        </button>
-      </div>
-      <div class="scale-bar" style={{ width: `${bar.width}px` }}>
-        {bar.text}
-      </div>
-    </>
+    <div class="map-buttons">
+      <button
+        type="button"
+        aria-label="Zoom in"
+        disabled={window.side >= sideMax}
+        onClick={() => map.change(one => zoomed(one, 2, size))}
+      >
+        +
+      </button>
+      <button
+        type="button"
+        aria-label="Zoom out"
+        disabled={isSmallest}
+        onClick={() => map.change(one => zoomed(one, 0.5, size))}
+      >
+        −
+      </button>
+      <button type="button" class="fit" onClick={map.fit}>
+        Show all
+      </button>
+    </div>
+  )
+}
+
+function ScaleBar({ window }: { window: MapWindow }) {
+  const { width, text } = scaleBar(window)
+  return (
+    <div class="scale-bar" style={{ width: `${width}px` }}>
+      {text}
+    </div>
   )
 }

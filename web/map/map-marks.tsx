@@ -12,7 +12,8 @@ export interface MapMarksProps {
   marks: readonly MergedMark[]
   /** Of the map, in CSS pixels. */
   width: number
-  onPress: (mark: MergedMark) => void
+  /** Undefined: marks are only looked at. */
+  onPress: ((mark: MergedMark) => void) | undefined
 }
 
 export function MapMarks({ marks, width, onPress }: MapMarksProps) {
@@ -40,7 +41,15 @@ interface MarkProps extends Pick<MapMarksProps, 'onPress'> {
 
 function Mark({ mark, name, onPress }: MarkProps) {
   const [device] = mark.devices
-  if (name !== undefined && device !== undefined) return <DeviceMark {...device} {...name} />
+  if (name !== undefined && device !== undefined) return <DeviceMark {...device} {...name} isStill={!onPress} />
+  if (onPress === undefined) {
+    return (
+      <span class={`mark ${worstState(mark.counts)}`} role="img" aria-label={markText(mark)}>
+        <StateShape state={worstState(mark.counts)} />
+        {countText(mark.size)}
+      </span>
+    )
+  }
   return (
     <button
       type="button"
@@ -54,14 +63,24 @@ function Mark({ mark, name, onPress }: MarkProps) {
   )
 }
 
-type DeviceMarkProps = FleetMap['marks'][number]['devices'][number] & NamePlace
+type DeviceMarkProps = FleetMap['marks'][number]['devices'][number] & NamePlace & { isStill: boolean }
 
-function DeviceMark({ device, location_short, state, isLeft, hasRoom }: DeviceMarkProps) {
+function DeviceMark({ device, location_short, state, isLeft, hasRoom, isStill }: DeviceMarkProps) {
   const place = location_short === '' ? '' : `, ${location_short}`
-  return (
-    <a class={`mark ${state}`} href={addressOf(devicePath(device))} aria-label={`${device}${place}: ${state}`}>
+  const text = `${device}${place}: ${state}`
+  const shown = (
+    <>
       <StateShape state={state} />
       <span class={`name${isLeft ? ' left' : ''}${hasRoom ? ' shown' : ''}`}>{device}</span>
+    </>
+  )
+  return isStill ? (
+    <span class={`mark ${state}`} role="img" aria-label={text}>
+      {shown}
+    </span>
+  ) : (
+    <a class={`mark ${state}`} href={addressOf(devicePath(device))} aria-label={text}>
+      {shown}
     </a>
   )
 }

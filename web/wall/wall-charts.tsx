@@ -19,11 +19,9 @@ import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText, createTimes } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
 import { WallFrame } from './wall-frame.tsx'
+import { wallScale } from './wall-scale.ts'
 
 const everyMs = 10_000
-/** Letters of a chart on a screen of this width are as large as on a desk. */
-const widthAtDesk = 900
-const scaleMax = 3
 /** Between two panels and above the first one, in pixels at a scale of 1. */
 const aroundPanel = 34
 
@@ -87,7 +85,7 @@ interface ChartProps {
 
 function Chart({ used: { drawn, stepMs }, shown: { window, nowMs }, zone, times }: ChartProps) {
   const { place, size } = useSize()
-  const scale = Math.min(scaleMax, Math.max(1, size.width / widthAtDesk))
+  const scale = wallScale(size.width)
   const panels = useMemo(() => {
     const made = linePanels(
       drawn.filter(({ values }) => values.length > 0),

@@ -1,4 +1,4 @@
-/** The devices of a view of the fleet as cards, as large as they fit; of many, a page of them after the other. */
+/** The devices of a view of the fleet, on a map or as cards, as large as they fit; of many, a page of cards after the other. */
 
 import { useEffect, useState } from 'preact/hooks'
 import type { FleetDevice } from '../../live/fleet-shape.ts'
@@ -11,7 +11,9 @@ import { FiringMark } from '../pages/fleet/firing-mark.tsx'
 import { numberedStates } from '../pages/fleet/fleet-devices.ts'
 import { readTags } from '../pages/fleet/fleet-tags.ts'
 import { readView, shownDevices } from '../pages/fleet/fleet-view.ts'
+import { mapArguments } from '../pages/fleet/map-arguments.ts'
 import { type Fleet, openFleet } from '../pages/fleet/open-fleet.ts'
+import { lazy } from '../parts/lazy.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
 import { kindText } from '../text/kind-text.ts'
@@ -22,6 +24,8 @@ import { ageText, createTimes } from '../text/times.ts'
 import { fitCards } from './fit-cards.ts'
 import { useTurning } from './turning.ts'
 import { WallFrame } from './wall-frame.tsx'
+
+const WallMap = lazy('map', () => import('./wall-map.tsx').then(module => module.WallMap))
 
 export function WallFleet({ name }: { name: string }) {
   const [fleet, setFleet] = useState<Fleet>()
@@ -36,13 +40,21 @@ export function WallFleet({ name }: { name: string }) {
 function Devices({ fleet, name }: { fleet: Fleet; name: string }) {
   const state = fleet.first.value
   const times = createTimes(shownZone(lastValue(state)?.time_zone ?? 'UTC'))
-  const devices = shownDevices(fleet.devices.value, readView(urlArguments.value))
+  const view = readView(urlArguments.value)
+  const devices = shownDevices(fleet.devices.value, view)
   const metrics = fleet.metrics.value
   const quantities = withNumbered(quantitiesOf(metrics), numberedStates(devices, metrics))
-  const isKnown = fleet.counts.value !== undefined
+  const counts = fleet.counts.value
+  const isKnown = counts !== undefined
   return (
     <WallFrame {...{ name, state, times }} summary={isKnown ? summaryOf(devices, fleet.isComplete.value) : null}>
-      {isKnown ? <Cards {...{ devices, quantities }} /> : <Skeleton name="The fleet is loading" />}
+      {!isKnown ? (
+        <Skeleton name="The fleet is loading" />
+      ) : view.isMap ? (
+        <WallMap filter={mapArguments(view, fleet.tags)} changes={JSON.stringify(counts)} />
+      ) : (
+        <Cards {...{ devices, quantities }} />
+      )}
     </WallFrame>
   )
 }

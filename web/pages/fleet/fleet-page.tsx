@@ -6,6 +6,7 @@ import type { FleetDevice } from '../../../live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import { showSilent } from '../../client/icon.ts'
+import { hasToken } from '../../client/request-token.ts'
 import { noticeOf } from '../../client/resource-state.ts'
 import { isSignedIn } from '../../client/session.ts'
 import { useMedia } from '../../client/use-media.ts'
@@ -129,6 +130,8 @@ function Devices({ fleet, times, above }: DevicesProps) {
   const metrics = fleet.metrics.value
   const quantities = useQuantities(devices, metrics)
   const columns = useColumns(devices)
+  // A link to a list tells nobody where the devices are.
+  const [hasMap] = useState(() => view.isMap || !hasToken())
   const { selection, select } = useSelection(view, fleet.tags)
   const isNarrow = useMedia(`(max-width: ${tableWidthMin(columns, selection !== undefined) - 1}px)`)
   const counts = fleet.counts.value
@@ -157,7 +160,7 @@ function Devices({ fleet, times, above }: DevicesProps) {
             onChange={group => change({ group })}
           />
         )}
-        <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} />
+        {hasMap ? <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} /> : null}
       </TagFilter>
       {isSignedIn.value && !view.isMap ? (
         <SelectMode

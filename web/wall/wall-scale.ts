@@ -1,0 +1,9 @@
+/** How much larger a chart or a map is on a wall than on a desk. */
+
+/** Letters on a screen of this width are as large as on a desk. */
+const widthAtDesk = 900
+const scaleMax = 3
+
+export function wallScale(widthPx: number): number {
+  return Math.min(scaleMax, Math.max(1, widthPx / widthAtDesk))
+}
