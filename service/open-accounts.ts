@@ -91,6 +91,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       providers: config.OAUTH_PROVIDERS ?? [],
       registrationsPerHour: config.REGISTRATIONS_PER_HOUR,
       mailRequestsPerHour: config.MAIL_REQUESTS_PER_HOUR,
+      sendsMail: config.SMTP_URL !== undefined,
       embedOrigins: config.EMBED_ORIGINS ?? [],
       deleteWithinMs: config.DELETE_WITHIN_MINUTES * minuteMs,
     },

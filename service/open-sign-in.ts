@@ -17,7 +17,7 @@ export interface SignIn {
 }
 
 export interface SignInOptions {
-  config: Pick<Config, 'AUTH_HOST'>
+  config: Pick<Config, 'AUTH_HOST' | 'PUBLIC_URL'>
   accounts: Pick<ServiceAccounts, 'service' | 'codec' | 'origins' | 'findPrincipal' | 'publicUrl'>
   directory: Pick<DataDirectory, 'secret'>
   log: Log
@@ -40,7 +40,9 @@ export async function openSignIn({ config, accounts, directory, log }: SignInOpt
         .catch((error: unknown) => log.warn({ err: error }, 'no setup link could be made'))
       if (token === undefined) return
       const setupUrl = `${publicUrl()}/setup?token=${token}`
-      log.info({ setupUrl }, 'there is no operator yet: open setupUrl to make that account')
+      const elsewhere =
+        config.PUBLIC_URL === undefined ? '; for browsers on other machines set HOST and PUBLIC_URL' : ''
+      log.info({ setupUrl }, `there is no operator yet: open setupUrl to make that account${elsewhere}`)
     },
   }
 }

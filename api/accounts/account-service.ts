@@ -26,6 +26,8 @@ export interface AccountService {
     registrationsPerHour: number
     /** Requests for mail, from one network. */
     mailRequestsPerHour: number
+    /** By a mail server; without one, mails are files in the data directory. */
+    sendsMail: boolean
     /** Sites that may show links to views in a frame. */
     embedOrigins: readonly string[]
     /** How old a session may be that deletes its account. */

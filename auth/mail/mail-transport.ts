@@ -42,12 +42,21 @@ function createFolder(from: () => string, folder: string, nowMs: () => number): 
       const time = new Date(nowMs()).toISOString().replaceAll(/[:.]/g, '-')
       const path = join(folder, `${time}-${randomBytes(4).toString('hex')}.eml`)
       // Under its name it is whole, for whoever watches the folder.
-      await writeFile(`${path}.new`, message as Buffer, { mode: 0o600 })
+      await writeFile(`${path}.new`, withPreamble(String(message), mail.text), { mode: 0o600 })
       await rename(`${path}.new`, path)
       await removeOldest(folder)
     },
     close: () => transport.close(),
   }
+}
+
+/**
+ * With the text as it is before the first part, where mail programs show nothing (RFC 2046, 5.1.1): the parts have links in
+ * quoted-printable, broken and with "=3D", which nobody can copy out of the file.
+ */
+function withPreamble(message: string, text: string): string {
+  const headersEnd = message.indexOf('\n\n') + 2
+  return `${message.slice(0, headersEnd)}${text}\n\n${message.slice(headersEnd)}`
 }
 
 /** Their names begin with their time. */

@@ -8,17 +8,19 @@ import { accountSubmits, type Submitted } from './account-submits.ts'
 import { formAlert, formFault, refusalSentence } from './form.ts'
 import type { AccountView } from './html/account-model.ts'
 import { accountView } from './html/account-view.ts'
+import { mailSentence } from './html/mail-sentence.ts'
 import { accountPage, type FormFields, type Page, type PageAnswer, type PageRequest, type ShownPage } from './page.ts'
 
 type Visit = PageRequest<SignedIn>
 
 export function accountPageOf(service: AccountService): Page {
-  const { accounts, keys } = service
+  const { accounts, keys, settings } = service
   const submits = accountSubmits(service)
 
   /** The whole page, with what has become of one of its forms. */
   async function view({ visitor: { account } }: Visit, more: Partial<AccountView>, status = 200): Promise<ShownPage> {
-    const shown = { account, forms: {}, notice: undefined, keys: await keys.list(account), nowMs: accounts.nowMs() }
+    const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail: settings.sendsMail }
+    const shown = { ...known, forms: {}, notice: undefined }
     const main = accountView({ ...shown, ...more })
     return { kind: 'page', status, title: 'Your account', main, copies: more.newKey !== undefined }
   }
@@ -57,7 +59,7 @@ export function accountPageOf(service: AccountService): Page {
 
   return accountPage({
     path: '/account',
-    show: visit => view(visit, { notice: notices.get(visit.argument('done') ?? '') }),
+    show: visit => view(visit, { notice: noticeOf(visit.argument('done') ?? '', settings) }),
     async submit(visit, fields) {
       const { form: name = '' } = fields
       const submit = Object.hasOwn(submits, name) ? submits[name] : undefined
@@ -78,6 +80,10 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['profile', 'Your profile is changed.'],
   ['preferences', 'Your units and time zone are saved.'],
   ['revoked', 'The key is revoked.'],
-  ['email', 'A mail with a link was sent to the new address. The address changes when you open the link.'],
   ['password', 'Your password is changed. All your other sessions have ended.'],
 ])
+
+function noticeOf(done: string, settings: AccountService['settings']): string | undefined {
+  const text = 'A mail with a link was sent to the new address. The address changes when you open the link.'
+  return done === 'email' ? mailSentence(text, settings) : notices.get(done)
+}

@@ -8,6 +8,7 @@ import { resetPassword } from '../../auth/accounts/password-changes.ts'
 import { requestToken } from '../../auth/accounts/verification.ts'
 import { checkForm, emptyForm, type FormState, formAlert, refusalSentence } from './form.ts'
 import { field, form, notice } from './html/fields.ts'
+import { mailSentence } from './html/mail-sentence.ts'
 import { passwordHint } from './html/new-account.ts'
 import type { FormFields, Page, PageAnswer, PageRequest } from './page.ts'
 
@@ -42,7 +43,7 @@ export function resetPage(service: AccountService): Page {
     async show({ argument }) {
       const token = argument('token')
       if (token !== undefined) return setView(200, emptyForm, token)
-      return argument('done') === 'sent' ? sent : askView(200, emptyForm)
+      return argument('done') === 'sent' ? sentView(service) : askView(200, emptyForm)
     },
     submit: (request, fields) => (fields['form'] === 'set' ? set(request, fields) : ask(request, fields)),
   }
@@ -80,4 +81,8 @@ ${form({ name: 'ask', action: 'reset', state, fields, submit: 'Send the mail' })
 const badToken: PageAnswer = askView(400, formAlert({}, refusalSentence({ ok: false, code: 'TOKEN_INVALID' })))
 
 const sentText = 'If the address belongs to an account, a mail with a link is on its way. It is good for one hour.'
-const sent: PageAnswer = { kind: 'page', status: 200, title: 'Look at your mail', main: html`${notice(sentText)}` }
+
+function sentView({ settings }: AccountService): PageAnswer {
+  const main = html`${notice(mailSentence(sentText, settings))}`
+  return { kind: 'page', status: 200, title: 'Look at your mail', main }
+}

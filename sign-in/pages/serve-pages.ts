@@ -100,7 +100,7 @@ function errorPage(status: number, text: string): ShownPage {
 function crossSitePage({ headers }: FastifyRequest, { publicUrl }: ServeOptions): PageAnswer {
   const { origin = 'unknown' } = headers
   const text = `The form came from a page of another address (${origin}) than that of this service (${publicUrl()}).`
-  return errorPage(403, `${text} Its address is a setting: PUBLIC_URL.`)
+  return errorPage(403, `${text} Start it with the setting PUBLIC_URL, the address by which browsers reach it.`)
 }
 
 function setHeaders(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {

@@ -7,6 +7,7 @@ import { html } from '../../api/http/html.ts'
 import { requestToken, verifyEmail } from '../../auth/accounts/verification.ts'
 import { checkForm, emptyForm, type FormState, formAlert, refusalSentence } from './form.ts'
 import { field, form, notice } from './html/fields.ts'
+import { mailSentence } from './html/mail-sentence.ts'
 import type { FormFields, Page, PageAnswer, PageRequest } from './page.ts'
 
 export function verifyPage(service: AccountService): Page {
@@ -39,7 +40,7 @@ export function verifyPage(service: AccountService): Page {
     async show({ argument }) {
       const token = argument('token')
       if (token !== undefined) return confirmView(token)
-      return answers.get(argument('done') ?? '') ?? askView(200, emptyForm)
+      return answerOf(argument('done'), service) ?? askView(200, emptyForm)
     },
     submit: (request, fields) => (fields['form'] === 'confirm' ? verify(request, fields) : ask(request, fields)),
   }
@@ -61,15 +62,12 @@ ${form({ name: 'ask', action: 'verify', state, fields, submit: 'Send the mail' }
 
 const sentText = 'If the address belongs to an account and is not confirmed yet, a mail with a link is on its way.'
 
-const answers: ReadonlyMap<string, PageAnswer> = new Map([
-  [
-    'verified',
-    {
-      kind: 'page',
-      status: 200,
-      title: 'Your address is confirmed',
-      main: html`<p class="more"><a href="account">To your account</a></p>\n`,
-    },
-  ],
-  ['sent', { kind: 'page', status: 200, title: 'Look at your mail', main: html`${notice(sentText)}` }],
-])
+function answerOf(done: string | undefined, { settings }: AccountService): PageAnswer | undefined {
+  if (done === 'verified') {
+    const main = html`<p class="more"><a href="account">To your account</a></p>\n`
+    return { kind: 'page', status: 200, title: 'Your address is confirmed', main }
+  }
+  if (done !== 'sent') return undefined
+  const main = html`${notice(mailSentence(sentText, settings))}`
+  return { kind: 'page', status: 200, title: 'Look at your mail', main }
+}

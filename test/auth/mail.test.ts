@@ -186,6 +186,7 @@ t.test('without a mail server a mail is a file', async t => {
   t.match(text, /^From: barograph@barograph\.example$/m)
   t.match(text, /^Subject: Set a new password$/m)
   t.match(text, /multipart\/alternative/)
+  t.ok(text.includes(`\n\n${mail.text}\n\n--`), 'the text with its link is there as it is')
   t.match(text, /text\/html/)
 })
 

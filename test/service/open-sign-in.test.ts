@@ -8,13 +8,17 @@ import { silentLog } from '../support/databases.ts'
 
 const under = await startAccounts(t)
 
-async function open(AUTH_HOST: 'on' | 'off', secret = 's'.repeat(64)) {
+async function open(AUTH_HOST: 'on' | 'off', secret = 's'.repeat(64), PUBLIC_URL?: string) {
   const links: string[] = []
-  const info = ({ setupUrl }: { setupUrl?: string }): void => void (setupUrl !== undefined && links.push(setupUrl))
+  const info = ({ setupUrl }: { setupUrl?: string }, text?: string): void => {
+    if (setupUrl === undefined) return
+    links.push(setupUrl)
+    t.equal(text?.includes('set HOST and PUBLIC_URL'), PUBLIC_URL === undefined, 'unless it is set')
+  }
   const log = { ...silentLog, info }
   const accounts = { ...under, publicUrl: () => publicUrl }
   const directory = { secret: () => secret }
-  const signIn = await openSignIn({ config: { AUTH_HOST }, accounts, directory, log })
+  const signIn = await openSignIn({ config: { AUTH_HOST, PUBLIC_URL }, accounts, directory, log })
   await signIn.announceSetup()
   return { families: signIn.families.map(({ prefix }) => prefix), links }
 }
@@ -26,7 +30,7 @@ t.test('a setting takes the pages and the host away, and the setup link with the
 t.test('the link is that of the secret and the database, until there is an operator', async t => {
   const first = await open('on')
   t.match(first, { families: ['', '/auth'], links: [/https:\/\/barograph\.example\/setup\?token=[\w-]{43}$/] })
-  t.strictSame((await open('on')).links, first.links, 'also after a restart')
+  t.strictSame((await open('on', undefined, publicUrl)).links, first.links, 'also after a restart')
   t.strictNotSame((await open('on', 'x'.repeat(64))).links, first.links)
   await under.store.postgres.query("UPDATE schema_migrations SET applied_at = applied_at + interval '1 microsecond'")
   const ofAnother = (await open('on')).links

@@ -220,6 +220,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     tokenLifetimeSeconds: 1800,
     registrationsPerHour: 1000,
     mailRequestsPerHour: 10,
+    sendsMail: true,
     embedOrigins: [],
     deleteWithinMs: 3_600_000,
     ...variant.settings,

@@ -14,4 +14,6 @@ export interface AccountView {
   /** One that was just made: its text is shown this once. */
   newKey?: NewKey
   nowMs: number
+  /** Whether a mail server is set up. */
+  sendsMail: boolean
 }

@@ -6,13 +6,14 @@ import { emptyForm, type FormState } from '../form.ts'
 import type { AccountView } from './account-model.ts'
 import { field, form, notice, section, formState as stateOf } from './fields.ts'
 import { keysSection, newKeyNotice } from './keys-section.ts'
+import { mailSentence } from './mail-sentence.ts'
 import { passwordHint } from './new-account.ts'
 import { preferencesSection } from './preferences-section.ts'
 
 export function accountView(view: AccountView): Html {
   const { account, notice: said } = view
   return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${account.role}`}</p>
-${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(account) : undefined}
+${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(view) : undefined}
 ${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
 <section class="card" aria-labelledby="leave">
 <h2 id="leave">Sign out</h2>
@@ -25,10 +26,10 @@ function ordinarySections(view: AccountView): Html {
   return html`${profile(view)}${email(view)}${password(view)}`
 }
 
-function unverified({ email }: Account): Html {
+function unverified(view: AccountView): Html {
   return html`<form class="notice" method="post" action="verify"><input type="hidden" name="form" value="ask">
-<input type="hidden" name="email" value="${email}">
-<p>Your address is not confirmed yet: a mail with a link was sent there.</p>
+<input type="hidden" name="email" value="${view.account.email}">
+<p>${mailSentence('Your address is not confirmed yet: a mail with a link was sent there.', view)}</p>
 <p class="buttons"><button class="button">Send it again</button></p></form>
 `
 }
