@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { buildWeb } from '../web/build.ts'
 
@@ -28,6 +28,10 @@ function rewriteWorkerAddresses(file: string): void {
   if (rewritten !== text) writeFileSync(file, rewritten)
 }
 
+if (!existsSync(join(root, 'node_modules'))) {
+  process.stderr.write('The packages that make the package are missing here: run script/bootstrap first.\n')
+  process.exit(1)
+}
 rmSync(output, { recursive: true, force: true })
 execFileSync('tsc', ['--project', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 emittedFiles().forEach(rewriteWorkerAddresses)
