@@ -203,7 +203,7 @@ function readTimestamp(
 
 /** Why a client's time is not taken; undefined for one that is. */
 export function timeReason(timeMs: number, earliestMs: number, latestMs: number): string | undefined {
-  if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01'
+  if (timeMs < earliestTimeMs) return 'must not be before 2000-01-01 (a clock that is not set says 1970)'
   if (timeMs < earliestMs) return expiredReason(earliestMs)
   return timeMs > latestMs ? 'must not be in the future' : undefined
 }

@@ -261,6 +261,7 @@ tap.test('an API key that may add devices makes them with their first reading', 
 tap.test('what is wrong is named', async t => {
   const between = (min: number, max: number) => `must be between ${min} and ${max}`
   const seconds = 'looks like seconds; send milliseconds'
+  const beforeClocks = 'must not be before 2000-01-01 (a clock that is not set says 1970)'
   const cases: [string, unknown, Record<string, string>][] = [
     ['no device', { ...good, device: undefined }, { device: 'is required' }],
     ['a device that is no text', { ...good, device: 5 }, { device: 'must be a string' }],
@@ -290,10 +291,10 @@ tap.test('what is wrong is named', async t => {
       { ...good, timestamp: '2026-02-30T00:00:00Z' },
       { timestamp: 'must be ISO 8601 with a zone, or epoch milliseconds' },
     ],
-    ['before 2000', { ...good, timestamp: 946_684_799_999 }, { timestamp: 'must not be before 2000-01-01' }],
+    ['before 2000', { ...good, timestamp: 946_684_799_999 }, { timestamp: beforeClocks }],
     ['seconds', { ...good, timestamp: Math.floor(Date.now() / 1000) }, { timestamp: seconds }],
     ['seconds with a fraction', { ...good, timestamp: 946_684_800.5 }, { timestamp: seconds }],
-    ['too few even for seconds', { ...good, timestamp: 946_684_799 }, { timestamp: 'must not be before 2000-01-01' }],
+    ['too few even for seconds', { ...good, timestamp: 946_684_799 }, { timestamp: beforeClocks }],
     ['the future', { ...good, timestamp: Date.now() + 400_000 }, { timestamp: 'must not be in the future' }],
   ]
   for (const [name, body, errors] of cases) {
