@@ -1,7 +1,12 @@
 /** The programs of the guides for clients, as their pages show them, and what the pages say that they print. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { runInNewContext } from 'node:vm'
 import tap, { type Test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
@@ -78,6 +83,40 @@ tap.test('Python ends with the reason of a reading that is refused', async t => 
   const { status, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
   t.equal(status, 1)
   t.ok(page.includes(`\`${stderr.trim()}\``), stderr)
+})
+
+tap.test('the Raspberry Pi at home keeps what is not taken', async t => {
+  const [block = '', ...others] = blocksOf(pageOf('at-home.md'), 'python')
+  t.strictSame(others, [])
+  const password = await service.addDevice('pi')
+  await service.admin('PATCH', '/devices/pi', { metrics: ['temperature'] })
+  const sent: number[] = []
+  const proxy = createServer(async (request, response) => {
+    const body = await textOf(request)
+    sent.push(JSON.parse(body).length)
+    if (sent.length < 3) return void response.writeHead(sent.length === 1 ? 503 : 429).end()
+    const { authorization = '', 'content-type': type = '' } = request.headers
+    const headers = { authorization, 'content-type': type }
+    const answer = await fetch(`${service.url}${request.url}`, { method: request.method ?? '', headers, body })
+    response.writeHead(answer.status).end(await answer.text())
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => proxy.close())
+  const { port } = proxy.address() as AddressInfo
+  const sensor = join(folder, 'temp')
+  writeFileSync(sensor, '48312\n')
+  const program = filledIn(block.replace('http://127.0.0.1:8080', `http://127.0.0.1:${port}`), password)
+    .replace('/sys/class/thermal/thermal_zone0/temp', sensor)
+    .replace('cpu_temperature', 'temperature')
+    .replace('time.sleep(60)', 'time.sleep(0.2)')
+  const file = join(folder, 'pi.py')
+  writeFileSync(file, program)
+  const child = spawn('python3', [file], { stdio: 'ignore' })
+  t.teardown(() => child.kill())
+  await until('four bodies were sent', async () => sent.length > 3)
+  t.strictSame(sent.slice(0, 4), [1, 2, 3, 1])
+  await until('the readings are there', async () => (await storedOf('pi')).length > 3)
+  t.match(await storedOf('pi'), [{ temperature: 48.312 }])
 })
 
 interface FlowNode {
