@@ -125,6 +125,7 @@ t.test('a bare machine with apt-get: what is missing is said, and installed, and
     `apt-get -q install -y --no-install-recommends ${packages}`,
     /^npm install --prefix \S+ .*node@24\.\d+\.\d+ npm@11\.\d+\.\d+$/,
     'npm ci --loglevel=error',
+    'npm run --silent build',
   ])
 })
 
@@ -314,7 +315,7 @@ t.test('script/demo and script/test bring what is missing, then begin', async t 
   t.match(demo, { status: 0, stdout: 'npm run --silent build\nbarograph demo\n', stderr: '' })
   t.match(await machine.run('script/test', 'test/tidy.test.ts'), {
     status: 0,
-    stdout: 'npm test -- test/tidy.test.ts\n',
+    stdout: 'npm run --silent build\nnpm test -- test/tidy.test.ts\n',
   })
   rmSync(join(machine.path, 'mvn'))
   for (const script of ['script/demo', 'script/test'])
