@@ -127,7 +127,13 @@ function functionsOf(made: MadeSeries, days: number, timeZone: string): Record<s
     hampel: { points: gridded, work: () => metrics.map(metric => hampelClean(fine.means[metric])) },
     periodogram: { points: gridded, work: () => straight.map(createPeriodogram(hannWindow(cells))) },
     // Up to five cycles of each metric with their backgrounds; the reference scans for one.
-    lomb_scargle: { points: gridded, work: () => straight.map(createPeakSearch(cells)) },
+    lomb_scargle: {
+      points: gridded,
+      work: () => {
+        const peaksOf = createPeakSearch(cells)
+        return straight.map(values => peaksOf(values))
+      },
+    },
     stl: {
       points: hourly.frame.cells * metrics.length,
       work: () => hours.map(one => strengthOf(one, localHours, false)),

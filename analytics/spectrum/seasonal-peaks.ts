@@ -27,7 +27,7 @@ import { createPeriodogram, hannWindow } from './periodogram.ts'
 import { type PeriodogramPicture, periodogramPicture } from './periodogram-picture.ts'
 import { hasRecurringHole } from './recurring-holes.ts'
 import { gridSampling } from './sampling.ts'
-import { isSignificant } from './significance.ts'
+import { isSignificant, type SensorSteps } from './significance.ts'
 
 /** The highest frequency of a grid, in cycles a cell. */
 export const nyquist = 0.5
@@ -62,9 +62,11 @@ interface SeasonalPeaks {
 
 /**
  * Searches a detrended series on a grid, NaN where missing, in which something varies, for cycles that fit in at least
- * four times. `quantum`: the sensor's smallest step.
+ * four times.
  */
-export type PeakSearch = (values: Float64Array, quantum?: number) => SeasonalPeaks
+export type PeakSearch = (values: Float64Array, steps?: SensorSteps) => SeasonalPeaks
+
+const noSteps: SensorSteps = { quantum: 0, passed: 0 }
 
 /**
  * Makes the search for series of one length, whose tables and buffers all of them share. `cellsPerDay`: a multiple of 24;
@@ -111,7 +113,7 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
     return { candidates, strongest, picture }
   }
 
-  return (values, quantum = 0) => {
+  return (values, steps = noSteps) => {
     const { candidates, strongest, picture } = findCandidates(values)
     const times = observedTimes(values)
     const hasHoles = cellsPerDay !== undefined && hasRecurringHole(values, cellsPerDay)
@@ -133,13 +135,13 @@ export function createPeakSearch(cells: number, cellsPerDay?: number): PeakSearc
           snr: Math.min(snr, ratioMax),
           falseAlarm,
         }
-        return [{ ...peak, significant: isSignificant(peak, { quantum, days }) }]
+        return [{ ...peak, significant: isSignificant(peak, { steps, days }) }]
       })
       if (!hasHoles || !peaks.some(({ significant }) => significant)) return peaks
       const ratioAt = ratiosWithoutGaps(values, { periodogram, background, room: left })
       return peaks.map(peak => {
         const snr = Math.min(peak.snr, ratioAt(peak.frequency))
-        return { ...peak, snr, significant: isSignificant({ ...peak, snr }, { quantum, days }) }
+        return { ...peak, snr, significant: isSignificant({ ...peak, snr }, { steps, days }) }
       })
     }
     const peaks = peaksAt(candidates).sort((a, b) => b.power - a.power)

@@ -15,18 +15,45 @@ export interface FoundPeak {
   readonly cycles: number
 }
 
+/** What the sensor's steps make of a slow curve. */
+export interface SensorSteps {
+  /** The smallest step, 0 while it is not known. */
+  readonly quantum: number
+  /** How many of them the line that was taken away passes in the span. */
+  readonly passed: number
+}
+
+/** `slope`: of the line, over one of `cells`. */
+export function sensorSteps(quantum: number, slope: number, cells: number): SensorSteps {
+  return { quantum, passed: quantum === 0 ? 0 : (Math.abs(slope) * cells) / quantum }
+}
+
+/** Of the amplitude of a cycle of steps: as the values do not fall quite evenly, it may be fitted somewhat larger. */
+const stepsMargin = 1.25
+
 /**
- * `quantum`: the sensor's smallest step; `days`: the span, undefined where the series knows no day. A slow curve that is shown
- * in whole steps has an edge at each of them, whose cycles are no larger than half a step. They are at 24/k h by chance alone.
+ * `days`: the span, undefined where the series knows no day. A slow curve that is shown in whole steps has an edge at each of
+ * them, whose cycles are no larger than half a step. They are at 24/k h by chance alone, but where steps come once a day.
  */
 export function isSignificant(
-  { snr, amplitude, cycles }: FoundPeak,
-  { quantum, days }: { readonly quantum: number; readonly days: number | undefined },
+  peak: FoundPeak,
+  { steps, days }: { readonly steps: SensorSteps; readonly days: number | undefined },
 ): boolean {
-  return snr >= significantRatio && (amplitude >= quantum / 2 || (days !== undefined && isOfDay(cycles, days)))
+  const { snr, amplitude, cycles } = peak
+  if (snr < significantRatio) return false
+  if (amplitude >= steps.quantum / 2) return true
+  return days !== undefined && isOfDay(cycles, days) && !isOfSteps(peak, steps)
 }
 
 function isOfDay(cycles: number, days: number): boolean {
   const perDay = Math.round(cycles / days)
   return perDay >= 1 && perDay <= dayFractionsMax && Math.abs(cycles - perDay * days) <= nearCycles
+}
+
+/** A line in whole steps is off by a sawtooth, whose k-th harmonic has an amplitude of quantum/(kπ). */
+function isOfSteps({ amplitude, cycles }: FoundPeak, { quantum, passed }: SensorSteps): boolean {
+  const harmonic = Math.round(cycles / passed)
+  if (passed === 0 || harmonic < 1) return false
+  const isNear = Math.abs(cycles - harmonic * passed) <= nearCycles
+  return isNear && amplitude <= (stepsMargin * quantum) / (harmonic * Math.PI)
 }

@@ -9,7 +9,7 @@ import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
 import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
 import { type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { nyquist, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
-import { isSignificant } from '../../analytics/spectrum/significance.ts'
+import { isSignificant, type SensorSteps } from '../../analytics/spectrum/significance.ts'
 import { dayMs, type StatsWindow } from './window.ts'
 
 const hourMs = 3_600_000
@@ -29,7 +29,7 @@ export function cyclesPart(
   { sampling, residual }: { readonly sampling: Sampling; readonly residual: Float64Array },
   window: StatsWindow,
   values: Float64Array,
-  quantum: number,
+  steps: SensorSteps,
 ) {
   if (window.cadence.kind !== 'irregular') {
     return partsOf(peaks, { sampling, values: residual, first: 0, last: residual.length - 1 }, window)
@@ -37,7 +37,7 @@ export function cyclesPart(
   const readings = readingsOf(window, values)
   const { first, last } = readings.measured
   const days = ((last - first) * window.fine.frame.stepMs) / dayMs
-  return partsOf(measuredAgain(peaks, readings, { quantum, days }), readings.measured, window)
+  return partsOf(measuredAgain(peaks, readings, { steps, days }), readings.measured, window)
 }
 
 /**
@@ -56,7 +56,7 @@ function readingsOf({ timesMs, fine: { frame } }: StatsWindow, values: Float64Ar
 function measuredAgain(
   peaks: readonly SeasonalPeak[],
   { times, measured: { sampling, values } }: { readonly times: Float64Array; readonly measured: Measured },
-  { quantum, days }: { readonly quantum: number; readonly days: number },
+  { steps, days }: { readonly steps: SensorSteps; readonly days: number },
 ): SeasonalPeak[] {
   const observed = momentsOfTimes(times)
   const fit = sampling.fitter(values)
@@ -73,7 +73,7 @@ function measuredAgain(
       const amplitude = Math.hypot(cosine, sine)
       const falseAlarm = falseAlarmProbability(power, observed, nyquist)
       const measured = { ...peak, frequency, cycles: frequency / sampling.resolution, power, amplitude, falseAlarm }
-      return [{ ...measured, significant: isSignificant(measured, { quantum, days }) }]
+      return [{ ...measured, significant: isSignificant(measured, { steps, days }) }]
     })
     .sort((a, b) => b.power - a.power)
 }

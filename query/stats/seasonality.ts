@@ -10,6 +10,7 @@ import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
 import { distanceMax, harmonicOfDay } from '../../analytics/spectrum/harmonics.ts'
 import { gridSampling, type Sampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type PeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { binMeans, type GridFrame } from '../../analytics/time/grid.ts'
 import { hoursOfDay } from '../../analytics/time/hour-of-week.ts'
 import { cyclesPart } from './cycles.ts'
@@ -92,8 +93,9 @@ function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Arra
   const clean = hampelClean(column.cells, search.clean)
   const cleanHours = binMeans(middles, clean, hourly.frame)
   const { slopePerCell, residual } = detrend(clean, clean)
-  const { peaks: found, picture } = search.peaksOf(residual, quantum)
-  const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, column.values, quantum)
+  const steps = sensorSteps(quantum, slopePerCell, cells)
+  const { peaks: found, picture } = search.peaksOf(residual, steps)
+  const peaks = cyclesPart(found, { sampling: search.sampling, residual }, window, column.values, steps)
   const hours = (periodCells: number) => (periodCells * stepMs) / hourMs
   const days = (cells * stepMs) / dayMs
   const significant = peaks.filter(peak => peak.significant)

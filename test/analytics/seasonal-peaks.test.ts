@@ -13,7 +13,7 @@ import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/p
 import { hasRecurringHole } from '../../analytics/spectrum/recurring-holes.ts'
 import { gridSampling, type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
-import { isSignificant } from '../../analytics/spectrum/significance.ts'
+import { isSignificant, sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, goldenDaily, goldenGaps, uniform, withLoss } from './series.ts'
 
@@ -175,7 +175,7 @@ test('an hour that is missing every day is a hole, what is lost at random is non
 
 test('small cycles count at 24/k h, k up to 4, and nowhere else', async t => {
   const of = (cycles: number, days: number | undefined, snr = 30) =>
-    isSignificant({ snr, amplitude: 0.4, cycles }, { quantum: 1, days })
+    isSignificant({ snr, amplitude: 0.4, cycles }, { steps: { quantum: 1, passed: 0 }, days })
   t.ok([30, 60.9, 89.1, 120].every(cycles => of(cycles, 30)))
   t.notOk([28.9, 61.1, 150, 4].some(cycles => of(cycles, 30)))
   t.notOk(of(60, undefined), 'without a day')
@@ -215,9 +215,23 @@ test('what stands out comes before what is strong, which is listed as not signif
 
 test('a cycle of less than half a step of the sensor is not significant, and no ratio exceeds a million', async t => {
   const { residual } = detrend(cycle(720, 24))
-  const significant = (quantum: number) => found(createPeakSearch(720)(residual, quantum).peaks[0]).significant
+  const significant = (quantum: number) =>
+    found(createPeakSearch(720)(residual, { quantum, passed: 0 }).peaks[0]).significant
   t.strictSame([0, 1.9, 2.1].map(significant), [true, true, false])
   t.equal(found(createPeakSearch(720)(residual).peaks[0]).snr, 1e6)
+})
+
+test('steps that come once a day are no daily cycle, and a larger one is', async t => {
+  const charge = Float64Array.from({ length: 720 }, (_, hour) => Math.round(90 - (1.01 * hour) / 24))
+  const significant = (values: Float64Array) => {
+    const { slopePerCell, residual } = detrend(values)
+    const { peaks } = createPeakSearch(720, 24)(residual, sensorSteps(1, slopePerCell, 720))
+    return peaks.filter(peak => peak.significant).map(peak => Math.round(1 / peak.frequency))
+  }
+  t.strictSame(significant(charge), [])
+  t.strictSame(significant(charge.map((value, hour) => value + 0.45 * Math.sin((2 * Math.PI * (hour - 3)) / 24))), [24])
+  const tide = Float64Array.from({ length: 720 }, (_, hour) => 0.3 * Math.sin((2 * Math.PI * hour) / 24))
+  t.strictSame(significant(tide), [24], 'where nothing falls')
 })
 
 test('G1: slope, power and period of a daily sine', async t => {

@@ -2,6 +2,7 @@
 
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { createPeakSearch } from '../../analytics/spectrum/seasonal-peaks.ts'
+import { sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { autoregressive, uniform, withLoss } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 import { dailyHoles } from './worlds.ts'
@@ -13,7 +14,9 @@ const kinds = [
 ]
 
 function hasCycle(values: Float64Array, periodHours?: number, quantum = 0): boolean {
-  const { peaks } = createPeakSearch(values.length, 24)(detrend(values).residual, quantum)
+  const { slopePerCell, residual } = detrend(values)
+  const steps = sensorSteps(quantum, slopePerCell, values.length)
+  const { peaks } = createPeakSearch(values.length, 24)(residual, steps)
   return peaks.some(({ significant, frequency }) => {
     return significant && (periodHours === undefined || Math.abs(1 / frequency - periodHours) < 0.5)
   })
@@ -67,6 +70,20 @@ export const seasonalPeakProperties: readonly Property[] = [
       return hasCycle(
         slow.map((value, hour) => Math.round(0.3 * value + tide(hour))),
         12,
+        1,
+      )
+    },
+  },
+  {
+    name: 'a significant cycle in 30 days of a charge that falls by a step of the sensor a day, more or less',
+    atMost: 0.05,
+    run: seed => {
+      const next = uniform(seed)
+      const [perDay, shift] = [0.9 + 0.2 * next(), next()]
+      const noise = autoregressive(720, 0.5, 7919 * seed)
+      return hasCycle(
+        noise.map((value, hour) => Math.round(90 + shift - (perDay * hour) / 24 + 0.02 * value)),
+        undefined,
         1,
       )
     },
