@@ -40,7 +40,7 @@ function factText(fact: Extract<Condition, { kind: 'service' }>['fact'], value: 
     case 'journal_full':
       return percentText(value)
     case 'clock_stepped':
-      return `${wholeText(value, 'time')} in an hour`
+      return `${Math.floor(value) === 1 ? 'once' : wholeText(value, 'time')} in an hour`
   }
 }
 

@@ -72,7 +72,7 @@ t.test('each figure has a sentence, or says why there is none', async t => {
     defrosts: { reason: null, count: 21, period_hours: 8.001 },
   }
   t.strictSame(told({ cold_chain: { total: defrosted, days: [] } }).slice(2), [
-    'Doors: The temperature rose 1 time as it does when a door is open.',
+    'Doors: The temperature rose once, as it does when a door is open.',
     'Defrosts: There were 21 defrosts, one every 8 hours.',
   ])
   const vapour_pressure_deficit = { ...temperature, unit: 'kPa', below: 0.4, above: 1.6, mean: 0.587 }

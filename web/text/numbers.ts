@@ -21,6 +21,10 @@ export function countOf(count: number, noun: string): string {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+export function timesText(count: number): string {
+  return count === 1 ? 'once' : countOf(count, 'time')
+}
+
 const intervalDecimalsMax = 6
 
 /**

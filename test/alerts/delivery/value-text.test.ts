@@ -30,5 +30,5 @@ t.test('days and counts are whole', async t => {
   t.equal(valueText(ofNone(4.2), { kind: 'service', fact: 'disk_full', days: 7 }), '4 days left')
   t.equal(valueText(ofNone(0.81), { kind: 'service', fact: 'journal_full', share: 0.8 }), '81 %')
   t.equal(valueText(ofNone(90), { kind: 'service', fact: 'questdb_away' }), 'for 1 minute')
-  t.equal(valueText(ofNone(1), { kind: 'service', fact: 'clock_stepped' }), '1 time in an hour')
+  t.equal(valueText(ofNone(1), { kind: 'service', fact: 'clock_stepped' }), 'once in an hour')
 })

@@ -6,7 +6,7 @@ import type { NewRule } from '../../../alerts/core/rule.ts'
 import { Presets } from '../../charts/presets.tsx'
 import { Banner } from '../../parts/banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { countOf, countText } from '../../text/numbers.ts'
+import { countOf, countText, timesText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 import { PreviewChart } from './preview-chart.tsx'
 import type { KnownFleet } from './use-fleet.ts'
@@ -89,7 +89,7 @@ function Answer({ answer, rule, fleet, window }: AnswerProps) {
               <select value={shown.device ?? ''} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
                 {devices.map(({ device, count }) => (
                   <option key={device} value={device ?? ''}>
-                    {device} ({countOf(count, 'time')})
+                    {device} ({timesText(count)})
                   </option>
                 ))}
               </select>
@@ -110,7 +110,7 @@ function sentenceOf({ total, longest_seconds, devices }: PreviewAnswer): string 
   if (total === 0) return 'It would not have fired.'
   const fired = devices.filter(({ count }) => count > 0).length
   const where = devices.length < 2 ? '' : ` on ${countOf(fired, 'device')}`
-  return `It would have fired ${countOf(total, 'time')}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
+  return `It would have fired ${timesText(total)}${where}, for ${inOneUnit(longest_seconds)} at the longest.`
 }
 
 /** With half and with twice the time that it has to last, so that one sees what that time does. */

@@ -1,7 +1,7 @@
 /** Figures by what a device is for, as sentences. */
 
 import type { DomainFigures } from '../../../query/shapes/domain.ts'
-import { countOf, countText, decimalText } from '../../text/numbers.ts'
+import { countOf, countText, decimalText, timesText } from '../../text/numbers.ts'
 import { inOneUnit } from '../../text/phrases.ts'
 import { measure, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { reasonSentence } from './seasonality-sentences.ts'
@@ -62,10 +62,7 @@ function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
     ['Mean kinetic temperature', sentenceOf(kinetic, () => `It was ${measure(kinetic.value ?? 0, shown)}.`)],
     [
       'Doors',
-      sentenceOf(
-        doors,
-        () => `The temperature rose ${countOf(doors.count ?? 0, 'time')} as it does when a door is open.`,
-      ),
+      sentenceOf(doors, () => `The temperature rose ${timesText(doors.count ?? 0)}, as it does when a door is open.`),
     ],
     ['Defrosts', sentenceOf(defrosts, period)],
   ]
