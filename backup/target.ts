@@ -7,6 +7,17 @@ import { BackupError } from './backup-error.ts'
 import { manifestName } from './manifest.ts'
 import { partNames } from './manifest-lines.ts'
 
+/** By what the operating system says. */
+const reasons = new Map([
+  ['ENOENT', 'the folder that it is to be in is not there'],
+  ['EACCES', 'the user of the service may not write there'],
+  ['EROFS', 'the service may only read there; under systemd, ReadWritePaths of its unit names what it may write'],
+])
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return reasons.get(error.code ?? '') ?? error.code ?? String(error)
+}
+
 /** Makes it, or takes an empty one; its real path. Not within the data directory, where there is one. */
 export function prepareTarget(path: string, dataDirectory: string | undefined): string {
   if (!isAbsolute(path)) throw new BackupError(`${path} is not an absolute path.`)
@@ -18,7 +29,7 @@ export function prepareTarget(path: string, dataDirectory: string | undefined): 
     return target
   } catch (error) {
     if (error instanceof BackupError) throw error
-    throw new BackupError(`${path} cannot be made (${(error as NodeJS.ErrnoException).code ?? error}).`)
+    throw new BackupError(`${path} cannot be made: ${reasonOf(error as NodeJS.ErrnoException)}.`)
   }
 }
 

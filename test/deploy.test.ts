@@ -115,6 +115,12 @@ test('its PostgreSQL is the one that is tested', async t => {
   t.strictSame(matches(compose, /image: postgres:(.*)$/gm), [version])
 })
 
+test('the unit lets the service write where its head makes a folder for backups', async t => {
+  const [folder] = matches(unit, /^# +install -d .* (\/\S+)$/gm)
+  t.strictSame(matches(unit, /^ReadWritePaths=-(.*)$/gm), [folder])
+  t.match(read('docs', 'backup.md'), `\`${folder}\``)
+})
+
 test('the unit says nothing that systemd does not know', async t => {
   // A program that the tests do not need.
   const analyze = findProgram('systemd-analyze', process.env)
