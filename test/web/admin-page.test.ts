@@ -8,10 +8,11 @@ import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
+import { password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
+import { submitSignIn } from '../support/sign-in-page.ts'
 
 const run = promisify(execFile)
-const password = 'correct horse battery'
 const markup = '<img src=x onerror=alert(1)> & "Küche"'
 
 await buildWeb()
@@ -31,9 +32,7 @@ async function signIn(page: Page, name: string, path = '/admin'): Promise<void> 
   page.setDefaultTimeout(60_000)
   await page.goto(`${url}${path}`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
-  await page.getByLabel('E-mail address', { exact: true }).fill(`${name}@example.com`)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await submitSignIn(page, `${name}@example.com`)
   await page.waitForURL(`${url}${path}`)
 }
 

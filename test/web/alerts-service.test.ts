@@ -6,10 +6,10 @@ import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
+import { password } from '../support/people.ts'
 import { startService } from '../support/service.ts'
+import { signInFor } from '../support/sign-in-page.ts'
 import { waitFor } from '../support/wait-for.ts'
-
-const password = 'correct horse battery'
 
 await buildWeb()
 const service = await startService(t)
@@ -30,11 +30,7 @@ async function put(temperature: number): Promise<void> {
 
 async function signIn(page: Page, name: string, path: string): Promise<void> {
   page.setDefaultTimeout(120_000)
-  await page.goto(`${url}/sign-in?callbackUrl=${encodeURIComponent(path)}`)
-  await page.getByLabel('E-mail address', { exact: true }).fill(`${name}@example.com`)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`${url}${path}`)
+  await signInFor(page, url, `${name}@example.com`, path)
 }
 
 const list = (page: Page, name: string) => page.getByRole('region', { name })

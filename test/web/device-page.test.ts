@@ -20,9 +20,11 @@ import {
   textOf,
   unfold,
 } from '../support/browser-page.ts'
+import { password as accountPassword } from '../support/people.ts'
 import { holdAway } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 import { nextRange, press, shownRange } from '../support/shown-range.ts'
+import { signInFor } from '../support/sign-in-page.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { testBands, testDates, testGestures, testHistory } from './device-ranges.ts'
 
@@ -313,14 +315,10 @@ const unavailable = 'The service cannot read its data at the moment'
 t.test(
   'while QuestDB is away the last picture stays with its time, on the pages of a device and of the service',
   async t => {
-    const account = { email: 'ada@example.com', name: 'Ada', role: 'administrator', password: 'correct horse battery' }
+    const account = { email: 'ada@example.com', name: 'Ada', role: 'administrator', password: accountPassword }
     t.equal((await service.admin('POST', '/accounts', account)).status, 201)
     await inBrowser(t, browser, desk, async page => {
-      await page.goto(`${url}/sign-in?callbackUrl=%2Fadmin%2Fstatus%3Frange%3D1h`)
-      await page.getByLabel('E-mail address', { exact: true }).fill(account.email)
-      await page.getByLabel('Password', { exact: true }).fill(account.password)
-      await press(page, 'Sign in')
-      await page.waitForURL(/\/admin\/status/)
+      await signInFor(page, url, account.email, '/admin/status?range=1h')
       await charts(page).focus()
       await becomes(t, () => page.locator('canvas').count(), 4, 'the service has figures of its own')
       await page.keyboard.press('End')

@@ -9,8 +9,8 @@ import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
 import { openCluster } from '../support/nodes.ts'
-
-const password = 'correct horse battery'
+import { password } from '../support/people.ts'
+import { submitSignIn } from '../support/sign-in-page.ts'
 
 await buildWeb()
 const cluster = await openCluster(t)
@@ -28,9 +28,7 @@ const ids = (body as { nodes: { id: string }[] }).nodes.map(({ id }) => id)
 async function signIn(page: Page, path: string): Promise<void> {
   await page.goto(`${url}${path}`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
-  await page.getByLabel('E-mail address', { exact: true }).fill('ada@example.com')
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await submitSignIn(page, 'ada@example.com')
   await page.waitForURL(`${url}${path}`)
 }
 

@@ -8,7 +8,9 @@ import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
 import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
+import { signInFor } from '../support/sign-in-page.ts'
 
 await buildWeb()
 const browser = await openBrowser()
@@ -64,15 +66,10 @@ t.test('a choice changes the page at once, and stays in the browser', async t =>
 
 t.test('of who is signed in, the account has it, for every browser', async t => {
   const service = await startService(t, { environment: withoutQuestdb })
-  const password = 'correct horse battery'
   const email = 'ada@example.com'
   await service.admin('POST', '/accounts', { email, name: 'Ada', role: 'user', password })
   const signIn = async (page: Page, kept: string) => {
-    await page.goto(`${service.url}/sign-in?callbackUrl=/compare`)
-    await page.getByLabel('E-mail address', { exact: true }).fill(email)
-    await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.waitForURL(`${service.url}/compare`)
+    await signInFor(page, service.url, email, '/compare')
     await openMenu(page)
     await page.getByText(kept).waitFor()
   }

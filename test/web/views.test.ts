@@ -6,21 +6,18 @@ import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
+import { signInFor } from '../support/sign-in-page.ts'
 
 await buildWeb()
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const service = await startService(t, { environment: withoutQuestdb })
-const password = 'correct horse battery'
 
 async function signIn(page: Page, email: string): Promise<void> {
   await service.admin('POST', '/accounts', { email, name: 'Ada Lovelace', role: 'user', password })
-  await page.goto(`${service.url}/sign-in?callbackUrl=/compare`)
-  await page.getByLabel('E-mail address', { exact: true }).fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(password)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`${service.url}/compare`)
+  await signInFor(page, service.url, email, '/compare')
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()

@@ -1,0 +1,18 @@
+/** The page on which people sign in. */
+
+import type { Page } from 'playwright-core'
+import { password } from './people.ts'
+
+/** Signs in, and waits for the page that was wanted. */
+export async function signInFor(page: Page, url: string, email: string, path: string): Promise<void> {
+  await page.goto(`${url}/sign-in?callbackUrl=${encodeURIComponent(path)}`)
+  await submitSignIn(page, email)
+  await page.waitForURL(`${url}${path}`)
+}
+
+/** On the page itself. */
+export async function submitSignIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel('E-mail address', { exact: true }).fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
