@@ -406,6 +406,12 @@ t.test('an API key is made, used, listed and revoked', async t => {
   const page = await visit('/account', { cookie })
   t.match(page.text, /My &lt;b&gt;key&lt;\/b&gt;/)
   t.match(page.text, /last used/)
+  t.match(page.text, /created <time datetime="\S+Z" title="[^"]+ UTC">\d+ \w+ \d{4}, \d\d:\d\d<\/time>/)
+  t.match(page.text, /Times: UTC\./)
+  await submit('/account', { form: 'preferences', time_zone: 'Asia/Kolkata' }, { cookie })
+  const inKolkata = await visit('/account', { cookie })
+  t.match(inKolkata.text, /created <time datetime="\S+Z" title="[^"]+ GMT\+5:30">/, 'in the zone of the account')
+  t.match(inKolkata.text, /Times: Asia\/Kolkata\./)
   t.notOk(page.text.includes(key))
   const revoke = { form: 'revoke-key', key_id: String(rows[0]?.id) }
   t.match(await submit('/account', revoke, { cookie: other.cookie }), { status: 404 })

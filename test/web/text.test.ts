@@ -2,6 +2,8 @@
 
 import t from 'tap'
 import { countOf, countText, noValue } from '../../web/text/numbers.ts'
+import { timeText } from '../../web/text/page-times.ts'
+import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import {
   builtInQuantities,
   measure,
@@ -53,6 +55,13 @@ t.test('times are those of the zone, through a change of the clocks', async t =>
   t.equal(berlin.dateTime(Date.UTC(2026, 11, 31, 23, 5)), '1 Jan 2027, 00:05')
   t.equal(berlin.date(Date.UTC(2026, 11, 31, 23, 5)), '1 Jan 2027')
   t.equal(createTimes('Nowhere/Else').zone, 'UTC')
+  const ms = Date.UTC(2026, 10, 23, 12)
+  const moment = new Date(ms).toISOString()
+  t.equal(timeText(moment), createTimes('UTC').exact(ms), 'pages about no device: UTC')
+  preferences.value = { ...noPreferences, time_zone: 'Europe/Berlin' }
+  t.equal(timeText(moment), berlin.exact(ms), 'or the zone that is chosen')
+  preferences.value = noPreferences
+  t.strictSame([timeText(moment), timeText(null)], [createTimes('UTC').exact(ms), 'never'])
 })
 
 t.test('a value has its unit and the decimals of its sensor', async t => {

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import { addressOf, setArguments, urlArguments } from '../client/address.ts'
 import { useRefreshed } from '../client/use-resource.ts'
 import { countText } from '../text/numbers.ts'
-import { times } from '../text/utc.ts'
+import { pageTimes } from '../text/page-times.ts'
 import { FailureBanner } from './failure-banner.tsx'
 import { Skeleton } from './skeleton.tsx'
 import { type Actions, useActions } from './use-actions.tsx'
@@ -55,7 +55,7 @@ export function ListSection<Page extends ListPage, Item>(props: ListSectionProps
   if (shown !== undefined && !isOpen) setOpen(true)
   return (
     <>
-      <FailureBanner state={state} timeText={times.time} />
+      <FailureBanner state={state} timeText={pageTimes().time} />
       {notice}
       {isOpen && state.kind !== 'failed' ? children?.(actions) : null}
       {isOpen && hasSearch ? <Search noun={noun} text={search} /> : null}

@@ -5,6 +5,7 @@ import type { Scope } from '../../../auth/keys/key.ts'
 import type { KeyDetails } from '../../../auth/keys/key-lists.ts'
 import type { NewKey } from '../../../auth/keys/key-rows.ts'
 import { scopesOf } from '../../../auth/policy.ts'
+import { createTimes, type Times } from '../../../web/text/times.ts'
 import type { AccountView } from './account-model.ts'
 import { copyButton } from './copy-script.ts'
 import { alert, field, form, formState, section } from './fields.ts'
@@ -20,12 +21,13 @@ ${copyButton('new-key')}</section>
 }
 
 export function keysSection(view: AccountView): Html {
-  const { keys, forms, nowMs } = view
+  const { account, keys, forms, nowMs } = view
+  const times = createTimes(account.preferences.time_zone ?? 'UTC')
   const live = keys.filter(key => isLive(key, nowMs))
   const over = keys.filter(key => !isLive(key, nowMs))
-  const list = [...live, ...over.slice(0, overShownMax)].map(key => keyItem(key, nowMs))
+  const list = [...live, ...over.slice(0, overShownMax)].map(key => keyItem(key, nowMs, times))
   const more = over.length - overShownMax
-  const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.</p>
+  const content = html`<p class="hint">Programs send a key as <code>Authorization: Bearer</code> or <code>X-API-Key</code>.${keys.length === 0 ? undefined : ` Times: ${times.zone}.`}</p>
 ${alert(formState(forms, 'revoke-key'))}${list.length === 0 ? undefined : html`<ul class="keys">\n${list}</ul>\n`}
 ${more > 0 ? html`<p class="hint">${more} more have expired or are revoked.</p>\n` : undefined}<h3>New key</h3>
 ${keyForm(view)}`
@@ -91,7 +93,8 @@ function check(name: string, label: string, isChosen: boolean): Html {
 `
 }
 
-function keyItem(key: KeyDetails, nowMs: number): Html {
+function keyItem(key: KeyDetails, nowMs: number, times: Times): Html {
+  const time = (ms: number) => moment(ms, times)
   const { id, name, prefix, scopes, tags, createdMs, lastUsedMs, expiresMs, revokedMs } = key
   const canEnd = isLive(key, nowMs)
   const used = lastUsedMs === null ? 'never used' : html`last used ${time(lastUsedMs)}`
@@ -117,7 +120,6 @@ function revokeForm(id: number, name: string): Html {
 <button class="button danger">Yes, revoke<span class="unseen"> ${name}</span></button></form></details>`
 }
 
-function time(timeMs: number): Html {
-  const text = new Date(timeMs).toISOString()
-  return html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 16)} UTC</time>`
+function moment(ms: number, times: Times): Html {
+  return html`<time datetime="${new Date(ms).toISOString()}" title="${times.exact(ms)}">${times.dateTime(ms)}</time>`
 }

@@ -8,7 +8,7 @@ import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 import { InviteForm } from './invitations-section.tsx'
 
 const fields: FormField[] = [

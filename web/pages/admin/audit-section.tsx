@@ -3,7 +3,7 @@
 import type { AuditPage } from '../../../auth/audit-page.ts'
 import { ListSection } from '../../parts/list-section.tsx'
 import { auditFacts, auditSentence } from '../../text/audit-words.ts'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 
 export function AuditSection() {
   return (

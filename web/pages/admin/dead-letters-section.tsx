@@ -5,7 +5,7 @@ import { setArguments, urlArguments } from '../../client/address.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 
 export function DeadLettersSection() {
   const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'

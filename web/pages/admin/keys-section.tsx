@@ -4,7 +4,7 @@ import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 
 export function KeysSection() {
   return (

@@ -5,7 +5,7 @@ import { setArguments, urlArguments } from '../../client/address.ts'
 import { ListSection } from '../../parts/list-section.tsx'
 import { Record as Row } from '../../parts/record.tsx'
 import { countText } from '../../text/numbers.ts'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 
 const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
   put: { name: 'PUT', sentence: 'One reading a request, to /api/log. The answer holds the reason.' },

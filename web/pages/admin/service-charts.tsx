@@ -5,7 +5,7 @@ import type { StatusHistory } from '../../../api/admin/status-history-answer.ts'
 import { ChartStack } from '../../charts/chart-stack.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
 import type { ShownRange } from '../../charts/use-range.ts'
-import { times } from '../../text/utc.ts'
+import { pageTimes } from '../../text/page-times.ts'
 import { createZone } from '../../text/zone.ts'
 import { historyPanels, historyTable } from './service-history.ts'
 
@@ -14,10 +14,10 @@ export interface ServiceChartsProps {
   readonly shown: ShownRange
 }
 
-const zone = createZone('UTC')
-
 export function ServiceCharts({ history, shown }: ServiceChartsProps) {
   const { window, nowMs, choose, zoomTo } = shown
+  const times = pageTimes()
+  const zone = useMemo(() => createZone(times.zone), [times.zone])
   const panels = useMemo(() => historyPanels(history), [history])
   return (
     <>

@@ -5,8 +5,8 @@ import { breakAtGaps } from '../../charts/line-data.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { Preset, TimeWindow } from '../../charts/range.ts'
 import { type TwinTable, tableRows } from '../../charts/table-rows.ts'
+import { pageTimes } from '../../text/page-times.ts'
 import { inOneUnit } from '../../text/phrases.ts'
-import { times } from '../../text/utc.ts'
 
 /** Up to the time for which the service keeps them. */
 export const historyPresets: readonly Preset[] = ['1h', '24h', '7d', '30d']
@@ -118,7 +118,7 @@ export function historyTable(panels: readonly Panel[], { fromMs, toMs }: TimeWin
     columns,
     rows: tableRows(columns, fromMs, toMs).map(({ atMs, values }) => ({
       key: atMs,
-      head: times.exact(atMs),
+      head: pageTimes().exact(atMs),
       cells: values,
     })),
   }

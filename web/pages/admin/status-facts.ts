@@ -2,8 +2,8 @@
 
 import type { NodeStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
+import { timeText } from '../../text/page-times.ts'
 import { spanText } from '../../text/times.ts'
-import { timeText } from '../../text/utc.ts'
 
 export interface StatusGroup {
   title: string

@@ -7,7 +7,7 @@ import { lastValue, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
-import { times } from '../../text/utc.ts'
+import { pageTimes } from '../../text/page-times.ts'
 import { historyPresets } from './service-history.ts'
 import { ServiceMetrics } from './service-metrics.tsx'
 import { type StatusGroup, statusGroups } from './status-facts.ts'
@@ -22,7 +22,7 @@ export function StatusSection() {
   const status = lastValue(state)
   return (
     <>
-      <PageFailure state={worstState([state, past.state])} timeText={times.time} />
+      <PageFailure state={worstState([state, past.state])} timeText={pageTimes().time} />
       {state.kind === 'loading' ? <Skeleton name="The status is loading" /> : null}
       {status === undefined ? null : (
         <>

@@ -13,7 +13,7 @@ import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { countOf } from '../../text/numbers.ts'
-import { times, timeText } from '../../text/utc.ts'
+import { pageTimes, timeText } from '../../text/page-times.ts'
 import { type Attempted, attemptText } from './attempt-words.ts'
 
 interface DeliveryPage {
@@ -130,7 +130,7 @@ function Attempts({ id, count }: { id: Delivery['id']; count: number }) {
   if (attempts === undefined && state.kind === 'loading') return <Skeleton name="The attempts are loading" rows={2} />
   return (
     <div class="history">
-      <FailureBanner state={state} timeText={times.time} />
+      <FailureBanner state={state} timeText={pageTimes().time} />
       {attempts?.length === 0 ? <p class="soft">Nothing has been sent yet.</p> : null}
       <ol>
         {attempts?.map(({ at, status, duration_ms, error, answer, by_hand }) => (

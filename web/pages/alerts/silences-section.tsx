@@ -7,7 +7,7 @@ import { AddForm, type FormField, type FormValues } from '../../parts/add-form.t
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { timeText } from '../../text/utc.ts'
+import { timeText } from '../../text/page-times.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { listIn } from './read-rule.ts'
 import { SelectorFields, type SelectorForm } from './selector-fields.tsx'

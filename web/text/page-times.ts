@@ -1,0 +1,17 @@
+/** Times on pages about no device: in the zone that somebody has chosen, else in UTC, as the audit and the logs have them. */
+
+import { shownZone } from './preferences.ts'
+import { createTimes, type Times } from './times.ts'
+
+let made = createTimes('UTC')
+
+export function pageTimes(): Times {
+  const zone = shownZone('UTC')
+  if (made.zone !== zone) made = createTimes(zone)
+  return made
+}
+
+/** `23 Nov 2026, 12:04:31 UTC`; `never` for null. */
+export function timeText(iso: string | null): string {
+  return iso === null ? 'never' : pageTimes().exact(Date.parse(iso))
+}
