@@ -83,6 +83,60 @@ t.test('a lost connection is told with the time of what is shown, and ends by it
   })
 })
 
+t.test('a session that has ended is told, and no numbers are shown any more', async t => {
+  t.teardown(() => {
+    server.refusal = undefined
+  })
+  await inBrowser(t, browser, television, async page => {
+    const views = [{ id: 7, name: 'Cold stores', address: '/' }]
+    let isSignedIn = true
+    await page.route('**/v1/auth/me/views', route =>
+      isSignedIn ? route.fulfill({ json: views }) : route.fulfill({ status: 401, json: { detail: 'no' } }),
+    )
+    await page.goto(`${server.url}/wall?view=7`)
+    await cards(page).first().waitFor()
+    isSignedIn = false
+    server.refusal = { status: 401, body: { status: 'unauthorized' } }
+    await lookAgain(page)
+    await page.getByRole('alert').getByText('nobody is signed in any more').waitFor()
+    await becomes(t, () => cards(page).count(), 0)
+    await inspect(t, page, 'wall, signed out')
+    isSignedIn = true
+    server.refusal = undefined
+    await lookAgain(page)
+    await becomes(t, () => page.getByRole('alert').count(), 0)
+    await becomes(t, () => cards(page).count(), 8, 'once somebody is signed in again')
+  })
+})
+
+/** In the page, in place of what a browser without a screen has: it counts, and a lock ends with the sight of the page. */
+const wakeLock = `globalThis.locks = { requested: 0, held: 0 }
+  Object.defineProperty(navigator, 'wakeLock', { value: { async request(type) {
+    if (type !== 'screen' || document.visibilityState !== 'visible') throw new Error('not now')
+    locks.requested++
+    locks.held++
+    const end = () => { if (document.visibilityState === 'hidden') { locks.held--; document.removeEventListener('visibilitychange', end) } }
+    document.addEventListener('visibilitychange', end)
+    return { release: async () => void locks.held-- }
+  } } })`
+
+t.test('the screen stays on while the wall is seen', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await page.addInitScript(wakeLock)
+    await openWall(page, '/')
+    await becomes(t, () => page.evaluate('locks'), { requested: 1, held: 1 })
+    await lookAgain(page)
+    await becomes(t, () => page.evaluate('locks'), { requested: 2, held: 1 }, 'also after it was hidden')
+  })
+  await inBrowser(t, browser, desk, async page => {
+    await page.addInitScript(
+      "Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => { throw new Error('low battery') } } })",
+    )
+    await openWall(page, '/')
+    await cards(page).first().waitFor()
+  })
+})
+
 t.test('of more devices than fit, pages turn by the keys', async t => {
   server.devices = madeDevices(60)
   t.teardown(() => {
