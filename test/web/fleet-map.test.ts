@@ -153,6 +153,28 @@ for (const [name, options] of Object.entries({ desk, phone })) {
   })
 }
 
+t.test('a mark that comes apart gives the focus to one that is shown then', async t => {
+  const before = server.marks
+  t.teardown(() => {
+    server.marks = before
+  })
+  await inBrowser(t, browser, desk, async page => {
+    await page.goto(`${server.url}/?show=map`)
+    const mark = page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' })
+    await mark.waitFor()
+    server.marks = [markAt(52.45, 13.35, 'shed'), markAt(52.55, 13.45, 'pier')]
+    await mark.press('Enter')
+    await becomes(t, () => mark.count(), 0)
+    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'shed, Shed: fresh')
+    await page.keyboard.press('Tab')
+    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'pier, Shed: fresh')
+    const bar = () => page.locator('.scale-bar').innerText()
+    const closer = await bar()
+    await page.keyboard.press('-')
+    await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
+  })
+})
+
 t.test('a link to a list offers no map, and one to a map has marks that lead nowhere', async t => {
   const open = async (page: Page, address: string) => {
     const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }

@@ -1,6 +1,7 @@
 /** The devices that have coordinates, on a map. */
 
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { noticeOf } from '../client/resource-state.ts'
 import { useSize } from '../client/use-size.ts'
 import { countOf } from '../text/numbers.ts'
@@ -35,8 +36,10 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
   useEffect(() => {
     if (isStill) map.fit()
   }, [isStill, JSON.stringify(answer?.extent), size])
+  const keepFocus = useKeptFocus(place, marks)
   const press = (mark: MergedMark) => {
     if (window === undefined) return
+    keepFocus()
     const next = fitted(mark.extent, size, sideMax)
     // What stands at one place does not come apart.
     if (window.side < sideMax && next.side > window.side) map.change(() => next)
@@ -64,6 +67,22 @@ export function FleetMap({ filter, changes, isStill = false }: FleetMapProps) {
       )}
     </section>
   )
+}
+
+/** A mark that comes apart is gone, and the focus with it: the first one that is shown then gets it. */
+function useKeptFocus(place: RefObject<HTMLElement>, marks: readonly MergedMark[]): () => void {
+  const isPressed = useRef(false)
+  useEffect(() => {
+    if (!isPressed.current || marks.length === 0) return
+    const { activeElement } = document
+    if (activeElement === document.body) {
+      place.current?.querySelector<HTMLElement>('.marks :is(a, button)')?.focus({ preventScroll: true })
+    }
+    if (activeElement?.matches('.mark') !== true) isPressed.current = false
+  }, [marks])
+  return () => {
+    isPressed.current = true
+  }
 }
 
 function sentenceOf({ answer, state }: ShownMap): string {
