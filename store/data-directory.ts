@@ -91,7 +91,7 @@ export function beginRestore(path: string): RestoreDirectory {
       },
       abandon() {
         // The marker goes last but for the lock, so that what is left of a kill in between is still an interrupted restore.
-        const names = readdirSync(root).filter(name => !isOfLock(name) && name !== restoreMarker)
+        const names = readdirSync(root).filter(name => !isForeign(name) && name !== restoreMarker)
         for (const name of [...names, restoreMarker, lockName])
           rmSync(join(root, name), { recursive: true, force: true })
         close()
@@ -104,11 +104,14 @@ export function beginRestore(path: string): RestoreDirectory {
   }
 }
 
-const isOfLock = (name: string) => name.startsWith(lockName)
+/** Of the home of the user of the service, which may be this folder: deploy/barograph.service. Maven and our cache of its jars. */
+const homeNames = ['.cache', '.m2']
+/** Neither data nor in the way of a restore. */
+const isForeign = (name: string) => name.startsWith(lockName) || homeNames.includes(name)
 
 function assertRestorable(root: string): void {
   const names = namesIn(root)
-  if (names.includes(restoreMarker) || names.every(isOfLock)) return
+  if (names.includes(restoreMarker) || names.every(isForeign)) return
   throw new StartError(`The data directory ${root} is not empty: set DATA_DIR to a new or an empty directory.`)
 }
 

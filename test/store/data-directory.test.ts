@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { openDataDirectory } from '../../store/data-directory.ts'
+import { beginRestore, openDataDirectory } from '../../store/data-directory.ts'
 import { StartError } from '../../store/start-error.ts'
 import { packageVersion } from '../../store/version.ts'
 import { temporaryFolder } from '../support/databases.ts'
@@ -33,6 +33,19 @@ test('a folder that was there keeps its mode', async t => {
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
   t.equal(modeOf(path), '750')
+})
+
+test('a restore takes the home of the user of the service, and leaves its caches when it is given up', t => {
+  const path = temporaryFolder(t)
+  for (const name of ['.cache', '.m2']) mkdirSync(join(path, name, 'jars'), { recursive: true })
+  const restore = beginRestore(path)
+  t.ok(readdirSync(path).includes('journal'))
+  restore.abandon()
+  t.strictSame(readdirSync(path).sort(), ['.cache', '.m2'])
+  t.strictSame(readdirSync(join(path, '.cache')), ['jars'])
+  writeFileSync(join(path, '.profile'), '')
+  t.throws(() => beginRestore(path), { message: /is not empty/ })
+  t.end()
 })
 
 test('a secret is made once, is private, and outlives its maker', async t => {
