@@ -52,7 +52,7 @@ t.test('a phone tells humidity from battery, and has a line for each further val
     const height = async () => (await rows(page).first().boundingBox())?.height
     // As screen readers have them.
     await becomes(t, () => rows(page).first().ariaSnapshot(), /cell "55\s%\s+RH"[\s\S]*cell "Battery\s+80\s%"/)
-    t.equal(await height(), 116 + 22)
+    await becomes(t, height, 116 + 22)
     Object.assign(server.devices[0]?.values ?? {}, { wind_speed: 3 })
     await page.reload()
     await becomes(t, height, 116 + 39)
