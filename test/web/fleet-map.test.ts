@@ -190,9 +190,9 @@ t.test('a link to a list offers no map, and one to a map has marks that lead now
     await open(page, '/?show=map')
     const mark = page.locator('.mark', { hasText: 'buoy' })
     await mark.waitFor()
-    const colorOf = (selector: string) => `getComputedStyle(document.querySelector('${selector}')).color`
-    const isColored = `${colorOf('a.mark.fresh')} === ${colorOf('.mark.fresh .shape')}`
-    await becomes(t, () => page.evaluate(isColored), true, 'in the colour of its state')
+    const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)
+    const hasItsColor = async () => (await colorOf('a.mark.fresh')) === (await colorOf('.mark.fresh .shape'))
+    await becomes(t, hasItsColor, true, 'in the colour of its state')
     await becomes(t, () => mark.getAttribute('href'), null)
     await inspect(t, page, 'a shared map')
     await page.getByRole('combobox', { name: 'Show' }).selectOption('list')
