@@ -135,16 +135,7 @@ const arrows: Record<string, string[]> = {
   // A protocol of its own: it shares with the routes how a reading is taken in, and the limits of connections.
   mqtt: ['ingest', 'auth', 'settings', 'store/log.ts', ...intakeParts, ...connectionParts],
   // Pages of a browser, with the schemas, the errors and the limits of the operations that do the same.
-  'sign-in': [
-    'auth',
-    'metrics/units.ts',
-    'store',
-    'theme',
-    'web/text/times.ts',
-    'api/http',
-    'api/credentials',
-    'api/accounts',
-  ],
+  'sign-in': ['auth', 'metrics/units.ts', 'store', 'theme', 'api/http', 'api/credentials', 'api/accounts'],
   // What was built of the pages.
   'api/web': ['api/http', 'theme', 'web/dist'],
   service: ['api', 'mqtt', 'placement', 'sign-in', ...domains],

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { createTimes } from '../../web/text/times.ts'
+import { createTimes } from '../../theme/times.ts'
 import { becomes } from './becomes.ts'
 import { charts } from './browser-page.ts'
 import { waitFor } from './wait-for.ts'

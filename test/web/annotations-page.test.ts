@@ -2,9 +2,9 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { createTimes } from '../../theme/times.ts'
 import { buildWeb } from '../../web/build.ts'
 import { annotationPanel, annotationsIn, marksOf, withAnnotations } from '../../web/pages/device/annotation-marks.ts'
-import { createTimes } from '../../web/text/times.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'

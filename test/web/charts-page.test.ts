@@ -2,11 +2,11 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { createTimes } from '../../theme/times.ts'
 import { buildWeb } from '../../web/build.ts'
 import { chartPath, chosenLines, linesMax } from '../../web/pages/charts/chosen-lines.ts'
 import { type DrawnLine, linePanels, lineTable, lookOf } from '../../web/pages/charts/line-panels.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
-import { createTimes } from '../../web/text/times.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, spoken, textOf } from '../support/browser-page.ts'

@@ -2,11 +2,11 @@
 
 import t from 'tap'
 import type { Finding } from '../../query/shapes/findings.ts'
+import { createTimes } from '../../theme/times.ts'
 import { findingWindow } from '../../web/pages/device/finding-window.ts'
 import { findingSentence, pageWords, timesOfFinding } from '../../web/text/finding-words.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
-import { createTimes } from '../../web/text/times.ts'
 import { createZone } from '../../web/text/zone.ts'
 
 const hourMs = 3_600_000

@@ -1,6 +1,7 @@
 /** Times and numbers as the pages show them. */
 
 import t from 'tap'
+import { createTimes } from '../../theme/times.ts'
 import { countOf, countText, noValue } from '../../web/text/numbers.ts'
 import { timeText } from '../../web/text/page-times.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
@@ -13,7 +14,7 @@ import {
   quantitiesOf,
   valueText,
 } from '../../web/text/quantities.ts'
-import { ageText, createTimes, hourText, spanText } from '../../web/text/times.ts'
+import { ageText, hourText, spanText } from '../../web/text/times.ts'
 
 const second = 1_000
 const minute = 60 * second

@@ -1,7 +1,7 @@
 /** What a person has chosen, as the browser keeps it. */
 
+import { isZone } from '../../theme/times.ts'
 import { noPreferences, type Preferences } from '../text/preferences.ts'
-import { isZone } from '../text/times.ts'
 import { unitChoices, unitPreferences } from '../text/units.ts'
 import type { BrowserStorage } from './browser-storage.ts'
 

@@ -3,10 +3,10 @@
 import { type FindingWords, findingText } from '../../analytics/findings/finding-text.ts'
 import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
+import type { Times } from '../../theme/times.ts'
 import { countOf } from './numbers.ts'
 import { inOneUnit } from './phrases.ts'
 import { measure, measureDifference, nameWithin, type Quantities } from './quantities.ts'
-import type { Times } from './times.ts'
 import { localMs, type Zone } from './zone.ts'
 
 /** Moments of the day of `nowMs` are told without it. */

@@ -2,12 +2,12 @@
 
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../../live/fleet-shape.ts'
+import { createTimes, type Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { shownZone } from '../../text/preferences.ts'
 import { builtInNames, builtInQuantities, type Quantities, quantitiesOf } from '../../text/quantities.ts'
-import { createTimes, type Times } from '../../text/times.ts'
 
 /** A metric that none of the first devices has is called by its name alone. */
 const limit = 200

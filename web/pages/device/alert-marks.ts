@@ -2,9 +2,9 @@
 
 import type { Alert } from '../../../alerts/core/alert.ts'
 import type { Condition } from '../../../alerts/core/condition.ts'
+import type { Times } from '../../../theme/times.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import type { Times } from '../../text/times.ts'
 import type { Stretch } from './series.ts'
 import { blocksAt, stretchText } from './series-texts.ts'
 import { timelinePanel } from './timeline-panel.ts'

@@ -1,10 +1,10 @@
 /** Annotations in the charts of a device: stretches that are shaded, a timeline, and a table. */
 
 import type { Annotation } from '../../../annotations/annotation.ts'
+import type { Times } from '../../../theme/times.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 import type { TwinTable } from '../../charts/table-rows.ts'
-import type { Times } from '../../text/times.ts'
 import type { Stretch } from './series.ts'
 import { blocksAt } from './series-texts.ts'
 import { timelinePanel } from './timeline-panel.ts'

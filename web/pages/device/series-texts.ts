@@ -1,9 +1,9 @@
 /** Amounts, states and stretches of time in words, at the cursor of a chart and in its table. */
 
+import type { Times } from '../../../theme/times.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
-import type { Times } from '../../text/times.ts'
 import { dayMs } from '../../text/zone.ts'
 import type { Amount, StateBlock, StateSeries, Stretch } from './series.ts'
 

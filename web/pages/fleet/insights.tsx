@@ -2,6 +2,7 @@
 
 import { useId, useState } from 'preact/hooks'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
+import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import type { ResourceState } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
@@ -9,7 +10,6 @@ import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import { findingSentence, pageWords } from '../../text/finding-words.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
-import type { Times } from '../../text/times.ts'
 import type { Zone } from '../../text/zone.ts'
 import { batterySentence, outlierSentence } from './insight-sentences.ts'
 

@@ -1,0 +1,44 @@
+/** Times as people read them: in the zone of the page, or in one that they have chosen; every text names it, or the page says it once. */
+
+export interface Times {
+  zone: string
+  /** `12:04` */
+  time(ms: number): string
+  /** `23 Nov 2026, 12:04` */
+  dateTime(ms: number): string
+  /** `23 Nov 2026, 12:04:31 CET`, for a tooltip or a table of values. */
+  exact(ms: number): string
+  /** `23 Nov 2026` */
+  date(ms: number): string
+}
+
+/** British English has the day before the month and 24 hours; the words of the pages are English too. */
+const locale = 'en-GB'
+const clock = { hour: '2-digit', minute: '2-digit' } as const
+const day = { day: 'numeric', month: 'short', year: 'numeric' } as const
+
+/** `zone`: an IANA name, as `time_zone` of an answer; one that the browser does not know is shown as UTC. */
+export function createTimes(zone: string): Times {
+  const known = isZone(zone) ? zone : 'UTC'
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const formatter = new Intl.DateTimeFormat(locale, { ...options, timeZone: known })
+    return (ms: number) => formatter.format(ms)
+  }
+  return {
+    zone: known,
+    time: format(clock),
+    dateTime: format({ ...day, ...clock }),
+    exact: format({ ...day, ...clock, second: '2-digit', timeZoneName: 'short' }),
+    date: format(day),
+  }
+}
+
+/** Whether the browser knows it. */
+export function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat(locale, { timeZone: zone })
+    return true
+  } catch {
+    return false
+  }
+}
