@@ -19,6 +19,7 @@ import {
   outliersOf,
 } from './insights-answer.ts'
 import type { MeansTable } from './means-table.ts'
+import { sinceReadings } from './standing-since.ts'
 
 interface Context extends FleetReadsContext {
   /** Of the service. */
@@ -44,7 +45,7 @@ export async function answerInsights(
   const ofColumns = await compareColumns(fleet, reads, endMs)
   const ofGauges = await compareGauges(query, fleet, reads, endMs)
   const outliers = [...ofColumns.outliers, ...ofGauges.outliers]
-  const standing = [...ofColumns.standing, ...ofGauges.standing]
+  const standing = await sinceReadings([...ofColumns.standing, ...ofGauges.standing], fleet, query, context)
   const generatedAtMs = nowUs / 1000
   return JSON.stringify(
     buildInsights({ fleet, known, batteries, outliers, standing, generatedAtMs, local: context.local }),

@@ -34,7 +34,8 @@ const known: FleetKnown = {
 }
 
 function co2At(place: number, sinceMs: number, noise: number): number {
-  if (place === still && sinceMs < 30 * hourMs) return 505
+  // From within a stretch on.
+  if (place === still && sinceMs < 33 * hourMs) return 505
   const more = place === changed && sinceMs < dayMs ? 300 : 0
   return Math.round(500 + 60 * Math.sin((2 * Math.PI * sinceMs) / dayMs) + 10 * noise + more)
 }
@@ -102,14 +103,14 @@ t.test('a gauge that changes as no other, one that stands still, its batteries a
   t.match(batteries, [{ device: 'room-6', metric: 'battery_pack' }])
   t.match(
     findings.find(({ code }) => code === 'stuck'),
-    { value: 505, since: '2026-05-19 09:00', until: null },
+    { value: 505, since: '2026-05-19 06:30', until: null },
   )
   t.match(
     findings.find(({ code }) => code === 'drift')?.text,
     /^CO₂ is unlike its neighbours: \d+ ppm, expected \d+ ppm$/,
   )
   t.match(metrics, { co2: { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } })
-  t.equal(texts.filter(text => text.includes('series IN')).length, 60 + 30, 'one a stretch, not one a device')
+  t.equal(texts.filter(text => text.includes('series IN')).length, 60 + 30 + 1, 'one a stretch, not one a device')
 })
 
 t.test('what a gauge is not asked for is not told', async t => {
@@ -130,5 +131,5 @@ t.test('the same is found of two shards, also of a series that has moved from on
   const second = await shardOf(all.filter(value => !isOfFirst(value)))
   const ofTwo = await told({}, [first, second])
   t.strictSame(ofTwo.insights, (await told()).insights)
-  t.equal(ofTwo.texts.filter(text => text.includes('series IN')).length, 2 * (60 + 30), 'each asked once a stretch')
+  t.equal(ofTwo.texts.filter(text => text.includes('series IN')).length, 2 * (60 + 30 + 1), 'each asked once a stretch')
 })
