@@ -66,6 +66,14 @@ t.test('each figure has a sentence, or says why there is none', async t => {
     'Doors: It needs readings at least every 10 minutes.',
     'Defrosts: It needs readings at least every 10 minutes.',
   ])
+  const frozen = coldChainFigures(
+    { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range },
+    [],
+  )
+  t.equal(
+    told({ cold_chain: { total: frozen.total, days: [] } })[0],
+    'Temperature: It was below 2.0 °C in 1 and above 8.0 °C in none of 1 hour. These are the limits of a refrigerator; it is hardly ever within them, so no excursion is told.',
+  )
   const defrosted = {
     ...total,
     door_openings: { reason: null, count: 1 },

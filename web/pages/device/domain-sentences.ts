@@ -58,7 +58,7 @@ function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
     return `There ${defrosts.count === 1 ? 'was' : 'were'} ${countOf(defrosts.count ?? 0, 'defrost')}, one every ${every}.`
   }
   return [
-    ['Temperature', sentenceOf(temperature, () => bandSentence(temperature, shown))],
+    ['Temperature', sentenceOf(temperature, () => `${bandSentence(temperature, shown)}${otherLimits(temperature)}`)],
     ['Mean kinetic temperature', sentenceOf(kinetic, () => `It was ${measure(kinetic.value ?? 0, shown)}.`)],
     [
       'Doors',
@@ -66,6 +66,16 @@ function coldChainTold(figures: Totals<'cold_chain'>, of: Quantities): Told[] {
     ],
     ['Defrosts', sentenceOf(defrosts, period)],
   ]
+}
+
+/** As of a freezer; the findings go by the same share. */
+const withinShareMin = 0.1
+
+function otherLimits({ hours_below, hours_above, observed_hours }: Band): string {
+  const isOther = observed_hours - (hours_below ?? 0) - (hours_above ?? 0) < withinShareMin * observed_hours
+  return isOther
+    ? ' These are the limits of a refrigerator; it is hardly ever within them, so no excursion is told.'
+    : ''
 }
 
 function greenhouseTold({ vapour_pressure_deficit: deficit, leaf_dew }: Totals<'greenhouse'>): Told[] {
