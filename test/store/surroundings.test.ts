@@ -1,6 +1,6 @@
 /** Bad surroundings of a start: each has a sentence that names the remedy, and leaves no process behind. */
 
-import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Test, test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -9,7 +9,7 @@ import { findJava, mavenEnvironment } from '../../store/questdb/java.ts'
 import { openStore } from '../../store/store.ts'
 import type { StoreOptions } from '../../store/store-options.ts'
 import { nowhere, startDatabases, storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
-import { isRunning, serverPid, until } from '../support/processes.ts'
+import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 
 /** A folder with a `java` that says its version, and on anything else does what is given. */
 function fakeJava(t: TestHooks, version: string, otherwise = ''): string {
@@ -36,7 +36,9 @@ async function refuses(t: Test, options: Partial<StoreOptions>, message: RegExp)
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
   await t.rejects(openStore({ ...storeOptions(directory), ...options }), { name: 'StartError', message })
-  if (existsSync(join(directory.postgres, 'process'))) t.notOk(isRunning(serverPid(directory, 'postgres')))
+  // None where it was stopped before it had written down its own.
+  const pid = recordedPid(directory, 'postgres')
+  t.notOk(pid !== undefined && isRunning(pid))
 }
 
 test('no Java', async t => {
