@@ -19,7 +19,7 @@ export interface Episode {
   readonly isLast: boolean
   /** Marked values. */
   readonly count: number
-  readonly first: number
+  readonly last: number
   readonly min: number
   readonly max: number
 }
@@ -28,7 +28,7 @@ interface Open {
   startMs: number
   endMs: number
   count: number
-  first: number
+  last: number
   min: number
   max: number
 }
@@ -76,10 +76,11 @@ class EpisodeBuilder {
   add(timeMs: number, value: number): void {
     if (this.#isInterrupted && this.#open !== undefined && timeMs - this.#open.endMs > this.#joinMs) this.#close(false)
     this.#isInterrupted = false
-    this.#open ??= { startMs: timeMs, endMs: timeMs, count: 0, first: value, min: value, max: value }
+    this.#open ??= { startMs: timeMs, endMs: timeMs, count: 0, last: value, min: value, max: value }
     const open = this.#open
     open.endMs = timeMs
     open.count++
+    open.last = value
     open.min = Math.min(open.min, value)
     open.max = Math.max(open.max, value)
   }

@@ -62,7 +62,7 @@ function stuckFinding(metric: CheckedMetric, gaps: GapThresholds, nowMs: number)
     ...episodeFinding(name, worst, recent),
     code: 'stuck',
     severity: isCritical ? 'critical' : 'warning',
-    value: worst.first,
+    value: worst.last,
   }
 }
 

@@ -27,10 +27,13 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
       return { ...episode(one), endMs: one.endMs, ...sizes.toldOf(one) }
     }),
     ...episodesOf(metric, flatBit, gaps).map(one => {
-      return { code: 'flat_line' as const, ...episode(one), value: one.first, expected: null }
+      return { code: 'flat_line' as const, ...episode(one), value: one.last, expected: null }
     }),
   ]
 }
+
+/** Of metrics that no test bounds. */
+const possible: ReadonlyMap<string, readonly [number, number]> = new Map([['humidity', [0, 100]]])
 
 type Told = Pick<Anomaly, 'value' | 'expected'>
 type ToldAt = Told & Required<Pick<Anomaly, 'valueMs'>>
@@ -62,10 +65,12 @@ class NeighbourSizes {
   readonly #timesMs: Float64Array
   readonly #values: Float64Array
   readonly #marks: Uint8Array
+  readonly #range: readonly [number, number]
 
-  constructor({ timesMs, values, marks, limits }: JudgedMetric) {
+  constructor({ name, timesMs, values, marks, limits }: JudgedMetric) {
     const present = presentOf(timesMs, values)
     this.#limits = limits
+    this.#range = limits.range ?? possible.get(name) ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
     this.#timesMs = present.timesMs
     this.#values = present.values
     this.#marks = marks.filter((_, at) => !Number.isNaN(values[at]))
@@ -127,7 +132,7 @@ class NeighbourSizes {
   }
 
   #toldAt(at: number, middle: number, distance: number): ToldAt {
-    const [low, high] = this.#limits.range ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    const [low, high] = this.#range
     const expected = [Math.max(low, middle - distance), Math.min(high, middle + distance)] as const
     return { value: this.#values[at] as number, valueMs: this.#timesMs[at] as number, expected }
   }

@@ -2,6 +2,7 @@
 
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { quartersPerDay } from '../../analytics/fleet/day-changes.ts'
+import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { metrics } from '../../store/tables.ts'
 import type { DeviceFinding } from '../findings/fleet-findings.ts'
 import type { InsightsEntry } from '../insights-fleet.ts'
@@ -28,30 +29,44 @@ export async function sinceReadings(
   return exact
 
   async function sinceOf({ metric, sinceMs, value }: DeviceFinding, place: number | undefined) {
-    const text = textOf(metric, place, { fromUs: 1000 * (sinceMs - stretchMs), toUs: 1000 * (sinceMs + stretchMs) })
-    if (text === undefined) return undefined
-    let otherUs = 0
-    const sameUs: number[] = []
+    const range = { fromUs: 1000 * (sinceMs - stretchMs), toUs: 1000 * (sinceMs + stretchMs) }
+    const read = readOf(metric, place, range)
+    if (read === undefined || value === null) return undefined
+    const rows: Row[] = []
     for (const { shard } of shards) {
-      await open(shard).connection.read({ text, values: [] }, signal, ([timeUs, read]) => {
-        if (Number(read) === value) sameUs.push(Number(timeUs))
-        else otherUs = Math.max(otherUs, Number(timeUs))
-      })
+      const statement = { text: read.text, values: [] }
+      await open(shard).connection.read(statement, signal, ([timeUs, of]) => rows.push([Number(timeUs), Number(of)]))
     }
-    const firstUs = sameUs.reduce(
-      (first, timeUs) => (timeUs > otherUs ? Math.min(first, timeUs) : first),
-      Number.POSITIVE_INFINITY,
-    )
-    return Number.isFinite(firstUs) ? firstUs / 1000 : undefined
+    const firstUs = beginningOf(rows, value, read.flat)
+    return firstUs === undefined ? undefined : firstUs / 1000
   }
 
-  function textOf(metric: string | null, place: number | undefined, range: { fromUs: number; toUs: number }) {
+  function readOf(metric: string | null, place: number | undefined, range: { fromUs: number; toUs: number }) {
     const entry = place === undefined ? undefined : fleet[place]
     if (entry === undefined || place === undefined) return undefined
     const column = metrics.find(name => name === metric)
-    if (column !== undefined) return readingsOfDeviceSql(entry.symbol, column, range)
+    if (column !== undefined) {
+      const { flat } = qualityLimits(column, null, entry.limits?.[column] ?? {})
+      return { text: readingsOfDeviceSql(entry.symbol, column, range), flat: flat ?? 0 }
+    }
     const gauge = known.gauges.find(one => one.metric.name === metric)
     const series = gauge?.series[gauge.places.indexOf(place)]
-    return series === undefined ? undefined : valuesOfSeriesSql(series, range)
+    return series === undefined ? undefined : { text: valuesOfSeriesSql(series, range), flat: 0 }
   }
+}
+
+/** By time in microseconds, in any order. */
+type Row = readonly [timeUs: number, value: number]
+
+/** Back from the newest one, while they are equal, or their spread is below `flat`. */
+export function beginningOf(rows: readonly Row[], value: number, flat: number): number | undefined {
+  let firstUs: number | undefined
+  let [min, max] = [value, value]
+  for (const [timeUs, of] of rows.toSorted(([a], [b]) => b - a)) {
+    min = Math.min(min, of)
+    max = Math.max(max, of)
+    if (min !== max && max - min >= flat) break
+    firstUs = timeUs
+  }
+  return firstUs
 }

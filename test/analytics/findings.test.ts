@@ -46,7 +46,7 @@ t.test('episodes end at a good value and at a gap, and are joined over a short t
     'a gap, and the end',
   )
   t.strictSame(found([0, 2, 1, 0, 1, 0, 2]), [[2, 4, 2, false]], 'a missing value is none, and another test neither')
-  t.match(episodesOf(marked(1, 1, 1, 0, 0, 0, 0), 1, gaps)[0], { first: 1, min: 1, max: 3 })
+  t.match(episodesOf(marked(1, 1, 1, 0, 0, 0, 0), 1, gaps)[0], { last: 3, min: 1, max: 3 })
 })
 
 function checked(values: Float64Array, stepMs: number, metric = 'temperature'): CheckedMetric {

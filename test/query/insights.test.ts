@@ -7,6 +7,7 @@ import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, columnBatteries } from '../../query/answers/fleet-batteries.ts'
 import { buildInsights, comparedQuarters, outliersOf } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
+import { beginningOf } from '../../query/answers/standing-since.ts'
 import { bodyOf } from '../../query/cache/body.ts'
 import { createBodyCache } from '../../query/cache/body-cache.ts'
 import { encodeText } from '../../query/cache/encode-body.ts'
@@ -322,4 +323,18 @@ t.test('a fleet that is too large is refused before anything is read', async t =
   made.devices = [device, device, device]
   t.equal(await ask(), 'TOO_LARGE')
   t.equal(made.asked, 0)
+})
+
+t.test('a gauge stands from the first reading on that is as near to the others as a flat line is', async t => {
+  const rows = [
+    [5, 74.6],
+    [4, 74.6],
+    [1, 73],
+    [2, 74.4],
+    [3, 74.2],
+  ] as const
+  t.equal(beginningOf(rows, 74.6, 1), 2)
+  t.equal(beginningOf(rows, 74.6, 0.3), 4, 'a spread of 0.4 is too large')
+  t.equal(beginningOf(rows, 74.6, 0), 4, 'equal ones alone')
+  t.equal(beginningOf([], 74.6, 1), undefined, 'expired')
 })
