@@ -33,7 +33,7 @@ export function qualityAnomalies(metric: JudgedMetric, gaps: GapThresholds): Ano
 }
 
 /** Of metrics that no test bounds. */
-const possible: ReadonlyMap<string, readonly [number, number]> = new Map([['humidity', [0, 100]]])
+const physicalRanges: ReadonlyMap<string, readonly [number, number]> = new Map([['humidity', [0, 100]]])
 
 type Told = Pick<Anomaly, 'value' | 'expected'>
 type ToldAt = Told & Required<Pick<Anomaly, 'valueMs'>>
@@ -70,7 +70,7 @@ class NeighbourSizes {
   constructor({ name, timesMs, values, marks, limits }: JudgedMetric) {
     const present = presentOf(timesMs, values)
     this.#limits = limits
-    this.#range = limits.range ?? possible.get(name) ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    this.#range = limits.range ?? physicalRanges.get(name) ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
     this.#timesMs = present.timesMs
     this.#values = present.values
     this.#marks = marks.filter((_, at) => !Number.isNaN(values[at]))

@@ -12,7 +12,7 @@ import type { FleetReadsContext } from './fleet-reads.ts'
 
 const stretchMs = 86_400_000 / quartersPerDay
 
-/** Of those that may be listed; each takes one statement for each QuestDB, of the readings of twelve hours. */
+/** Of those that may be listed; each takes one statement for each QuestDB, with a row for each second of twelve hours. */
 export async function sinceReadings(
   found: readonly DeviceFinding[],
   fleet: readonly InsightsEntry[],
@@ -35,7 +35,9 @@ export async function sinceReadings(
     const rows: Row[] = []
     for (const { shard } of shards) {
       const statement = { text: read.text, values: [] }
-      await open(shard).connection.read(statement, signal, ([timeUs, of]) => rows.push([Number(timeUs), Number(of)]))
+      await open(shard).connection.read(statement, signal, ([firstUs, min, max]) => {
+        rows.push([Number(firstUs), Number(min), Number(max)])
+      })
     }
     const firstUs = beginningOf(rows, value, read.flat)
     return firstUs === undefined ? undefined : firstUs / 1000
@@ -55,16 +57,16 @@ export async function sinceReadings(
   }
 }
 
-/** By time in microseconds, in any order. */
-type Row = readonly [timeUs: number, value: number]
+/** The readings of a second, in microseconds. */
+type Row = readonly [firstUs: number, min: number, max: number]
 
-/** Back from the newest one, while they are equal, or their spread is below `flat`. */
+/** Back from the newest of `rows`, which are in any order, while they are equal, or their spread is below `flat`. */
 export function beginningOf(rows: readonly Row[], value: number, flat: number): number | undefined {
   let firstUs: number | undefined
   let [min, max] = [value, value]
-  for (const [timeUs, of] of rows.toSorted(([a], [b]) => b - a)) {
-    min = Math.min(min, of)
-    max = Math.max(max, of)
+  for (const [timeUs, least, greatest] of rows.toSorted(([a], [b]) => b - a)) {
+    min = Math.min(min, least)
+    max = Math.max(max, greatest)
     if (min !== max && max - min >= flat) break
     firstUs = timeUs
   }

@@ -327,11 +327,11 @@ t.test('a fleet that is too large is refused before anything is read', async t =
 
 t.test('a gauge stands from the first reading on that is as near to the others as a flat line is', async t => {
   const rows = [
-    [5, 74.6],
-    [4, 74.6],
-    [1, 73],
-    [2, 74.4],
-    [3, 74.2],
+    [5, 74.6, 74.6],
+    [4, 74.6, 74.6],
+    [1, 73, 74.4],
+    [2, 74.4, 74.4],
+    [3, 74.2, 74.6],
   ] as const
   t.equal(beginningOf(rows, 74.6, 1), 2)
   t.equal(beginningOf(rows, 74.6, 0.3), 4, 'a spread of 0.4 is too large')
