@@ -25,7 +25,8 @@ interface Account {
   isAdministrator: boolean
   /** Bearer tokens, with whether their sessions go on. */
   sessions: { token: string; goesOn: boolean }[]
-  keys: { id: number; text: string; isAdmin: boolean; isRevoked: boolean }[]
+  /** One that was given `admin` has no scope left once its owner was demoted, whatever the owner becomes afterwards. */
+  keys: { id: number; text: string; scope: 'admin' | 'read' | undefined; isRevoked: boolean }[]
 }
 
 interface Device {
@@ -149,6 +150,7 @@ function accountSteps(account: Account, random: Random): [string, Step][] {
       async node => {
         await ask(node, 'PATCH', `/accounts/${id}`, { role })
         account.isAdministrator = !isAdministrator
+        if (isAdministrator) for (const each of keys) if (each.scope === 'admin') each.scope = undefined
       },
     ],
   ]
@@ -164,8 +166,8 @@ function accountSteps(account: Account, random: Random): [string, Step][] {
     steps.push([
       'add a key',
       async node => {
-        const isAdmin = isAdministrator && random.chance(0.5)
-        keys.push({ ...(await addKey(node, id, [isAdmin ? 'admin' : 'read'])), isAdmin, isRevoked: false })
+        const scope = isAdministrator && random.chance(0.5) ? 'admin' : 'read'
+        keys.push({ ...(await addKey(node, id, [scope])), scope, isRevoked: false })
       },
     ])
   }
@@ -205,19 +207,21 @@ async function changePassword(node: Service, account: Account): Promise<void> {
   for (const each of account.sessions) each.goesOn = false
 }
 
-function attemptsOfAccount({ id, isActive, isAdministrator, sessions, keys }: Account): Attempt[] {
+function attemptsOfAccount({ id, isActive, sessions, keys }: Account): Attempt[] {
   return [
     ...sessions.map(({ token, goesOn }, at) => ({
       name: `session ${at} of account ${id}`,
       expected: isActive && goesOn ? 200 : 401,
       try: (url: string) => statusOf(`${url}/v1/auth/me`, { headers: { authorization: `Bearer ${token}` } }),
     })),
-    ...keys.map(({ id: key, text, isAdmin, isRevoked }) => ({
-      name: `${isAdmin ? 'admin ' : ''}key ${key} of account ${id}`,
-      expected: !isActive || isRevoked ? 401 : isAdmin ? (isAdministrator ? 200 : 403) : 404,
+    ...keys.map(({ id: key, text, scope, isRevoked }) => ({
+      name: `key ${key} of account ${id}, ${scope ?? 'of no scope'}`,
+      expected: !isActive || isRevoked ? 401 : scope === 'read' ? 404 : scope === 'admin' ? 200 : 403,
       // Of no device: 404 for whom reads are open to.
       try: (url: string) =>
-        statusOf(`${url}${isAdmin ? '/api/admin/accounts' : '/api/device/nobody'}`, { headers: { 'x-api-key': text } }),
+        statusOf(`${url}${scope === 'read' ? '/api/device/nobody' : '/api/admin/accounts'}`, {
+          headers: { 'x-api-key': text },
+        }),
     })),
   ]
 }
