@@ -14,7 +14,7 @@ export interface FleetColumns {
   readonly hasTags: boolean
 }
 
-/** In CSS pixels, as `fleet.css` has what is between and around them. */
+/** In CSS pixels, as `fleet-table.css` has what is between and around them. */
 export const columnWidths = {
   select: 44,
   state: 96,

@@ -41,6 +41,8 @@ import { TagFilter } from './tag-filter.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { useSelection } from './use-selection.ts'
 import './fleet.css'
+import './fleet-table.css'
+import './narrow-rows.css'
 
 const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 /** As often as the service makes them. */

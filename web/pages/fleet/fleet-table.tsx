@@ -21,7 +21,7 @@ import { FurtherList } from './further-list.tsx'
 import { Hours, ValueTrend } from './trend-cells.tsx'
 import { type Trends, useTrends } from './use-trends.ts'
 
-/** As in `fleet.css`: on a narrow screen a row has four lines, and more for values without a column; tags are a line on any. */
+/** As in `narrow-rows.css`: on a narrow screen a row has four lines, and more for values without a column; tags are a line on any. */
 const rowHeights = { wide: 52, narrow: 116 }
 /** Of the heading of a group. */
 const headingHeight = 48
