@@ -1,4 +1,4 @@
-/** Two api processes and two forwarders over one broker and two QuestDBs, under faults: a short form of `npm run faults:cluster -- --shards 2`. */
+/** Two api processes and two forwarders over one broker and two QuestDBs, under faults: a short form of `npm run faults:cluster`. */
 
 import { test } from 'tap'
 import { runInTurn } from './cluster/cluster-matrix.ts'

@@ -1,4 +1,4 @@
-/** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them. */
+/** The rows of `npm run faults:cluster`: one for each fault, and random mixes of them; with two shards more than 300 faults. */
 
 import type { ShardCount } from '../databases.ts'
 import type { Harness } from '../experiment.ts'
@@ -23,7 +23,7 @@ export function clusterMatrix(brokers: 1 | 3, shards: ShardCount = 1): MatrixRow
   }))
   return [
     ...single,
-    { row: 'mix', what: 'random mixes', cycles: 30, minutes: 15, run: mixFaults },
+    { row: 'mix', what: 'random mixes', cycles: 60, minutes: 30, run: mixFaults },
     { row: 'erase', what: 'erased and revoked meanwhile', cycles: 6, minutes: 3, run: eraseMeanwhile },
     {
       row: 'shard',
