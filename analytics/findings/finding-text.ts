@@ -19,8 +19,8 @@ export interface FindingWords {
   /** Of a metric, as a sentence begins with it, and within one. */
   name(metric: string): string
   nameWithin(metric: string): string
-  /** A value with its unit. */
-  measure(value: number, metric: string): string
+  /** A value with its unit; `furtherDecimals` are beyond those of the metric. */
+  measure(value: number, metric: string, furtherDecimals?: number): string
   /** What is between two values, with its unit. */
   difference(value: number, metric: string): string
   /** `23 Nov 2026, 12:04`, and without the time. */
@@ -35,8 +35,12 @@ export interface FindingWords {
 /** Beyond it the upper end of an interval of days says no more than that it is far away. */
 const daysTold = 365
 
+/** More of them would tell a value and a limit apart that differ by less than any sensor tells. */
+const furtherDecimalsMax = 3
+
 /** Without a full stop. It tells no age, which would grow. */
-export function findingText(finding: FindingData, words: FindingWords): string {
+export function findingText(finding: FindingData, usual: FindingWords): string {
+  const words = tellingApart(finding, usual)
   const since = words.moment(finding.sinceMs)
   const name = finding.metric === null ? 'A value' : words.name(finding.metric)
   switch (finding.code) {
@@ -74,6 +78,16 @@ export function findingText(finding: FindingData, words: FindingWords): string {
     default:
       return `${name}: ${finding.code} since ${since}`
   }
+}
+
+/** With as many decimals as tell the value from what was expected: "52 %, expected 52 % to 91 %" contradicts itself. */
+function tellingApart({ metric, value, expected }: FindingData, words: FindingWords): FindingWords {
+  if (metric === null || value === null || expected === null) return words
+  const limits = expected.filter(limit => limit !== null).filter(limit => limit !== value)
+  const text = (one: number, decimals: number) => words.measure(one, metric, decimals)
+  let further = 0
+  while (further < furtherDecimalsMax && limits.some(limit => text(limit, further) === text(value, further))) further++
+  return further === 0 ? words : { ...words, measure: (one, of) => words.measure(one, of, further) }
 }
 
 function outageText({ sinceMs, untilMs, count }: FindingData, words: FindingWords): string {

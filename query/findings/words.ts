@@ -27,7 +27,7 @@ export function serviceWords(
   const described = new Map<string, Described>(metrics.map(name => [name, builtInDescriptions[name]]))
   for (const { name, ...one } of further) described.set(name, one)
   const of = (metric: string) => described.get(metric) ?? { title: metric, unit: null, decimals: 2 }
-  const measure = (value: number, metric: string) => withUnit(value, of(metric))
+  const measure = (value: number, metric: string, furtherDecimals = 0) => withUnit(value, of(metric), furtherDecimals)
   return {
     name: metric => of(metric).title,
     nameWithin: metric => withinSentence(of(metric).title),
@@ -40,8 +40,8 @@ export function serviceWords(
   }
 }
 
-function withUnit(value: number, { unit, decimals }: Described): string {
-  const number = Math.abs(value).toFixed(decimals)
+function withUnit(value: number, { unit, decimals }: Described, furtherDecimals: number): string {
+  const number = Math.abs(value).toFixed(decimals + furtherDecimals)
   const signed = value < 0 && Number(number) !== 0 ? `−${number}` : number
   if (unit === null || unit === '1') return signed
   return unit === '°' ? `${signed}°` : `${signed} ${unit}`

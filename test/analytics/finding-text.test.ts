@@ -23,6 +23,21 @@ function finding(code: FindingCode, details: Partial<Finding>): Finding {
 
 const says = (code: FindingCode, details: Partial<Finding> = {}) => findingText(finding(code, details), words)
 
+t.test('a value that is beyond what was expected reads so', async t => {
+  const at = '23 Nov 2026, 14:20'
+  const humidity = { ...noDetails, code: 'spike', metric: 'humidity', sinceMs, untilMs: null }
+  const spike = (value: number, expected: [number | null, number | null]) =>
+    findingText({ ...humidity, value, expected }, words)
+  t.equal(spike(41.2, [52.4, 91.3]), `Humidity had a spike at ${at}: 41 %, expected 52 % to 91 %`)
+  t.equal(spike(51.6, [52.4, 91.3]), `Humidity had a spike at ${at}: 51.6 %, expected 52.4 % to 91.3 %`)
+  t.equal(spike(91.316, [52.4, 91.31]), `Humidity had a spike at ${at}: 91.32 %, expected 52.40 % to 91.31 %`)
+  t.equal(spike(52, [52, 91]), `Humidity had a spike at ${at}: 52 %, expected 52 % to 91 %`)
+  t.equal(
+    says('excursion', { metric: 'temperature', value: 8.04, expected: [2, 8] }),
+    `Temperature has been above 8.00 °C since ${at}: 8.04 °C`,
+  )
+})
+
 t.test('each finding says what is wrong and since when', async t => {
   const temperature = { metric: 'temperature', value: 21.5 }
   const untilMs = sinceMs + 6 * hourMs

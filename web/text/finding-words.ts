@@ -15,7 +15,7 @@ export function pageWords(quantities: Quantities, times: Times, nowMs: number): 
   return {
     name: metric => quantities.of(metric).name,
     nameWithin: metric => nameWithin(quantities.of(metric)),
-    measure: (value, metric) => measure(value, quantities.of(metric)),
+    measure: (value, metric, furtherDecimals) => measure(value, quantities.of(metric), furtherDecimals),
     difference: (value, metric) => measureDifference(value, quantities.of(metric)),
     moment: atMs => (times.date(atMs) === today ? times.time(atMs) : times.dateTime(atMs)),
     date: times.date,

@@ -104,13 +104,13 @@ export function shownDifference(stored: number, { factor }: Quantity): number {
 }
 
 /** `−1.5` */
-export function numberText(stored: number, quantity: Quantity): string {
-  return decimalText(shownValue(stored, quantity), quantity.decimals)
+export function numberText(stored: number, quantity: Quantity, furtherDecimals = 0): string {
+  return decimalText(shownValue(stored, quantity), quantity.decimals + furtherDecimals)
 }
 
 /** `−1.5 °C`, with a space that does not break. */
-export function measure(stored: number, quantity: Quantity): string {
-  return withUnit(numberText(stored, quantity), quantity)
+export function measure(stored: number, quantity: Quantity, furtherDecimals = 0): string {
+  return withUnit(numberText(stored, quantity, furtherDecimals), quantity)
 }
 
 /** `1.5 °C`, of what is between two values. */
