@@ -40,6 +40,11 @@ t.test('a list of devices is read, whatever its quotes and line ends', async t =
   t.strictSame(readDeviceList('name,expected_interval_s\nporch,60'), porch, 'columns by their names before')
   const tagged = { ok: true, devices: [{ name: 'porch', tags: ['site:berlin', 'room:Server room'] }] }
   t.strictSame(readDeviceList('device,tags\nporch,site:berlin; room:Server room'), tagged)
+  const measuring = {
+    ok: true,
+    devices: [{ name: 'porch', metrics: ['co2', 'temperature', 'pm25'] }, { name: 'attic' }],
+  }
+  t.strictSame(readDeviceList('device,metrics\nporch,"co2 temperature, pm25"\nattic,'), measuring)
 })
 
 t.test('topics of Kafka are facts of the status, and there is none of it without Kafka', async t => {

@@ -29,7 +29,12 @@ const numbers: readonly string[] = [
   'expected_interval_seconds',
   'battery_cells',
 ] satisfies Field[]
-const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, 'tags' satisfies Field]
+/** How their cells, and the fields of a form, list several. */
+const lists: Readonly<Record<string, (text: string) => string[]>> = {
+  metrics: metricsIn,
+  tags: tagsIn,
+} satisfies Partial<Record<Field, (text: string) => string[]>>
+const columns: readonly string[] = ['device', ...texts, ...switches, ...numbers, ...Object.keys(lists)]
 
 /** The field that a column is of: some had other names, and the name of a device is one of its fields. */
 const fields: ReadonlyMap<string, string> = new Map([
@@ -78,15 +83,20 @@ function deviceOf(names: readonly string[], cells: readonly string[]): ListedDev
 
 const switchValues: Record<string, boolean> = { yes: true, true: true, '1': true, no: false, false: false, '0': false }
 
-/** Of a cell or a field that lists them. */
 export function tagsIn(text: string): string[] {
   const tags = text.split(/[,;]/).map(tag => tag.trim())
   return tags.filter(tag => tag !== '')
 }
 
+/** Names have no blanks, so that these part them, too. */
+export function metricsIn(text: string): string[] {
+  return text.split(/[\s,;]/).filter(name => name !== '')
+}
+
 function cellValue(name: string, text: string): string | boolean | number | string[] | undefined {
   if (switches.includes(name)) return switchValues[text.toLowerCase()]
-  if (name === 'tags') return tagsIn(text)
+  const list = lists[name]
+  if (list !== undefined) return list(text)
   // An owner may be named by the id of the account.
   if (name === 'owner') return /^\d{1,10}$/.test(text) ? Number(text) : text
   if (!numbers.includes(name)) return text

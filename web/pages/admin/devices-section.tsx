@@ -14,7 +14,7 @@ import { SecretOnce } from '../../parts/secret-once.tsx'
 import { timeText } from '../../text/page-times.ts'
 import { passwordsCsv } from '../../text/passwords-csv.ts'
 import { batteryChoices, profileChoices } from './device-choices.ts'
-import { readDeviceList, tagsIn } from './device-list-csv.ts'
+import { metricsIn, readDeviceList, tagsIn } from './device-list-csv.ts'
 import { curlLine, lineProtocolLine, microPythonProgram, mqttLine, pythonProgram } from './ready-lines.ts'
 
 type Issued = IssuedPassword | Rotated
@@ -63,14 +63,21 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
   { name: 'battery_cells', label: 'Cells in series', kind: 'number', hint: 'One if empty' },
 ]
 
+const metricsField: FormField = {
+  name: 'metrics',
+  label: 'Metrics',
+  hint: 'As co2, temperature; all that it sends if empty',
+}
 const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'As site:berlin, room:kitchen' }
 
 /** A text that is left empty is one, and no null. */
-function settingsOf({ location_short, location_desc, tags, ...rest }: FormValues): object {
+function settingsOf({ location_short, location_desc, metrics, tags, ...rest }: FormValues): object {
+  const listed = metricsIn(String(metrics ?? ''))
   return {
     ...rest,
     location_short: location_short ?? '',
     location_desc: location_desc ?? '',
+    metrics: listed.length === 0 ? null : listed,
     tags: tagsIn(String(tags ?? '')),
   }
 }
@@ -87,7 +94,7 @@ function NewDevice({ actions, onIssued }: Issuing) {
     if (issued !== undefined) onIssued({ kind: 'one', issued, battery: values['battery'] === true })
     return issued !== undefined
   }
-  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings, tagsField]
+  const fields = [{ name: 'name', label: 'Name', isRequired: true }, ...settings, metricsField, tagsField]
   return <AddForm title="Add a device" verb="Add" fields={fields} isBusy={actions.isBusy} onSend={add} />
 }
 
@@ -178,6 +185,7 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
           verb="Save"
           fields={[
             ...settings.map(field => ({ ...field, value: device[field.name] })),
+            { ...metricsField, value: device.metrics?.join(', ') ?? '' },
             { ...tagsField, value: device.tags.join(', ') },
           ]}
           isBusy={actions.isBusy}
