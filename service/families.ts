@@ -9,6 +9,7 @@ import { annotationsFamily } from '../api/annotations/annotations.ts'
 import { contentFilesFamily } from '../api/content-files/content-files.ts'
 import { docsFamily } from '../api/docs/docs.ts'
 import type { Readiness } from '../api/http/health.ts'
+import type { FindVisitor } from '../api/http/page-document.ts'
 import type { RouteFamily } from '../api/http/route-family.ts'
 import { serverFamily } from '../api/http/server-family.ts'
 import { loggerFamily } from '../api/logger/logger.ts'
@@ -45,12 +46,13 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
   const { isTrusted, metrics } = ingress
   const publicUrl = config.PUBLIC_URL
   const eraseJobs = openEraseJobs(inputs)
+  const visits = visitsOf(parts)
   const families = [
     createLogger(inputs),
     accounts.family,
     createAirQuality(inputs, eraseJobs),
     ...createLineProtocol(inputs),
-    contentFilesFamily({ postgres: store.postgres, publicUrl, log }),
+    contentFilesFamily({ postgres: store.postgres, publicUrl, log, ...visits }),
     createAdmin(inputs, eraseJobs),
     ...createAlerts(inputs),
     createAnnotationsApi(inputs),
@@ -59,9 +61,12 @@ export function createFamilies(inputs: FamilyInputs): RouteFamily[] {
     webFamily({ findStart: accounts.findStart, embedOrigins: config.EMBED_ORIGINS ?? [] }),
   ]
   const { isAdministrator: isAdmin } = accounts
-  // Where another service signs people in, there is no page for that here.
-  const visits = signIn.families.length === 0 ? {} : { findVisitor: accounts.findVisitor }
   return [...families, docsFamily({ families, publicUrl, isAdmin, isTrusted, ...visits })]
+}
+
+/** Where another service signs people in, there is no page for that here, and pages do not show who is. */
+export function visitsOf({ accounts, signIn }: ServiceParts): { findVisitor?: FindVisitor } {
+  return signIn.families.length === 0 ? {} : { findVisitor: accounts.findVisitor }
 }
 
 function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {

@@ -9,7 +9,7 @@ import { listenError } from '../settings/listen-address.ts'
 import type { Log } from '../store/log.ts'
 import { packageVersion } from '../store/version.ts'
 import { addAlertMetrics } from './alert-metrics.ts'
-import { createFamilies } from './families.ts'
+import { createFamilies, visitsOf } from './families.ts'
 import { createIngress, type Ingress } from './ingress.ts'
 import { readinessOf } from './readiness.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
@@ -119,7 +119,7 @@ function createServiceServer(
     version: packageVersion(),
   })
   addAlertMetrics(metrics.registry, parts.alerts)
-  return createServer({ config, connections, measure: metrics.measure, families, log })
+  return createServer({ config, connections, measure: metrics.measure, families, log, ...visitsOf(parts) })
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */

@@ -1,10 +1,9 @@
 /** Who asks: the credentials of a request, and the origins whose pages may send cookies. */
 
-import type { IncomingMessage } from 'node:http'
 import { type CredentialOptions, createFindPrincipal, type FindPrincipal } from '../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../api/credentials/origins.ts'
 import { visitorOf } from '../api/credentials/visitor.ts'
-import type { Visitor } from '../api/http/page-document.ts'
+import type { FindVisitor } from '../api/http/page-document.ts'
 import type { FindStart } from '../api/web/start-page.ts'
 import { ChangeInDoubt } from '../auth/record-cache.ts'
 import { isUnavailable } from '../store/postgres/postgres-errors.ts'
@@ -15,7 +14,7 @@ export interface RequestIdentity {
   findPrincipal: FindPrincipal
   isAdministrator: AdministratorCheck
   /** Who is signed in, as the frame of pages shows it. */
-  findVisitor: (request: IncomingMessage) => Promise<Visitor | null>
+  findVisitor: FindVisitor
   /** The page at which the pages begin for whoever is signed in. */
   findStart: FindStart
 }
@@ -36,7 +35,7 @@ export function createRequestIdentity(options: RequestIdentityOptions): RequestI
     findPrincipal,
     isAdministrator: createAdministratorCheck(findPrincipal),
     async findVisitor(request) {
-      const principal = await findPrincipal(request)
+      const principal = await findPrincipal(request).catch(nobodyWhileAway)
       return principal?.kind === 'session' ? visitorOf(principal.account) : null
     },
     async findStart(request) {
@@ -46,7 +45,7 @@ export function createRequestIdentity(options: RequestIdentityOptions): RequestI
   }
 }
 
-/** The fleet is shown without PostgreSQL, too. */
+/** Pages that need no account are shown without PostgreSQL, too. */
 function nobodyWhileAway(error: unknown): undefined {
   if (!isUnavailable(error) && !(error instanceof ChangeInDoubt)) throw error
 }

@@ -18,6 +18,7 @@ import { createIndexHolder } from '../../content/index-holder.ts'
 import { createRepository } from '../../content/repository.ts'
 import type { Log } from '../../store/log.ts'
 import { hasBody } from '../http/body-deadlines.ts'
+import type { FindVisitor } from '../http/page-document.ts'
 import { createPublicAddress } from '../http/public-address.ts'
 import { createFamily, type PublishedFamily } from '../http/register-operations.ts'
 import type { Scope } from '../http/scope.ts'
@@ -32,6 +33,8 @@ export interface ContentFilesOptions {
   postgres: pg.Pool
   /** Under which address clients reach the service; without it, links say what the request says. */
   publicUrl: string | undefined
+  /** Without it, pages do not show who is signed in. */
+  findVisitor?: FindVisitor
   log: Log
 }
 
@@ -45,6 +48,7 @@ declare module 'fastify' {
 export function contentFilesFamily({
   postgres,
   publicUrl,
+  findVisitor,
   log,
 }: ContentFilesOptions): PublishedFamily<ContentFileOperation> {
   const indexHolder = createIndexHolder({ pool: postgres, nowMs: () => performance.now(), log })
@@ -53,7 +57,7 @@ export function contentFilesFamily({
     prefix: apiPrefix,
     tag: { name: 'content files', description: 'Files of course runs, newest first. Wrong filters are all told.' },
     groups: [{ operations: [listOperation(sources), fileOperation(sources)] }],
-    rules: rulesOf({ indexHolder, log }),
+    rules: rulesOf({ indexHolder, findVisitor, log }),
     error: { schema: ContentFileError, text: ['text/html'] },
     refusalsOf: ({ refusals = [] }) => [...refusals, ...refusalsOfAll].map(code => contentFileErrors[code]),
     routedUrl,

@@ -6,6 +6,7 @@ import { bug } from '../../limits/bug.ts'
 import type { Log } from '../../store/log.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { setRetryAfter } from '../http/errors.ts'
+import type { FindVisitor } from '../http/page-document.ts'
 import { hasTooManyArguments } from '../http/query-limits.ts'
 import type { Rules } from '../http/register-operations.ts'
 import type { Answer } from './answer.ts'
@@ -22,6 +23,7 @@ import { sendError, sendHtml, sendJson } from './send-answer.ts'
 
 interface Parts {
   indexHolder: IndexHolder
+  findVisitor: FindVisitor | undefined
   log: Log
 }
 
@@ -94,7 +96,7 @@ function failure({ log }: Parts, error: unknown): Answer {
 }
 
 async function send(
-  { indexHolder }: Parts,
+  { indexHolder, findVisitor }: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   { kind, query, form, answer, part }: Asked & Found,
@@ -105,5 +107,5 @@ async function send(
   const choices = kind === 'list' ? await indexHolder.current().catch(() => undefined) : undefined
   const page = createPage({ kind, method, url, query, answer, choices, part })
   reply.code(answer.status).header('content-security-policy', contentSecurityPolicy)
-  return sendHtml(reply, renderPage(page))
+  return sendHtml(reply, renderPage(page, await findVisitor?.(request.raw)))
 }

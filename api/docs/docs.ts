@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { sendError } from '../accounts/kit/errors.ts'
 import { isLocalRequest } from '../http/local-request.ts'
-import type { Visitor } from '../http/page-document.ts'
+import type { FindVisitor } from '../http/page-document.ts'
 import { rootFrom } from '../http/root-from.ts'
 import type { RouteFamily } from '../http/route-family.ts'
 import { createOpenApi } from './contract.ts'
@@ -24,7 +24,7 @@ export interface DocsOptions {
   publicUrl?: string | undefined
   isAdmin: (request: IncomingMessage) => Promise<boolean>
   /** Who is signed in, as the pages show it; null: nobody. Without it they show nothing of that. */
-  findVisitor?: (request: IncomingMessage) => Promise<Visitor | null>
+  findVisitor?: FindVisitor
   /** Whether an address is that of a proxy of ours. */
   isTrusted: (address: string) => boolean
 }

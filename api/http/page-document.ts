@@ -1,5 +1,6 @@
 /** A page as one text, in the frame of all pages. It needs nothing but its style, which stands in it: no font, no picture. */
 
+import type { IncomingMessage } from 'node:http'
 import { type NavigationPage, navigation, tracePath } from '../../theme/frame.ts'
 import { type Html, html } from './html.ts'
 
@@ -8,6 +9,9 @@ export interface Visitor {
   name: string
   role: string
 }
+
+/** Null: nobody is signed in. */
+export type FindVisitor = (request: IncomingMessage) => Promise<Visitor | null>
 
 interface PageFrame {
   /** Of the service, as seen from the page: `./`, `../`. */

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ServerErrorCode, sendServerError, serverErrors } from './errors.ts'
 import { html } from './html.ts'
-import { renderDocument } from './page-document.ts'
+import { renderDocument, type Visitor } from './page-document.ts'
 import { createPageStyle } from './page-style.ts'
 import { prefersHtml } from './prefers-html.ts'
 import { rootFrom } from './root-from.ts'
@@ -21,10 +21,19 @@ const words: Record<RefusalCode, { title: string; sentence: string }> = {
   URI_TOO_LONG: { title: 'Too long', sentence: 'This address is too long.' },
 }
 
-export function refuseAddress(request: FastifyRequest, reply: FastifyReply, code: RefusalCode): FastifyReply {
+export function isAnsweredByPage({ method, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept)
+}
+
+/** `visitor`: who is signed in, where that is known. */
+export function refuseAddress(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  code: RefusalCode,
+  visitor?: Visitor | null,
+): FastifyReply {
   reply.header('vary', 'accept')
-  const { method, headers } = request
-  if ((method !== 'GET' && method !== 'HEAD') || !prefersHtml(headers.accept)) return sendServerError(reply, code)
+  if (!isAnsweredByPage(request)) return sendServerError(reply, code)
   const { title, sentence } = words[code]
   const root = rootFrom(request.originalUrl)
   const body = html`<main id="main">
@@ -35,5 +44,5 @@ export function refuseAddress(request: FastifyRequest, reply: FastifyReply, code
     .code(serverErrors[code].status)
     .headers({ ...pageHeaders, 'content-security-policy': contentSecurityPolicy })
     .header('content-type', 'text/html; charset=utf-8')
-    .send(renderDocument({ title, style, body, root }))
+    .send(renderDocument({ title, style, body, root, visitor }))
 }

@@ -9,7 +9,8 @@ import { readCertificate } from './certificate.ts'
 import type { Connections } from './connections.ts'
 import { errorCodeOf, sendServerError } from './errors.ts'
 import { createHttpServers } from './http-server.ts'
-import { refuseAddress } from './refusal-page.ts'
+import type { FindVisitor } from './page-document.ts'
+import { isAnsweredByPage, refuseAddress } from './refusal-page.ts'
 import { createFamilyFinder, type RouteFamily } from './route-family.ts'
 import { addSecurityHeaders, securityHeaders } from './security-headers.ts'
 import { boundSending } from './send-budget.ts'
@@ -20,6 +21,8 @@ export interface ServerOptions {
   /** Measures all requests. */
   measure: (app: FastifyInstance) => void
   families: readonly RouteFamily[]
+  /** Without it, pages of errors do not show who is signed in. */
+  findVisitor?: FindVisitor
   log: Log
 }
 
@@ -27,7 +30,7 @@ export interface ServerOptions {
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, connections, measure, families, log } = options
+  const { config, connections, measure, families } = options
   const tls = readCertificate(config)
   const servers = createHttpServers({ tls, connections })
   const familyOf = createFamilyFinder(families)
@@ -61,7 +64,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   addSecurityHeaders(app)
   boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
-  answerErrors(app, log)
+  answerErrors(app, options)
   measure(app)
   for (const { prefix, register } of families) {
     app.register(
@@ -77,15 +80,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /** For families without a handler of theirs. */
-function answerErrors(app: FastifyInstance, log: Log): void {
+function answerErrors(app: FastifyInstance, { findVisitor, log }: ServerOptions): void {
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const code = errorCodeOf(error)
     if (code === 'INTERNAL') log.error({ err: error }, 'request failed')
     return sendServerError(reply, code)
   })
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
     if (hasBody(request.raw)) reply.header('connection', 'close')
-    return refuseAddress(request, reply, 'NOT_FOUND')
+    const visitor = isAnsweredByPage(request) ? await findVisitor?.(request.raw) : undefined
+    return refuseAddress(request, reply, 'NOT_FOUND', visitor)
   })
 }
 

@@ -1,7 +1,7 @@
 /** The browsable page as one text. */
 
 import { type Html, html } from '../../http/html.ts'
-import { renderDocument } from '../../http/page-document.ts'
+import { renderDocument, type Visitor } from '../../http/page-document.ts'
 import { rootFrom } from '../../http/root-from.ts'
 import type { BrowsablePage } from '../browsable-page.ts'
 import { actions, openFilters } from './actions.ts'
@@ -9,7 +9,8 @@ import { exchange } from './exchange.ts'
 import { pager } from './pager.ts'
 import { styleElement } from './style.ts'
 
-export function renderPage(page: BrowsablePage): string {
+/** `visitor`: who is signed in, where that is known. */
+export function renderPage(page: BrowsablePage, visitor?: Visitor | null): string {
   const body = html`${breadcrumb(page.breadcrumb)}
 <main id="main">
 <div class="title"><div><h1>${page.title}</h1>
@@ -21,7 +22,8 @@ ${exchange({ ...page, requestLine: `${page.method} ${page.path}` })}</section>
 ${page.pager && pager(page.pager, 'Pages, below the answer')}
 ${openFilters(page.filters)}
 </main>`
-  return renderDocument({ title: page.title, style: styleElement, body, root: rootFrom(page.path) })
+  const { title, path } = page
+  return renderDocument({ title, style: styleElement, body, root: rootFrom(path), visitor })
 }
 
 function breadcrumb(steps: BrowsablePage['breadcrumb']): Html {
