@@ -60,7 +60,7 @@ export const Settings = z.object({
   QUESTDB_PG_PORT: wholeNumber(1, 65_535)
     .optional()
     .describe(
-      'Port on 127.0.0.1 where the managed QuestDB takes readers, such as Grafana; default is a free one, without them.',
+      'Port on 127.0.0.1 where the managed QuestDB takes readers, such as Grafana; by default a free port, and no user for readers.',
     ),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
@@ -209,7 +209,7 @@ export const Settings = z.object({
   LINE_PROTOCOL_DEVICE_TAGS: list
     .default(defaultDeviceTags)
     .describe(
-      'Tags of line protocol that name the device, comma-separated; the first that a line has counts. With the credential of one device only the first of them does.',
+      'Tags of line protocol that name the device, comma-separated; the first that a line has counts. With the credential of one device only the first tag of this list counts; the others are ignored.',
     ),
   LINE_PROTOCOL_FIELDS: lineFields
     .optional()
