@@ -7,7 +7,7 @@ import { createProgram, type ProgramOptions } from './program.ts'
 
 export async function runCommand(words: readonly string[], options: ProgramOptions): Promise<number> {
   try {
-    await createProgram(options).parseAsync(words, { from: 'user' })
+    await createProgram(options).parseAsync(withHelpAsOption(words), { from: 'user' })
     return 0
   } catch (error) {
     if (error instanceof CommandError) {
@@ -18,4 +18,10 @@ export async function runCommand(words: readonly string[], options: ProgramOptio
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitUsage
     throw error
   }
+}
+
+/** `help devices add` is `devices add --help`: the command of Commander's own does not wait until a command is defined. */
+function withHelpAsOption(words: readonly string[]): readonly string[] {
+  const [first, ...rest] = words
+  return first === 'help' ? [...rest, '--help'] : words
 }

@@ -51,6 +51,15 @@ t.test('every command has help, and those that answer have --json', async t => {
   }
 })
 
+t.test('help of a command is the same before its name as behind it', async t => {
+  for (const command of ['devices', 'alerts rules add', 'import']) {
+    const words = command.split(' ')
+    const [before, behind] = [await barograph(['help', ...words]), await barograph([...words, '--help'])]
+    t.match(before, { status: 0, stderr: '', stdout: behind.stdout }, command)
+  }
+  t.match(await barograph(['help']), { status: 0, stdout: /^Usage: barograph \[options\]/ })
+})
+
 t.test('wrong usage says so and ends with 2', async t => {
   const wrong = async (words: string[], message: RegExp) => {
     const run = await barograph(words, { environment: { DATA_DIR: folder } })
