@@ -8,6 +8,7 @@ import { bucketsOf, shardCountOf, withAddedShard } from '../placement/added-shar
 import { epochAheadMs, nextEpochUs } from '../placement/next-epoch.ts'
 import type { Epoch, Placement } from '../placement/placement.ts'
 import type { Config } from '../settings/config.ts'
+import { nodeLeaseSecondsMax, timestampAheadSecondsMax } from '../settings/settings.ts'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
@@ -39,13 +40,12 @@ async function add(
   client: pg.Client,
   from: number | 'start' | undefined,
 ): Promise<AddedShard> {
-  const config = context.readSettings()
   const shard = shardCountOf(await readPlacement(client)) + 1
-  await checkQuestdb(config, shard)
+  await checkQuestdb(context.readSettings(), shard)
   if (from === 'start') await assertNoReadings(context, shard - 1)
   const topics = await makeTopics(context, shard)
   await client.query('BEGIN')
-  const epoch = await addEpoch(client, placement => nextEpoch(placement, { config, shard, from }))
+  const epoch = await addEpoch(client, placement => nextEpoch(placement, shard, from))
   await client.query('COMMIT')
   return { shard, from: dayText(epoch.fromUs), buckets: bucketsOf(epoch.shards, shard)[shard - 1] ?? 0, topics }
 }
@@ -71,16 +71,10 @@ async function makeTopics(context: CommandContext, shard: number): Promise<strin
   })
 }
 
-interface Wanted {
-  config: Config
-  shard: number
-  from: number | 'start' | undefined
-}
-
 /** No reading may have an earlier time (ingest/reading.ts). */
 const earliestUs = Date.UTC(2000, 0, 1) * 1000
 
-function nextEpoch(placement: Placement, { config, shard, from }: Wanted): Epoch {
+function nextEpoch(placement: Placement, shard: number, from: number | 'start' | undefined): Epoch {
   const last = placement.at(-1)
   if (last === undefined || shardCountOf(placement) !== shard - 1) {
     throw new CommandError(`shard ${shard} was added meanwhile`)
@@ -92,14 +86,22 @@ function nextEpoch(placement: Placement, { config, shard, from }: Wanted): Epoch
     if (fromUs <= earliestUs) return { fromUs, shards }
     throw new CommandError('there is an epoch that begins later: use --from with a day to come')
   }
-  const aheadMs = epochAheadMs + 1000 * (config.TIMESTAMP_AHEAD_SECONDS + config.NODE_LEASE_SECONDS)
-  const firstUs = Math.max(nextEpochUs(Date.now() * 1000, aheadMs * 1000), last.fromUs + dayUs)
+  const firstUs = Math.max(firstDayUs(Date.now()), last.fromUs + dayUs)
   if (from !== undefined && from < firstUs) {
     throw new CommandError(
       `${dayText(from)} is too early: all processes have to know of it; the first day is ${dayText(firstUs)}`,
     )
   }
   return { fromUs: from ?? firstUs, shards }
+}
+
+/**
+ * The first day on which a new shard may have readings, microseconds. With what the settings allow at most: those of this command
+ * need not be those of the processes, and a reading of that day which a process had taken before would stay on another shard.
+ */
+export function firstDayUs(nowMs: number): number {
+  const aheadMs = epochAheadMs + 1000 * (timestampAheadSecondsMax + nodeLeaseSecondsMax)
+  return nextEpochUs(nowMs * 1000, aheadMs * 1000)
 }
 
 /** Of a moment, UTC. */

@@ -28,6 +28,9 @@ import {
 /** Their list stands in a header of `/embed`. */
 const embedOriginsMax = 50
 
+export const nodeLeaseSecondsMax = 60
+export const timestampAheadSecondsMax = 86_400
+
 /** One key for each variable. A subject begins with a key of `setting-groups.ts`. */
 export const Settings = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
@@ -99,7 +102,7 @@ export const Settings = z.object({
   KAFKA_RETENTION_HOURS: wholeNumber(1, 87_600)
     .default(168)
     .describe('How long Kafka keeps records; those that QuestDB has not taken by then would be lost.'),
-  NODE_LEASE_SECONDS: wholeNumber(1, 60)
+  NODE_LEASE_SECONDS: wholeNumber(1, nodeLeaseSecondsMax)
     .default(3)
     .describe(
       'How long a node of several on one PostgreSQL goes on without it, and how long a change waits for a node that does not answer.',
@@ -343,7 +346,7 @@ export const Settings = z.object({
     .refine(isOrigin, 'must be an origin such as https://app.example')
     .optional()
     .describe('Origin of the front end that opens the popup and gets the refresh token.'),
-  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, 86_400)
+  TIMESTAMP_AHEAD_SECONDS: wholeNumber(0, timestampAheadSecondsMax)
     .default(300)
     .describe('How far a timestamp may lie ahead of the server clock.'),
   RETENTION_DAYS: wholeNumber(1, 36_500)

@@ -1,12 +1,12 @@
 /**
- * A shard is added while readings come in and processes die. A shard has readings from the start of a UTC day on that is more than an hour
+ * A shard is added while readings come in and processes die. A shard has readings from the start of a UTC day on that is more than 25 hours
  * away, so the processes and the devices have clocks that are ahead, and that are set to shortly before that day when each process knows the
  * new shard. Nothing is sent at that moment, since no two processes see it at the same time.
  */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { epochAheadMs, nextEpochUs } from '../../../placement/next-epoch.ts'
+import { firstDayUs } from '../../../cli/add-shard.ts'
 import { readingsTable } from '../../../store/tables.ts'
 import { barograph } from '../../support/command-line.ts'
 import { until } from '../../support/processes.ts'
@@ -43,7 +43,7 @@ const faultsPerExperiment = 12
 /** Until the day begins: as long as an addition takes and more, and when the clocks are set. */
 const aheadMs = 3 * 3_600_000
 const shortlyMs = 5000
-/** What the command asks for beside an hour, and its own time. */
+/** Until the command asks which day is the first one. */
 const slackMs = 900_000
 
 /** With databases and topics of its own, since their times are ahead then. */
@@ -73,7 +73,7 @@ export async function addShardMeanwhile(
 
 /** Once for each harness. */
 async function addShard(harness: Harness, tally: Tally, seed: number, beside: FaultsBeside): Promise<void> {
-  const fromMs = nextEpochUs(Date.now() * 1000, (epochAheadMs + slackMs) * 1000) / 1000
+  const fromMs = firstDayUs(Date.now() + slackMs) / 1000
   const clockFile = join(harness.folder, `clock-${seed}`)
   const clock: ClockPeriod[] = []
   const setAhead = (untilDayMs: number) => {
