@@ -74,11 +74,24 @@ async function assertNothingWaits(context: CommandContext, client: pg.Client, co
     throw new CommandError(`${text}: start a process with --role forward until none waits`)
   }
   const { KAFKA_TOPIC_PREFIX } = context.readSettings()
+  await assertNoRewind(client, count, KAFKA_TOPIC_PREFIX)
   for (let shard = 2; shard <= count; shard++) {
     const { readings } = topicsOf(KAFKA_TOPIC_PREFIX, shard)
     const { rows } = await client.query('SELECT FROM shard_dead_letters WHERE topic = $1 LIMIT 1', [readings])
     if (rows.length === 0) continue
     throw new CommandError(`shard ${shard} has dead letters: replay or discard them first (barograph dead-letters)`)
+  }
+}
+
+/** A forwarder takes it from the table, and sends again from there. */
+async function assertNoRewind(client: pg.Client, count: number, prefix: string): Promise<void> {
+  for (let shard = 1; shard <= count; shard++) {
+    const text = 'SELECT FROM shard_topics WHERE topic = $1 AND rewind_to IS NOT NULL'
+    const { rows } = await client.query(text, [topicsOf(prefix, shard).readings])
+    if (rows.length === 0) continue
+    throw new CommandError(
+      `readings of shard ${shard} are to be sent again: start a process with --role forward until none waits`,
+    )
   }
 }
 

@@ -87,6 +87,14 @@ t.test('shards are not merged while one is forwarded, nor where readings wait', 
   await partition.append(Buffer.from('a group'))
   t.match(await run('shards merge'), { status: 1, stderr: '1 groups of readings wait for shard 2' })
   await nodes.postgres.query("INSERT INTO shard_topics (topic, committed_offset) VALUES ('barograph-readings-s2', 1)")
+  const rewind = (offset: string) =>
+    nodes.postgres.query(`UPDATE shard_topics SET rewind_to = ${offset} WHERE topic = 'barograph-readings-s2'`)
+  await rewind('0')
+  t.match(await run('shards merge'), { status: 1, stderr: '1 groups of readings wait for shard 2' })
+  t.match(JSON.parse((await run('shards list --json')).stdout), [{}, { lag_groups: 1 }])
+  await rewind('1')
+  t.match(await run('shards merge'), { status: 1, stderr: 'readings of shard 2 are to be sent again' })
+  await rewind('NULL')
   const merged = { status: 0, stdout: 'shard 2: copied 0 readings, 0 measurements\nall readings are on shard 1\n' }
   t.match(await run('shards merge'), merged)
   t.strictSame(await placements(), [])
