@@ -148,9 +148,12 @@ test('the load balancer is before the processes of the Compose file that take re
   const text = read('deploy', 'haproxy.cfg')
   const nodes = [...new Set(matches(cluster, /^ {2}(api-\d+):$/gm))]
   t.ok(nodes.length > 1)
-  t.strictSame(matches(text, /^ {4}server \w+ ([\w-]+):8080$/gm), nodes)
+  t.strictSame(matches(text, /^ {4}server \w+ ([\w-]+):8080$/gm), [...nodes, ...nodes])
   t.strictSame(matches(text, /^ {4}server \w+ ([\w-]+):1883$/gm), nodes)
   t.equal(matches(text, /(http-check send meth GET uri \/health\/ready)$/gm).length, 2)
+  const [reads = ''] = matches(text, /^backend reads\n((?: {4}.*\n)+)/gm)
+  t.match(reads, '\n    http-check send meth GET uri /health/live\n', 'asked for what no reading needs')
+  t.match(text, /^ {4}use_backend reads if \{ nbsrv\(nodes\) eq 0 \} \{ method GET HEAD \}$/m)
   t.match(
     text,
     /^ {4}http-request disable-l7-retry unless \{ method GET HEAD \} \|\| \{ method PUT \} \{ path \/api\/log \}$/m,
