@@ -21,8 +21,10 @@ export interface FindingWords {
   nameWithin(metric: string): string
   /** A value with its unit; `furtherDecimals` are beyond those of the metric. */
   measure(value: number, metric: string, furtherDecimals?: number): string
-  /** What is between two values, with its unit. */
-  difference(value: number, metric: string): string
+  /** What is between two values, with its unit; `furtherDecimals` as of `measure`. */
+  difference(value: number, metric: string, furtherDecimals?: number): string
+  /** The same of two values as `measure` shows them, from the lower one up. */
+  shownDifference(low: number, high: number, metric: string, furtherDecimals: number): string
   /** `23 Nov 2026, 12:04`, and without the time. */
   moment(timeMs: number): string
   date(timeMs: number): string
@@ -40,7 +42,7 @@ const furtherDecimalsMax = 3
 
 /** Without a full stop. It tells no age, which would grow. */
 export function findingText(finding: FindingData, usual: FindingWords): string {
-  const words = tellingApart(finding, usual)
+  const words = finding.code === 'level_change' ? usual : tellingApart(finding, usual)
   const since = words.moment(finding.sinceMs)
   const name = finding.metric === null ? 'A value' : words.name(finding.metric)
   switch (finding.code) {
@@ -83,11 +85,26 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
 /** With as many decimals as tell the value from what was expected: "52 %, expected 52 % to 91 %" contradicts itself. */
 function tellingApart({ metric, value, expected }: FindingData, words: FindingWords): FindingWords {
   if (metric === null || value === null || expected === null) return words
-  const limits = expected.filter(limit => limit !== null).filter(limit => limit !== value)
-  const text = (one: number, decimals: number) => words.measure(one, metric, decimals)
-  let further = 0
-  while (further < furtherDecimalsMax && limits.some(limit => text(limit, further) === text(value, further))) further++
+  const limits = expected.filter(limit => limit !== null)
+  const further = decimalsApart(value, limits, (one, decimals) => words.measure(one, metric, decimals))
   return further === 0 ? words : { ...words, measure: (one, of) => words.measure(one, of, further) }
+}
+
+/** So many decimals more than `text` has without any tell `value` from each other one that is not the same. */
+export function decimalsApart(
+  value: number,
+  others: readonly number[],
+  text: (one: number, furtherDecimals: number) => string,
+): number {
+  const different = others.filter(other => other !== value)
+  return fewestDecimals(further => different.every(other => text(other, further) !== text(value, further)))
+}
+
+/** All that there may be, where none are enough. */
+function fewestDecimals(areEnough: (further: number) => boolean): number {
+  let further = 0
+  while (further < furtherDecimalsMax && !areEnough(further)) further++
+  return further
 }
 
 function outageText({ sinceMs, untilMs, count }: FindingData, words: FindingWords): string {
@@ -144,8 +161,27 @@ function levelText(
   const way = value > before ? 'higher' : 'lower'
   const has = untilMs === null ? 'has been' : 'was'
   const times = untilMs === null ? `since ${since}` : `from ${since} to ${words.date(untilMs)}`
-  const levels = `about ${words.measure(value, metric)} instead of ${words.measure(before, metric)}`
-  return `${name} ${has} ${words.difference(Math.abs(value - before), metric)} ${way} ${times}: ${levels}`
+  const { shift, levels } = shiftTexts(value, before, metric, words)
+  return `${name} ${has} ${shift} ${way} ${times}: about ${levels[0]} instead of ${levels[1]}`
+}
+
+/** With as many decimals as tell the levels apart, and make them differ by the shift beside them. */
+function shiftTexts(
+  value: number,
+  before: number,
+  metric: string,
+  { measure, difference, shownDifference }: FindingWords,
+) {
+  const [low, high] = [Math.min(value, before), Math.max(value, before)]
+  const further = fewestDecimals(decimals => {
+    const areApart = value === before || measure(value, metric, decimals) !== measure(before, metric, decimals)
+    return areApart && shownDifference(low, high, metric, decimals) === difference(high - low, metric, decimals)
+  })
+  return {
+    // Where all of these decimals are not enough, it is rounded as the levels are.
+    shift: shownDifference(low, high, metric, further),
+    levels: [measure(value, metric, further), measure(before, metric, further)],
+  } as const
 }
 
 function batteryText({ value, expected }: FindingData, { count }: FindingWords): string {

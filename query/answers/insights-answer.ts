@@ -110,11 +110,5 @@ export function gaugeOutliersOf(
 export const gaugeChanges = { differenceMin: null, hasPeers: true, scoreMin: 9 } as const
 
 function outlierOf(entry: InsightsEntry | undefined, metric: string, { value, expected, score }: Outlier) {
-  const figures = { value: rounded(value, 2), median: rounded(expected, 2), score: rounded(score, 2) }
-  return { device: entry?.name ?? '', metric, ...figures }
-}
-
-function rounded(value: number, decimals: number): number {
-  const scale = 10 ** decimals
-  return Math.round(value * scale) / scale
+  return { device: entry?.name ?? '', metric, value, median: expected, score }
 }

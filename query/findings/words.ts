@@ -33,6 +33,10 @@ export function serviceWords(
     nameWithin: metric => withinSentence(of(metric).title),
     measure,
     difference: measure,
+    shownDifference: (low, high, metric, furtherDecimals) => {
+      const shown = (value: number) => Number(value.toFixed(of(metric).decimals + furtherDecimals))
+      return measure(shown(high) - shown(low), metric, furtherDecimals)
+    },
     moment: timeMs => `${dateText(local, timeMs)}, ${local.text(timeMs * 1000).slice(11)}`,
     date: timeMs => dateText(local, timeMs),
     duration: durationText,

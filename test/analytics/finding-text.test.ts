@@ -12,6 +12,7 @@ import { findingText } from '../../analytics/findings/finding-text.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { serviceWords } from '../../query/findings/words.ts'
+import { uniform } from './series.ts'
 
 const hourMs = 3_600_000
 const sinceMs = Date.UTC(2026, 10, 23, 13, 20)
@@ -36,6 +37,38 @@ t.test('a value that is beyond what was expected reads so', async t => {
     says('excursion', { metric: 'temperature', value: 8.04, expected: [2, 8] }),
     `Temperature has been above 8.00 °C since ${at}: 8.04 °C`,
   )
+})
+
+t.test('a level differs from the one before by what is told between them', async t => {
+  const level = (metric: string, value: number, expected: [number, number]) => {
+    const text = says('level_change', { metric, value, expected })
+    return text.replace(' since 23 Nov 2026', '')
+  }
+  t.equal(level('humidity', 45.4, [44.8, 45.2]), 'Humidity has been 0.4 % higher: about 45.4 % instead of 45.0 %')
+  t.equal(level('humidity', 45.5, [44.2, 44.6]), 'Humidity has been 1.1 % higher: about 45.5 % instead of 44.4 %')
+  t.equal(level('humidity', 45.4, [44, 46.5]), 'Humidity has been 0.1 % higher: about 45.4 % instead of 45.3 %')
+  t.equal(
+    level('temperature', 20.04, [19.99, 20.01]),
+    'Temperature has been 0.04 °C higher: about 20.04 °C instead of 20.00 °C',
+  )
+  t.equal(
+    level('temperature', -3.2, [1.9, 2.1]),
+    'Temperature has been 5.2 °C lower: about −3.2 °C instead of 2.0 °C',
+    'no further decimals without need',
+  )
+  const next = uniform(41)
+  const wrong: string[] = []
+  for (let run = 0; run < 2000; run++) {
+    const before = 50 * next() - 20
+    const value = before + (2 * next() - 1) * 10 ** (2 - 4 * next())
+    const text = level('temperature', value, [before - 1, before + 1])
+    const parts = /been ([\d.]+) °C (higher|lower): about (\S+) °C instead of (\S+) °C$/.exec(text)
+    const [shift, to, from] = [parts?.[1], parts?.[3], parts?.[4]].map(one => Number(one?.replace('−', '-')))
+    const told = (to as number) - (from as number)
+    const isTrue = Math.abs(Math.abs(told) - (shift as number)) < 1e-9 && told !== 0
+    if (!isTrue || parts?.[2] !== (told > 0 ? 'higher' : 'lower')) wrong.push(text)
+  }
+  t.strictSame(wrong, [])
 })
 
 t.test('each finding says what is wrong and since when', async t => {

@@ -5,7 +5,7 @@ import { type CellType, voltageOf } from '../../analytics/battery/curves.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { oneShard } from '../../placement/placement.ts'
 import { batteryMetrics, columnBatteries } from '../../query/answers/fleet-batteries.ts'
-import { buildInsights, comparedQuarters, outliersOf } from '../../query/answers/insights-answer.ts'
+import { buildInsights, comparedQuarters, gaugeOutliersOf, outliersOf } from '../../query/answers/insights-answer.ts'
 import { MeansTable } from '../../query/answers/means-table.ts'
 import { beginningOf } from '../../query/answers/standing-since.ts'
 import { bodyOf } from '../../query/cache/body.ts'
@@ -15,6 +15,7 @@ import { type Built, createResponseCache } from '../../query/cache/response-cach
 import { batteryDays } from '../../query/findings/known-battery.ts'
 import { createSetKey } from '../../query/fleet.ts'
 import { createInsights } from '../../query/insights.ts'
+import type { FleetGauge } from '../../query/insights-fleet.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
 import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
@@ -108,6 +109,28 @@ t.test('the most unlike is first, and a difference below that of sensors is none
     ],
   )
   t.match(outliers[0], { metric: 'temperature', value: -8, median: 20 })
+})
+
+t.test('a gauge of small numbers is told with those that its devices have', async t => {
+  const fleet = Array.from({ length: 8 }, (_, at) => ({ ...plainEntry(`n${at}`), tags: ['tank'] }))
+  const metric = {
+    name: 'conductivity',
+    title: 'Conductivity',
+    unit: 'mS/cm',
+    decimals: 3,
+    kind: 'gauge',
+  } as unknown as FleetGauge['metric']
+  const places = fleet.map((_, place) => place)
+  const mean = (device: number, quarter: number) =>
+    0.211 + 0.0003 * Math.sin(quarter * 1.7 + device) + (device === 3 && quarter >= comparedQuarters - 4 ? 0.0035 : 0)
+  const outliers = gaugeOutliersOf(fleet, { metric, places, series: places }, { mean }, 0)
+  const [outlier] = outliers
+  t.match(outlier, { device: 'n3', metric: 'conductivity' })
+  t.ok(Math.abs((outlier?.value ?? 0) - (outlier?.median ?? 0) - 0.0035) < 0.0005, JSON.stringify(outlier))
+  const known = { ...nothingKnown, gauges: [{ metric, places, series: places }] }
+  const of = { fleet, known, standing: [], batteries: [], outliers, generatedAtMs: 1, local: createLocalTime('UTC') }
+  const { findings } = validated(Insights, buildInsights(of))
+  t.match(findings[0]?.text, /: 0\.21[3-5] mS\/cm, expected 0\.21[01] mS\/cm$/)
 })
 
 t.test('who has no value in a quarter of the day is not compared', async t => {

@@ -37,6 +37,9 @@ t.test('a finding is told in the units and the zone of the reader', async t => {
   t.equal(told(yesterday, 'Europe/Berlin'), 'Temperature stood at 21.5 °C for 12 hours from 22 Nov 2026, 08:20')
   preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
   t.equal(told(stuck, 'UTC'), 'Temperature has stood at 70.7 °F since 13:20')
+  const level: Finding = { ...stuck, code: 'level_change', value: 20.01, expected: [19.99, 20.01] }
+  const ofLevel = told(level, 'UTC')
+  t.equal(ofLevel, 'Temperature has been 0.02 °F higher since 23 Nov 2026: about 68.02 °F instead of 68.00 °F')
 })
 
 t.test('the charts show what was before it, and after it where it is over', async t => {

@@ -344,4 +344,9 @@ t.test('how long a battery lasts, and how a device differs', async t => {
   t.equal(plain([outlierSentence({ ...outlier, metric: 'co2' }, quantities)]), 'CO₂ 31 ppm, expected 0 ppm')
   const odd = outlierSentence({ ...outlier, metric: 'temperature' }, quantities)
   t.equal(plain([odd]), 'Temperature 31.2 °C, expected 0.0 °C')
+  const near = quantitiesOf({ conductivity: { title: 'Conductivity', kind: 'gauge', unit: 'mS/cm', decimals: 3 } })
+  const outlierOf = (value: number, median: number) =>
+    plain([outlierSentence({ ...outlier, metric: 'conductivity', value, median }, near)])
+  t.equal(outlierOf(0.2145, 0.2111), 'Conductivity 0.214 mS/cm, expected 0.211 mS/cm')
+  t.equal(outlierOf(0.21145, 0.21135), 'Conductivity 0.21145 mS/cm, expected 0.21135 mS/cm')
 })

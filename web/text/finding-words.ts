@@ -6,7 +6,7 @@ import type { Finding } from '../../query/shapes/findings.ts'
 import type { Times } from '../../theme/times.ts'
 import { countOf } from './numbers.ts'
 import { inOneUnit } from './phrases.ts'
-import { measure, measureDifference, nameWithin, type Quantities } from './quantities.ts'
+import { measure, measureDifference, measureShownDifference, nameWithin, type Quantities } from './quantities.ts'
 import { localMs, type Zone } from './zone.ts'
 
 /** Moments of the day of `nowMs` are told without it. */
@@ -16,7 +16,9 @@ export function pageWords(quantities: Quantities, times: Times, nowMs: number): 
     name: metric => quantities.of(metric).name,
     nameWithin: metric => nameWithin(quantities.of(metric)),
     measure: (value, metric, furtherDecimals) => measure(value, quantities.of(metric), furtherDecimals),
-    difference: (value, metric) => measureDifference(value, quantities.of(metric)),
+    difference: (value, metric, furtherDecimals) => measureDifference(value, quantities.of(metric), furtherDecimals),
+    shownDifference: (low, high, metric, furtherDecimals) =>
+      measureShownDifference(low, high, quantities.of(metric), furtherDecimals),
     moment: atMs => (times.date(atMs) === today ? times.time(atMs) : times.dateTime(atMs)),
     date: times.date,
     duration: seconds => inOneUnit(seconds),

@@ -114,8 +114,15 @@ export function measure(stored: number, quantity: Quantity, furtherDecimals = 0)
 }
 
 /** `1.5 °C`, of what is between two values. */
-export function measureDifference(stored: number, quantity: Quantity): string {
-  return withUnit(decimalText(shownDifference(stored, quantity), quantity.decimals), quantity)
+export function measureDifference(stored: number, quantity: Quantity, furtherDecimals = 0): string {
+  return withUnit(decimalText(shownDifference(stored, quantity), quantity.decimals + furtherDecimals), quantity)
+}
+
+/** The same of two values as `measure` shows them. */
+export function measureShownDifference(low: number, high: number, quantity: Quantity, furtherDecimals: number): string {
+  const decimals = quantity.decimals + furtherDecimals
+  const shown = (stored: number) => Number(shownValue(stored, quantity).toFixed(decimals))
+  return withUnit(decimalText(shown(high) - shown(low), decimals), quantity)
 }
 
 /** As `measure`; `–` without a value. */

@@ -1,5 +1,6 @@
 /** What is said of a battery that runs out and of a device unlike the others, beside its name. */
 
+import { decimalsApart } from '../../../analytics/findings/finding-text.ts'
 import type { BatteryInsight, OutlierInsight } from '../../../query/shapes/insights.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { isBuiltIn, measure, type Quantities } from '../../text/quantities.ts'
@@ -25,5 +26,6 @@ function daysLeftText({ days_left, low, high }: BatteryInsight): string {
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
 export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
   const quantity = quantities.of(metric)
-  return `${quantity.name} ${measure(value, quantity)}, expected ${measure(median, quantity)}`
+  const further = decimalsApart(value, [median], (one, decimals) => measure(one, quantity, decimals))
+  return `${quantity.name} ${measure(value, quantity, further)}, expected ${measure(median, quantity, further)}`
 }
