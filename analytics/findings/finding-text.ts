@@ -40,6 +40,10 @@ const daysTold = 365
 /** More of them would tell a value and a limit apart that differ by less than any sensor tells. */
 const furtherDecimalsMax = 3
 
+const minutesOfDay = 1440
+/** From 20:00 to 10:00. */
+const nightMinutesMax = 14 * 60
+
 /** Without a full stop. It tells no age, which would grow. */
 export function findingText(finding: FindingData, usual: FindingWords): string {
   const words = finding.code === 'level_change' ? usual : tellingApart(finding, usual)
@@ -121,9 +125,15 @@ function patternText({ pattern, count }: FindingData): string {
   return `No readings every ${isNight(from, to) ? 'night' : 'day'} from ${from} to ${to}${on}`
 }
 
-/** From the evening on, and over by the morning. */
+/** From the evening on, and over by the next morning. */
 function isNight(from: string, to: string): boolean {
-  return (from >= '20:00' || from < '06:00') && to <= '10:00'
+  const minutes = (minuteOf(to) - minuteOf(from) + minutesOfDay) % minutesOfDay
+  return (from >= '20:00' || from < '06:00') && to <= '10:00' && minutes <= nightMinutesMax
+}
+
+/** Of `HH:mm`. */
+function minuteOf(clock: string): number {
+  return 60 * Number(clock.slice(0, 2)) + Number(clock.slice(3))
 }
 
 function absenceText({ sinceMs, untilMs }: FindingData, name: string, words: FindingWords): string {
@@ -203,8 +213,8 @@ function rejectedText({ reason, count, sinceMs }: FindingData, words: FindingWor
 function spikesText({ metric, count, sinceMs, value }: FindingData, words: FindingWords): string {
   const spikes = count === null ? 'Spikes' : words.count(count, 'spike')
   const of = metric === null ? '' : ` in ${words.nameWithin(metric)}`
-  const largest = metric === null || value === null ? '' : `, the largest ${words.measure(value, metric)}`
-  return `${spikes}${of} since ${words.moment(sinceMs)}${largest}`
+  const farthest = metric === null || value === null ? '' : `, the farthest at ${words.measure(value, metric)}`
+  return `${spikes}${of} since ${words.moment(sinceMs)}${farthest}`
 }
 
 function excursionText(finding: FindingData, name: string, words: FindingWords): string {

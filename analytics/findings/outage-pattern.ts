@@ -37,7 +37,7 @@ export interface OutagePattern {
 
 interface Outage {
   readonly gap: Gap
-  /** Its local day, a number; the clock's minutes of that day from which it lasts so many. */
+  /** The local day of its beginning, a number; the minutes of the clock from which it lasts so many. */
   readonly day: number
   readonly fromMinute: number
   readonly lengthMinutes: number
@@ -93,13 +93,16 @@ function localMinutes(timeMs: number, local: LocalTime): { day: number; minute: 
   return { day: parseDate(text.slice(0, 10)) as number, minute }
 }
 
-/** Those that hold the time of the day that the most days have an outage at. */
+/** Those that hold the time of the day that the most days have an outage at, each with the day on which it holds that time. */
 function mostAtOneTime(outages: readonly Outage[]): Outage[] {
   let best: Outage[] = []
   let bestDays = 0
   for (let minute = 0; minute < minutesOfDay; minute += slotMinutes) {
-    const there = outages.filter(({ fromMinute, lengthMinutes }) => {
-      return (minute - fromMinute + minutesOfDay) % minutesOfDay < lengthMinutes
+    const there = outages.flatMap(outage => {
+      const { day, fromMinute, lengthMinutes } = outage
+      if ((minute - fromMinute + minutesOfDay) % minutesOfDay >= lengthMinutes) return []
+      // Of some nights they begin before midnight, of others after it.
+      return [{ ...outage, day: minute < fromMinute ? day + 1 : day }]
     })
     const days = daysOf(there)
     if (days > bestDays) [best, bestDays] = [there, days]

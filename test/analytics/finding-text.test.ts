@@ -71,8 +71,7 @@ t.test('a level differs from the one before by what is told between them', async
   t.strictSame(wrong, [])
 })
 
-t.test('each finding says what is wrong and since when', async t => {
-  const temperature = { metric: 'temperature', value: 21.5 }
+t.test('silence and outages say since when', async t => {
   const untilMs = sinceMs + 6 * hourMs
   t.equal(says('silent'), 'No reading since 23 Nov 2026, 14:20')
   t.equal(says('silent_metric', { metric: 'co2' }), 'CO₂ is missing from the readings since 23 Nov 2026, 14:20')
@@ -91,6 +90,20 @@ t.test('each finding says what is wrong and since when', async t => {
     says('outage_pattern', { pattern: { ...pattern, from: '12:30', to: '14:00' }, count: 7 }),
     'No readings every day from 12:30 to 14:00',
   )
+  t.equal(
+    says('outage_pattern', { pattern: { ...pattern, from: '05:30', to: '01:00' }, count: 7 }),
+    'No readings every day from 05:30 to 01:00',
+    'no night has 19 hours',
+  )
+  t.equal(
+    says('outage_pattern', { pattern: { ...pattern, from: '20:00', to: '10:00' }, count: 7 }),
+    'No readings every night from 20:00 to 10:00',
+  )
+})
+
+t.test('each other finding says what is wrong and since when', async t => {
+  const temperature = { metric: 'temperature', value: 21.5 }
+  const untilMs = sinceMs + 6 * hourMs
   t.equal(says('stuck', temperature), 'Temperature has stood at 21.5 °C since 23 Nov 2026, 14:20')
   t.equal(
     says('stuck', { ...temperature, untilMs, count: 2 }),
@@ -121,7 +134,11 @@ t.test('each finding says what is wrong and since when', async t => {
   )
   t.equal(
     says('spikes', { metric: 'temperature', value: 61, count: 13 }),
-    '13 spikes in temperature since 23 Nov 2026, 14:20, the largest 61.0 °C',
+    '13 spikes in temperature since 23 Nov 2026, 14:20, the farthest at 61.0 °C',
+  )
+  t.equal(
+    says('spikes', { metric: 'humidity', value: 0, count: 8 }),
+    '8 spikes in humidity since 23 Nov 2026, 14:20, the farthest at 0 %',
   )
   t.equal(
     says('excursion', { metric: 'temperature', value: 11.2, expected: [2, 8] }),

@@ -103,7 +103,7 @@ t.test('values out of range are one finding with the worst of them, a single one
   ])
 })
 
-t.test('spikes are one finding with their number and the largest', async t => {
+t.test('spikes are one finding with their number and the farthest', async t => {
   const stepMs = 5 * minuteMs
   const values = healthy(stepMs)
   const perDay = dayMs / stepMs
@@ -139,6 +139,21 @@ t.test('across midnight, too', async t => {
   t.match(outageFindings(record, berlin, nowMs), [
     { code: 'outage_pattern', pattern: { from: /^22:5|^23:0/, to: /^01:0|^00:5/ } },
   ])
+})
+
+t.test('of some nights they begin before midnight, and of others after it', async t => {
+  const midnightMs = startMs + 29 * dayMs - hourMs
+  const gaps = Array.from({ length: 7 }, (_, night) => {
+    const [start_ms, end_ms] = [(night % 2) * 20 - 10, 5 * 60].map(minute => {
+      return midnightMs - night * dayMs + minute * minuteMs
+    }) as [number, number]
+    return { start_ms, end_ms, duration_seconds: (end_ms - start_ms) / 1000, missed: 1, ongoing: false }
+  })
+  const afterMs = midnightMs + 12 * hourMs
+  const pattern = (some: typeof gaps) => outagePattern(some, berlin, afterMs, startMs - 60 * dayMs)
+  t.match(pattern(gaps), { count: 7, pattern: { from: /^23:5|^00:0/, to: '05:00', days: 7 } })
+  t.match(pattern(gaps.slice(0, 6)), { count: 6, pattern: { days: 7 } })
+  t.equal(pattern(gaps.slice(0, 3)), null)
 })
 
 t.test('outages at any time are no pattern: the longest is told, with their number', async t => {
