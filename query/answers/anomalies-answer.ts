@@ -49,8 +49,8 @@ export function buildAnomalies(input: AnomaliesInput): string {
 function anomalyParts(some: readonly Anomaly[], further: readonly FurtherMetric[], local: LocalTime): AnomalyShape[] {
   const words = serviceWords(local, further)
   return some.map(one => {
-    const { code, metric, startMs, endMs, value, expected, count } = one
-    const about = { code, metric, value, expected, sinceMs: one.valueMs ?? startMs, untilMs: endMs }
+    const { code, metric, startMs, endMs, value, valueMs, expected, count } = one
+    const about = { code, metric, value, expected, sinceMs: valueMs ?? startMs, untilMs: endMs }
     return {
       id: idOf(one),
       code,
@@ -58,6 +58,7 @@ function anomalyParts(some: readonly Anomaly[], further: readonly FurtherMetric[
       start: local.text(startMs * 1000),
       end: endMs === null ? null : local.text(endMs * 1000),
       value,
+      value_at: valueMs === undefined ? null : local.text(valueMs * 1000),
       expected,
       count,
       // Of a finding the number would be that of its episodes.

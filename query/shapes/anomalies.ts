@@ -23,6 +23,10 @@ const Anomaly = z
     start: LocalMinute,
     end: LocalMinute.nullable().meta({ description: 'Null while it goes on at the end of the range.' }),
     value: z.number().nullable().meta({ description: 'In the unit of the metric.' }),
+    value_at: LocalMinute.nullable().meta({
+      description:
+        'When value was read, of a spike and of a jump, of which readings beside it are suspect, too; else null.',
+    }),
     expected: Finding.shape.expected,
     count: Count.nullable().meta({ description: 'Readings that are suspect.' }),
     reason: z.string().meta({ description: 'What is unusual, as a sentence in the units of the answer.' }),

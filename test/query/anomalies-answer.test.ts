@@ -68,6 +68,18 @@ t.test('newest first, those that reach into the range', async t => {
   t.equal(anomalies[0]?.reason, 'No reading since 30 Jan 2026, 01:00')
 })
 
+t.test('a spike is told at the time of its value, which is within it', async t => {
+  const atMs = startMs + 3 * dayMs
+  const wide: Anomaly = { ...spike(3, 'temperature'), valueMs: atMs + 600_000, endMs: atMs + 1_200_000 }
+  const input = { device: 'Mast', startMs, endMs, after: undefined, limit: 10, further: [], nowMs: endMs, local }
+  const { anomalies } = Anomalies.parse(JSON.parse(buildAnomalies({ ...input, found: [wide, outage(2)] })))
+  t.match(anomalies, [
+    { start: '2026-01-04 01:00', value_at: '2026-01-04 01:10', end: '2026-01-04 01:20' },
+    { start: '2026-01-03 01:00', value_at: null },
+  ])
+  t.match(anomalies[0]?.reason, /^Temperature had a spike at 4 Jan 2026, 01:10: 45\.0 °C,/)
+})
+
 t.test('pages of any size come to the same list', async t => {
   const whole = page(100).anomalies
   for (const limit of [1, 2, 4, 6]) {

@@ -1,10 +1,11 @@
 /** Findings as a page tells them: in the units and the zone of its reader, with a range of the charts that shows them. */
 
 import t from 'tap'
+import type { Anomaly } from '../../query/shapes/anomalies.ts'
 import type { Finding } from '../../query/shapes/findings.ts'
 import { createTimes } from '../../theme/times.ts'
 import { findingWindow } from '../../web/pages/device/finding-window.ts'
-import { findingSentence, pageWords, timesOfFinding } from '../../web/text/finding-words.ts'
+import { anomalySentence, findingSentence, pageWords, timesOfFinding } from '../../web/text/finding-words.ts'
 import { noPreferences, preferences } from '../../web/text/preferences.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
 import { createZone } from '../../web/text/zone.ts'
@@ -40,6 +41,19 @@ t.test('a finding is told in the units and the zone of the reader', async t => {
   const level: Finding = { ...stuck, code: 'level_change', value: 20.01, expected: [19.99, 20.01] }
   const ofLevel = told(level, 'UTC')
   t.equal(ofLevel, 'Temperature has been 0.02 °F higher since 23 Nov 2026: about 68.02 °F instead of 68.00 °F')
+})
+
+t.test('a spike and a jump are told at the time of their value, as by the service', async t => {
+  const words = pageWords(quantitiesOf(), createTimes('Europe/Berlin'), nowMs)
+  const [start, end] = ['2026-11-23 11:10', '2026-11-23 11:30']
+  const of = { id: '', metric: 'temperature', start, end, expected: [17, 23], count: 3, reason: '' } as const
+  const told = (anomaly: Pick<Anomaly, 'code' | 'value' | 'value_at'>) =>
+    anomalySentence({ ...of, ...anomaly }, words, berlin).replaceAll('\u202f', ' ')
+  const at = { value: 45, value_at: '2026-11-23 11:20' }
+  t.equal(told({ code: 'spike', ...at }), 'Temperature had a spike at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
+  t.equal(told({ code: 'jump', ...at }), 'Temperature jumped at 11:20: 45.0 °C, expected 17.0 °C to 23.0 °C')
+  const line = told({ code: 'flat_line', value: 20, value_at: null })
+  t.equal(line, 'Temperature stood at 20.0 °C for 20 minutes from 11:10')
 })
 
 t.test('the charts show what was before it, and after it where it is over', async t => {

@@ -46,7 +46,8 @@ export function timesOfAnomaly({ start, end }: Pick<Anomaly, 'start' | 'end'>, z
 
 /** As its `reason`. */
 export function anomalySentence(anomaly: Anomaly, words: FindingWords, zone: Zone): string {
-  const { code, metric, value, expected } = anomaly
+  const { code, metric, value, value_at, expected } = anomaly
   const about = { code, metric, value, expected, count: null, pattern: null, reason: null }
-  return findingText({ ...about, ...timesOfAnomaly(anomaly, zone) }, words)
+  const { sinceMs, untilMs } = timesOfAnomaly(anomaly, zone)
+  return findingText({ ...about, sinceMs: value_at === null ? sinceMs : localMs(zone, value_at), untilMs }, words)
 }

@@ -356,6 +356,7 @@ t.test('anomalies: page by page, of all metrics or of those that are named', asy
   )
   t.match(found.anomalies[1], {
     value: 30,
+    value_at: '2026-03-09 06:00',
     expected: [17, 23],
     reason: /^Temperature had a spike at 9 Mar 2026, 06:00/,
   })
