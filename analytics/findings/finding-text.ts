@@ -66,7 +66,7 @@ export function findingText(finding: FindingData, usual: FindingWords): string {
     case 'level_change':
       return levelText(finding, name, words)
     case 'drift':
-      return `${name} is unlike its neighbours${valueText(finding, words)}${expectedText(finding, words)}`
+      return driftText(finding, name, words)
     case 'battery_level':
       return `The battery runs low${valueText(finding, words)}`
     case 'battery_days':
@@ -192,6 +192,12 @@ function shiftTexts(
     shift: shownDifference(low, high, metric, further),
     levels: [measure(value, metric, further), measure(before, metric, further)],
   } as const
+}
+
+/** Beside nothing, it is unlike its own days before. */
+function driftText(finding: FindingData, name: string, words: FindingWords): string {
+  const how = finding.count === 0 ? 'has changed' : 'is unlike its neighbours'
+  return `${name} ${how}${valueText(finding, words)}${expectedText(finding, words)}`
 }
 
 function batteryText({ value, expected }: FindingData, { count }: FindingWords): string {

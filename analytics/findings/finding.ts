@@ -45,7 +45,7 @@ export interface Finding {
   readonly value: number | null
   /** From where to where it would be as usual; null at an end that has no bound. */
   readonly expected: readonly [number | null, number | null] | null
-  /** How often. */
+  /** How often; of `drift` the devices that it was compared with. */
   readonly count: number | null
   readonly pattern: DayPattern | null
   /** Of `rejected`: the reason of most of them, as the rejections have it. */

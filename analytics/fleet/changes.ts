@@ -16,6 +16,8 @@ export interface Outlier {
   /** What it would be, had the device changed as its peers did. */
   readonly expected: number
   readonly score: number
+  /** So many devices it was compared with; of none, what is expected is its own usual days. */
+  readonly peers: number
 }
 
 export interface FleetOptions {
@@ -72,9 +74,10 @@ export function fleetChanges(
     const deviation = byDay[comparedDays - 1] as number
     const scale = Math.max(Math.max(own, usual) * leverage, least / scoreMin)
     const score = deviation / scale
-    const isAlone = hasPeers && (peers[place] as number[]).length === 0
+    const compared = (peers[place] as number[]).length
+    const isAlone = hasPeers && compared === 0
     const isBeyond = !isAlone && least > 0 && Math.abs(score) >= scoreMin && Math.abs(deviation) >= least
-    return { device: one.device, value: one.value, expected: one.value - deviation, score, isBeyond }
+    return { device: one.device, value: one.value, expected: one.value - deviation, score, peers: compared, isBeyond }
   })
   return found
     .filter((one, place) => one.isBeyond && !isOfAll(groups[place] as number[], found))

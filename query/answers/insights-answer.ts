@@ -109,6 +109,6 @@ export function gaugeOutliersOf(
 /** What is usual for the gauge is all that is known of it, and some have heavy tails: wind, and what people do to CO₂. */
 export const gaugeChanges = { differenceMin: null, hasPeers: true, scoreMin: 9 } as const
 
-function outlierOf(entry: InsightsEntry | undefined, metric: string, { value, expected, score }: Outlier) {
-  return { device: entry?.name ?? '', metric, value, median: expected, score }
+function outlierOf(entry: InsightsEntry | undefined, metric: string, { value, expected, score, peers }: Outlier) {
+  return { device: entry?.name ?? '', metric, value, median: expected, score, peers }
 }

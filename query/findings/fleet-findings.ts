@@ -1,4 +1,4 @@
-/** Findings of a fleet: of its batteries and of devices that are unlike their neighbours. */
+/** Findings of a fleet: of its batteries and of devices that have changed as those like them, or they themselves, do not. */
 
 import { type Finding, noDetails } from '../../analytics/findings/finding.ts'
 import { rankFindings } from '../../analytics/findings/rank.ts'
@@ -27,10 +27,10 @@ export function fleetFindings(
 }
 
 export function outlierFindings(
-  outliers: readonly Pick<OutlierInsight, 'device' | 'metric' | 'value' | 'median'>[],
+  outliers: readonly Pick<OutlierInsight, 'device' | 'metric' | 'value' | 'median' | 'peers'>[],
   sinceMs: number,
 ): DeviceFinding[] {
-  return outliers.map(({ device, metric, value, median }) => {
+  return outliers.map(({ device, metric, value, median, peers }) => {
     return {
       ...noDetails,
       device,
@@ -40,6 +40,7 @@ export function outlierFindings(
       sinceMs,
       value,
       expected: [median, median],
+      count: peers,
     }
   })
 }

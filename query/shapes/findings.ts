@@ -20,7 +20,7 @@ export const Finding = z
       .readonly()
       .nullable()
       .meta({ description: 'From where to where it would be as usual; null at an end without a bound.' }),
-    count: Count.nullable().meta({ description: 'How often.' }),
+    count: Count.nullable().meta({ description: 'How often; of drift, with how many devices it was compared.' }),
     pattern: z
       .strictObject({ from: ClockTime, to: ClockTime, days: Count })
       .nullable()

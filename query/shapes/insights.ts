@@ -31,6 +31,10 @@ const OutlierInsight = z.strictObject({
   score: z.number().meta({
     description: 'The difference in units of its usual size: beyond 5.5 or -5.5, of a further gauge beyond 9 or -9.',
   }),
+  peers: Count.meta({
+    description:
+      'Devices like it that it was compared with; 0: there are none, and the median is that of its own days before.',
+  }),
 })
 export type OutlierInsight = z.infer<typeof OutlierInsight>
 

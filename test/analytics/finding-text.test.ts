@@ -118,8 +118,13 @@ t.test('each other finding says what is wrong and since when', async t => {
     'Pressure has been 4.2 hPa higher since 23 Nov 2026: about 1017.2 hPa instead of 1013.0 hPa',
   )
   t.equal(
-    says('drift', { metric: 'temperature', value: 25.3, expected: [20.1, 20.1] }),
+    says('drift', { metric: 'temperature', value: 25.3, expected: [20.1, 20.1], count: 7 }),
     'Temperature is unlike its neighbours: 25.3 °C, expected 20.1 °C',
+  )
+  t.equal(
+    says('drift', { metric: 'temperature', value: 13.8, expected: [20, 20], count: 0 }),
+    'Temperature has changed: 13.8 °C, expected 20.0 °C',
+    'no device is like it',
   )
   t.equal(says('battery_level', { metric: 'battery_voltage', value: 2.38 }), 'The battery runs low: 2.38 V')
   t.equal(says('battery_days', { value: 12.3, expected: [9.4, 16.2] }), 'The battery lasts about 12 days (9 to 17)')

@@ -40,7 +40,7 @@ test('one that has warmed is found among those that correlate, whatever their le
     mean: withNoise(q => shared(q) + 7 * at, 10 + at, at === 3 ? 5 : 0),
   }))
   const [first, ...others] = listed(devices)
-  t.strictSame([first?.device, others], [3, []])
+  t.strictSame([first?.device, first?.peers, others], [3, 7, []])
   t.ok(Math.abs((first?.value ?? 0) - (first?.expected ?? 0) - 5) < 0.3, JSON.stringify(first))
 })
 
@@ -70,7 +70,8 @@ test('a device without the whole last day, or with few days before it, is not co
   const steady = withNoise(() => 20, 80, 9)
   const without = (isMissing: (quarter: number) => boolean) =>
     listed([{ mean: q => (isMissing(q) ? Number.NaN : steady(q)) }])
-  t.equal(without(() => false).length, 1)
+  const [only, ...others] = without(() => false)
+  t.match([only, others], [{ device: 0, peers: 0 }, []], 'by its own days')
   t.strictSame(
     without(quarter => quarter === lastDay),
     [],

@@ -133,6 +133,14 @@ t.test('a gauge of small numbers is told with those that its devices have', asyn
   t.match(findings[0]?.text, /: 0\.21[3-5] mS\/cm, expected 0\.21[01] mS\/cm$/)
 })
 
+t.test('the only device of a fleet has no neighbours to be unlike', async t => {
+  const { outliers, findings } = insightsOf({ cellar: { temperature: 13.8 } })
+  t.match(outliers, [{ device: 'cellar', value: 13.8, median: 20, peers: 0 }])
+  t.match(findings, [
+    { code: 'drift', device: 'cellar', count: 0, text: 'Temperature has changed: 13.8 °C, expected 20.0 °C' },
+  ])
+})
+
 t.test('who has no value in a quarter of the day is not compared', async t => {
   const fleet = (temperatures: readonly (number | undefined)[]) => ({
     ...Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`n${at}`, { temperature: 20 + at / 10 }])),

@@ -449,7 +449,7 @@ const someInsights = {
       until: null,
       value: 31.2,
       expected: [20.5, 20.5],
-      count: null,
+      count: 12,
       pattern: null,
       reason: null,
       text: '',
@@ -461,7 +461,7 @@ const someInsights = {
     return { device, ...interval, metric: 'battery_percentage', percent_per_day: -1 }
   }),
   batteries_total: 1234,
-  outliers: [{ device: 'Attic / 2', metric: 'temperature', value: 31.2, median: 20.5, score: 14 }],
+  outliers: [{ device: 'Attic / 2', metric: 'temperature', value: 31.2, median: 20.5, score: 14, peers: 12 }],
   outliers_total: 1,
   gauges_left_out: 0,
 }

@@ -21,7 +21,7 @@ import {
   seasonalitySentences,
   trendSentences,
 } from '../../web/pages/device/seasonality-sentences.ts'
-import { batterySentence, outlierSentence } from '../../web/pages/fleet/insight-sentences.ts'
+import { batterySentence, outlierSentence, outliersAbout } from '../../web/pages/fleet/insight-sentences.ts'
 import { pairReasonSentence } from '../../web/text/correlation-words.ts'
 import { decimalText, intervalTexts } from '../../web/text/numbers.ts'
 import { duration, inOneUnit, listed, percent, twoDigits } from '../../web/text/phrases.ts'
@@ -340,7 +340,7 @@ t.test('how long a battery lasts, and how a device differs', async t => {
   const quantities = quantitiesOf({ co2, battery_pack: pack })
   const ofPack = { ...battery, metric: 'battery_pack', days_left: 12.4, low: 9.2, high: 16.6 }
   t.equal(batterySentence(ofPack, quantities), 'Battery pack: about 12 days (9 to 17)')
-  const outlier = { device: 'Attic', value: 31.24, median: -0.04, score: 9 }
+  const outlier = { device: 'Attic', value: 31.24, median: -0.04, score: 9, peers: 4 }
   t.equal(plain([outlierSentence({ ...outlier, metric: 'co2' }, quantities)]), 'CO₂ 31 ppm, expected 0 ppm')
   const odd = outlierSentence({ ...outlier, metric: 'temperature' }, quantities)
   t.equal(plain([odd]), 'Temperature 31.2 °C, expected 0.0 °C')
@@ -349,4 +349,9 @@ t.test('how long a battery lasts, and how a device differs', async t => {
     plain([outlierSentence({ ...outlier, metric: 'conductivity', value, median }, near)])
   t.equal(outlierOf(0.2145, 0.2111), 'Conductivity 0.214 mS/cm, expected 0.211 mS/cm')
   t.equal(outlierOf(0.21145, 0.21135), 'Conductivity 0.21145 mS/cm, expected 0.21135 mS/cm')
+  const about = (...peers: number[]) => Object.values(outliersAbout(peers.map(peers => ({ peers })))).join(': ')
+  const means = 'Means of the last 24 hours, and what they would be'
+  t.equal(about(4, 50), `Unlike the others: ${means} had the device changed as those like it did.`)
+  t.equal(about(0, 0), `Unlike before: ${means} as on its 14 days before: no device is like it.`)
+  t.match(about(0, 4), /^Unlike the others: .* did, or where none is like it as on its 14 days before\.$/)
 })

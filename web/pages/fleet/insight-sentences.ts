@@ -23,6 +23,19 @@ function daysLeftText({ days_left, low, high }: BatteryInsight): string {
   return `${about} (${countText(shortest)} to ${longest > daysTold ? `more than ${daysTold}` : countText(longest)})`
 }
 
+/** What outliers are called, and what their sentences rest on: some, all or none have devices like them. */
+export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
+  const alone = outliers.filter(({ peers }) => peers === 0).length
+  const means = 'Means of the last 24 hours, and what they would be'
+  const asOthers = 'had the device changed as those like it did'
+  const asBefore = 'as on its 14 days before'
+  if (alone === 0) return { title: 'Unlike the others', note: `${means} ${asOthers}.` }
+  if (alone < outliers.length) {
+    return { title: 'Unlike the others', note: `${means} ${asOthers}, or where none is like it ${asBefore}.` }
+  }
+  return { title: 'Unlike before', note: `${means} ${asBefore}: no device is like it.` }
+}
+
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
 export function outlierSentence({ metric, value, median }: OutlierInsight, quantities: Quantities): string {
   const quantity = quantities.of(metric)

@@ -11,7 +11,7 @@ import { findingSentence, pageWords } from '../../text/finding-words.ts'
 import { countOf, countText } from '../../text/numbers.ts'
 import { describedBy, type Quantities } from '../../text/quantities.ts'
 import type { Zone } from '../../text/zone.ts'
-import { batterySentence, outlierSentence } from './insight-sentences.ts'
+import { batterySentence, outlierSentence, outliersAbout } from './insight-sentences.ts'
 
 const entriesShort = 3
 
@@ -56,11 +56,7 @@ export function Insights({ state, times, zone, ...of }: InsightsProps) {
         note="Days until empty if the charge goes on falling as it does, with the 95 % interval."
         {...{ entries: ending, total: batteries_total, asOf }}
       />
-      <List
-        title="Unlike the others"
-        note="Means of the last 24 hours, and what they would be had the device changed as those like it did."
-        {...{ entries: unlike, total: outliers_total, asOf }}
-      />
+      <List {...outliersAbout(outliers)} {...{ entries: unlike, total: outliers_total, asOf }} />
     </div>
   )
 }
