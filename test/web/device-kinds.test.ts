@@ -516,6 +516,9 @@ t.test('what kinds come to, in sentences', async t => {
     /It has not changed\.$/,
     'in a window after it',
   )
+  const statesOf = (count: number) => Array.from({ length: count }, (_, state) => ({ state, seconds: 60, share: 0.1 }))
+  t.match(says({ ...doorFigures, states: statesOf(7) } as WindowFigures, 'door'), / \(10 %\) and 1 other\./)
+  t.match(says({ ...doorFigures, states: statesOf(8) } as WindowFigures, 'door'), / \(10 %\) and 2 others\./)
   const rain: WindowFigures = {
     kind: 'rate',
     count: 288,

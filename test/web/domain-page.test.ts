@@ -66,6 +66,12 @@ t.test('each figure has a sentence, or says why there is none', async t => {
     'Doors: It needs readings at least every 10 minutes.',
     'Defrosts: It needs readings at least every 10 minutes.',
   ])
+  const short = { ...total, temperature: { ...total.temperature, observed_hours: 0.4, hours_above: 0.35 } }
+  t.equal(
+    told({ cold_chain: { total: short, days: [] } })[0],
+    'Temperature: It was below 2.0 °C in none and above 8.0 °C in 21 minutes of 24 minutes.',
+    'less than an hour is told in minutes',
+  )
   const frozen = coldChainFigures(
     { samples: { ...samples, values: Float64Array.of(-18, -19) }, gaps: [], ...range },
     [],

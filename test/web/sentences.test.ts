@@ -4,6 +4,7 @@ import t from 'tap'
 import { pairReasons, reasonTexts } from '../../analytics/reasons.ts'
 import type { Autocorrelation, Pair } from '../../query/shapes/correlation.ts'
 import type { Peak, Seasonality } from '../../query/shapes/seasonality.ts'
+import type { Stats } from '../../query/shapes/stats.ts'
 import { agreementSentences } from '../../web/pages/compare/agreement-sentences.ts'
 import type { Agreement } from '../../web/pages/compare/answers.ts'
 import {
@@ -19,6 +20,7 @@ import {
   qualitySentence,
   reasonSentence,
   seasonalitySentences,
+  seasonalityTold,
   trendSentences,
 } from '../../web/pages/device/seasonality-sentences.ts'
 import { batterySentence, outlierSentence, outliersAbout } from '../../web/pages/fleet/insight-sentences.ts'
@@ -195,6 +197,21 @@ t.test('a cycle is told without the words of statistics', async t => {
   )
 })
 
+t.test('there is no daily cycle only where one was looked for', async t => {
+  const words = { of: 'the last 7 days', during: 'in the last 7 days', isOfAll: false }
+  const none = { ...cycles, peaks: [] }
+  const sparse = { ...none, status: 'insufficient_data', reason: reasonTexts.sparseCells } as const
+  const still = { ...none, status: 'constant', reason: reasonTexts.doesNotVary } as const
+  const told = (temperature: Seasonality, humidity: Seasonality) => {
+    const stats = { seasonality: { temperature, humidity } } as unknown as Stats
+    return plain([seasonalityTold(stats, ['temperature', 'humidity'], builtInQuantities, words)])
+  }
+  t.equal(told(none, sparse), 'There is no daily cycle.')
+  t.equal(told(cycles, sparse), 'There is a daily cycle of temperature.')
+  t.equal(told(sparse, sparse), reasonSentence(reasonTexts.sparseCells))
+  t.equal(told(sparse, still), 'No metric could be tested for a daily cycle.')
+})
+
 t.test('suspect readings', async t => {
   const tests = { range: 0, spike: 12, rate: 0, flat: 1005 }
   t.equal(
@@ -241,6 +258,13 @@ t.test('what goes together is told where that is clear and more than the course 
     pairSentence(clear, builtInQuantities).replaceAll('\u202f', ' '),
     'Temperature and humidity move against each other closely; humidity follows by 2 hours.',
   )
+  t.equal(
+    pairSentence({ ...clear, lag_r: 0.45 }, builtInQuantities),
+    'Temperature and humidity move against each other closely.',
+    'what moves the other way later does not follow',
+  )
+  const turned = { ...clear, r_deseasonalised: 0.8 }
+  t.strictSame(toldPairs([turned]), { told: [], ofDay: ['temperature', 'humidity'] }, 'the rest has the other sign')
   t.match(pairSentence({ ...clear, lag_seconds: -3600 }, builtInQuantities), /; temperature follows by 1 hour/)
   const weak = { ...pair, b: 'pressure', pearson: 0.2 }
   t.strictSame(shownPairs([weak, { ...pair, pearson: null }, pair]), [pair, weak])

@@ -96,16 +96,24 @@ function sentenceOf({ reason }: { readonly reason: string | null }, told: () => 
 /** `It was below 0 °C in 24 of 274 hours.` */
 function hoursSentence(figure: { hours: number | null; observed_hours: number }, what: string): string {
   const { hours, observed_hours } = figure
-  return `${what} in ${partText(hours ?? 0)} of ${countOf(Math.round(observed_hours), 'hour')}.`
+  return `${what} in ${partText(hours ?? 0)} of ${totalText(observed_hours)}.`
 }
 
 function bandSentence({ below, above, hours_below, hours_above, observed_hours }: Band, quantity: Quantity): string {
   const under = `below ${measure(below, quantity)} in ${partText(hours_below ?? 0)}`
   const over = `above ${measure(above, quantity)} in ${partText(hours_above ?? 0)}`
-  return `It was ${under} and ${over} of ${countOf(Math.round(observed_hours), 'hour')}.`
+  return `It was ${under} and ${over} of ${totalText(observed_hours)}.`
 }
+
+/** Less is told in minutes, as it is not an hour when it is rounded. */
+const hoursMin = 0.95
 
 /** Of hours: `none`, `24`, and less than one of which is something. */
 function partText(hours: number): string {
-  return hours === 0 ? 'none' : hours < 0.95 ? inOneUnit(3600 * hours) : countText(Math.round(hours))
+  return hours === 0 ? 'none' : hours < hoursMin ? inOneUnit(3600 * hours) : countText(Math.round(hours))
+}
+
+/** `274 hours`, `24 minutes` */
+function totalText(hours: number): string {
+  return hours < hoursMin ? inOneUnit(3600 * hours) : countOf(Math.round(hours), 'hour')
 }

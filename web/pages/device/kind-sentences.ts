@@ -117,7 +117,7 @@ function stateSentences(figures: WindowOf<'state'>, quantity: Quantity, during: 
     .slice(0, statesTold)
     .map(({ state, seconds, share }) => `${stateInWords(state, ofSwitch)} for ${duration(seconds)} (${percent(share)})`)
   const rest = longest.length - texts.length
-  const all = listed(rest > 0 ? [...texts, `${rest} others`] : texts)
+  const all = listed(rest > 0 ? [...texts, countOf(rest, 'other')] : texts)
   const sentences = [`${capitalised(during)}, ${nameWithin(quantity)} was ${all}.`]
   if (unknown_seconds >= 60) sentences.push(`For ${duration(unknown_seconds)} its state is not known.`)
   // The last change may be older than the window.

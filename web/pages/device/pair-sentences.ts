@@ -44,16 +44,20 @@ const isDewPoint = (name: string) => name === 'dew_point'
 
 const isBattery = (name: string) => name.startsWith('battery')
 
-/** Two that only share the course of the day lose most of their correlation with it. */
+/** Two that only share the course of the day lose most of their correlation with it, or keep one of the other sign. */
 function isOwingToDay({ pearson, r_deseasonalised }: Pair): boolean {
-  return r_deseasonalised !== null && Math.abs(r_deseasonalised) < Math.abs(pearson ?? 0) / 2
+  if (pearson === null || r_deseasonalised === null) return false
+  return r_deseasonalised * Math.sign(pearson) < Math.abs(pearson) / 2
 }
 
-export function pairSentence({ a, b, pearson, lag_seconds }: Pair, quantities: Quantities): string {
+export function pairSentence({ a, b, pearson, lag_seconds, lag_r }: Pair, quantities: Quantities): string {
   if (pearson === null) return ''
   const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
   const how = pearson > 0 ? 'rise and fall together' : 'move against each other'
-  return `${capitalised(nameOfA)} and ${nameOfB} ${how} ${closeness(pearson)}${lagText(nameOfA, nameOfB, lag_seconds)}.`
+  // What moves the other way some hours later does not follow.
+  const isSameWay = lag_r !== null && Math.sign(lag_r) === Math.sign(pearson)
+  const lag = isSameWay ? lagText(nameOfA, nameOfB, lag_seconds) : ''
+  return `${capitalised(nameOfA)} and ${nameOfB} ${how} ${closeness(pearson)}${lag}.`
 }
 
 /** Undefined where nothing shares the day alone. */

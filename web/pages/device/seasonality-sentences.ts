@@ -65,8 +65,15 @@ export function seasonalityTold(
     return isOfAll ? `${historySentence(stats)} ${sentence}` : sentence
   }
   const daily = names.filter(name => seasonalityOf(stats, name)?.peaks.some(peak => peak.significant && isDaily(peak)))
-  if (daily.length === 0) return 'There is no daily cycle.'
+  if (daily.length === 0) return noDailySentence(all)
   return `There is a daily cycle of ${listed(daily.map(name => nameWithin(quantities.of(name))))}.`
+}
+
+/** There is none only where one was looked for. */
+function noDailySentence(all: readonly Seasonality[]): string {
+  if (all.some(({ status }) => status === 'ok')) return 'There is no daily cycle.'
+  const [sentence, ...others] = new Set(all.map(({ reason }) => reasonSentence(reason)))
+  return sentence === undefined || others.length > 0 ? 'No metric could be tested for a daily cycle.' : sentence
 }
 
 function historySentence({ reliability: { windows, days } }: Stats): string {
