@@ -23,6 +23,8 @@ export interface Normal {
   readonly high: number
   /** On how many days it rests. */
   readonly days: number
+  readonly daysLower: number
+  readonly daysEqual: number
   readonly basis: 'hour' | 'hour_and_season'
 }
 
@@ -71,12 +73,22 @@ function daysApart(one: number, other: number): number {
 }
 
 function placed(value: number, sorted: Float64Array, basis: Normal['basis']): Normal {
-  let lower = 0
-  let equal = 0
+  let daysLower = 0
+  let daysEqual = 0
   for (const one of sorted) {
-    if (one < value) lower++
-    else if (one === value) equal++
+    if (one < value) daysLower++
+    else if (one === value) daysEqual++
   }
   const [low, median, high] = [0.1, 0.5, 0.9].map(share => quantile(sorted, share)) as [number, number, number]
-  return { percentile: (100 * (lower + equal / 2)) / sorted.length, low, median, high, days: sorted.length, basis }
+  const days = sorted.length
+  return {
+    percentile: (100 * (daysLower + daysEqual / 2)) / days,
+    low,
+    median,
+    high,
+    days,
+    daysLower,
+    daysEqual,
+    basis,
+  }
 }

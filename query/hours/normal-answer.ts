@@ -60,6 +60,8 @@ function figures(normal: Normal | null) {
     median: normal?.median ?? null,
     high: normal?.high ?? null,
     days: normal?.days ?? 0,
+    days_lower: normal?.daysLower ?? 0,
+    days_equal: normal?.daysEqual ?? 0,
     basis: normal?.basis ?? null,
   }
 }

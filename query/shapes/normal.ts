@@ -16,6 +16,9 @@ const Normal = z
     median: z.number().nullable(),
     high: z.number().nullable(),
     days: Count,
+    /** Of these. */
+    days_lower: Count,
+    days_equal: Count,
     basis: z.enum(['hour', 'hour_and_season']).nullable(),
   })
   .meta({ id: 'MetricNormal' })

@@ -16,8 +16,10 @@ const input: NormalInput = {
 }
 
 test('percentile, quantiles and the days that they rest on', async t => {
-  t.strictSame(normalFor(input), { percentile: 100, low: 1.8, median: 9, high: 16.2, days: 19, basis: 'hour' })
-  t.match(normalFor({ ...input, value: 9 }), { percentile: (100 * 9.5) / 19 })
+  const quantiles = { low: 1.8, median: 9, high: 16.2 }
+  const counts = { days: 19, daysLower: 19, daysEqual: 0 }
+  t.strictSame(normalFor(input), { percentile: 100, ...quantiles, ...counts, basis: 'hour' })
+  t.match(normalFor({ ...input, value: 9 }), { percentile: (100 * 9.5) / 19, daysLower: 9, daysEqual: 1 })
   t.match(normalFor({ ...input, value: -1 }), { percentile: 0 })
 })
 

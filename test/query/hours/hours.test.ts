@@ -71,6 +71,7 @@ test('normal: the newest hour among the same hours of other days', async t => {
   }
   const { temperature: found, humidity } = await normalOf({ temperature })
   t.match(found, { status: 'ok', at: '2026-05-20 09:00', percentile: 100, basis: 'hour', days: 29 })
+  t.match(found, { days_lower: 29, days_equal: 0 })
   t.ok(Math.abs(found.value - found.median - 15) < 1e-9, 'the median of the 29 days before is 15 less')
   t.match(humidity, { status: 'no_data', value: null, at: null, days: 0 })
   const young = (startMs: number) => (startMs < nowMs - 8 * dayMs ? Number.NaN : 20)

@@ -20,9 +20,11 @@ export type NowNote =
   | ({ readonly kind: 'today' } & Pick<DayAmount, 'placed' | 'ofGap'>)
   | {
       readonly kind: 'usual'
-      /** Of earlier days, at this hour, on so many of which it was lower. */
+      /** Among earlier days, at this hour. */
       readonly percentile: number
       readonly days: number
+      readonly daysLower: number
+      readonly daysEqual: number
       /** As it is shown it is not beyond the middle four fifths of the days. */
       readonly isWithin: boolean
     }
@@ -76,6 +78,8 @@ function usualNote({ normal, quantities, zone }: NowSources, metric: string, ts:
     kind: 'usual',
     percentile: found.percentile,
     days: found.days,
+    daysLower: found.days_lower,
+    daysEqual: found.days_equal,
     isWithin: isWithin(found, quantities.of(metric)),
   }
 }
@@ -96,11 +100,12 @@ function isWithin(
 const unusualPercent = 10
 
 /** `last full hour: higher than on 27 of 29 days` */
-export function usualText({ percentile, days, isWithin }: Extract<NowNote, { kind: 'usual' }>): string {
+export function usualText(note: Extract<NowNote, { kind: 'usual' }>): string {
+  const { percentile, days, daysLower, daysEqual, isWithin } = note
   if (isWithin) return 'last full hour: usual'
-  const lower = Math.round((percentile / 100) * days)
-  if (percentile >= 100 - unusualPercent) return `last full hour: higher than on ${lower} of ${days} days`
-  if (percentile <= unusualPercent) return `last full hour: lower than on ${days - lower} of ${days} days`
+  if (percentile >= 100 - unusualPercent) return `last full hour: higher than on ${daysLower} of ${days} days`
+  if (percentile <= unusualPercent)
+    return `last full hour: lower than on ${days - daysLower - daysEqual} of ${days} days`
   return 'last full hour: usual'
 }
 
