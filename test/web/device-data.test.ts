@@ -5,7 +5,7 @@ import { keyAction, moveCursor } from '../../web/charts/chart-keys.ts'
 import { tableRows } from '../../web/charts/table-rows.ts'
 import type { ComparedMetric } from '../../web/pages/compare/answers.ts'
 import { comparedWindow, metricPanels } from '../../web/pages/compare/comparison-panels.ts'
-import { isOld } from '../../web/pages/device/age.ts'
+import { freshMs } from '../../web/pages/device/age.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { calendarWeeks } from '../../web/pages/device/calendar-weeks.ts'
 import { daySeries, monthSeries, readingsSeries, withLastValues } from '../../web/pages/device/chart-series.ts'
@@ -119,19 +119,21 @@ t.test('a range is read as finely as it is drawn, and at full steps', async t =>
   )
 })
 
-t.test('a value is old when the next ones should have come', async t => {
-  t.strictSame(
-    [119_000, 121_000].map(ageMs => isOld(ageMs, 60)),
-    [false, true],
-  )
-  t.strictSame(
-    [70_000, 71_000].map(ageMs => isOld(ageMs, 10)),
-    [false, true],
-  )
-  t.strictSame(
-    [1_800_000, 1_801_000].map(ageMs => isOld(ageMs, null)),
-    [false, true],
-  )
+t.test('up to which age a value is current', async t => {
+  const regular = { cadence: 'regular', expected_interval_seconds: 60, gap_threshold_seconds: 150 } as const
+  t.equal(freshMs('co2', regular, undefined), 120_000)
+  t.equal(freshMs('co2', { ...regular, expected_interval_seconds: 10 }, undefined), 70_000)
+  t.equal(freshMs('co2', undefined, undefined), 1_800_000)
+  const irregular = { cadence: 'irregular', expected_interval_seconds: 1080, gap_threshold_seconds: 15_960 } as const
+  t.equal(freshMs('co2', irregular, undefined), 15_960_000, 'the service has an irregular device as fresh up to G')
+  const co2 = { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 } as const
+  const gaps = (gap_seconds: number) => ({
+    last_24h: { gap_seconds: 150 },
+    metrics: { co2: { ...co2, gap_seconds } },
+  })
+  t.equal(freshMs('co2', regular, gaps(1500)), 1_500_000, 'what comes less often has gaps of its own')
+  t.equal(freshMs('co2', regular, gaps(150)), 120_000)
+  t.equal(freshMs('temperature', regular, gaps(1500)), 120_000)
 })
 
 t.test('weeks begin on Monday', async t => {

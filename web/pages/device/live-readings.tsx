@@ -12,6 +12,7 @@ import { PageFailure } from '../../parts/failure-banner.tsx'
 import { shownZone } from '../../text/preferences.ts'
 import { type Descriptions, describedBy, inUnits, type Quantities } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
+import { freshMs } from './age.ts'
 import type { Detail, LastValues, Latest } from './answers.ts'
 import { DeviceAlerts } from './device-alerts.tsx'
 import { Findings } from './findings.tsx'
@@ -81,6 +82,8 @@ export function LiveReadings(props: LiveReadingsProps) {
     () => forecastsIn(forecast, gaugesIn(forecast?.metrics), nowMs),
     [forecast, metrics, quantities, charted, nowMs],
   )
+  const pace = stats && { ...stats.freshness, ...stats.reliability }
+  const freshOf = (metric: string) => freshMs(metric, pace, detail)
   const ofLatest = useMemo(() => describedBy(quantities, latest?.metrics), [quantities, latest?.metrics])
   const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
   const notes = useMemo(
@@ -94,7 +97,7 @@ export function LiveReadings(props: LiveReadingsProps) {
         <Findings {...{ stats, zone, times, nowMs }} quantities={describedBy(quantities, stats.metrics)} />
       )}
       {latest === undefined ? null : (
-        <Now {...{ values, metrics, notes, expectedSeconds }} quantities={ofLatest} exact={times.exact} />
+        <Now {...{ values, metrics, notes, freshMs: freshOf }} quantities={ofLatest} exact={times.exact} />
       )}
       {of.kind === 'device' ? <DeviceAlerts device={of.name} firing={alerts.firing} rules={alerts.rules} /> : null}
       <Readings

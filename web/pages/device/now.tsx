@@ -7,7 +7,6 @@ import { countOf } from '../../text/numbers.ts'
 import { numberText, type Quantities, type Quantity } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { ageText, spanText } from '../../text/times.ts'
-import { isOld } from './age.ts'
 import type { LastValues } from './answers.ts'
 import { dayAmountText } from './day-amounts.ts'
 import { type NowNote, stateSpanMs, usualText } from './now-notes.ts'
@@ -20,7 +19,8 @@ export interface NowProps {
   readonly metrics: readonly ShownMetric[]
   readonly notes: ReadonlyMap<string, NowNote>
   readonly quantities: Quantities
-  readonly expectedSeconds: number | null
+  /** Up to which age a value of a metric is current. */
+  readonly freshMs: (metric: string) => number
   /** In the person's zone, for a tooltip. */
   readonly exact: (ms: number) => string
 }
@@ -47,7 +47,7 @@ interface ValuesProps extends NowProps {
   entries: readonly (readonly [metric: string, value: { readonly v: number; readonly ts: number }])[]
 }
 
-function Values({ entries, notes, quantities, expectedSeconds, exact }: ValuesProps) {
+function Values({ entries, notes, quantities, freshMs, exact }: ValuesProps) {
   return (
     <dl class={entries.length > compactFrom ? 'now compact' : 'now'}>
       {entries.map(([metric, { v, ts }]) => (
@@ -55,7 +55,8 @@ function Values({ entries, notes, quantities, expectedSeconds, exact }: ValuesPr
           key={metric}
           quantity={quantities.of(metric)}
           note={notes.get(metric)}
-          {...{ v, ts, expectedSeconds, exact }}
+          freshMs={freshMs(metric)}
+          {...{ v, ts, exact }}
         />
       ))}
     </dl>
@@ -67,19 +68,20 @@ const compactFrom = 6
 /** As exactly as the last change is shown. */
 const minuteMs = 60_000
 
-interface ValueProps extends Pick<NowProps, 'expectedSeconds' | 'exact'> {
+interface ValueProps extends Pick<NowProps, 'exact'> {
   quantity: Quantity
   note: NowNote | undefined
   v: number
   ts: number
+  freshMs: number
 }
 
-function Value({ quantity, note, v, ts, expectedSeconds, exact }: ValueProps) {
+function Value({ quantity, note, v, ts, freshMs, exact }: ValueProps) {
   const nowMs = serverNowMs.value
   const ageMs = nowMs - ts
   // What is sent on change alone is not old for being unchanged.
   const holdMs = note?.kind === 'state' ? (note.holdMs ?? Number.POSITIVE_INFINITY) : 0
-  const isStale = isOld(ageMs, expectedSeconds) && ageMs > holdMs
+  const isStale = ageMs > Math.max(freshMs, holdMs)
   const spanMs = stateSpanMs(note, ts, nowMs)
   const isAgeTold = spanMs === undefined || spanMs - ageMs > minuteMs
   return (
