@@ -75,7 +75,7 @@ function tokenOf(query: unknown): string | undefined {
 }
 
 function sendUnknown(reply: FastifyReply): FastifyReply {
-  return send(reply, 404, 'Not a link of now', html`<p>This link is not good, or the channel is gone.</p>`)
+  return send(reply, 404, 'This link is not valid', html`<p>It is wrong, or the channel no longer exists.</p>`)
 }
 
 function send(reply: FastifyReply, status: number, title: string, main: Html): FastifyReply {

@@ -66,7 +66,7 @@ const settings: (FormField & { name: keyof Omit<DeviceDetails, 'quality_limits' 
 const metricsField: FormField = {
   name: 'metrics',
   label: 'Metrics',
-  hint: 'As co2, temperature; all that it sends if empty',
+  hint: 'For example co2, temperature. If empty, everything that it sends.',
 }
 const tagsField: FormField = { name: 'tags', label: 'Tags', hint: 'As site:berlin, room:kitchen' }
 

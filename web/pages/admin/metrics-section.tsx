@@ -98,7 +98,7 @@ function NewMetric({ actions, common }: { actions: Actions; common: MetricCatalo
       hint: `Lower-case letters, digits and "_". ${countText(common.length)} common ones are set up by their names.`,
       suggestions: common.map(({ name, title }) => ({ value: name, text: title })),
     },
-    { name: 'unit', label: 'Unit', hint: 'If empty, as it is common for the name' },
+    { name: 'unit', label: 'Unit', hint: 'If empty, the usual unit for this name' },
   ]
   return (
     <AddForm

@@ -36,7 +36,7 @@ export function KindFields(props: ConditionFieldsProps) {
         <>
           <ShareField
             label="More of the readings than"
-            hint="Of an hour. A flat line counts as all of them."
+            hint="Share of the readings of an hour. One reading in a flat line is enough."
             {...props}
           />
           <MetricField {...props} all="all that are built in" />
