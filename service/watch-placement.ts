@@ -1,6 +1,7 @@
 /** The placement of readings as it is in PostgreSQL, in memory: looked up again from time to time, since shards are added meanwhile. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Lease } from '../auth/nodes/lease.ts'
 import { readPlacement } from '../ingest/kafka/placement-rows.ts'
 import { shardCountOf } from '../placement/added-shard.ts'
 import { epochAheadMs } from '../placement/next-epoch.ts'
@@ -30,8 +31,7 @@ export interface PlacementWatchOptions {
   /** Shards that this process knows. */
   shardCount: number
   log: Log
-  /** Of a clock that is never set. */
-  nowMs?: () => number
+  wallMs?: () => number
 }
 
 /** Half of what an epoch is committed ahead. */
@@ -39,10 +39,12 @@ const knownForMsMax = epochAheadMs / 2
 const lookEveryMs = 10_000
 
 export async function watchPlacement(options: PlacementWatchOptions): Promise<PlacementWatch> {
-  const { postgres, shardCount, log, nowMs = () => performance.now() } = options
+  const { postgres, shardCount, log, wallMs } = options
   const closing = new AbortController()
-  let readMs = nowMs()
+  const lease = new Lease(knownForMsMax, wallMs)
+  const firstRead = lease.begin()
   let placement = await readPlacement(postgres)
+  firstRead()
   let othersFromUs = unknownStart(placement, 1)
   let unknownFromUs = unknownStart(placement, shardCount)
   let known = before(placement, unknownFromUs)
@@ -57,13 +59,13 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
   }
 
   async function look(): Promise<void> {
-    const beganMs = nowMs()
+    const read = lease.begin()
     try {
       placement = await readPlacement(postgres)
       othersFromUs = unknownStart(placement, 1)
       unknownFromUs = unknownStart(placement, shardCount)
       known = before(placement, unknownFromUs)
-      readMs = beganMs
+      read()
       tell()
     } catch (error) {
       log.warn({ err: error }, 'the placement of readings cannot be looked up, retrying')
@@ -84,7 +86,7 @@ export async function watchPlacement(options: PlacementWatchOptions): Promise<Pl
     current: () => placement,
     until: timeMs => (timeMs * 1000 < unknownFromUs ? known : placement),
     refusal() {
-      if (nowMs() - readMs <= knownForMsMax) return undefined
+      if (lease.isValid()) return undefined
       return 'the placement of readings could not be looked up in PostgreSQL for half an hour'
     },
     othersFrom(timeMs) {

@@ -1,4 +1,4 @@
-/** How long a node may let in by what it holds in memory, by its own clocks. */
+/** How long a process may go by what it has read from PostgreSQL, by its own clocks. */
 
 /** A node that is frozen while it has what others need to renew their leases has lost it before these end. */
 export const idleMsMaxOf = (leaseMs: number): number => Math.min(1_000, Math.round(leaseMs / 3))
@@ -27,7 +27,7 @@ export class Lease {
     return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())
   }
 
-  /** To be called before PostgreSQL is asked to renew it; what that gives is called when it was renewed. */
+  /** To be called before PostgreSQL is asked; what that gives is called when it has answered. */
   begin(): () => void {
     const [startMs, startWallMs] = [performance.now(), this.#wallMs()]
     return () => {
