@@ -46,6 +46,7 @@ export interface ServiceNodesOptions {
 const equalSettings = [
   'TIME_ZONE',
   'PUBLIC_URL',
+  'KAFKA_TOPIC_PREFIX',
   'NODE_LEASE_SECONDS',
   'READS',
   'SIGN_UP',
