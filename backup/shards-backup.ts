@@ -25,6 +25,7 @@ import { formatVersion, type ManifestHead } from './manifest-lines.ts'
 import { beginSnapshot, copyTablesOut, listMigrations, listSequences } from './postgres-tables.ts'
 import { assertNoCheckpoint, createOpenCheckpoint, releaseCheckpoint } from './questdb-checkpoint.ts'
 import { clearTarget, prepareTarget } from './target.ts'
+import { untilApplied } from './topic-offsets.ts'
 
 export interface ShardsBackupOptions {
   /** Of the backup; new or empty. */
@@ -45,8 +46,6 @@ export interface ShardsBackupOptions {
   log: Log
 }
 
-type Offsets = NonNullable<ManifestHead['topics']>
-
 const execTimeoutMs = 120_000
 const pauseMs = 500
 
@@ -56,9 +55,10 @@ export async function backUpShards(options: ShardsBackupOptions): Promise<{ file
   const target = prepareTarget(options.folder, undefined)
   try {
     onStep('waiting until QuestDB has what was acknowledged')
-    const topics = await untilCommitted(options)
+    const topics = await untilApplied(postgres, options.ends, signal)
     const doneBefore = await listDone(postgres)
     const questdbVersion = await copyQuestdbs(options, target)
+    await topics.assertKept()
     onStep('PostgreSQL')
     await postgres.query(beginSnapshot)
     const eraseAgain = await listDoneSince(postgres, doneBefore)
@@ -73,7 +73,7 @@ export async function backUpShards(options: ShardsBackupOptions): Promise<{ file
       createdAt: new Date().toISOString(),
       questdb: { version: questdbVersion, days: {} },
       postgres: { version: rows[0]?.server_version ?? '', migrations, tables, sequences, eraseAgain },
-      topics,
+      topics: topics.offsets,
     }
     writeManifest(target, { head, files })
     return { files: files.length, bytes: files.reduce((total, { bytes }) => total + bytes, 0) }
@@ -81,22 +81,6 @@ export async function backUpShards(options: ShardsBackupOptions): Promise<{ file
     clearTarget(target)
     signal.throwIfAborted()
     throw error
-  }
-}
-
-/** The offsets from which on a QuestDB may lack records. */
-async function untilCommitted({ postgres, ends, signal }: ShardsBackupOptions): Promise<Offsets> {
-  for (;;) {
-    signal.throwIfAborted()
-    const { rows } = await postgres.query<{ name: string; offset: number | null }>(
-      // Where one is asked for, what comes behind a rewind is sent again.
-      'SELECT topic AS name, LEAST(committed_offset, rewind_to)::float8 AS offset FROM shard_topics WHERE topic = ANY($1)',
-      [[...ends.keys()]],
-    )
-    const offsets = new Map(rows.map(({ name, offset }) => [name, offset ?? 0]))
-    const topics = [...ends.keys()].map(name => ({ name, offset: offsets.get(name) ?? 0 }))
-    if (topics.every(({ name, offset }) => offset >= (ends.get(name) ?? 0))) return topics
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 

@@ -21,7 +21,7 @@ export function addKafka(registry: Registry, states: () => TopicState[]): void {
   }
   seen('start_offset', 'Offset of the first record that Kafka has.', ({ start }) => start)
   seen('end_offset', 'Offset of the next record to come.', ({ end }) => end)
-  seen('committed_offset', 'Offset before which everything is in QuestDB.', ({ committed }) => committed)
+  seen('committed_offset', 'Offset before which everything is in QuestDB.', ({ applied }) => applied)
   seen('lag_records', 'Records that wait for QuestDB, each a group of rows.', lagOf)
   seen('replicas', 'Brokers that the topic is to be on.', ({ replicas }) => replicas)
   seen('in_sync_replicas', 'Brokers that have all of its records.', ({ inSync }) => inSync)
@@ -33,6 +33,6 @@ export function addKafka(registry: Registry, states: () => TopicState[]): void {
   })
 }
 
-function lagOf({ start, end, committed }: TopicSight): number {
-  return Math.max(0, end - Math.max(start, committed))
+function lagOf({ start, end, applied }: TopicSight): number {
+  return Math.max(0, end - Math.max(start, applied))
 }

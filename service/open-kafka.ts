@@ -41,7 +41,7 @@ export interface TopicWatches {
 
 export interface TopicWatchesOptions extends Pick<ServiceKafka, 'kafka' | 'topics' | 'requirements'> {
   /** Of a topic; undefined while nothing of it is in QuestDB. */
-  committedOffset: (topic: string) => Promise<number | undefined>
+  appliedOffset: (topic: string) => Promise<number | undefined>
   nowMs: () => number
   log: Log
 }
@@ -51,10 +51,10 @@ export async function watchTopics({ kafka, topics, ...options }: TopicWatchesOpt
   const close = async () => void (await Promise.all(opened.map(part => part.close())))
 
   async function watch(topic: string): Promise<TopicWatch> {
-    const { committedOffset } = options
+    const { appliedOffset } = options
     const partition = await kafka.partition(topic)
     const { admin } = kafka
-    const watch = watchTopic({ ...options, topic, admin, partition, committedOffset: () => committedOffset(topic) })
+    const watch = watchTopic({ ...options, topic, admin, partition, appliedOffset: () => appliedOffset(topic) })
     opened.push({
       async close() {
         await watch.close()

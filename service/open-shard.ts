@@ -3,6 +3,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { KafkaOptions } from '../ingest/kafka/connect.ts'
+import { keptMs } from '../ingest/kafka/retention-share.ts'
 import { type ShardForwarder, startShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
 import { acquireShard } from '../ingest/kafka/shard-lock.ts'
 import type { ShardShare } from '../ingest/kafka/shard-share.ts'
@@ -66,11 +67,23 @@ export interface ForwarderOptions {
 
 export function shardForwarder(
   { config, directory, store, log, onFatal }: ShardOptions,
-  { number, connection, topics, tables }: Pick<Shard, 'number' | 'connection' | 'topics' | 'tables'>,
+  {
+    number,
+    connection,
+    topics,
+    tables,
+    requirements,
+  }: Pick<Shard, 'number' | 'connection' | 'topics' | 'tables' | 'requirements'>,
   { questdb, seriesPairs, share }: ForwarderOptions,
 ): ShardForwarder {
   // Where the first one always was.
   const spools = join(directory.path, number === 1 ? 'spool' : `spool-s${number}`)
+  const askedMs = config.JOURNAL_KEEP_HOURS * hourMs
+  const keepMs = keptMs(askedMs, requirements.retentionMs)
+  if (keepMs < askedMs) {
+    const limits = { shard: number, askedHours: askedMs / hourMs, keptHours: keepMs / hourMs }
+    log.info(limits, 'JOURNAL_KEEP_HOURS is limited to a sixth of KAFKA_RETENTION_HOURS')
+  }
   const holder = `${hostname()} ${process.pid}`
   const createState = (tenure: ShardTenure | undefined) => createShardState({ pool: store.postgres, tenure, tables })
   return startShardForwarder({
@@ -91,7 +104,7 @@ export function shardForwarder(
     },
     bytesMax: config.JOURNAL_MAX,
     reserveBytes: config.JOURNAL_RESERVE,
-    keepMs: config.JOURNAL_KEEP_HOURS * hourMs,
+    keepMs,
     log,
     onFatal,
   })

@@ -116,8 +116,7 @@ async function openShardPaths(
 ): Promise<ShardPaths> {
   const { number, topics, state, kafka, connection, tables } = shard
   const { clock, log } = common
-  const committedOffset = async (topic: string) => (await state.load(topic)).offset
-  const watches = await watchTopics({ ...shard, committedOffset, nowMs, log })
+  const watches = await watchTopics({ ...shard, appliedOffset: state.appliedOffset, nowMs, log })
   opened.push(watches)
 
   async function openPath<Series, Values extends Timed>(

@@ -32,7 +32,7 @@ const TopicStatus = z.object({
       committed: z.int(),
     })
     .nullable(),
-  /** When the oldest record came that is not committed; null when none waits. */
+  /** When the oldest record came that is not in QuestDB; null when none waits. */
   oldest: z.iso.datetime().nullable(),
   replicas: z.int().nullable(),
   in_sync: z.int().nullable(),

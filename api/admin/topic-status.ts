@@ -5,11 +5,11 @@ import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 import type { Status, TopicStatus } from './status-answer.ts'
 
 export function topicStatus({ topic, sight, share, problems }: TopicState): TopicStatus {
-  const { start, end, committed, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
-  const isSeen = start !== undefined && end !== undefined && committed !== undefined
+  const { start, end, applied, oldestMs, replicas, inSync, retentionMs = Number.POSITIVE_INFINITY } = sight ?? {}
+  const isSeen = start !== undefined && end !== undefined && applied !== undefined
   return {
     topic,
-    offsets: isSeen ? { start, end, committed } : null,
+    offsets: isSeen ? { start, end, committed: applied } : null,
     oldest: oldestMs === undefined ? null : new Date(oldestMs).toISOString(),
     replicas: replicas ?? null,
     in_sync: inSync ?? null,

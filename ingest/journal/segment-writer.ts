@@ -128,6 +128,13 @@ export class SegmentWriter {
     }
   }
 
+  /** Begins a new segment at once, with an empty group. Where the journal may be read up to now; throws when the disk has no room. */
+  begin(receiptUs: number): number {
+    this.roll()
+    this.#segment = this.#openSegment(receiptUs)
+    return this.#readableEnd
+  }
+
   /** Gives back the zeros behind the last group. May be called twice. */
   close(): void {
     if (this.#segment === undefined) return

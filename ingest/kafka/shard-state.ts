@@ -16,6 +16,7 @@ import { bug } from '../../limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'
+import { appliedOffsetSql } from './applied-offset.ts'
 import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
 import { publishedChannel } from './published-state.ts'
 import { createShardLetters, insertLetters, type ShardLetters } from './shard-letters.ts'
@@ -50,6 +51,8 @@ export interface ShardState {
    * when that is lower. And the tombstones.
    */
   load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
+  /** Everything before it is in QuestDB, as was told last; undefined while nothing was committed. */
+  appliedOffset(topic: string): Promise<number | undefined>
   /**
    * QuestDB has all that stands before the offset, but for these letters. In one transaction, so that a record is behind the
    * committed offset or in a letter; the caller removes its own copy of a letter afterwards. An offset below the committed one
@@ -120,6 +123,10 @@ export function createShardState({ pool, tenure, tables, stepMs = stepMsUsual }:
     async load(topic) {
       const [row] = await query<{ offset: number | null; tombstones: [number, number][] }>(loadSql, [topic])
       return { offset: row?.offset ?? undefined, tombstones: row?.tombstones ?? [] }
+    },
+    async appliedOffset(topic) {
+      const [row] = await query<{ applied: number | null }>(appliedSql, [topic])
+      return row?.applied ?? undefined
     },
     async commit(topic, offset, letters, status) {
       assertOffset(offset)
@@ -199,12 +206,14 @@ function assertOffset(offset: number): void {
  * Where the next forwarder begins, of a row of `shard_topics`; null for the start of the topic. `least` would take the one that is there
  * where the other is null.
  */
-export const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
+const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
 
 const loadSql = `SELECT
   (SELECT (${firstOffset})::float8 FROM shard_topics WHERE topic = $1) AS "offset",
   (SELECT coalesce(json_agg(json_build_array(series, before_offset) ORDER BY series), '[]')
    FROM shard_tombstones WHERE topic = $1) AS tombstones`
+
+const appliedSql = `SELECT (${appliedOffsetSql})::float8 AS applied FROM shard_topics WHERE topic = $1`
 
 const commitSql = `INSERT INTO shard_topics AS known (topic, committed_offset, committed_by, committed_at)
   VALUES ($1, $2, $3, now())
@@ -232,4 +241,6 @@ const requestRewindSql = `INSERT INTO shard_topics AS known (topic, rewind_to) V
 
 const rewindSql = 'SELECT rewind_to::float8 AS "offset" FROM shard_topics WHERE topic = $1 FOR UPDATE'
 
-const takeRewindSql = `UPDATE shard_topics SET committed_offset = ${firstOffset}, rewind_to = NULL WHERE topic = $1`
+/** What was told to be applied is not any more. */
+const takeRewindSql = `UPDATE shard_topics SET committed_offset = ${firstOffset}, rewind_to = NULL,
+  status = CASE WHEN (status->>'applied')::bigint > rewind_to THEN NULL ELSE status END WHERE topic = $1`

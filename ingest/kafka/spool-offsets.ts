@@ -11,6 +11,8 @@ export class SpoolOffsets {
   /** Ascending; each is the end of a group. */
   #ends: number[]
   #nexts: number[]
+  /** The last one stays, however close the next one is. */
+  #isLastKept = false
 
   /** The spool begins at position 0 with what stands at `offset`. */
   constructor(offset: number, apart: number) {
@@ -28,10 +30,16 @@ export class SpoolOffsets {
         `a spool that ends at ${lastEnd} and goes on with ${this.#nexts[last]} ends at ${end}, and goes on with ${next}`,
       )
     }
-    const isClose = last > 0 && lastEnd - (this.#ends[last - 1] as number) < this.#apart
+    const isClose = !this.#isLastKept && last > 0 && lastEnd - (this.#ends[last - 1] as number) < this.#apart
     const at = isClose || end === lastEnd ? last : last + 1
     this.#ends[at] = end
     this.#nexts[at] = next
+    if (at > last) this.#isLastKept = false
+  }
+
+  /** The position of now stays known exactly. */
+  keepLast(): void {
+    this.#isLastKept = true
   }
 
   /** All that was fetched from before this offset ends at the position or before it. */

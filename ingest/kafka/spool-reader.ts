@@ -11,6 +11,8 @@ export interface SpoolReaderOptions {
   topic: string
   /** The offset to begin at; undefined for the first one that the topic has. */
   from: number | undefined
+  /** QuestDB had everything before this offset when that was told last; undefined where nothing was. */
+  appliedBefore: number | undefined
   open: () => Promise<SpoolPartition>
   log: Log
 }
@@ -41,7 +43,7 @@ export class SpoolReader {
     return this.#range
   }
 
-  /** Groups that the topic had removed before they were fetched. */
+  /** Groups that the topic had removed before QuestDB got them. */
   get lostGroups(): number {
     return this.#lostGroups
   }
@@ -74,11 +76,12 @@ export class SpoolReader {
 
   /** What the topic has not any more cannot be waited for. Where it ends early, the owner of the spool has to begin anew. */
   #skip(next: number, { start, end }: OffsetOutOfRange): void {
-    const { topic, log } = this.#options
+    const { topic, appliedBefore = 0, log } = this.#options
     if (next < start) {
-      this.#lostGroups += start - next
+      const from = Math.min(start, Math.max(next, appliedBefore))
+      this.#lostGroups += start - from
       this.#next = start
-      log.error({ topic, from: next, to: start }, 'the topic has removed groups that were not forwarded')
+      if (from < start) log.error({ topic, from, to: start }, 'the topic has removed groups that were not forwarded')
       return
     }
     if (this.#endsAt === undefined) {

@@ -9,6 +9,7 @@ import type { TableDescription } from '../table.ts'
 import type { Timing } from '../timing.ts'
 import { DamagedGroups } from './damaged-groups.ts'
 import { createSendGuard } from './guarded-connection.ts'
+import { segmentShare } from './retention-share.ts'
 import { Spool } from './spool.ts'
 import type { SpoolPartition } from './spool-reader.ts'
 import type { SpoolMessage, SpoolStatus } from './spool-status.ts'
@@ -23,6 +24,8 @@ export interface SpoolSourceOptions {
   reserveBytes: number
   /** Where to begin; undefined for the start of the topic. */
   from: number | undefined
+  /** See SpoolReaderOptions. */
+  appliedBefore: number | undefined
   /** Series that are erased, further ones as `erasedFurther` tells them. */
   erased: readonly number[]
   /** How long applied segments are kept for a QuestDB that does not sync what it applies. */
@@ -44,7 +47,10 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
   const kafka = options.connect()
   const damaged = new DamagedGroups({ topic, disk: damagedDisk, log })
   const erased = new Set(options.erased)
-  const spool = new Spool({ ...options, erased, damaged, sleeper, open: () => kafka.partition(topic) })
+  const segmentMs = keepMs > 0 ? keepMs * segmentShare : Number.POSITIVE_INFINITY
+  const { monotonicMs } = timing
+  const open = () => kafka.partition(topic)
+  const spool = new Spool({ ...options, erased, segmentMs, monotonicMs, damaged, sleeper, open })
   const sends = createSendGuard(isHeld)
   let sequenced: SpoolStatus['sequenced']
   let sent = ''

@@ -14,7 +14,7 @@ import type { SpoolMessage } from './spool-status.ts'
 export interface SpoolSourceData
   extends Pick<
     SpoolSourceOptions,
-    'topic' | 'bytesMax' | 'reserveBytes' | 'from' | 'erased' | 'keepMs' | 'predecessorMs'
+    'topic' | 'bytesMax' | 'reserveBytes' | 'from' | 'appliedBefore' | 'erased' | 'keepMs' | 'predecessorMs'
   > {
   /** Of the spool; what is in it goes. */
   directory: string

@@ -14,6 +14,7 @@ import { listSegments, segmentBytesMax } from '../journal/segments.ts'
 import type { TableDescription } from '../table.ts'
 import type { DamagedGroups } from './damaged-groups.ts'
 import type { Fetched } from './fetcher.ts'
+import { messageOf } from './kafka-errors.ts'
 import { letterIdAt } from './letter-position.ts'
 import { SpoolOffsets } from './spool-offsets.ts'
 import { SpoolReader, type SpoolReaderOptions } from './spool-reader.ts'
@@ -30,6 +31,9 @@ export interface SpoolOptions extends SpoolReaderOptions {
   reserveBytes: number
   /** Series of which nothing comes into it, further ones as `erasedFurther` tells them; may grow. */
   erased: ReadonlySet<number>
+  /** Age at which a segment ends, milliseconds, so that it goes some time though little comes. */
+  segmentMs: number
+  monotonicMs: () => number
   damaged: DamagedGroups
   sleeper: Sleeper
 }
@@ -56,6 +60,8 @@ export class Spool {
   #end = 0
   /** Of the group that came last. Never falls, so that the lanes of a spool fit together. */
   #receiptUs = 0
+  /** When the first group came into the segment of now, or into one before; undefined while it has none. */
+  #filledAtMs: number | undefined
   #turnBytes = 0
 
   constructor(options: SpoolOptions) {
@@ -101,7 +107,10 @@ export class Spool {
     const { sleeper } = this.#options
     while (!sleeper.stopped) {
       await this.#untilRoom(0)
-      const fetched = await this.#retry.attempt(() => this.reader.fetch())
+      const fetched = await this.#retry.attempt(() => {
+        this.#endOldSegment()
+        return this.reader.fetch()
+      })
       if (this.reader.next !== undefined) this.#pass(this.reader.next)
       if (fetched !== undefined) await this.#take(fetched)
       else if (this.reader.endsAt !== undefined) await sleeper.sleep(skippedMs)
@@ -131,7 +140,21 @@ export class Spool {
     return await this.#retry.untilDone(() => this.#write(offset, value))
   }
 
+  /** A new one begins at once: of those that are there the newest one never goes. */
+  #endOldSegment(): void {
+    const { segmentMs, monotonicMs } = this.#options
+    if (this.#filledAtMs === undefined || monotonicMs() - this.#filledAtMs < segmentMs) return
+    try {
+      this.#end = this.#writer.begin(this.#receiptUs)
+    } catch (error) {
+      throw new SpoolFull(messageOf(error))
+    }
+    this.#offsets?.keepLast()
+    this.#filledAtMs = undefined
+  }
+
   #write(offset: number, value: Uint8Array): void {
+    this.#filledAtMs ??= this.#options.monotonicMs()
     for (const { bytes, content } of spooledGroups(value, offset, this.#receiptUs, this.#options.erased)) {
       const { outcome, end, error } = this.#writer.commit(bytes, content)
       this.#end = end

@@ -13,7 +13,7 @@ import type { ForwardStatus } from './forward-status.ts'
 import { LetterFiles } from './letter-files.ts'
 import { TooManyLetters } from './shard-letters.ts'
 import type { HeldShard } from './shard-lock.ts'
-import type { ShardState, Tombstone } from './shard-state.ts'
+import type { ShardState } from './shard-state.ts'
 import type { SpoolStatus } from './spool-status.ts'
 import { TombstoneWork } from './tombstone-work.ts'
 import {
@@ -22,6 +22,7 @@ import {
   startTopicThread,
   statusAtBegin,
   type TopicThread,
+  type TopicThreadOptions,
 } from './topic-thread.ts'
 
 export interface TopicForwarderOptions extends ForwardedTopic {
@@ -119,6 +120,7 @@ export class TopicForwarder {
   async #start(): Promise<void> {
     const { topic, state, openQuestdb } = this.#options
     const { offset, tombstones } = await state.load(topic)
+    const appliedBefore = await state.appliedOffset(topic)
     const questdb = await openQuestdb()
     this.#committed = offset
     // Before the first request, so that nobody takes rows that are sent again for ones that have come in before.
@@ -126,10 +128,15 @@ export class TopicForwarder {
     if (this.#isStopped) return
     this.#letters.restart()
     this.#tombstones.restart()
-    this.#running = this.#startThread(offset, tombstones, questdb)
+    this.#running = this.#startThread({
+      from: offset,
+      appliedBefore,
+      erased: tombstones.map(([series]) => series),
+      questdb,
+    })
   }
 
-  #startThread(from: number | undefined, tombstones: Tombstone[], questdb: QuestdbStart): TopicThread {
+  #startThread(begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb'>): TopicThread {
     const { topic, table, directory, damagedDirectory, kafka, shard, log, onFatal, ...options } = this.#options
     const { bytesMax, reserveBytes, keepMs } = options
     // A process that gave the shard back has nothing in flight.
@@ -143,11 +150,9 @@ export class TopicForwarder {
       bytesMax,
       reserveBytes,
       keepMs,
-      from,
-      erased: tombstones.map(([series]) => series),
+      ...begin,
       predecessorMs: waitMs > 0 ? waitMs + quiesceMs : 0,
       hold: shard.hold,
-      questdb,
       log,
       onFatal,
     })

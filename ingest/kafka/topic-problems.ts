@@ -30,7 +30,7 @@ export function topicProblems({ sight, fault, share = 0 }: ProblemInputs): Topic
   const problems: TopicProblem[] = []
   if (fault !== undefined) problems.push({ kind: 'unreachable', text: `cannot be looked at: ${fault}` })
   if (sight === undefined) return problems
-  const { start, committed, replicas, inSync, weaknesses } = sight
+  const { start, applied, replicas, inSync, weaknesses } = sight
   if (weaknesses.length > 0) problems.push({ kind: 'weak', text: weaknesses.join('; ') })
   if (inSync < replicas) {
     problems.push({ kind: 'underReplicated', text: `${inSync} of ${replicas} replicas are in sync` })
@@ -43,8 +43,8 @@ export function topicProblems({ sight, fault, share = 0 }: ProblemInputs): Topic
     const text = `nothing is taken until QuestDB has caught up, for the retention ends soon`
     problems.push({ kind: 'refused', text })
   }
-  if (start > committed) {
-    const text = `Kafka has deleted records ${committed} to ${start - 1}, which QuestDB has not taken`
+  if (start > applied) {
+    const text = `Kafka has deleted records ${applied} to ${start - 1}, which QuestDB has not taken`
     problems.push({ kind: 'deleted', text })
   }
   return problems

@@ -10,8 +10,8 @@ export interface TopicSources {
   topic: string
   admin: TopicSource
   partition: Pick<TopicPartition, 'offsets' | 'fetch'>
-  /** Everything before it is in QuestDB; undefined while nothing is. */
-  committedOffset: () => Promise<number | undefined>
+  /** Everything before it is in QuestDB; undefined while nothing is known to be. */
+  appliedOffset: () => Promise<number | undefined>
   requirements: TopicRequirements
 }
 
@@ -19,8 +19,9 @@ export interface TopicSight {
   /** Offset of the first record that Kafka has, and that of the next one to come. */
   start: number
   end: number
-  committed: number
-  /** When the oldest record came that is not committed, epoch milliseconds; undefined when none waits. */
+  /** Everything before this offset is in QuestDB. */
+  applied: number
+  /** When the oldest record came that is not in QuestDB, epoch milliseconds; undefined when none waits. */
   oldestMs: number | undefined
   replicas: number
   inSync: number
@@ -32,13 +33,13 @@ export interface TopicSight {
 
 /** `before` is what was seen the last time. Throws as the requests do. */
 export async function lookAtTopic(sources: TopicSources, before: TopicSight | undefined): Promise<TopicSight> {
-  const { topic, admin, partition, committedOffset, requirements } = sources
+  const { topic, admin, partition, appliedOffset, requirements } = sources
   // This offset is asked for first, for then it is never ahead of the others.
-  const committed = await committedOffset()
+  const applied = await appliedOffset()
   const described = await describeTopic(admin, topic)
   if (described === undefined) throw new TopicMissing(`there is no topic ${topic}`)
   const { start, end } = await partition.offsets()
-  const waiting = { start, end, committed: committed ?? start }
+  const waiting = { start, end, applied: applied ?? start }
   return {
     ...waiting,
     ...replicasOf(described),
@@ -50,11 +51,11 @@ export async function lookAtTopic(sources: TopicSources, before: TopicSight | un
   }
 }
 
-type Waiting = Pick<TopicSight, 'start' | 'end' | 'committed'>
+type Waiting = Pick<TopicSight, 'start' | 'end' | 'applied'>
 
 /** Kafka may have deleted some of those that waited. */
-function oldestOffsetOf({ start, committed }: Waiting): number {
-  return Math.max(start, committed)
+function oldestOffsetOf({ start, applied }: Waiting): number {
+  return Math.max(start, applied)
 }
 
 /** The time that Kafka gave to the oldest record that waits. */

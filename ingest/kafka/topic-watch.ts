@@ -19,7 +19,7 @@ export interface TopicState {
   topic: string
   /** As Kafka last told it; undefined until the first time. */
   sight: TopicSight | undefined
-  /** How much of the retention the oldest record has used that is not committed; undefined until the first time. */
+  /** How much of the retention the oldest record has used that is not in QuestDB; undefined until the first time. */
   share: number | undefined
   problems: TopicProblem[]
 }

@@ -215,7 +215,7 @@ test('the topics of Kafka have metrics where they are the journals, and none els
   const sight = {
     start: 5,
     end: 30,
-    committed: 20,
+    applied: 20,
     oldestMs: 1000,
     replicas: 3,
     inSync: 2,

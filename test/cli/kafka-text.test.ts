@@ -8,7 +8,7 @@ import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 const sight = {
   start: 100,
   end: 150,
-  committed: 140,
+  applied: 140,
   oldestMs: Date.UTC(2026, 0, 1),
   replicas: 3,
   inSync: 2,
@@ -39,8 +39,8 @@ t.test('what Kafka has deleted does not wait', async t => {
   const { topic, problems } = seen
   const text = (more: Partial<typeof sight>) =>
     topicText(topicStatus({ topic, problems, share: 0, sight: { ...sight, ...more } }))
-  t.match(text({ committed: 90 }), '50 records wait')
-  t.match(text({ committed: 150 }), 'no record waits')
+  t.match(text({ applied: 90 }), '50 records wait')
+  t.match(text({ applied: 150 }), 'no record waits')
   t.match(text({ retentionMs: Number.POSITIVE_INFINITY }), 'kept for ever')
 })
 

@@ -1,7 +1,7 @@
 /** How much of Kafka's retention waiting records have used, and what is told about a topic. */
 
 import { test } from 'tap'
-import { retentionShare } from '../../ingest/kafka/retention-share.ts'
+import { keptMs, refusalShare, retentionShare, segmentShare } from '../../ingest/kafka/retention-share.ts'
 import { noteProblems, type TopicProblem, topicProblems } from '../../ingest/kafka/topic-problems.ts'
 import type { TopicSight } from '../../ingest/kafka/topic-sight.ts'
 import type { Log } from '../../store/log.ts'
@@ -15,10 +15,20 @@ test('the share grows with the age of the oldest record that waits', async t => 
   t.equal(retentionShare(1000, 10_000, 0), 0, 'the clock of the broker is ahead')
 })
 
+test('what is kept of applied records is in the topic when nothing is taken any more', async t => {
+  for (const retentionMs of [10, 168]) {
+    const ms = keptMs(24, retentionMs)
+    t.ok(ms > 0 && ms * (1 + segmentShare) + refusalShare * retentionMs < retentionMs)
+  }
+  t.equal(keptMs(24, 168), 24)
+  t.equal(keptMs(24, Number.POSITIVE_INFINITY), 24)
+  t.equal(keptMs(0, 168), 0)
+})
+
 const well: TopicSight = {
   start: 10,
   end: 30,
-  committed: 20,
+  applied: 20,
   oldestMs: 1000,
   replicas: 3,
   inSync: 3,
@@ -39,7 +49,7 @@ test('what is wrong with a topic is told, each by itself', async t => {
     told({}, 0.8).map(({ kind }) => kind),
     ['retention', 'refused'],
   )
-  t.match(told({ committed: 7 }, 0), [{ kind: 'deleted', text: 'records 7 to 9' }])
+  t.match(told({ applied: 7 }, 0), [{ kind: 'deleted', text: 'records 7 to 9' }])
 })
 
 test('a problem is logged once when it begins and once when it ends', async t => {

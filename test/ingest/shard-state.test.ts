@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import pg from 'pg'
 import t from 'tap'
 import { type DeadLetter, deadLettersMax } from '../../ingest/forwarder/dead-letter.ts'
+import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { TooManyLetters } from '../../ingest/kafka/shard-letters.ts'
@@ -37,6 +38,27 @@ t.test('the committed offset rises and never falls, by whoever holds the shard',
   t.strictSame(await state.letters.list(topic, -1, 9), [], 'nothing of it is there')
   await next.commit(topic, 9, [])
   t.equal((await state.load(topic)).offset, 9)
+})
+
+t.test('what is applied may be ahead of what is committed, and ends at a rewind', async t => {
+  const { topic, state } = await openTopic()
+  const told = (applied: number) => ({ tenure: 1, losses: 0, applied, forwarder: statusBefore('it is a test') })
+  t.equal(await state.appliedOffset(topic), undefined)
+  await state.publish(topic, told(0))
+  t.equal(await state.appliedOffset(topic), undefined, 'nothing was committed')
+  await state.commit(topic, 5, [])
+  t.equal(await state.appliedOffset(topic), 5, 'nothing more was told')
+  await state.commit(topic, 5, [], told(9))
+  t.equal(await state.appliedOffset(topic), 9)
+  await state.requestRewind(topic, 7)
+  t.equal(await state.appliedOffset(topic), 7)
+  t.equal(await state.takeRewind(topic), 7)
+  t.equal((await state.load(topic)).offset, 5)
+  t.equal(await state.appliedOffset(topic), 5, 'until more is told')
+  await state.publish(topic, told(8))
+  await state.requestRewind(topic, 8)
+  await state.takeRewind(topic)
+  t.equal(await state.appliedOffset(topic), 8, 'it is not sent again')
 })
 
 t.test('a shard that is being committed for is taken over afterwards', async t => {

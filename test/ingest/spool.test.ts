@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
+import type { CommitMode } from '../../ingest/forwarder/commit-mode.ts'
 import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
+import { SegmentRetention } from '../../ingest/forwarder/segment-retention.ts'
 import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { type GroupHeader, groupHeaderLength } from '../../ingest/journal/group.ts'
 import { isBackfill, liveWindowUs, offsetOf } from '../../ingest/journal/record.ts'
 import { type Chunk, SegmentReader } from '../../ingest/journal/segment-reader.ts'
 import { listSegments, segmentName } from '../../ingest/journal/segments.ts'
+import type { Tombstones } from '../../ingest/journal/tombstones.ts'
 import { DamagedGroups } from '../../ingest/kafka/damaged-groups.ts'
 import { KafkaAway } from '../../ingest/kafka/kafka-errors.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
@@ -52,7 +55,8 @@ function openSpool(topic: TopicContent, from: number | undefined, more: Partial<
   const erased = new Set(more.erased)
   const damagedDisk = openDisk(join(folder, `damaged-${folders}`), false)
   const damaged = new DamagedGroups({ topic: 'topic', disk: damagedDisk, log: more.log ?? silentLog })
-  const bounds = { bytesMax: 64 * 1024, reserveBytes: 0 }
+  const aging = { appliedBefore: undefined, segmentMs: Number.POSITIVE_INFINITY, monotonicMs: () => 0 }
+  const bounds = { bytesMax: 64 * 1024, reserveBytes: 0, ...aging }
   const parts = { topic: 'topic', table: readings, disk, damaged, sleeper, log: silentLog }
   const spool = new Spool({ ...bounds, ...parts, from, open: () => Promise.resolve(topic), ...more, erased })
   const running = spool.run()
@@ -395,6 +399,63 @@ t.test('what the topic has removed too early is counted and logged, and the rest
   t.strictSame(texts, ['the topic has removed groups that were not forwarded'])
 })
 
+t.test('what the topic has removed and QuestDB had is no loss', async t => {
+  const topic = new TopicContent()
+  for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
+  topic.start = 3
+  for (const [appliedBefore, lostGroups] of [
+    [2, 1],
+    [3, 0],
+    [5, 0],
+  ] as const) {
+    const { log, texts } = recordingLog('error')
+    const opened = openSpool(topic, 1, { log, appliedBefore })
+    await settle(opened)
+    await settle(opened)
+    await opened.close()
+    t.equal(opened.spool.reader.lostGroups, lostGroups)
+    t.equal(texts.length, lostGroups)
+    t.equal(readSpool(opened, 0).length, 2)
+  }
+})
+
+t.test('a segment ends by its age, so that the offset that is kept comes up with a topic of few groups', async t => {
+  const topic = new TopicContent()
+  const appendOne = () => topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
+  let nowMs = 0
+  const opened = openSpool(topic, 0, { segmentMs: 100, monotonicMs: () => nowMs })
+  const { spool, disk } = opened
+  appendOne()
+  await settle(opened)
+  nowMs = 99
+  appendOne()
+  await settle(opened)
+  t.equal(listSegments(disk).length, 1)
+  const end = spool.end
+  nowMs = 100
+  while (spool.end === end) await turn()
+  t.strictSame(listSegments(disk), [0, end], 'there is a next one that holds nothing')
+  nowMs = 1000
+  await settle(opened)
+  t.equal(listSegments(disk).length, 2, 'and does not end')
+  appendOne()
+  appendOne()
+  await settle(opened)
+  t.equal(spool.offsetAt(end), 2)
+  t.equal(spool.offsetAt(spool.end), 4)
+  t.equal(readSpool(opened, 0).length, 4)
+  disk.remove(segmentName(0))
+  spool.trimmed(end)
+  t.equal(spool.offsetAt(end), 2)
+  nowMs = 1100
+  while (listSegments(disk).length < 2) await turn()
+  appendOne()
+  await settle(opened)
+  t.equal(spool.offsetAt(listSegments(disk)[1] ?? 0), 4)
+  await opened.close()
+  t.equal(readSpool(opened, end).length, 3)
+})
+
 t.test('a topic that ends before what was forwarded is told, and nothing is read', async t => {
   const topic = new TopicContent()
   topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
@@ -433,7 +494,7 @@ t.test('a group of another table is no group', async t => {
 })
 
 /** As the forwarder's thread opens it. */
-function openSource(topic: TopicContent, bytesMax: number) {
+function openSource(topic: TopicContent, bytesMax: number, monotonicMs = timing.monotonicMs) {
   const told: SpoolStatus[] = []
   let isClosed = false
   const source = openSpoolSource({
@@ -444,6 +505,7 @@ function openSource(topic: TopicContent, bytesMax: number) {
     bytesMax,
     reserveBytes: 0,
     from: 0,
+    appliedBefore: undefined,
     erased: [1],
     keepMs: 1000,
     predecessorMs: 0,
@@ -454,7 +516,7 @@ function openSource(topic: TopicContent, bytesMax: number) {
         isClosed = true
       },
     }),
-    timing,
+    timing: { ...timing, monotonicMs },
     log: silentLog,
     send: message => message.kind === 'status' && told.push(message.status),
   })
@@ -478,6 +540,35 @@ t.test('where QuestDB may lose what it has applied, a successor begins with what
   t.equal(synced?.committable, synced?.applied)
   source.close()
   t.ok(isClosed())
+})
+
+t.test('of a topic of few groups, what is kept goes when its time is over, and the newest, too', async t => {
+  const topic = new TopicContent()
+  for (let count = 0; count < 2; count++) topic.append(topicGroup(records(device(2), [1], 1), 1), 1)
+  let nowMs = 0
+  const monotonicMs = () => nowMs
+  const { source, told } = openSource(topic, 1024 * 1024, monotonicMs)
+  const { disk } = source
+  const commitMode = { isSynced: false } as CommitMode
+  const tombstones = { prune: () => undefined } as unknown as Tombstones
+  const kept = { keepMs: 1000, keepBytesMax: 1024 * 1024, commitMode, tombstones }
+  const retention = new SegmentRetention({ disk, ...kept, timing: { ...timing, monotonicMs }, log: silentLog }, 0)
+  async function at(ms: number) {
+    nowMs = ms
+    for (let turns = 0; turns < 20; turns++) await turn()
+    const applied = source.durableEnd()
+    retention.trim(applied)
+    source.onStatus({ ...statusBefore('none'), applied, start: retention.start, isSynced: false })
+    const { applied: appliedOffset, committable } = told.at(-1) as SpoolStatus
+    return [appliedOffset, committable]
+  }
+  while (told.at(-1)?.next !== 2) await at(0)
+  t.strictSame(await at(100), [2, 0])
+  t.strictSame(await at(125), [2, 0], 'the segment ends, and its time begins')
+  t.equal(listSegments(disk).length, 2)
+  t.strictSame(await at(1124), [2, 0])
+  t.strictSame(await at(1125), [2, 2])
+  source.close()
 })
 
 t.test('what is erased before it is fetched does not come into the spool', async t => {

@@ -31,14 +31,14 @@ const kindsOf = (problems: readonly TopicProblem[]) => problems.map(({ kind }) =
 
 t.test('what waits is told with its age, and the share of the retention that it has used', async t => {
   const partition = await filledTopic('waiting', 5)
-  let committed: number | undefined
+  let applied: number | undefined
   let passedMs = 0
   const watch = watchTopic({
     topic: 'waiting',
     admin: client.admin,
     partition,
     requirements,
-    committedOffset: async () => committed,
+    appliedOffset: async () => applied,
     nowMs: () => Date.now() + passedMs,
     log: silentLog,
     everyMs: 20,
@@ -49,7 +49,7 @@ t.test('what waits is told with its age, and the share of the retention that it 
   const first = watch.state().sight?.oldestMs ?? Number.NaN
   t.ok(Math.abs(Date.now() - first) < hourMs)
   t.match(watch.state(), {
-    sight: { start: 0, end: 5, committed: 0, replicas: 1, inSync: 1, retentionMs: 10 * hourMs, weaknesses: [] },
+    sight: { start: 0, end: 5, applied: 0, replicas: 1, inSync: 1, retentionMs: 10 * hourMs, weaknesses: [] },
     problems: [],
   })
 
@@ -59,11 +59,11 @@ t.test('what waits is told with its age, and the share of the retention that it 
   passedMs = 8.1 * hourMs
   await waitFor('the refusal', async () => kindsOf(watch.state().problems).join() === 'retention,refused')
 
-  committed = 4
-  await waitFor('the next look', async () => watch.state().sight?.committed === 4)
+  applied = 4
+  await waitFor('the next look', async () => watch.state().sight?.applied === 4)
   const [last] = (await partition.fetch(4, 1, 0)).records
   t.equal(watch.state().sight?.oldestMs, last?.appendedMs, 'the age of the only one that is left')
-  committed = 5
+  applied = 5
   await waitFor('nothing waits', async () => watch.retentionShare() === 0)
   await waitFor('no problem is left', async () => watch.state().problems.length === 0)
 })
@@ -75,7 +75,7 @@ t.test('a topic that is weakened, and records that are deleted, are told', async
     admin: client.admin,
     partition,
     requirements,
-    committedOffset: async () => 1,
+    appliedOffset: async () => 1,
     nowMs: Date.now,
     log: silentLog,
     everyMs: 20,
@@ -104,7 +104,7 @@ t.test('replicas that are not in sync are seen', async t => {
       return partitions?.map(each => ({ ...each, replicas: [1, 2, 3], inSync: [1, 3] }))
     },
   }
-  const sources = { topic: 'replicated', admin, partition, requirements, committedOffset: async () => undefined }
+  const sources = { topic: 'replicated', admin, partition, requirements, appliedOffset: async () => undefined }
   t.match(await lookAtTopic(sources, undefined), { replicas: 3, inSync: 2, oldestMs: undefined })
 })
 
@@ -128,7 +128,7 @@ t.test('the start is refused with all that is weaker, and watches the topics onc
   t.teardown(() => opened.close())
   const watches = await watchTopics({
     ...opened,
-    committedOffset: async () => Promise.reject(new Error('PostgreSQL is away')),
+    appliedOffset: async () => Promise.reject(new Error('PostgreSQL is away')),
     nowMs: Date.now,
     log: silentLog,
   })
