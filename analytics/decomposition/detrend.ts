@@ -1,6 +1,7 @@
 /** A straight line by least squares over the observed cells, as `scipy.signal.detrend` on complete data. */
 
 import { centredProducts } from '../correlation/centred-products.ts'
+import { hourOfDayRemoved } from './deseasonalise.ts'
 
 export interface Detrended {
   /** Change of the line from one cell to the next; NaN with fewer than two observed cells. */
@@ -43,5 +44,26 @@ export function detrend(values: Float64Array, residual: Float64Array = new Float
   for (let i = 0; i < values.length; i++) {
     residual[i] = (values[i] as number) - valueMean - slopePerCell * (i - cellMean)
   }
+  return { slopePerCell, residual }
+}
+
+/**
+ * The line beside a daily cycle: least squares of a slope and of a level for each local hour of day together, as the
+ * regression of the values without their means by hour on the times without theirs (Frisch and Waugh 1933). Where no hour
+ * of day comes twice there is no slope.
+ */
+export function detrendBesideDay(values: Float64Array, localHours: Uint8Array): Detrended {
+  const residual = hourOfDayRemoved(values, localHours)
+  const cells = values.map((value, cell) => (Number.isNaN(value) ? value : cell))
+  const times = hourOfDayRemoved(cells, localHours)
+  let products = 0
+  let squares = 0
+  for (const [cell, time] of times.entries()) {
+    if (Number.isNaN(time)) continue
+    products += time * (residual[cell] as number)
+    squares += time * time
+  }
+  const slopePerCell = products / squares
+  for (const [cell, time] of times.entries()) residual[cell] = (residual[cell] as number) - slopePerCell * time
   return { slopePerCell, residual }
 }

@@ -6,19 +6,19 @@
  */
 
 import { type ReasonText, reasonTexts } from '../reasons.ts'
+import { momentsOf } from '../summary/moments.ts'
 import { dayMeans } from './day-means.ts'
-import { hourOfDayRemoved } from './deseasonalise.ts'
-import { detrend } from './detrend.ts'
+import { detrend, detrendBesideDay } from './detrend.ts'
 import { type Drift, driftTest } from './drift.ts'
 import { type MannKendall, mannKendall } from './mann-kendall.ts'
-import { slopeInterval } from './slope-interval.ts'
+import { type SlopeInterval, slopeInterval } from './slope-interval.ts'
 
 const hoursPerDay = 24
 const level = 0.05
 
 export interface Trend {
-  /** Half of the 95 % interval of the slope, per day; null without an interval. */
-  readonly halfWidthPerDay: number | null
+  /** Where the true slope lies in 95 %, per day; the slope is in it. */
+  readonly slopeInterval: [number, number] | null
   readonly nEffective: number | null
   readonly theilSenPerDay: number | null
   readonly mannKendall: Omit<MannKendall, 'slope'> | null
@@ -34,33 +34,59 @@ export interface TrendInput {
   readonly hourly: Float64Array
   readonly localHours: Uint8Array
   readonly slopePerDay: number
-  /** There is a daily season: it is no noise of the slope. */
+  /** There is a daily season: it is no noise of the slope, and the part of a wave at either end of the span no trend. */
   readonly hasDay: boolean
 }
 
-export function trendOf({ hourly, localHours, slopePerDay, hasDay }: TrendInput): Trend {
-  const { residual } = detrend(hourly)
-  const interval = slopeInterval(hasDay ? hourOfDayRemoved(residual, localHours) : residual)
-  const halfWidthPerDay = interval === null ? null : interval.halfWidth * hoursPerDay
+export function trendOf(input: TrendInput): Trend {
+  const { hourly, localHours, slopePerDay, hasDay } = input
+  const { slopePerCell, residual } = hasDay ? detrendBesideDay(hourly, localHours) : detrend(hourly)
+  const found = slopeInterval(residual)
+  const interval = found && (hasDay ? besideDay(found, slopePerCell, input) : around(slopePerDay, found))
   const days = dayMeans(hourly)
   const test = mannKendall(days.numbers, days.means)
   const drift = driftTest(days.means)
   const figures = {
-    halfWidthPerDay,
-    nEffective: interval?.nEffective ?? null,
+    slopeInterval: interval,
+    nEffective: found?.nEffective ?? null,
     theilSenPerDay: test?.slope ?? null,
     mannKendall: test && { tau: test.tau, z: test.z, pValue: test.pValue },
     drift,
   }
   if (test === null || drift === null) return { ...figures, direction: null, reason: reasonTexts.fewDays }
-  if (halfWidthPerDay === null || test.pValue === null)
-    return { ...figures, direction: null, reason: reasonTexts.longMemory }
+  if (interval === null || test.pValue === null) return { ...figures, direction: null, reason: reasonTexts.longMemory }
   const signs = [
-    Math.abs(slopePerDay) > halfWidthPerDay ? Math.sign(slopePerDay) : 0,
+    sideOf(interval),
     test.pValue <= level ? Math.sign(test.tau) : 0,
     drift.pValue <= level ? Math.sign(drift.t) : 0,
   ]
   return { ...figures, ...directionOf(signs) }
+}
+
+function around(slopePerDay: number, { halfWidth }: SlopeInterval): [number, number] {
+  const half = halfWidth * hoursPerDay
+  return [slopePerDay - half, slopePerDay + half]
+}
+
+/**
+ * Around the slope beside the day, up to the slope itself where the day tilts that out of it. The day's 24 levels have taken
+ * their degrees of freedom out of the variance.
+ */
+function besideDay(
+  { nEffective, halfWidth }: SlopeInterval,
+  slopePerCell: number,
+  { hourly, slopePerDay }: TrendInput,
+): [number, number] {
+  const { count } = momentsOf(hourly)
+  const wider = Math.sqrt(count / Math.max(1, count - hoursPerDay))
+  const [low, high] = around(slopePerCell * hoursPerDay, { nEffective, halfWidth: wider * halfWidth })
+  return [Math.min(slopePerDay, low), Math.max(slopePerDay, high)]
+}
+
+/** 1 or −1 where an interval leaves 0 out, else 0. */
+function sideOf([low, high]: readonly [number, number]): number {
+  if (low > 0) return 1
+  return high < 0 ? -1 : 0
 }
 
 /** 1, −1, or 0 where nothing is significant, of each of the tests. */

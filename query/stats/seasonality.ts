@@ -118,13 +118,10 @@ function cyclesOf(window: StatsWindow, column: StatsColumn, middles: Float64Arra
 }
 
 function trendPart(input: TrendInput) {
-  const { halfWidthPerDay, nEffective, theilSenPerDay, mannKendall, drift, direction, reason } = trendOf(input)
-  const { slopePerDay } = input
-  const interval: [number, number] | null =
-    halfWidthPerDay === null ? null : [slopePerDay - halfWidthPerDay, slopePerDay + halfWidthPerDay]
+  const { slopeInterval, nEffective, theilSenPerDay, mannKendall, drift, direction, reason } = trendOf(input)
   return {
-    slope_per_day: slopePerDay,
-    slope_ci95: interval,
+    slope_per_day: input.slopePerDay,
+    slope_ci95: slopeInterval,
     trend: {
       direction,
       reason,

@@ -3,7 +3,7 @@
 import { medianAbsoluteDeviation } from 'simple-statistics'
 import { test } from 'tap'
 import { studentQuantile975 } from '../../analytics/correlation/student.ts'
-import { detrend } from '../../analytics/decomposition/detrend.ts'
+import { detrend, detrendBesideDay } from '../../analytics/decomposition/detrend.ts'
 import { driftTest } from '../../analytics/decomposition/drift.ts'
 import { mannKendall } from '../../analytics/decomposition/mann-kendall.ts'
 import { slopeInterval } from '../../analytics/decomposition/slope-interval.ts'
@@ -108,4 +108,26 @@ test('a daily season is no noise of the slope', async t => {
   const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
   const of = (hasDay: boolean) => found(trendOf({ hourly, localHours, slopePerDay: 0, hasDay }).nEffective)
   t.ok(of(true) > 4 * of(false), `${of(true)}, ${of(false)}`)
+})
+
+test('the line beside a day is that of a regression on time and 24 levels, also where hours are missing', async t => {
+  const hours = 5 * 24 + 7
+  const wave = Float64Array.from({ length: hours }, (_, hour) => 3 * Math.sin(hour / 4) + (hour % 24 === 6 ? 9 : 0))
+  const day = wave.map((_, hour) => (hour % 7 === 3 ? Number.NaN : (wave[hour % 24] as number) + 0.02 * hour))
+  const localHours = Uint8Array.from(day, (_, hour) => (hour + 5) % 24)
+  const { slopePerCell, residual } = detrendBesideDay(day, localHours)
+  t.ok(Math.abs(slopePerCell - 0.02) < 1e-12, `${slopePerCell}`)
+  t.ok(residual.every((rest, hour) => (hour % 7 === 3 ? Number.isNaN(rest) : Math.abs(rest) < 1e-9)))
+  t.ok(Number.isNaN(detrendBesideDay(day.subarray(0, 24), localHours).slopePerCell), 'no hour comes twice')
+})
+
+test('where a daily cycle tilts the line, the interval goes from the slope to beyond that beside the day', async t => {
+  const hourly = autoregressive(240, 0.5, 4).map((value, hour) => value / 4 + 5 * Math.sin((2 * Math.PI * hour) / 24))
+  const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
+  const slopePerDay = 24 * detrend(hourly).slopePerCell
+  const [low, high] = found(trendOf({ hourly, localHours, slopePerDay, hasDay: true }).slopeInterval)
+  const besideDay = 24 * detrendBesideDay(hourly, localHours).slopePerCell
+  t.ok(slopePerDay < besideDay - 0.08, `${slopePerDay}, ${besideDay}`)
+  t.equal(low, slopePerDay)
+  t.ok(besideDay < high && high < besideDay + 0.1, `${high}`)
 })

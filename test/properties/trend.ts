@@ -4,7 +4,7 @@ import { dayMeans } from '../../analytics/decomposition/day-means.ts'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { type Trend, trendOf } from '../../analytics/decomposition/trend.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
-import { autoregressive } from '../analytics/series.ts'
+import { autoregressive, uniform } from '../analytics/series.ts'
 import type { Property } from './property.ts'
 import { redWeather } from './worlds.ts'
 
@@ -16,16 +16,32 @@ function trendOfNoise(phi: number, seed: number): { slopePerDay: number; trend: 
   return trendIn(autoregressive(hours, phi, seed))
 }
 
-function trendIn(hourly: Float64Array): { slopePerDay: number; trend: Trend } {
+function trendIn(hourly: Float64Array, hasDay = false): { slopePerDay: number; trend: Trend } {
   const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
   const slopePerDay = 24 * detrend(hourly).slopePerCell
-  return { slopePerDay, trend: trendOf({ hourly, localHours, slopePerDay, hasDay: false }) }
+  return { slopePerDay, trend: trendOf({ hourly, localHours, slopePerDay, hasDay }) }
 }
 
-function shareOf(phi: number, seed: number, holds: (found: ReturnType<typeof trendOfNoise>) => boolean): number {
+function holds([low, high]: readonly [number, number], slope: number): boolean {
+  return slope >= low && slope <= high
+}
+
+const daysWithCycle = [7, 14, 30]
+const slopeBesideDay = 0.05
+
+/** A wave that begins anywhere, of which the straight line through all takes a part. */
+function dayAndSlope(length: number, seed: number): Trend {
+  const begin = uniform(104729 * seed)()
+  const hourly = autoregressive(length, 0.8, 7919 * seed).map((noise, hour) => {
+    return 0.6 * noise + 10 * Math.sin(2 * Math.PI * (hour / 24 + begin)) + (slopeBesideDay * hour) / 24
+  })
+  return trendIn(hourly, true).trend
+}
+
+function shareOf(phi: number, seed: number, shows: (found: ReturnType<typeof trendOfNoise>) => boolean): number {
   let count = 0
   for (let one = 0; one < seriesOfRun; one++) {
-    if (holds(trendOfNoise(phi, 7919 * (seriesOfRun * seed + one)))) count++
+    if (shows(trendOfNoise(phi, 7919 * (seriesOfRun * seed + one)))) count++
   }
   return count / seriesOfRun
 }
@@ -42,7 +58,20 @@ export const trendProperties: readonly Property[] = [
     atLeast: 0.93,
     atMost: 0.97,
     run: (seed: number) =>
-      shareOf(phi, seed, ({ slopePerDay, trend }) => Math.abs(slopePerDay) <= (trend.halfWidthPerDay ?? Number.NaN)),
+      shareOf(phi, seed, ({ trend: { slopeInterval } }) => slopeInterval !== null && holds(slopeInterval, 0)),
+  })),
+  ...daysWithCycle.map(days => ({
+    name: `the true slope within the 95 % interval, on a day of ten deviations and AR(1) 0.8 of ${days} days`,
+    atLeast: 0.92,
+    atMost: 0.985,
+    run: (seed: number) => {
+      let count = 0
+      for (let one = 0; one < seriesOfRun; one++) {
+        const { slopeInterval } = dayAndSlope(24 * days, seriesOfRun * seed + one)
+        if (slopeInterval !== null && holds(slopeInterval, slopeBesideDay)) count++
+      }
+      return count / seriesOfRun
+    },
   })),
   ...memories.map(phi => ({
     name: `a trend claimed on AR(1) ${phi} of 30 days`,
