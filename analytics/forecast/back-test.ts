@@ -1,9 +1,11 @@
 /**
  * What a forecast would have been worth in the last weeks: it is made anew at origins a day apart, from what was
- * known then, and compared with what came.
+ * known then, and compared with what came. When the series is silent now, it is as silent before each origin: a forecast
+ * is worse the longer ago the last value is.
  */
 
-import { type History, horizonHours } from './history.ts'
+import { fillGaps } from '../time/fill-gaps.ts'
+import { horizonHours, knownEnd } from './history.ts'
 import { meanOfModels, seasonalNaive } from './models.ts'
 
 const hoursPerDay = 24
@@ -12,6 +14,8 @@ const originStepHours = 24
 const originsMax = 40
 /** A model wants a week. */
 const fitHoursMin = 7 * hoursPerDay
+/** After a longer silence as little is left of the last value. It leaves an origin to a history of 14 days. */
+const silentHoursMax = 6 * hoursPerDay
 
 export interface OriginErrors {
   /** Observed less forecast by hour ahead, NaN where nothing was observed. */
@@ -20,14 +24,18 @@ export interface OriginErrors {
   readonly naive: Float64Array
 }
 
-/** Newest origin first. `observed`: as the history's values, NaN where missing. */
-export function backTest({ values, localHours }: History, observed: Float64Array): OriginErrors[] {
+/** Newest origin first; those after which nothing came are none. `observed`: NaN where missing, `localHours` of all. */
+export function backTest(observed: Float64Array, localHours: Uint8Array): OriginErrors[] {
+  const end = knownEnd(observed)
+  const silent = Math.min(silentHoursMax, observed.length - end)
   const tests: OriginErrors[] = []
-  const oldest = Math.max(fitHoursMin, values.length - testedHours)
-  for (let origin = values.length - horizonHours; origin >= oldest; origin -= originStepHours) {
+  const oldest = Math.max(fitHoursMin + silent, end - testedHours)
+  for (let origin = observed.length - horizonHours; origin >= oldest; origin -= originStepHours) {
     if (tests.length === originsMax) break
-    const history = { values: values.subarray(0, origin), localHours }
     const came = observed.subarray(origin, origin + horizonHours)
+    if (came.every(Number.isNaN)) continue
+    const known = observed.slice(0, origin).fill(Number.NaN, origin - silent)
+    const history = { values: fillGaps(known, localHours), localHours }
     const [mean, naive] = [meanOfModels(history), seasonalNaive(history)]
     tests.push({
       errors: came.map((value, hour) => value - (mean[hour] as number)),

@@ -2,6 +2,7 @@
 
 import { fillGaps } from '../time/fill-gaps.ts'
 import { backTest, meanAbsolute, type OriginErrors } from './back-test.ts'
+import { knownEnd } from './history.ts'
 import { intervalAt, type Spread, spreadOfErrors } from './intervals.ts'
 import { meanOfModels } from './models.ts'
 
@@ -36,19 +37,23 @@ interface BackTest {
   readonly coverage95: number | null
 }
 
-export const forecastHoursMin = 14 * 24
+const forecastHoursMin = 14 * 24
 const forecastShareMin = 0.6
+
+/** Whether there are less than 14 days from the first value to the last one. */
+export function isShortHistory(hourly: Float64Array): boolean {
+  return knownEnd(hourly) - firstKnown(hourly) < forecastHoursMin
+}
 
 /** Null with less than 14 days, or values in less than 60 % of the hours. */
 export function forecast({ hourly, localHours, range }: ForecastInput): Forecast | null {
-  const first = hourly.findIndex(value => !Number.isNaN(value))
-  if (first < 0 || hourly.length - first < forecastHoursMin) return null
+  if (isShortHistory(hourly)) return null
+  const first = firstKnown(hourly)
   const observed = hourly.subarray(first)
   const hours = localHours.subarray(first)
   if (countOf(observed) < forecastShareMin * observed.length) return null
-  const history = { values: fillGaps(observed, hours), localHours: hours }
-  const tests = backTest(history, observed)
-  const median = meanOfModels(history)
+  const tests = backTest(observed, hours)
+  const median = meanOfModels({ values: fillGaps(observed, hours), localHours: hours })
   const spread = spreadOfErrors(tests.map(({ errors }) => errors))
   const bounded = (value: number) => (range === undefined ? value : Math.min(range[1], Math.max(range[0], value)))
   const side = (share: number, end: 0 | 1) => {
@@ -62,6 +67,10 @@ export function forecast({ hourly, localHours, range }: ForecastInput): Forecast
     high95: side(0.95, 1),
     backTest: judged(tests, observed),
   }
+}
+
+function firstKnown(values: Float64Array): number {
+  return values.findIndex(value => !Number.isNaN(value))
 }
 
 function countOf(values: Float64Array): number {

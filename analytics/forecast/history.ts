@@ -13,3 +13,8 @@ export const horizonHours = 48
 export function hoursAhead({ values, localHours }: History): Uint8Array {
   return localHours.subarray(values.length, values.length + horizonHours)
 }
+
+/** The place behind the last value; NaN are missing. */
+export function knownEnd(values: Float64Array): number {
+  return values.findLastIndex(value => !Number.isNaN(value)) + 1
+}

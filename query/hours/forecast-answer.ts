@@ -1,6 +1,6 @@
 /** `forecast`: the next 48 hours of each gauge. */
 
-import { type Forecast, type ForecastInput, forecast, forecastHoursMin } from '../../analytics/forecast/forecast.ts'
+import { type Forecast, type ForecastInput, forecast, isShortHistory } from '../../analytics/forecast/forecast.ts'
 import { horizonHours } from '../../analytics/forecast/history.ts'
 import { type ReasonText, reasonTexts } from '../../analytics/reasons.ts'
 import { momentsOf } from '../../analytics/summary/moments.ts'
@@ -27,7 +27,7 @@ export async function answerForecast(query: HoursQuery, context: TaskContext): P
   return gaugesText({ ...query, local }, hours, (hourly, name) => {
     const input = { hourly, localHours, ...rangeOf(unitOf(name)) }
     const found = forecast(input)
-    const verdict = verdictOf(momentsOf(hourly), found === null ? lackOf(input) : null)
+    const verdict = verdictOf(momentsOf(hourly), found === null ? lackOf(hourly) : null)
     if (verdict.status !== 'ok' || found === null) return { ...verdict, hours: [], back_test: null }
     const textOf = (timeMs: number) => local.text(timeMs * 1000)
     return { ...verdict, hours: hoursOf(found, starts, textOf), back_test: backTestOf(found) }
@@ -39,9 +39,8 @@ function rangeOf(unit: string | undefined): Pick<ForecastInput, 'range'> {
   return unit === '%' ? { range: [0, 100] } : {}
 }
 
-function lackOf({ hourly }: Pick<ForecastInput, 'hourly'>): ReasonText {
-  const first = hourly.findIndex(value => !Number.isNaN(value))
-  return hourly.length - first < forecastHoursMin ? reasonTexts.shortHistory : reasonTexts.sparseHours
+function lackOf(hourly: Float64Array): ReasonText {
+  return isShortHistory(hourly) ? reasonTexts.shortHistory : reasonTexts.sparseHours
 }
 
 function hoursOf(

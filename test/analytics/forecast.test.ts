@@ -2,6 +2,7 @@
 
 import { type Test, test } from 'tap'
 import { extendAutoregression, fitAutoregression } from '../../analytics/forecast/autoregression.ts'
+import { backTest } from '../../analytics/forecast/back-test.ts'
 import { forecast } from '../../analytics/forecast/forecast.ts'
 import { horizonHours } from '../../analytics/forecast/history.ts'
 import { leastSquares } from '../../analytics/forecast/least-squares.ts'
@@ -60,6 +61,41 @@ test('too little of a series has no forecast', async t => {
   t.equal(forecast({ hourly: new Float64Array(hours).fill(Number.NaN), localHours }), null)
   const young = day.map((value, hour) => (hour < hours - 300 ? Number.NaN : value)).subarray(0, hours)
   t.equal(forecast({ hourly: young, localHours }), null, 'what was missing before the first value does not count')
+})
+
+test('what a silent device has been is tried after as much silence, and from nothing later', async t => {
+  const series = autoregressive(hours, 0.95, 7).map((value, hour) => value + dayAt(hour))
+  const tried = (values: Float64Array) => backTest(values, localHours)
+  const silent = series.map((value, hour) => (hour < hours - 72 ? value : Number.NaN))
+  t.equal(tried(silent).length, 40, 'origins after which nothing came are none')
+  const width = (values: Float64Array) => {
+    const { low80 = [], high80 = [] } = forecast({ hourly: values, localHours }) ?? {}
+    return Number(high80[0]) - Number(low80[0])
+  }
+  t.ok(width(silent) > 1.5 * width(series), `${width(silent)}, ${width(series)}`)
+
+  const gap = (hour: number) => hour >= 1000 && hour < 1008
+  const holed = series.map((value, hour) => (gap(hour) ? Number.NaN : value))
+  const origin = tried(holed).findIndex((_, place) => hours - 48 - 24 * place === 1008)
+  const later = holed.map((value, hour) => (hour >= 1008 ? value + 100 : value))
+  const [one, other] = [holed, later].map(values => tried(values)[origin]?.errors ?? Float64Array.of())
+  t.ok(
+    one?.every((error, hour) => Math.abs(error + 100 - (other?.[hour] ?? 0)) < 1e-9),
+    'a gap before an origin',
+  )
+})
+
+test('six days of silence at the end of a history leave an origin; less than 14 days before it are no history', async t => {
+  const series = autoregressive(hours, 0.9, 7)
+  const until = (known: number, all: number) => {
+    return series.subarray(0, all).map((value, hour) => (hour < known ? value : Number.NaN))
+  }
+  for (const silent of [144, 150, 200]) {
+    const found = forecast({ hourly: until(336, 336 + silent), localHours })
+    t.ok((found?.backTest.origins ?? 0) >= 1, `${silent}`)
+    t.ok(found?.high80.every((value, hour) => value > Number(found.low80[hour])))
+  }
+  t.equal(forecast({ hourly: until(335, 336), localHours }), null)
 })
 
 test('bounds hold', async t => {

@@ -8,20 +8,29 @@ const hours = 56 * 24
 const horizon = 48
 const localHours = Uint8Array.from({ length: hours + horizon }, (_, hour) => hour % 24)
 
+/** Of the hours of the history and those ahead, which are missing. */
+type Missing = (hour: number) => boolean
+
+const nothing: Missing = () => false
+const nights: Missing = hour => hour % 24 >= 16
+const silentHours = 48
+const silence: Missing = hour => hour >= hours - silentHours && hour < hours
+
 function dayAndNoise(phi: number, seed: number): Float64Array {
   const noise = autoregressive(1000 + hours + horizon, phi, seed).slice(1000)
   return noise.map((value, hour) => value + 4 * Math.sin((2 * Math.PI * hour) / 24))
 }
 
 /** Shares of the hours ahead. */
-function outcome(phi: number, seed: number) {
-  const series = dayAndNoise(phi, seed)
+function outcome(phi: number, seed: number, isMissing = nothing) {
+  const series = dayAndNoise(phi, seed).map((value, hour) => (isMissing(hour) ? Number.NaN : value))
   const ahead = forecast({ hourly: series.subarray(0, hours), localHours })
   if (ahead === null) throw new Error('there is no forecast')
   const came = series.subarray(hours)
+  const count = came.filter(value => !Number.isNaN(value)).length
   const inside = (low: Float64Array, high: Float64Array) => {
     return (
-      came.filter((value, hour) => value >= (low[hour] as number) && value <= (high[hour] as number)).length / horizon
+      came.filter((value, hour) => value >= (low[hour] as number) && value <= (high[hour] as number)).length / count
     )
   }
   return {
@@ -31,7 +40,19 @@ function outcome(phi: number, seed: number) {
   }
 }
 
-export const forecastProperties: readonly Property[] = [0.7, 0.9, 0.97].flatMap(phi => [
+const missingProperties: readonly Property[] = (
+  [
+    ['the last 8 hours of each day missing', 0.9, nights],
+    ['48 hours of silence before it', 0.95, silence],
+  ] as const
+).map(([what, phi, isMissing]) => ({
+  name: `the value within the 80 % interval of a forecast, with ${what}, on a day and AR(1) ${phi}`,
+  atLeast: 0.73,
+  atMost: 0.88,
+  run: (seed: number) => outcome(phi, 7919 * seed, isMissing).inside80,
+}))
+
+const completeProperties: readonly Property[] = [0.7, 0.9, 0.97].flatMap(phi => [
   {
     name: `the value within the 80 % interval of a forecast, on a day and AR(1) ${phi}`,
     atLeast: 0.75,
@@ -50,3 +71,5 @@ export const forecastProperties: readonly Property[] = [0.7, 0.9, 0.97].flatMap(
     run: (seed: number) => outcome(phi, 7919 * seed).maseRatio < 0.95,
   },
 ])
+
+export const forecastProperties: readonly Property[] = [...completeProperties, ...missingProperties]
