@@ -67,7 +67,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     learnOwner,
     live,
     onStored: ingest.onStored,
-    isOut: () => ingest.status().journal.issue !== undefined || (ingest.shared?.untoldSeconds() ?? 0) > 0,
+    isOut: () => isOut(ingest),
     isSettled: () =>
       shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
@@ -87,4 +87,10 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       await readings.close()
     },
   }
+}
+
+/** While readings are refused or not told here, nobody is silent for that; of which devices they are is not asked. */
+function isOut({ status, shared }: Pick<Ingest, 'status' | 'shared'>): boolean {
+  const { issue, refusing = [] } = status().journal
+  return issue !== undefined || refusing.length > 0 || (shared?.untoldSeconds() ?? 0) > 0
 }

@@ -2,6 +2,7 @@
 
 import type { Readiness } from '../api/http/health.ts'
 import type { IngestStatus } from '../ingest/ingest.ts'
+import type { JournalStatus } from '../ingest/journal/journal.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
 import type { QuestdbState } from '../store/questdb/questdb-monitor.ts'
 
@@ -64,7 +65,7 @@ export function readinessOf(options: ReadinessOptions): Readiness {
 
 /** What is wrong with one write path though it takes rows. */
 function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
-  const faults: string[] = []
+  const faults = refusalsOf(rows, journal.refusing)
   if (untold !== undefined && untold.seconds > 0) {
     const why = untold.reason === undefined ? 'they are being read' : untold.reason
     faults.push(`${rows} that other nodes took in the last ${Math.ceil(untold.seconds)} s are not known here: ${why}`)
@@ -76,6 +77,11 @@ function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold
     faults.push(`the journal of ${rows} was corrupted; see its quarantine files`)
   }
   return faults
+}
+
+/** Of some shards; where all refuse, the service is unavailable. */
+function refusalsOf(rows: 'readings' | 'points', refusing: JournalStatus['refusing'] = []): string[] {
+  return refusing.map(({ shard, issue }) => `${rows} of shard ${shard} are refused: ${issue}`)
 }
 
 function faultsOfTopic({ topic, problems }: TopicState): string[] {

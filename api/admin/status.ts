@@ -164,8 +164,13 @@ function journalOf({ journal, forwarder }: IngestStatus) {
     bytes: journal.bytes,
     bytes_max: journal.bytesMax,
     damaged_bytes: journal.tornBytes + forwarder.damagedBytes,
-    fault: journal.issue ?? forwarder.fileIssue ?? null,
+    fault: journal.issue ?? refusalOf(journal) ?? forwarder.fileIssue ?? null,
   }
+}
+
+function refusalOf({ refusing = [] }: IngestStatus['journal']): string | undefined {
+  if (refusing.length === 0) return undefined
+  return refusing.map(({ shard, issue }) => `shard ${shard}: ${issue}`).join('; ')
 }
 
 function forwarderOf({ forwarder }: IngestStatus) {

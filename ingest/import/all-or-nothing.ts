@@ -17,8 +17,8 @@ export interface AllOrNothingOptions {
   importer: Pick<Importer, 'run'>
   /** The journal. */
   append: (records: Uint8Array) => Promise<Stored>
-  /** Whether the journal takes so many bytes now. */
-  hasRoom: (bytes: number) => boolean
+  /** Whether the journal takes so many bytes of these shards now. */
+  hasRoom: (bytes: number, shards: Iterable<number>) => boolean
   /** As a write path has it. */
   shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
   /** Has a body stored by `store`, or says why not; `refused` where what was found of it says so. */
@@ -44,7 +44,7 @@ export async function importAllOrNothing(
     oldestMs = Math.min(oldestMs, of.oldestMs)
     return await spool.add(records)
   }
-  const store = async () => (hasRoom(spool.bytes()) ? await spool.moveTo(append) : 'full')
+  const store = async () => (hasRoom(spool.bytes(), shards) ? await spool.moveTo(append) : 'full')
   try {
     const { onStored, ...rest } = source
     const { report, failure, digest } = await importer.run({ ...rest, append: collect })

@@ -1,25 +1,37 @@
 /** The journal as bulk bodies have it: a part of it is left to single readings, which no backlog may keep out. */
 
 import type { Ingest } from '../ingest.ts'
+import type { JournalStatus } from '../journal/journal.ts'
 import { piecesOf } from '../write-path.ts'
 
 export interface BulkJournal {
   /** With `full` and `closing` nothing is stored, so that whoever sent the records sends all of them again. */
   append: Ingest['append']
-  /** Whether the journal takes so many bytes of bulk data now. */
-  hasRoom(bytes: number): boolean
+  /** Whether the journal takes so many bytes of bulk data now, of these shards where they are known. */
+  hasRoom(bytes: number, shards?: Iterable<number>): boolean
 }
 
 /** Of the journal's limit. Half of it may hold what is kept for a QuestDB that does not sync. */
 const bulkShare = 0.75
 
-export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 'status'>): BulkJournal {
+export function createBulkJournal({
+  append,
+  status,
+  shardsOf,
+}: Pick<Ingest, 'append' | 'status' | 'shardsOf'>): BulkJournal {
   /** On their way to the journal. */
   let bytesPending = 0
 
-  function hasRoom(bytes: number): boolean {
+  function hasRoom(bytes: number, shards: Iterable<number> = []): boolean {
     const { journal } = status()
-    return journal.issue === undefined && journal.bytes + bytesPending + bytes <= bulkShare * journal.bytesMax
+    if (journal.issue !== undefined || journal.bytes + bytesPending + bytes > bulkShare * journal.bytesMax) return false
+    return !isRefused(journal, shards)
+  }
+
+  /** The shards of the records, where it matters. */
+  function concerned(records: Uint8Array): readonly number[] {
+    const { refusing = [] } = status().journal
+    return refusing.length === 0 ? [] : (shardsOf?.(records) ?? [])
   }
 
   async function appendPieces(records: Uint8Array): ReturnType<BulkJournal['append']> {
@@ -37,7 +49,7 @@ export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 's
     hasRoom,
     async append(records) {
       if (records.length === 0) return 'stored'
-      if (!hasRoom(records.length)) return 'full'
+      if (!hasRoom(records.length, concerned(records))) return 'full'
       bytesPending += records.length
       try {
         return await appendPieces(records)
@@ -46,4 +58,10 @@ export function createBulkJournal({ append, status }: Pick<Ingest, 'append' | 's
       }
     },
   }
+}
+
+function isRefused({ refusing = [] }: Pick<JournalStatus, 'refusing'>, shards: Iterable<number>): boolean {
+  if (refusing.length === 0) return false
+  const asked = new Set(shards)
+  return refusing.some(({ shard }) => asked.has(shard))
 }

@@ -23,7 +23,7 @@ export function shardedStatus(statuses: readonly Status[], positions: PositionSu
       records: sum(({ journal }) => journal.records),
       tornBytes: sum(({ journal }) => journal.tornBytes),
       highestStampUs: Math.max(...statuses.map(({ journal }) => journal.highestStampUs)),
-      issue: text(({ journal }) => journal.issue),
+      ...issuesOf(statuses),
     },
     forwarder: {
       rows: sum(({ forwarder }) => forwarder.rows),
@@ -41,6 +41,15 @@ export function shardedStatus(statuses: readonly Status[], positions: PositionSu
       isSynced: statuses.every(({ forwarder }) => forwarder.isSynced),
     },
   }
+}
+
+/** Rows are taken as long as one shard takes its own. */
+function issuesOf(statuses: readonly Status[]): Pick<Status['journal'], 'issue' | 'refusing'> {
+  const refusing = statuses.flatMap(({ journal: { issue } }, at) =>
+    issue === undefined ? [] : [{ shard: at + 1, issue }],
+  )
+  if (refusing.length < statuses.length) return { issue: undefined, refusing }
+  return { issue: firstOf(statuses, ({ journal }) => journal.issue) }
 }
 
 /** Of the first shard that has one, with its number. */

@@ -49,6 +49,7 @@ export async function createShardedWritePath<Series extends { readonly number: n
     const cut = cutRecords(piece, shardAt).map(({ shard, records }) => ({ path: pathAt(shard), records }))
     // Before anything is stored.
     if (cut.some(({ path }) => path === undefined)) return 'full'
+    if (cut.length > 1 && cut.some(({ path }) => path?.status().journal.issue !== undefined)) return 'full'
     return togetherOf(await Promise.all(cut.map(({ path, records }) => path?.append(records) ?? 'full')))
   }
 

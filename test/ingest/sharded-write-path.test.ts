@@ -1,20 +1,37 @@
 /** The write paths of two shards as one: where rows go, and what is told when one shard refuses. */
 
 import { test } from 'tap'
+import { statusBefore } from '../../ingest/forwarder/forwarder-status.ts'
+import { createBulkJournal } from '../../ingest/import/bulk-journal.ts'
+import { withStatus } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
+import type { WallClock } from '../../ingest/journal/wall-clock.ts'
 import { createShardedWritePath } from '../../ingest/kafka/sharded-write-path.ts'
 import type { Reading } from '../../ingest/reading.ts'
 import type { DeviceRef } from '../../ingest/readings-table.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import type { WritePath } from '../../ingest/write-path.ts'
+import { readinessOf } from '../../service/readiness.ts'
 import { device, records } from '../support/journal-parts.ts'
 
 type Path = WritePath<DeviceRef, Reading>
 
+const forwarder = { ...statusBefore(''), issue: undefined }
+const emptyJournal = {
+  bytes: 0,
+  bytesMax: Number.MAX_SAFE_INTEGER,
+  end: 0,
+  ordinal: 0,
+  groups: 0,
+  records: 0,
+  tornBytes: 0,
+  highestStampUs: 0,
+}
+
 /** Takes what comes, as it is told to. */
 function madePath() {
   const taken: [kind: string, series: number, timeUs?: number][] = []
-  const made = { outcome: 'stored' as Outcome }
+  const made = { outcome: 'stored' as Outcome, issue: undefined as string | undefined }
   let stampUs = 1_000_001
   const path: Partial<Path> = {
     accept: async ({ number }, { timestampMs = 0 }, stampUs) => {
@@ -27,12 +44,17 @@ function madePath() {
     },
     stampUs: () => stampUs++,
     endOfAll: async () => 0,
+    status: () => ({ journal: { ...emptyJournal, issue: made.issue }, forwarder }),
   }
   return {
     taken,
     path: path as Path,
     set(outcome: Outcome) {
       made.outcome = outcome
+    },
+    refuse(issue: string | undefined) {
+      made.issue = issue
+      made.outcome = issue === undefined ? 'stored' : 'full'
     },
   }
 }
@@ -104,4 +126,48 @@ test('nothing is stored of a body with readings of a shard that is not known, or
     shards.flatMap(({ taken }) => taken),
     [],
   )
+})
+
+const clock = { nowUs: () => 0, steps: () => 0 } as WallClock
+
+test('while one of two shards refuses, what is of the other one is taken and the service is degraded', async t => {
+  const { path, shards } = await madeShards()
+  const ingest = withStatus(path, clock)
+  const bulk = createBulkJournal(ingest)
+  const ready = () =>
+    readinessOf({
+      ingest: ingest.status,
+      points: () => withStatus(madePath().path, clock).status(),
+      questdb: () => ({ state: 'up' }),
+      furtherShards: () => [],
+      postgres: () => undefined,
+      node: () => undefined,
+      reads: () => undefined,
+      connections: () => undefined,
+      clock: () => undefined,
+      broker: () => undefined,
+      isStopping: () => false,
+    })
+  t.strictSame(ready(), { status: 'ok' })
+  shards[1].refuse('the topic is kept no longer')
+  t.strictSame(ready(), {
+    status: 'degraded',
+    reasons: ['readings of shard 2 are refused: the topic is kept no longer'],
+  })
+  const ofFirst = records(first, [1], 2_000_000)
+  const ofSecond = records(second, [2], 2_000_000)
+  t.equal(await bulk.append(ofFirst), 'stored')
+  t.equal(await bulk.append(ofSecond), 'full')
+  t.ok(bulk.hasRoom(10, [1]))
+  t.notOk(bulk.hasRoom(10, [2, 1]))
+  const both = Buffer.concat([ofFirst, ofSecond])
+  t.equal(await bulk.append(both), 'full')
+  t.equal(await path.append(both), 'full', 'nothing is stored, also without a look beforehand')
+  t.strictSame(
+    shards.map(({ taken }) => taken),
+    [[['append', ofFirst.length]], []],
+  )
+  shards[0].refuse('so is this one')
+  t.strictSame(ready(), { status: 'unavailable', reasons: ['shard 1: so is this one'] })
+  t.equal(await bulk.append(ofFirst), 'full')
 })
