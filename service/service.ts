@@ -33,7 +33,7 @@ import { openSignIn } from './open-sign-in.ts'
 import type { ServiceShard } from './shards.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
-import { assertOneShard } from './watch-placement.ts'
+import { assertOneShard, warnOfTopicLetters } from './watch-placement.ts'
 
 export interface ServiceOptions {
   config: Config
@@ -166,6 +166,7 @@ async function openStoreAndIngest(
   onOpen(() => serviceNodes.close())
   if (disk !== undefined) {
     await assertOneShard(store.postgres)
+    await warnOfTopicLetters(store.postgres, log)
     await disk.serviceIngest.passStamps(store.postgres)
     return { store, serviceNodes, serviceIngest: disk.serviceIngest }
   }

@@ -112,6 +112,14 @@ export async function assertOneShard(postgres: Store['postgres']): Promise<void>
   )
 }
 
+/** With journals on disk the dead letters of the topics, which stay in PostgreSQL, are not listed. */
+export async function warnOfTopicLetters(postgres: Store['postgres'], log: Pick<Log, 'warn'>): Promise<void> {
+  const { rows } = await postgres.query<{ count: number }>('SELECT count(*)::int AS count FROM shard_dead_letters')
+  const letters = rows[0]?.count ?? 0
+  if (letters === 0) return
+  log.warn({ letters }, 'there are dead letters of Kafka topics, which are listed with KAFKA_BROKERS only')
+}
+
 /** From when on the first `known` shards have not all readings; Infinity for never. Microseconds. */
 function unknownStart(placement: Placement, known: number): number {
   return placement.find(epoch => shardCountOf([epoch]) > known)?.fromUs ?? Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import t from 'tap'
 import { addEpoch } from '../../ingest/kafka/placement-rows.ts'
 import { withAddedShard } from '../../placement/added-shard.ts'
 import { oneShard } from '../../placement/placement.ts'
-import { watchPlacement } from '../../service/watch-placement.ts'
+import { warnOfTopicLetters, watchPlacement } from '../../service/watch-placement.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 import { nowhere, recordingLog, silentLog, startDatabases } from '../support/databases.ts'
 
@@ -51,4 +51,16 @@ t.test('what was looked up too long ago places nothing, also after the machine w
   t.equal(watch.refusal(), undefined)
   wallMs++
   t.match(watch.refusal(), 'could not be looked up in PostgreSQL for half an hour')
+})
+
+t.test('dead letters of topics are told to who starts with journals on disk', async t => {
+  const { log, texts } = recordingLog('warn')
+  await warnOfTopicLetters(postgres, log)
+  t.strictSame(texts, [])
+  await postgres.query(
+    `INSERT INTO shard_dead_letters (topic, id, at, reason, series, symbol, time, "values", record)
+     VALUES ('barograph-readings-s1', 1, now(), 'refused', 1, 'kitchen', '2026-01-01T00:00:00Z', '{}', '')`,
+  )
+  await warnOfTopicLetters(postgres, log)
+  t.strictSame(texts, ['there are dead letters of Kafka topics, which are listed with KAFKA_BROKERS only'])
 })
