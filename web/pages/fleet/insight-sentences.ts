@@ -26,14 +26,13 @@ function daysLeftText({ days_left, low, high }: BatteryInsight): string {
 /** What outliers are called, and what their sentences rest on: some, all or none have devices like them. */
 export function outliersAbout(outliers: readonly Pick<OutlierInsight, 'peers'>[]): { title: string; note: string } {
   const alone = outliers.filter(({ peers }) => peers === 0).length
-  const means = 'Means of the last 24 hours, and what they would be'
-  const asOthers = 'had the device changed as those like it did'
-  const asBefore = 'as on its 14 days before'
-  if (alone === 0) return { title: 'Unlike the others', note: `${means} ${asOthers}.` }
+  const asOthers = 'Means of the last 24 hours, and what they would be had the device changed as those like it did'
+  const usual = 'what is usual for the device by the 14 days before'
+  if (alone === 0) return { title: 'Unlike the others', note: `${asOthers}.` }
   if (alone < outliers.length) {
-    return { title: 'Unlike the others', note: `${means} ${asOthers}, or where none is like it ${asBefore}.` }
+    return { title: 'Unlike the others', note: `${asOthers}, or, where no other is like it, ${usual}.` }
   }
-  return { title: 'Unlike before', note: `${means} ${asBefore}: no device is like it.` }
+  return { title: 'Unlike before', note: `Means of the last 24 hours, and ${usual}: no other is like it.` }
 }
 
 /** `Temperature 31.2 °C, expected 20.5 °C`: had it changed as the devices like it did. */
