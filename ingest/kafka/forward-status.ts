@@ -14,6 +14,8 @@ export interface ForwardStatus {
   losses: number
   /** QuestDB shows all rows before this offset. */
   applied: number
+  /** It had shown those before this one when this process took the shard over, and is not found to have lost any since. */
+  appliedBefore?: number | undefined
   /** Every row before this offset came into the table up to this transaction. */
   sequenced?: { txn: number; offset: number } | undefined
   /** Its positions and ordinals are those of the spool. */

@@ -16,7 +16,7 @@ import { bug } from '../../limits/bug.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { DeadLetter } from '../forwarder/dead-letter.ts'
 import type { TableDescription } from '../table.ts'
-import { appliedOffsetSql } from './applied-offset.ts'
+import { isRewoundSql, reachedOffsetSql } from './applied-offset.ts'
 import { type ForwardStatus, type PublishedStatus, readPublished } from './forward-status.ts'
 import { publishedChannel } from './published-state.ts'
 import { createShardLetters, insertLetters, type ShardLetters } from './shard-letters.ts'
@@ -51,7 +51,10 @@ export interface ShardState {
    * when that is lower. And the tombstones.
    */
   load(topic: string): Promise<{ offset: number | undefined; tombstones: Tombstone[] }>
-  /** Everything before it is in QuestDB, as was told last; undefined while nothing was committed. */
+  /**
+   * Everything before it is in QuestDB, as was told last; undefined while nothing was committed. What is sent again after a takeover, since
+   * QuestDB does not sync it, counts as being there until QuestDB is found to have lost rows.
+   */
   appliedOffset(topic: string): Promise<number | undefined>
   /**
    * QuestDB has all that stands before the offset, but for these letters. In one transaction, so that a record is behind the
@@ -213,7 +216,7 @@ const loadSql = `SELECT
   (SELECT coalesce(json_agg(json_build_array(series, before_offset) ORDER BY series), '[]')
    FROM shard_tombstones WHERE topic = $1) AS tombstones`
 
-const appliedSql = `SELECT (${appliedOffsetSql})::float8 AS applied FROM shard_topics WHERE topic = $1`
+const appliedSql = `SELECT (${reachedOffsetSql})::float8 AS applied FROM shard_topics WHERE topic = $1`
 
 const commitSql = `INSERT INTO shard_topics AS known (topic, committed_offset, committed_by, committed_at)
   VALUES ($1, $2, $3, now())
@@ -243,4 +246,4 @@ const rewindSql = 'SELECT rewind_to::float8 AS "offset" FROM shard_topics WHERE 
 
 /** What was told to be applied is not any more. */
 const takeRewindSql = `UPDATE shard_topics SET committed_offset = ${firstOffset}, rewind_to = NULL,
-  status = CASE WHEN (status->>'applied')::bigint > rewind_to THEN NULL ELSE status END WHERE topic = $1`
+  status = CASE WHEN ${isRewoundSql} THEN NULL ELSE status END WHERE topic = $1`

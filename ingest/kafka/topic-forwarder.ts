@@ -56,6 +56,8 @@ export class TopicForwarder {
   #losses = 0
   /** The first offset that QuestDB may lack, as PostgreSQL has it; undefined when nothing was committed. */
   #committed: number | undefined
+  /** What QuestDB had when this began; see ForwardStatus. */
+  #appliedBefore: number | undefined
   #published = ''
   #prunedAtMs = Number.NEGATIVE_INFINITY
   /** Where the topic began then. */
@@ -120,7 +122,7 @@ export class TopicForwarder {
   async #start(): Promise<void> {
     const { topic, state, openQuestdb } = this.#options
     const { offset, tombstones } = await state.load(topic)
-    const appliedBefore = await state.appliedOffset(topic)
+    this.#appliedBefore = await state.appliedOffset(topic)
     const questdb = await openQuestdb()
     this.#committed = offset
     // Before the first request, so that nobody takes rows that are sent again for ones that have come in before.
@@ -130,7 +132,7 @@ export class TopicForwarder {
     this.#tombstones.restart()
     this.#running = this.#startThread({
       from: offset,
-      appliedBefore,
+      appliedBefore: this.#appliedBefore,
       erased: tombstones.map(([series]) => series),
       questdb,
     })
@@ -206,7 +208,8 @@ export class TopicForwarder {
   #statusOf(forwarder: ForwarderStatus, spool: SpoolStatus | undefined): ForwardStatus {
     const { epoch: tenure } = this.#options.shard
     const applied = spool?.applied ?? this.#committed ?? 0
-    return { tenure, losses: this.#losses, applied, sequenced: spool?.sequenced, forwarder, spool }
+    const appliedBefore = this.#losses === 0 ? this.#appliedBefore : undefined
+    return { tenure, losses: this.#losses, applied, appliedBefore, sequenced: spool?.sequenced, forwarder, spool }
   }
 
   /**

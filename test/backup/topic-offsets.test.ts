@@ -27,7 +27,7 @@ async function isWaiting(waiting: Promise<unknown>): Promise<boolean> {
 t.test('it waits for what is applied, and notes what is kept to be sent again', async t => {
   const { topic, state } = await openTopic()
   const waiting = wait(topic, 9)
-  await state.commit(topic, 2, [], told(8, 0))
+  await state.commit(topic, 2, [], { ...told(8, 0), appliedBefore: 9 })
   t.ok(await isWaiting(waiting))
   await state.commit(topic, 2, [], told(9, 0))
   const { offsets, assertKept } = await waiting

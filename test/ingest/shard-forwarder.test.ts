@@ -132,7 +132,7 @@ t.test(
     const next = forward(t, of.shard('b'))
     await untilCommitted(of, 2)
     t.strictSame(await valuesOf(of.device), [1, 2, 3])
-    t.match(next.status(), [{ topic: of.topic, status: { tenure: 2, forwarder: { rows: 1 } } }])
+    t.match(next.status(), [{ topic: of.topic, status: { tenure: 2, appliedBefore: 1, forwarder: { rows: 1 } } }])
   },
 )
 

@@ -59,6 +59,14 @@ t.test('what is applied may be ahead of what is committed, and ends at a rewind'
   await state.requestRewind(topic, 8)
   await state.takeRewind(topic)
   t.equal(await state.appliedOffset(topic), 8, 'it is not sent again')
+  await state.publish(topic, { ...told(5), appliedBefore: 8 })
+  t.equal(await state.appliedOffset(topic), 8, 'another process has sent nothing yet')
+  await state.publish(topic, { ...told(9), appliedBefore: 8 })
+  t.equal(await state.appliedOffset(topic), 9)
+  await state.publish(topic, { ...told(5), appliedBefore: 8 })
+  await state.requestRewind(topic, 7)
+  t.equal(await state.takeRewind(topic), 7)
+  t.equal(await state.appliedOffset(topic), 5)
 })
 
 t.test('a shard that is being committed for is taken over afterwards', async t => {
