@@ -341,6 +341,7 @@ t.test('how two devices agree', async t => {
   t.match(told({ bias: -0.04 }), /^roof and porch read the same on average/)
   t.match(told({ bias: -0.5, lag_seconds: -7200 }), /0.5 °C less than porch.*roof follows porch by 2 hours/)
   t.match(told({ pearson: -0.8, verdict: 'no_link' }), /move against each other closely/)
+  t.notMatch(told({ pearson: -0.8, verdict: 'no_link' }), 'follows', 'what moves the other way an hour later')
   t.match(told({ p_value: 0.3, verdict: 'no_link' }), /No clear link \(correlation 0\.97\)/)
   const few = { p_value: null, verdict: null, reason: 'too_few_independent' } as const
   t.match(told(few), /No clear link \(too few independent hours, correlation 0\.97\)/)

@@ -19,3 +19,8 @@ const sentenceOfReason: Record<string, string> = {
 export function pairReasonSentence(reason: string | null): string {
   return sentenceOfReason[reason ?? ''] ?? 'Not computed.'
 }
+
+/** What moves the other way some hours later does not follow. */
+export function isSameWay(r: number, lagR: number | null): boolean {
+  return lagR !== null && Math.sign(lagR) === Math.sign(r)
+}

@@ -1,6 +1,6 @@
 /** How two devices differ and go together, in sentences. */
 
-import { closeness, pairReasonSentence } from '../../text/correlation-words.ts'
+import { closeness, isSameWay, pairReasonSentence } from '../../text/correlation-words.ts'
 import { decimalText } from '../../text/numbers.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference, withUnit } from '../../text/quantities.ts'
@@ -42,7 +42,7 @@ function isNothing(difference: number, quantity: Quantity): boolean {
 }
 
 function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
-  const { pearson, p_value, verdict, lag_seconds, reason } = stats
+  const { pearson, p_value, verdict, lag_seconds, lag_r, reason } = stats
   if (pearson === null) return [pairReasonSentence(reason)]
   const r = `correlation ${decimalText(pearson, 2)}`
   if (verdict === null) return [`No clear link (too few independent hours, ${r}).`]
@@ -51,7 +51,7 @@ function togetherSentences({ a, b }: Compared, stats: Agreement): string[] {
   const how = areOpposite
     ? `move against each other ${closeness(pearson)}`
     : `rise and fall together ${closeness(pearson)}`
-  return [`The two ${how} (${r}).`, ...lagSentences(a, b, lag_seconds)]
+  return [`The two ${how} (${r}).`, ...(isSameWay(pearson, lag_r) ? lagSentences(a, b, lag_seconds) : [])]
 }
 
 function lagSentences(a: string, b: string, lagSeconds: number | null): string[] {

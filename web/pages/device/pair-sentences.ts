@@ -1,7 +1,7 @@
 /** How quantities of a device go together, in sentences: only what is worth one. */
 
 import type { Pair } from '../../../query/shapes/correlation.ts'
-import { closeness } from '../../text/correlation-words.ts'
+import { closeness, isSameWay } from '../../text/correlation-words.ts'
 import { capitalised, duration, listed } from '../../text/phrases.ts'
 import { nameWithin, type Quantities } from '../../text/quantities.ts'
 
@@ -54,9 +54,7 @@ export function pairSentence({ a, b, pearson, lag_seconds, lag_r }: Pair, quanti
   if (pearson === null) return ''
   const [nameOfA, nameOfB] = [nameWithin(quantities.of(a)), nameWithin(quantities.of(b))]
   const how = pearson > 0 ? 'rise and fall together' : 'move against each other'
-  // What moves the other way some hours later does not follow.
-  const isSameWay = lag_r !== null && Math.sign(lag_r) === Math.sign(pearson)
-  const lag = isSameWay ? lagText(nameOfA, nameOfB, lag_seconds) : ''
+  const lag = isSameWay(pearson, lag_r) ? lagText(nameOfA, nameOfB, lag_seconds) : ''
   return `${capitalised(nameOfA)} and ${nameOfB} ${how} ${closeness(pearson)}${lag}.`
 }
 
