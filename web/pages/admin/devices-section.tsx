@@ -204,7 +204,7 @@ function factsOf(device: DeviceDetails): (string | undefined)[] {
     location_short,
     tags.join(', '),
     log_switch ? undefined : 'suspended',
-    last_seen === null ? 'no reading yet' : `last reading ${timeText(last_seen)}`,
+    last_seen === null ? 'has sent nothing yet' : `last reading ${timeText(last_seen)}`,
     owner === null ? undefined : `owner ${owner}`,
     credential === 'rotating' ? `old password until ${timeText(device.old_password_until)}` : undefined,
   ]
