@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { appliedOffsetSql } from '../ingest/kafka/applied-offset.ts'
+import { firstOffset } from '../ingest/kafka/shard-state.ts'
 import { BackupError } from './backup-error.ts'
 import type { ManifestHead } from './manifest-lines.ts'
 
@@ -24,8 +25,7 @@ interface Row {
 
 const pauseMs = 500
 const rowsSql = `SELECT topic AS name, (${appliedOffsetSql})::float8 AS applied,
-  -- Where one is asked for, what comes behind a rewind is sent again.
-  LEAST(committed_offset, rewind_to)::float8 AS offset,
+  (${firstOffset})::float8 AS offset,
   -- Another one each time that records are sent again.
   concat_ws('/', status->>'tenure', status->>'losses') AS sending
   FROM shard_topics WHERE topic = ANY($1)`

@@ -209,7 +209,7 @@ function assertOffset(offset: number): void {
  * Where the next forwarder begins, of a row of `shard_topics`; null for the start of the topic. `least` would take the one that is there
  * where the other is null.
  */
-const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
+export const firstOffset = 'CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END'
 
 const loadSql = `SELECT
   (SELECT (${firstOffset})::float8 FROM shard_topics WHERE topic = $1) AS "offset",

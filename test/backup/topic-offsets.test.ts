@@ -50,6 +50,11 @@ t.test('a topic of which nothing was ever forwarded, and one without records', a
   const { topic } = await openTopic()
   const { offsets } = await wait(topic, 0)
   t.strictSame(offsets, [{ name: topic, offset: 0 }])
+  await client.query(
+    'INSERT INTO shard_topics (topic, rewind_to) VALUES ($1, 5) ON CONFLICT (topic) DO UPDATE SET rewind_to = 5',
+    [topic],
+  )
+  t.strictSame((await wait(topic, 0)).offsets, [{ name: topic, offset: 0 }], 'a rewind leaves nothing out')
   const stopping = new AbortController()
   const waiting = untilApplied(client, new Map([[topic, 1]]), stopping.signal)
   stopping.abort()
