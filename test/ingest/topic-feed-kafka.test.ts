@@ -106,9 +106,9 @@ t.test('a broker that is killed and comes again is read on from the same place',
   await append(producer, [4])
   await waitFor('they are told after that', () => told.length === 4)
   t.strictSame(told, [1, 2, 3, 4])
-  await waitFor('it is at the end', () => !feed.isBehind())
-  t.equal(feed.status().issue, undefined)
-  t.strictSame(texts, ['a topic cannot be read'])
+  await waitFor('it is at the end', () => !feed.isBehind() && feed.status().issue === undefined)
+  // A broker that has just started may answer one fetch in time and not the next one.
+  t.strictSame([...new Set(texts)], ['a topic cannot be read'])
 })
 
 t.test('records that the topic has removed are missed, and what is no group is passed over', async t => {
