@@ -26,6 +26,8 @@ let attempt = tryConnect()
 async function tryConnect(): Promise<void> {
   try {
     kafka ??= await connectKafka(data.connection)
+    // A connection that is opened after the stop would keep the thread alive until the broker closes it as idle.
+    if (isStopping) return
     partition = await kafka.partition(data.topic)
   } catch {
     // It is tried again.

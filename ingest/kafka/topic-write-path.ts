@@ -11,6 +11,7 @@ import { liveWindowUs, type Timed } from '../journal/record.ts'
 import { acceptInto, appendInPieces, type SharedJournal, type WritePath, type WritePathOptions } from '../write-path.ts'
 import type { Kafka } from './connect.ts'
 import type { PublishedStatus } from './forward-status.ts'
+import { offsetsAtStart } from './offsets-at-start.ts'
 import type { ShardState } from './shard-state.ts'
 import type { ShardStateReader } from './shard-state-reader.ts'
 import { openTopicFeed, type TopicFeed } from './topic-feed.ts'
@@ -26,14 +27,14 @@ export interface TopicWritePathOptions<Series, Values extends Timed>
 
 const confirmPollMs = 200
 
-/** Rejects when no broker answers. */
+/** Rejects when no broker answers, and when the topic has no leader for longer than an election takes. */
 export async function openTopicWritePath<Series, Values extends Timed>(
   options: TopicWritePathOptions<Series, Values>,
 ): Promise<WritePath<Series, Values>> {
   const { table, writer, clock, kafka, topic, state, published, log, onFatal } = options
   const { nowUs } = clock
   const partition = await kafka.partition(topic)
-  const { start, end } = await partition.offsets()
+  const { start, end } = await offsetsAtStart(partition)
   const { offset: committed = start } = await state.load(topic)
   const medium = createTopicMedium({ ...options, end })
   const journal = new Journal({ writer, medium, liveWindowUs, nowUs, log, onFatal })

@@ -68,3 +68,15 @@ t.test('a group that is handed over without a lease is refused, and nothing of i
   t.equal(await append(5), 'stored')
   t.equal(journal.status().issue, undefined)
 })
+
+t.test('one that is closed before its thread has begun is closed', async t => {
+  const other = new Journal({
+    writer: readingWriter,
+    medium,
+    liveWindowUs: 300_000_000,
+    nowUs,
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
+  })
+  await other.close()
+})

@@ -1,0 +1,27 @@
+/** Where a topic begins and ends, at the start of a process, which may come while its partition has no leader. */
+
+import { Sleeper } from '../forwarder/sleeper.ts'
+import { systemTiming, type Timing } from '../timing.ts'
+import type { Offsets } from './fetcher.ts'
+import { KafkaAway } from './kafka-errors.ts'
+
+/** A broker that is gone is noticed after `broker.session.timeout.ms`, 9 s unless it is set; then another one is elected. */
+const electionMsMax = 15_000
+const pauseMs = 250
+
+/** Throws `TopicMissing`, and `KafkaAway` when no leader answers for 15 s. */
+export async function offsetsAtStart(
+  partition: { offsets(): Promise<Offsets> },
+  timing: Timing = systemTiming,
+): Promise<Offsets> {
+  const sleeper = new Sleeper(timing)
+  const endMs = timing.monotonicMs() + electionMsMax
+  for (;;) {
+    try {
+      return await partition.offsets()
+    } catch (error) {
+      if (!(error instanceof KafkaAway) || timing.monotonicMs() >= endMs) throw error
+    }
+    await sleeper.sleep(pauseMs)
+  }
+}
