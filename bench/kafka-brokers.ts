@@ -79,6 +79,7 @@ export async function openTopicJournal(
     stamper: openStamper({ disk: openDisk(temporaryFolder(hooks)), lastStampUs: 0, nowUs, log: silentLog }),
     refusal: () => undefined,
     leaseLeftMs: () => Number.POSITIVE_INFINITY,
+    leaseTerm: () => 0,
   })
   const journal = openJournal(hooks, medium)
   // It refuses until its thread has reached a broker.

@@ -63,8 +63,13 @@ export interface WritePath<Series, Values extends Timed> {
    * time of its own; again with the same one, the row replaces itself.
    */
   accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome>
-  /** Takes whole records of any length; resolves when all are on disk, or with the first refusal. */
-  append(records: Uint8Array): Promise<Outcome>
+  /**
+   * Takes whole records of any length; resolves when all are on disk, or with the first refusal. `term`: what `term()` was when it was
+   * found out that they may be stored, where that was before the call.
+   */
+  append(records: Uint8Array, term?: number): Promise<Outcome>
+  /** What was let in in an earlier term is not stored any more. Always 0 where no other process changes who is let in. */
+  term(): number
   /** The shards that whole records are of; undefined where there is one. */
   shardsOf?: ((records: Uint8Array) => readonly number[]) | undefined
   /**
@@ -142,7 +147,7 @@ export function openWritePath<Series, Values extends Timed>(
   })
   let closing: Promise<void> | undefined
 
-  const append = (records: Uint8Array) => appendInPieces(journal, records)
+  const append = (records: Uint8Array, term?: number) => appendInPieces(journal, records, term)
   async function close(): Promise<void> {
     await journal.close()
     await forwarder.stop()
@@ -151,6 +156,7 @@ export function openWritePath<Series, Values extends Timed>(
   return {
     accept: (series, values, reservedUs) => acceptInto(journal, series, values, reservedUs),
     append,
+    term: () => journal.term(),
     stampUs: () => journal.stampUs(),
     raiseStamps: medium.stamper.raise,
     reserveStampsUs: count => journal.reserveStampsUs(count),
@@ -190,11 +196,12 @@ export function acceptInto<Series, Values extends Timed>(
 
 /** Resolves when all is stored, or with the first refusal. */
 export async function appendInPieces(
-  journal: Pick<Journal<never, never>, 'appendRecords'>,
+  journal: Pick<Journal<never, never>, 'appendRecords' | 'term'>,
   records: Uint8Array,
+  term = journal.term(),
 ): Promise<Outcome> {
   for (const piece of piecesOf(records)) {
-    const outcome = await journal.appendRecords(piece)
+    const outcome = await journal.appendRecords(piece, term)
     if (outcome !== 'stored') return outcome
   }
   return 'stored'

@@ -34,7 +34,7 @@ import { type PlacementWatch, watchPlacement } from './watch-placement.ts'
 export interface TopicIngestOptions extends ServiceIngestOptions {
   directory: Pick<DataDirectory, 'path' | 'journal' | 'pointsJournal'>
   store: Pick<Store, 'postgres' | 'connectPostgres'>
-  feed: Pick<ChangeFeed, 'currentForMs'>
+  feed: Pick<ChangeFeed, 'currentForMs' | 'term'>
 }
 
 /** Of one shard. */
@@ -66,7 +66,8 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     opened.push(stamps)
     const placement = await watchPlacement({ postgres: store.postgres, shardCount: shards.length, log })
     opened.push(placement)
-    const common = { published, clock, stamps, leaseLeftMs: feed.currentForMs, nowMs, log, onFatal, opened }
+    const lease = { leaseLeftMs: feed.currentForMs, leaseTerm: feed.term }
+    const common = { published, clock, stamps, ...lease, nowMs, log, onFatal, opened }
     const paths: ShardPaths[] = []
     const isAlone = shards.length === 1
     const aheadMs = config.TIMESTAMP_AHEAD_SECONDS * 1000
@@ -100,7 +101,7 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
 }
 
 interface PathOptions
-  extends Pick<TopicWritePathOptions<never, never>, 'published' | 'leaseLeftMs' | 'log' | 'onFatal'> {
+  extends Pick<TopicWritePathOptions<never, never>, 'published' | 'leaseLeftMs' | 'leaseTerm' | 'log' | 'onFatal'> {
   clock: WallClock
   stamps: LeasedStamps
   nowMs: () => number

@@ -77,7 +77,7 @@ export function importGroup(
   // So that an export of readings that we stamped replaces them instead of standing beside them.
   const keepsMicroseconds = true
   const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
-  const importer = createImporter({ kind, append: ingest.append, now, ...checks })
+  const importer = createImporter({ kind, append: records => ingest.append(records), now, ...checks })
 
   async function take({ request, actor }: Asked, reply: FastifyReply): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))

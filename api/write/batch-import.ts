@@ -26,7 +26,7 @@ import { createSender, type Sender } from './sender.ts'
 export interface BatchImportOptions extends TimeLimits {
   devices: Pick<Devices, 'seen'>
   bulkFields: BulkFields
-  ingest: Pick<Ingest, 'append' | 'clockUs' | 'status' | 'shardsOf'>
+  ingest: Pick<Ingest, 'append' | 'term' | 'clockUs' | 'status' | 'shardsOf'>
   ranges: Ranges
   /** Of a body without its compression, and of the records of a strict one. */
   bodyBytesMax: number
@@ -66,11 +66,11 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
   const limits = { ...defaultLimits, ...options.limits }
   const nowMs = () => Math.floor(ingest.clockUs() / 1000)
   const earliestNowMs = () => earliestMs?.() ?? Number.NEGATIVE_INFINITY
-  const { append, hasRoom } = createBulkJournal(ingest)
+  const { append, term, hasRoom } = createBulkJournal(ingest)
   const checks = { ranges, aheadMsMax, earliestMs }
   const importer = createImporter({
     kind: 'readings',
-    append,
+    append: records => append(records),
     now: nowMs,
     ...checks,
     limits: { ...limits, bodyBytesMax },
@@ -113,6 +113,7 @@ export function createBatchImporter(options: BatchImportOptions): BatchImporter 
     const result = await importAllOrNothing(keyed, {
       importer,
       append,
+      term,
       hasRoom,
       shardsOf: ingest.shardsOf,
       spool,

@@ -50,6 +50,8 @@ export interface ChangeFeed {
   isCurrent(): boolean
   /** How long `isCurrent` stays true at least, milliseconds; not above 0 when it is false. */
   currentForMs(): number
+  /** Grows when `isCurrent` becomes true again: what was let in in an earlier term may have been revoked since. */
+  term(): number
   /** The change is written to the feed with the transaction. */
   note(transaction: Transaction, kind: ChangeKind, ids?: readonly number[]): void
   /** Commits the work with what it has noted. Rejects as `inTransaction` does. */
@@ -69,6 +71,7 @@ export interface ChangeFeed {
 export const noFeed: ChangeFeed = {
   isCurrent: () => true,
   currentForMs: () => Number.POSITIVE_INFINITY,
+  term: () => 0,
   note: () => undefined,
   commit: ({ pool, begun: _, ...options }, work) => inTransaction(pool, options, work),
   begin: async () => undefined,

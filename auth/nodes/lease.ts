@@ -12,6 +12,7 @@ export class Lease {
   readonly #wallMs: () => number
   #endMs = Number.NEGATIVE_INFINITY
   #endWallMs = Number.NEGATIVE_INFINITY
+  #term = 0
 
   constructor(lengthMs: number, wallMs: () => number = Date.now) {
     this.#lengthMs = lengthMs
@@ -27,10 +28,16 @@ export class Lease {
     return Math.min(this.#endMs - performance.now(), this.#endWallMs - this.#wallMs())
   }
 
+  /** Grows when it is renewed after it was not valid: what was let in in an earlier term may have been revoked since. */
+  term(): number {
+    return this.#term
+  }
+
   /** To be called before PostgreSQL is asked; what that gives is called when it has answered. */
   begin(): () => void {
     const [startMs, startWallMs] = [performance.now(), this.#wallMs()]
     return () => {
+      if (!this.isValid()) this.#term++
       this.#endMs = startMs + this.#lengthMs
       this.#endWallMs = startWallMs + this.#lengthMs
     }

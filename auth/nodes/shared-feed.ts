@@ -7,7 +7,7 @@ import { appendChanges, type Change } from './feed-rows.ts'
 import { idleMsMaxOf, type Lease } from './lease.ts'
 
 export interface SharedFeedOptions {
-  lease: Pick<Lease, 'isValid' | 'leftMs'>
+  lease: Pick<Lease, 'isValid' | 'leftMs' | 'term'>
   leaseMs: number
   reader: Pick<FeedReader, 'onChange'>
   /** Applies all that is committed. */
@@ -22,6 +22,7 @@ export function createSharedFeed({ lease, leaseMs, reader, catchUp, barrier }: S
   return {
     isCurrent: () => lease.isValid(),
     currentForMs: () => lease.leftMs(),
+    term: () => lease.term(),
     note(transaction, kind, ids = []) {
       const changes = noted.get(transaction)
       if (changes === undefined) noted.set(transaction, [{ kind, ids }])

@@ -16,7 +16,9 @@ type Stored = Awaited<ReturnType<Append>>
 export interface AllOrNothingOptions {
   importer: Pick<Importer, 'run'>
   /** The journal. */
-  append: (records: Uint8Array) => Promise<Stored>
+  append: (records: Uint8Array, term: number) => Promise<Stored>
+  /** As a write path has it. */
+  term: () => number
   /** Whether the journal takes so many bytes of these shards now. */
   hasRoom: (bytes: number, shards: Iterable<number>) => boolean
   /** As a write path has it. */
@@ -32,7 +34,7 @@ export interface AllOrNothingOptions {
  */
 export async function importAllOrNothing(
   source: ImportSource,
-  { importer, append, hasRoom, shardsOf = () => [1], decide, spool: spoolOptions }: AllOrNothingOptions,
+  { importer, append, term: termNow, hasRoom, shardsOf = () => [1], decide, spool: spoolOptions }: AllOrNothingOptions,
 ): Promise<ImportResult> {
   const spool = createSpool(spoolOptions)
   const seriesByNumber = new Map<number, Series>()
@@ -44,7 +46,11 @@ export async function importAllOrNothing(
     oldestMs = Math.min(oldestMs, of.oldestMs)
     return await spool.add(records)
   }
-  const store = async () => (hasRoom(spool.bytes(), shards) ? await spool.moveTo(append) : 'full')
+  async function store(): Promise<Stored> {
+    // All of its parts were let in at this moment, however long they wait for each other.
+    const term = termNow()
+    return hasRoom(spool.bytes(), shards) ? await spool.moveTo(records => append(records, term)) : 'full'
+  }
   try {
     const { onStored, ...rest } = source
     const { report, failure, digest } = await importer.run({ ...rest, append: collect })

@@ -7,6 +7,7 @@ import { piecesOf } from '../write-path.ts'
 export interface BulkJournal {
   /** With `full` and `closing` nothing is stored, so that whoever sent the records sends all of them again. */
   append: Ingest['append']
+  term: Ingest['term']
   /** Whether the journal takes so many bytes of bulk data now, of these shards where they are known. */
   hasRoom(bytes: number, shards?: Iterable<number>): boolean
 }
@@ -16,9 +17,10 @@ const bulkShare = 0.75
 
 export function createBulkJournal({
   append,
+  term: termNow,
   status,
   shardsOf,
-}: Pick<Ingest, 'append' | 'status' | 'shardsOf'>): BulkJournal {
+}: Pick<Ingest, 'append' | 'term' | 'status' | 'shardsOf'>): BulkJournal {
   /** On their way to the journal. */
   let bytesPending = 0
 
@@ -34,10 +36,10 @@ export function createBulkJournal({
     return refusing.length === 0 ? [] : (shardsOf?.(records) ?? [])
   }
 
-  async function appendPieces(records: Uint8Array): ReturnType<BulkJournal['append']> {
+  async function appendPieces(records: Uint8Array, term: number): ReturnType<BulkJournal['append']> {
     let isPartStored = false
     for (const piece of piecesOf(records)) {
-      const outcome = await append(piece)
+      const outcome = await append(piece, term)
       // Something else took the room, or the service began to stop.
       if (outcome !== 'stored') return isPartStored ? 'unknown' : outcome
       isPartStored = true
@@ -47,12 +49,13 @@ export function createBulkJournal({
 
   return {
     hasRoom,
-    async append(records) {
+    term: termNow,
+    async append(records, term = termNow()) {
       if (records.length === 0) return 'stored'
       if (!hasRoom(records.length, concerned(records))) return 'full'
       bytesPending += records.length
       try {
-        return await appendPieces(records)
+        return await appendPieces(records, term)
       } finally {
         bytesPending -= records.length
       }

@@ -15,7 +15,7 @@ import { arraysOfNames } from './packed-names.ts'
 import { createNameOf, type LineResolver, readResolved, refusedLines } from './resolve-lines.ts'
 
 export interface LineImporterOptions extends TimeLimits {
-  ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
+  ingest: Pick<Ingest, 'append' | 'term' | 'stampUs' | 'clockUs' | 'status'>
   names: LineNames
   ranges: Ranges
   bodyBytesMax: number

@@ -11,8 +11,8 @@ import {
 } from './journal-shared.ts'
 
 export interface JournalThread {
-  /** Hands over the slot that `control` names. */
-  commit(): void
+  /** Hands over the slot that `control` names. `term`: of the medium when its first record came, or of now where it has none. */
+  commit(term: number): void
   /** Resolves when the thread is gone; nothing may be in flight. */
   stop(): Promise<void>
 }

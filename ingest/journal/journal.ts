@@ -176,6 +176,12 @@ export class Journal<Series, Values extends Timed> {
     // A small correction does not make the live lane wait.
     if (now > this.#receiptUs || now < this.#receiptUs - clockStepUs) this.#receiptUs = now
     slot.receiptUs = this.#receiptUs
+    slot.term = this.term()
+  }
+
+  /** Of the medium: what was let in in an earlier one is not stored any more. 0 where there is one alone. */
+  term(): number {
+    return this.#medium.term?.() ?? 0
   }
 
   /** True for a time of before the record came that belongs to the backfill lane. */
@@ -186,13 +192,15 @@ export class Journal<Series, Values extends Timed> {
   /**
    * Appends whole records, at most `bulkBytesMax` of them at a time; resolves when they are on the disk. Waits while the
    * slot that is being filled has its share of bulk data, and while single readings wait for too long (`bulk-pace.ts`). Their lanes are chosen here, in the order of the journal: were
-   * it done before, an older value could go to the other lane than a newer one, and be sent after it.
+   * it done before, an older value could go to the other lane than a newer one, and be sent after it. `term`: in which they were let
+   * in; nothing of them is stored in a later one.
    */
-  async appendRecords(records: Uint8Array): Promise<Outcome> {
+  async appendRecords(records: Uint8Array, term = this.term()): Promise<Outcome> {
     if (records.length > bulkBytesMax) throw bug(`${records.length} bytes of bulk data come at a time`)
     for (;;) {
       const refusal = this.#refusal()
       if (refusal !== undefined) return refusal
+      if (term !== this.term()) return 'full'
       const delayMs = this.#pace.delayMs(performance.now())
       if (delayMs > 0) await sleep(delayMs)
       else if (this.#filling.used + records.length <= groupHeaderLength + bulkBytesMax) break
@@ -363,7 +371,7 @@ export class Journal<Series, Values extends Timed> {
     control[controlAt.roll] = this.#rollsNext ? 1 : 0
     this.#rollsNext = false
     const pending = this.#takePending()
-    this.#thread.commit()
+    this.#thread.commit(slot.recordCount > 0 ? slot.term : this.term())
     // Behind the commit, so that listeners do not delay a sync; nothing is appended to the slot before.
     this.#notify(pending)
     this.#wakeBulk()

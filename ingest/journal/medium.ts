@@ -13,6 +13,11 @@ export interface JournalMedium {
   readonly stamper: Stamper
   /** Why it takes nothing more, besides its bytes. */
   refusal?(): string | undefined
+  /**
+   * Grows when what let records in may have ended meanwhile; without it, it never does. `JournalThread.commit` is given that of the
+   * first record of a group.
+   */
+  term?(): number
   /** It takes nothing more when it holds this many bytes. */
   readonly bytesMax: number
   /** Bytes that it holds when its last group ends at `end`. */

@@ -11,6 +11,8 @@ export interface Slot {
   backfillCount: number
   /** Receipt clock at the first record. */
   receiptUs: number
+  /** Of the medium, at the first record. */
+  term: number
   /** When the first single record came, by a clock that never steps; NaN without one. */
   singleSinceMs: number
   waiting: Settle[]
@@ -25,6 +27,7 @@ export function createSlot(bytes: Uint8Array): Slot {
     recordCount: 0,
     backfillCount: 0,
     receiptUs: 0,
+    term: 0,
     singleSinceMs: Number.NaN,
     waiting: [],
   }

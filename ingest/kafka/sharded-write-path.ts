@@ -30,8 +30,7 @@ export async function createShardedWritePath<Series extends { readonly number: n
   options: ShardedWritePathOptions<Series, Values>,
 ): Promise<WritePath<Series, Values>> {
   const { table, paths, shardAt, refusal, letters } = options
-  const [first] = paths
-  if (first === undefined) throw bug('there is no shard')
+  const first = firstPathOf(paths)
   const endsOfAll = () => Promise.all(paths.map(path => path.endOfAll()))
   const positions = new PositionSum(await endsOfAll())
 
@@ -39,23 +38,23 @@ export async function createShardedWritePath<Series extends { readonly number: n
 
   async function accept(series: Series, values: Values, reservedUs?: number): Promise<Outcome> {
     const { timestampMs } = values
-    const stampUs = timestampMs === undefined ? (reservedUs ?? first?.stampUs()) : undefined
+    const stampUs = timestampMs === undefined ? (reservedUs ?? first.stampUs()) : undefined
     const timeUs = timestampMs === undefined ? stampUs : timestampMs * 1000
     const path = timeUs === undefined ? undefined : pathAt(shardAt(series.number, timeUs))
     return path === undefined ? 'full' : await path.accept(series, values, stampUs)
   }
 
-  async function appendPiece(piece: Uint8Array): Promise<Outcome> {
+  async function appendPiece(piece: Uint8Array, term: number): Promise<Outcome> {
     const cut = cutRecords(piece, shardAt).map(({ shard, records }) => ({ path: pathAt(shard), records }))
     // Before anything is stored.
     if (cut.some(({ path }) => path === undefined)) return 'full'
     if (cut.length > 1 && cut.some(({ path }) => path?.status().journal.issue !== undefined)) return 'full'
-    return togetherOf(await Promise.all(cut.map(({ path, records }) => path?.append(records) ?? 'full')))
+    return togetherOf(await Promise.all(cut.map(({ path, records }) => path?.append(records, term) ?? 'full')))
   }
 
-  async function append(records: Uint8Array): Promise<Outcome> {
+  async function append(records: Uint8Array, term = first.term()): Promise<Outcome> {
     for (const piece of piecesOf(records)) {
-      const outcome = await appendPiece(piece)
+      const outcome = await appendPiece(piece, term)
       if (outcome !== 'stored') return outcome
     }
     return 'stored'
@@ -64,6 +63,7 @@ export async function createShardedWritePath<Series extends { readonly number: n
   return {
     accept,
     append,
+    term: first.term,
     shardsOf: records => shardsOf(records, shardAt),
     stampUs: first.stampUs,
     reserveStampsUs: first.reserveStampsUs,
@@ -98,6 +98,11 @@ export async function createShardedWritePath<Series extends { readonly number: n
       await Promise.all(paths.map(path => path.close()))
     },
   }
+}
+
+function firstPathOf<Path>([first]: readonly Path[]): Path {
+  if (first === undefined) throw bug('there is no shard')
+  return first
 }
 
 /** Where some shards have stored rows and others have not, nobody may take it for one or the other. */

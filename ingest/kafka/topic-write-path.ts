@@ -45,7 +45,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   published.onState(topic, found => {
     latest = found
   })
-  const append = (records: Uint8Array) => appendInPieces(journal, records)
+  const append = (records: Uint8Array, term?: number) => appendInPieces(journal, records, term)
   const closing = new AbortController()
   let closed: Promise<void> | undefined
 
@@ -69,6 +69,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
   return {
     accept: (series, values, reservedUs) => acceptInto(journal, series, values, reservedUs),
     append,
+    term: () => journal.term(),
     stampUs: () => journal.stampUs(),
     reserveStampsUs: count => journal.reserveStampsUs(count),
     // The journal knows of what this process appends alone.

@@ -19,6 +19,8 @@ const report = { accepted: 4, rejected: 0 } as ImportResult['report']
 async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: Partial<ImportResult> = {}) {
   const directory = temporaryFolder(t)
   const appended: string[] = []
+  const terms: number[] = []
+  let term = 0
   const importer = {
     async run({ append }: ImportSource): Promise<ImportResult> {
       for (const part of parts) await append?.(part, { series: [], oldestMs: 0 })
@@ -28,23 +30,26 @@ async function runWith(t: Test, outcomes: Outcome[], memoryBytesMax = 20, body: 
   const source: ImportSource = { body: Readable.from([]), format: 'csv', resolve: async () => [] }
   const result = await importAllOrNothing(source, {
     importer,
-    append: async records => {
+    append: async (records, term) => {
+      terms.push(term)
       const outcome = records.length === 0 ? 'stored' : (outcomes.shift() ?? 'stored')
       if (outcome === 'stored' && records.length > 0) appended.push(Buffer.from(records).toString('hex'))
       return outcome
     },
+    term: () => ++term,
     hasRoom: () => true,
     decide: async (_body, store) => await store(),
     spool: { directory, memoryBytesMax, bytesMax: 1000 },
   })
   t.strictSame(readdirSync(directory), [])
-  return { result, appended }
+  return { result, appended, terms }
 }
 
 for (const memoryBytesMax of [0, 20, 100]) {
   test(`all records are handed on in their order, with ${memoryBytesMax} bytes of memory`, async t => {
-    const { result, appended } = await runWith(t, [], memoryBytesMax)
+    const { result, appended, terms } = await runWith(t, [], memoryBytesMax)
     t.equal(appended.join(''), all)
+    t.ok(terms.length > 0 && terms.every(term => term === 1), 'all as of the moment when they may be stored')
     t.strictSame(result, { report })
   })
 }
@@ -84,6 +89,7 @@ test('records of several pieces of which the journal takes a part are neither re
         appended.push(piece.length)
         return outcomes.shift() as 'stored'
       },
+      term: () => 0,
       status: () => ({ journal }) as never,
     })
     outcomes.push(outcome)

@@ -329,6 +329,7 @@ function startLines(t: Test, unknownFields: 'reject' | 'ignore') {
         return 'stored'
       },
       stampUs: () => ++stampUs,
+      term: () => 0,
       clockUs: () => nowMs * 1000,
       status: () => ({ journal: { bytes: 0, bytesMax: 1 << 30, issue: undefined } }) as never,
     },

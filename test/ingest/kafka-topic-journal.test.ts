@@ -28,6 +28,7 @@ const medium = createTopicMedium({
   stamper: openStamper({ disk: openDisk(temporaryFolder(t)), lastStampUs: 0, nowUs, log: silentLog }),
   refusal: () => undefined,
   leaseLeftMs: () => leaseLeftMs,
+  leaseTerm: () => 0,
 })
 const journal = new Journal({
   writer: readingWriter,

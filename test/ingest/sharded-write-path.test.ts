@@ -31,23 +31,31 @@ const emptyJournal = {
 /** Takes what comes, as it is told to. */
 function madePath() {
   const taken: [kind: string, series: number, timeUs?: number][] = []
-  const made = { outcome: 'stored' as Outcome, issue: undefined as string | undefined }
+  const made = {
+    outcome: 'stored' as Outcome,
+    issue: undefined as string | undefined,
+    term: 1,
+    terms: [] as (number | undefined)[],
+  }
   let stampUs = 1_000_001
   const path: Partial<Path> = {
     accept: async ({ number }, { timestampMs = 0 }, stampUs) => {
       taken.push(stampUs === undefined ? ['accept', number, timestampMs * 1000] : ['stamped', number, stampUs])
       return made.outcome
     },
-    append: async records => {
+    append: async (records, term) => {
       taken.push(['append', records.length])
+      made.terms.push(term)
       return made.outcome
     },
+    term: () => made.term,
     stampUs: () => stampUs++,
     endOfAll: async () => 0,
     status: () => ({ journal: { ...emptyJournal, issue: made.issue }, forwarder }),
   }
   return {
     taken,
+    made,
     path: path as Path,
     set(outcome: Outcome) {
       made.outcome = outcome
@@ -97,6 +105,19 @@ test('a reading without a time gets it before the shard is chosen, one with a ti
     ['stamped', 2, 1_000_002],
     ['accept', 2, 1_000_000],
   ])
+})
+
+test('all pieces of a bulk body are of the term in which it came, at each shard', async t => {
+  const { path, shards } = await madeShards()
+  const many = Array.from({ length: 20_000 }, (_, index) => index / 1000)
+  const body = Buffer.concat([records(first, many, 2_000_000), records(second, many, 2_000_000)])
+  const stored = path.append(body)
+  for (const { made } of shards) made.term = 2
+  t.equal(await stored, 'stored')
+  t.equal(await path.append(records(second, [1], 2_000_000), 1), 'stored')
+  t.equal(path.term(), 2)
+  const terms = shards.flatMap(({ made }) => made.terms)
+  t.ok(terms.length > 4 && terms.every(term => term === 1))
 })
 
 test('a bulk body is stored when all shards have it, refused when none has, and else it is not known', async t => {

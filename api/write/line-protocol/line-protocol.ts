@@ -26,7 +26,7 @@ import { buckets, createDatabase, healthOperation, ping, readForm } from './star
 import { writeOperation } from './write.ts'
 
 export interface LineProtocolOptions extends TimeLimits {
-  ingest: Pick<Ingest, 'append' | 'stampUs' | 'clockUs' | 'status'>
+  ingest: Pick<Ingest, 'append' | 'term' | 'stampUs' | 'clockUs' | 'status'>
   devices: Pick<Devices, 'seen'>
   bulkFields: BulkFields
   writers: Writers

@@ -187,6 +187,7 @@ function createLinesSend(t: Test): Send {
         return 'stored'
       },
       stampUs: () => nowMs * 1000,
+      term: () => 0,
       clockUs: () => nowMs * 1000,
       status: () => ({ journal: { bytes: 0, bytesMax: 1e9 } }) as never,
     },

@@ -2,7 +2,6 @@
 
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
-import { Lease } from '../../../auth/nodes/lease.ts'
 import { PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
 import { differentSettings } from '../../../auth/nodes/settings-differ.ts'
 import { endNodeEpoch } from '../../../store/postgres/node-epoch.ts'
@@ -25,23 +24,6 @@ const seqs = async () =>
 const headSeq = async () =>
   (await pool.query<{ seq: number }>('SELECT seq::int AS seq FROM feed_head')).rows[0]?.seq ?? 0
 const open = (t: Test, leaseMs?: number) => openNode(t, store, leaseMs === undefined ? {} : { leaseMs })
-
-t.test('a lease ends by the clock that never steps, and by that of the wall', async t => {
-  let wallMs = 1_000_000
-  const lease = new Lease(60_000, () => wallMs)
-  t.equal(lease.isValid(), false, 'before the first')
-  const renewed = lease.begin()
-  t.equal(lease.isValid(), false, 'before it was renewed')
-  renewed()
-  t.equal(lease.isValid(), true)
-  wallMs += 59_999
-  t.equal(lease.isValid(), true)
-  wallMs += 1
-  t.equal(lease.isValid(), false, 'a machine that was suspended')
-  const short = new Lease(0, () => wallMs)
-  short.begin()()
-  t.equal(short.isValid(), false)
-})
 
 t.test('a service that is alone writes nothing to the feed', async t => {
   const alone = await openRegistries(pool)
