@@ -41,6 +41,17 @@ export function bucketOf(deviceNumber: number): number {
   return (mixed ^ (mixed >>> 16)) & (bucketCount - 1)
 }
 
+/** By bucket, 1 where rows of a time from this one on, microseconds, are on one of these shards. */
+export function bucketsOn(placement: Placement, shards: ReadonlySet<number>, fromUs: number): Uint8Array<ArrayBuffer> {
+  const flags = new Uint8Array(bucketCount)
+  for (const [at, epoch] of placement.entries()) {
+    if ((placement[at + 1]?.fromUs ?? Number.POSITIVE_INFINITY) <= fromUs) continue
+    for (let bucket = 0; bucket < bucketCount; bucket++)
+      if (shards.has(shardOf(epoch.shards, bucket))) flags[bucket] = 1
+  }
+  return flags
+}
+
 export function shardAt(placement: Placement, deviceNumber: number, timeUs: number): number {
   const bucket = bucketOf(deviceNumber)
   // There are few epochs, and most times are of the last one.

@@ -23,6 +23,7 @@ import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceNodes } from './open-nodes.ts'
+import { createShardOutages } from './shard-outages.ts'
 import type { ServiceShard } from './shards.ts'
 
 interface AlertParts {
@@ -67,7 +68,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     learnOwner,
     live,
     onStored: ingest.onStored,
-    isOut: () => isOut(ingest),
+    ...createShardOutages({ ...parts, nowMs: clockMs }),
     isSettled: () =>
       shards.every(({ questdb }) => questdb.state().state === 'up') && live.isLoaded() && !live.isCatchingUp(),
     markTaken: () => appliedMark(ingest),
@@ -87,10 +88,4 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       await readings.close()
     },
   }
-}
-
-/** While readings are refused or not told here, nobody is silent for that; of which devices they are is not asked. */
-function isOut({ status, shared }: Pick<Ingest, 'status' | 'shared'>): boolean {
-  const { issue, refusing = [] } = status().journal
-  return issue !== undefined || refusing.length > 0 || (shared?.untoldSeconds() ?? 0) > 0
 }

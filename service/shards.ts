@@ -5,5 +5,5 @@ import type { QuestdbShard } from '../store/questdb/questdb-shards.ts'
 
 export interface ServiceShard extends QuestdbShard {
   /** Of its readings alone. */
-  ingest: Pick<Ingest, 'status' | 'endOfAll' | 'onLost' | 'oldestSentSince' | 'erase'>
+  ingest: Pick<Ingest, 'status' | 'endOfAll' | 'onLost' | 'oldestSentSince' | 'erase' | 'shared'>
 }

@@ -74,6 +74,7 @@ const arrows: Record<string, string[]> = {
     'analytics',
     'live',
     'metrics',
+    'placement',
     'store/tables.ts',
     ...postgresLeaves,
     ...threadLeaves,

@@ -43,7 +43,12 @@ export type EngineCommand =
       readonly device: number
       readonly observation: Observation
     }
-  | { readonly kind: 'outage'; readonly isOut: boolean; readonly nowMs: number }
+  | {
+      readonly kind: 'outage'
+      readonly isOut: boolean
+      readonly nowMs: number
+      readonly outBuckets?: Uint8Array | undefined
+    }
   | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
   /** The oldest transitions that are on their way are committed: the next ones may follow. */
   | { readonly kind: 'applied' }

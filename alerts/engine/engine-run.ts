@@ -11,7 +11,7 @@ import type { Rule } from '../core/rule.ts'
 import { BatchWriter, type EngineStore } from './batch-writer.ts'
 import { type EngineHandle, startEngineThread } from './engine-handle.ts'
 import type { EngineMessage, EngineState } from './engine-messages.ts'
-import { createOutageWatch } from './outage-watch.ts'
+import { createOutageWatch, type OutageWatchOptions } from './outage-watch.ts'
 import type { PackedReadings } from './packed-readings.ts'
 import { createPatience, type Patience } from './patience.ts'
 import { packedMax, ReadingIntake, type TakenReadings } from './reading-intake.ts'
@@ -19,7 +19,7 @@ import type { CoverageChange } from './rule-coverage.ts'
 import { RuleTelling } from './rule-telling.ts'
 import { StoredReplay, type StoredReplayOptions } from './stored-replay.ts'
 
-export interface EngineRunOptions extends StoredReplayOptions {
+export interface EngineRunOptions extends StoredReplayOptions, Pick<OutageWatchOptions, 'outBuckets'> {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly monotonicMs: () => number
   /** Whether no readings are taken, or those that are taken are not known here. */
@@ -59,11 +59,11 @@ export class EngineRun {
 
   /** From now on it is told all readings. */
   constructor(options: EngineRunOptions) {
-    const { nowMs, monotonicMs, isOut, failed } = options
+    const { nowMs, failed } = options
     this.#options = options
     this.#heardMs = nowMs()
     this.#lastOutageMs = this.#heardMs
-    this.#outages = createOutageWatch({ nowMs, monotonicMs, isOut })
+    this.#outages = createOutageWatch(options)
     this.#thread = startEngineThread({ onMessage: message => this.#heard(message), onError: failed })
     const [thread, { signal }] = [this.#thread, this.#closing]
     this.#telling = new RuleTelling({ ...options, thread, intake: this.#intake })
@@ -137,10 +137,10 @@ export class EngineRun {
 
   /** Reads what was received since then, and goes on with what is taken. */
   async #catchUp(sinceMs: number): Promise<void> {
-    const { log, nowMs, isOut, rules, coverage } = this.#options
+    const { log, nowMs, isOut, outBuckets, rules, coverage } = this.#options
     await this.#replay.since(sinceMs)
     this.#telling.facts([...new Set([...rules.keys()].flatMap(id => coverage.devicesOf(id)))])
-    this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs() })
+    this.#thread.post({ kind: 'outage', isOut: isOut(), nowMs: nowMs(), outBuckets: outBuckets?.() })
     this.#isLive = true
     this.#send()
     log.info({ rules: rules.size, pairs: coverage.pairCount }, 'alerts are evaluated')
@@ -148,9 +148,10 @@ export class EngineRun {
 
   #tick(): void {
     const { nowMs, monotonicMs } = this.#options
-    const { isOut, hasPaused, steppedMs, beforeMs } = this.#outages.look()
+    const { isOut, outBuckets, hasPaused, steppedMs, beforeMs } = this.#outages.look()
+    const isPartlyOut = outBuckets !== undefined
     const now = nowMs()
-    if (isOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
+    if (isOut || isPartlyOut || hasPaused || steppedMs !== 0 || !this.#isLive) this.#lastOutageMs = now
     if (steppedMs !== 0) {
       // Readings that are still to be told may have come since.
       this.#thread.post({ kind: 'clock', deltaMs: steppedMs, nowMs: beforeMs })
@@ -158,7 +159,7 @@ export class EngineRun {
     }
     if (this.#isLive) {
       if (hasPaused) this.#thread.post({ kind: 'outage', isOut: true, nowMs: now })
-      this.#thread.post({ kind: 'outage', isOut, nowMs: now })
+      this.#thread.post({ kind: 'outage', isOut, nowMs: now, outBuckets })
       this.#send()
     } else this.#intake.hold()
     // What came while nothing else ran is still on its way, so that a moment counts as heard when the next one is here.

@@ -109,7 +109,7 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
       while (reader.next()) evaluator.replay(reader, command)
     },
     observe: ({ rule, device, observation }) => evaluator.observe(rule, device, observation),
-    outage: ({ isOut, nowMs }) => evaluator.outage(isOut, nowMs),
+    outage: ({ isOut, nowMs, outBuckets }) => evaluator.outage(isOut, nowMs, outBuckets),
     clock: ({ deltaMs, nowMs }) => evaluator.clockStepped(deltaMs, nowMs),
     applied: () => engine.applied(),
     flush: () => engine.tell(true),

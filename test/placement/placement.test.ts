@@ -6,6 +6,7 @@ import { nextEpochUs } from '../../placement/next-epoch.ts'
 import {
   bucketCount,
   bucketOf,
+  bucketsOn,
   type Epoch,
   oneShard,
   type Placement,
@@ -91,6 +92,20 @@ test('the shards of a range are those of its moments', async t => {
     }),
   )
   t.pass('for every range')
+})
+
+test('the buckets on some shards are those of the devices with a row there from then on', async t => {
+  const shards = fc.uniqueArray(fc.integer({ min: 1, max: 3 }))
+  fc.assert(
+    fc.property(epochs, deviceNumber, bound, shards, (made, number, fromUs, some) => {
+      const placement = placementOf(made)
+      const asked = new Set(some)
+      const isThere = placesOf(placement, number, fromUs, always).some(({ shard }) => asked.has(shard))
+      return bucketsOn(placement, asked, fromUs)[bucketOf(number)] === (isThere ? 1 : 0)
+    }),
+    { numRuns: 300 },
+  )
+  t.pass('for every moment')
 })
 
 test('the bucket of a device is what it was, and all buckets are used alike', async t => {

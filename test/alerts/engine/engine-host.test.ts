@@ -16,6 +16,7 @@ import { type AlertRules, createAlertRules } from '../../../alerts/store/rules.t
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
+import { bucketCount, bucketOf } from '../../../placement/placement.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -330,6 +331,29 @@ test('more pairs than there may be are not covered, and no rule is taken that ne
   const second = await world.addRule({ kind: 'silent' })
   await waitFor('it is covered in part', () => host.coverageOf(second.id) !== undefined)
   t.strictSame(host.coverageOf(second.id), { covered: 1, isWhole: false })
+})
+
+test('while readings of some devices cannot come in, others are silent', async t => {
+  const world = await createWorld(t)
+  const numbers = [1, 2]
+  for (const number of numbers) world.device(number)
+  for (const number of numbers) world.take(number, Date.now(), 20)
+  const outBuckets = new Uint8Array(bucketCount)
+  outBuckets[bucketOf(1)] = 1
+  let isPartlyOut = true
+  const live = liveOf(world.stored)
+  const silenceOf = (number: number) => {
+    const silence = live.silenceOf(number)
+    return silence && { ...silence, lateSeconds: 1, freshSeconds: 0 }
+  }
+  world.start({
+    outBuckets: () => (isPartlyOut ? outBuckets : undefined),
+    live: { ...live, silenceOf },
+  })
+  await world.addRule({ kind: 'silent' })
+  await waitFor('one is silent', async () => (await world.alerts()).join() === '2 firing')
+  isPartlyOut = false
+  await waitFor('the other one is, too', async () => (await world.alerts()).join() === '2 firing,1 firing')
 })
 
 test('rules of the service and on batteries are told what is known now and then', async t => {

@@ -5,6 +5,7 @@ import { isOfWhole } from '../../../alerts/core/rule.ts'
 import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
 import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
+import { bucketCount, bucketOf } from '../../../placement/placement.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
@@ -57,6 +58,12 @@ function createWorld() {
     },
     outage(isOut: boolean, second: number) {
       evaluator.outage(isOut, msOf(second))
+    },
+    /** Of these devices alone. */
+    outageOf(devices: number[], second: number) {
+      const outBuckets = new Uint8Array(bucketCount)
+      for (const device of devices) outBuckets[bucketOf(device)] = 1
+      evaluator.outage(false, msOf(second), outBuckets)
     },
     /** What is to be written, as `rule/device effect second`. */
     told(all = false): string[] {
@@ -195,6 +202,45 @@ test('an outage of our own is no silence of a device', async t => {
   t.strictSame(world.told(), [])
   world.advance(5000 + 120 + 300)
   t.strictSame(world.told(), ['1/1 opened 5420', '1/1 fired 5420'])
+})
+
+test('an outage of some devices is no silence of these, and others are silent meanwhile', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1, 2, 3])
+  world.rule(2, { kind: 'silent', after_seconds: 300 }, [1, 2], { for_seconds: 100 })
+  for (const device of [1, 2, 3]) world.read(device, 0)
+  world.advance(310)
+  t.strictSame(world.told(true).toSorted(), [
+    '1/1 fired 300',
+    '1/1 opened 300',
+    '1/2 fired 300',
+    '1/2 opened 300',
+    '1/3 fired 300',
+    '1/3 opened 300',
+    '2/1 opened 300',
+    '2/2 opened 300',
+  ])
+  for (const device of [2, 3]) world.read(device, 311)
+  world.told()
+  for (let second = 320; second < 5000; second += 60) {
+    world.outageOf([1, 3], second)
+    world.advance(second)
+  }
+  t.strictSame(world.told(), ['2/1 dropped 300', '1/2 opened 611', '1/2 fired 611', '2/2 opened 611', '2/2 fired 711'])
+  world.advance(4940 + 120 + 299)
+  t.strictSame(world.told(), [], 'what fires goes on, and what may have been missed has time to come')
+  world.advance(4940 + 120 + 300)
+  t.strictSame(world.told(), ['1/3 opened 5360', '1/3 fired 5360'])
+})
+
+test('an outage of some devices at a time that our clock was set back from is over', async t => {
+  const world = createWorld()
+  world.rule(1, { kind: 'silent', after_seconds: 300 }, [1])
+  world.read(1, 100_000)
+  world.outageOf([1], 100_000)
+  world.evaluator.clockStepped(-100_000_000, world.msOf(0))
+  world.advance(420)
+  t.strictSame(world.told(), ['1/1 opened 420', '1/1 fired 420'])
 })
 
 test('a silence that is pending ends with an outage of our own', async t => {
