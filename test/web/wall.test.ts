@@ -176,6 +176,8 @@ t.test('lines of a view of charts have their last values above a chart that fill
     })
     await page.route('**/api/latest/porch', route => route.fulfill({ json: { ...latest, values } }))
     await page.route('**/api/readings/porch?*', route => route.fulfill({ json: rows }))
+    const annotations = { device: 'porch', may_annotate: false, may_annotate_all: false, annotations: [] }
+    await page.route('**/api/device/porch/annotations', route => route.fulfill({ json: annotations }))
     await openWall(page, '/charts?line=temperature:porch&line=humidity:porch')
     await becomes(t, () => page.locator('.wall-value').allInnerTexts(), ['21.4\u202f°C', '48\u202f%'])
     await page.locator('.wall-chart canvas').waitFor()

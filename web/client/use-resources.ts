@@ -1,26 +1,62 @@
 /** Several resources of one kind for as long as a component shows them. */
 
-import { useEffect, useState } from 'preact/hooks'
-import { openResource, type ResourceOptions } from './resource.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { openResource, type Resource, type ResourceOptions } from './resource.ts'
 import type { ResourceState } from './resource-state.ts'
 
 /** One state for each address, in their order; one that stays is not read anew beyond `everyMs`. */
 export function useResources<T>(urls: readonly string[], options: ResourceOptions<T> = {}): ResourceState<T>[] {
+  return useRefreshedResources(urls, options).states
+}
+
+interface Opened {
+  readonly refresh: Resource<unknown>['refresh']
+  readonly close: () => void
+}
+
+/** The same with a function that reads all again, after a change. */
+export function useRefreshedResources<T>(
+  urls: readonly string[],
+  options: ResourceOptions<T> = {},
+): { states: ResourceState<T>[]; refresh: () => void } {
+  const { everyMs, read } = options
   const [states, setStates] = useState<ReadonlyMap<string, ResourceState<T>>>(new Map())
+  const opened = useRef<ReadonlyMap<string, Opened>>(new Map())
+  useEffect(
+    () => () => {
+      for (const { close } of opened.current.values()) close()
+      opened.current = new Map()
+    },
+    [everyMs, read],
+  )
   useEffect(() => {
-    const closes = urls.map(url => {
-      const resource = openResource<T>(url, options)
-      const stop = resource.state.subscribe(state =>
-        setStates(before => new Map([...before].filter(([other]) => urls.includes(other))).set(url, state)),
-      )
-      return () => {
-        stop()
-        resource.close()
-      }
-    })
-    return () => {
-      for (const close of closes) close()
-    }
-  }, [urls.join('\n'), options.everyMs, options.read])
-  return urls.map(url => states.get(url) ?? { kind: 'loading' })
+    const before = opened.current
+    const wanted = new Set(urls)
+    for (const [url, { close }] of before) if (!wanted.has(url)) close()
+    const set = (url: string, state: ResourceState<T>) =>
+      setStates(known => new Map([...known].filter(([other]) => wanted.has(other))).set(url, state))
+    opened.current = new Map([...wanted].map(url => [url, before.get(url) ?? openOne(url, options, set)]))
+  }, [urls.join('\n'), everyMs, read])
+  return {
+    states: urls.map(url => states.get(url) ?? { kind: 'loading' }),
+    refresh() {
+      for (const { refresh } of opened.current.values()) void refresh()
+    },
+  }
+}
+
+function openOne<T>(
+  url: string,
+  options: ResourceOptions<T>,
+  set: (url: string, state: ResourceState<T>) => void,
+): Opened {
+  const resource = openResource<T>(url, options)
+  const stop = resource.state.subscribe(state => set(url, state))
+  return {
+    refresh: resource.refresh,
+    close() {
+      stop()
+      resource.close()
+    },
+  }
 }

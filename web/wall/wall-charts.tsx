@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../live/fleet-shape.ts'
 import { createTimes } from '../../theme/times.ts'
+import { withAnnotations } from '../charts/annotation-marks.ts'
 import { ChartStack, LineKey } from '../charts/chart-stack.tsx'
 import { useRange } from '../charts/use-range.ts'
 import { addressOf, urlArguments } from '../client/address.ts'
@@ -12,6 +13,7 @@ import { useResource } from '../client/use-resource.ts'
 import { useSize } from '../client/use-size.ts'
 import { type ChosenLine, chartPresets, chosenLines, lineText } from '../pages/charts/chosen-lines.ts'
 import { linePanels, lookOf } from '../pages/charts/line-panels.ts'
+import { type LineAnnotations, useLineAnnotations } from '../pages/charts/use-line-annotations.ts'
 import { type UsedLines, useLines } from '../pages/charts/use-lines.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
@@ -19,6 +21,7 @@ import { shownZone } from '../text/preferences.ts'
 import { measure, nameWithin, quantitiesOf } from '../text/quantities.ts'
 import { ageText } from '../text/times.ts'
 import { createZone } from '../text/zone.ts'
+import { WallAnnotations } from './wall-annotations.tsx'
 import { WallFrame } from './wall-frame.tsx'
 import { wallScale } from './wall-scale.ts'
 
@@ -31,6 +34,7 @@ export function WallCharts({ name }: { name: string }) {
   const shown = useRange(chartPresets)
   const used = useLines(lines, shown.window, everyMs)
   const fleet = lastValue(useResource<Fleet>(addressOf('/api/fleet?limit=1'), { everyMs: 600_000 }))
+  const annotations = useLineAnnotations(used.drawn, shown.window)
   const clock = shownZone(fleet?.time_zone ?? 'UTC')
   const times = useMemo(() => createTimes(clock), [clock])
   const zone = useMemo(() => createZone(clock), [clock])
@@ -45,7 +49,10 @@ export function WallCharts({ name }: { name: string }) {
       {used.drawn.length === 0 && !used.isLoading ? (
         <p class="none-here">There are no readings in this range.</p>
       ) : null}
-      {used.drawn.length === 0 || fleet === undefined ? null : <Chart {...{ used, shown, zone, times }} />}
+      {used.drawn.length === 0 || fleet === undefined ? null : (
+        <Chart {...{ used, shown, zone, times }} written={annotations.shown} />
+      )}
+      <WallAnnotations {...{ annotations, times }} />
     </WallFrame>
   )
 }
@@ -79,12 +86,14 @@ function Line({ line, place, used }: { line: ChosenLine; place: number; used: Us
 
 interface ChartProps {
   used: UsedLines
+  /** Annotations. */
+  written: LineAnnotations['shown']
   shown: ReturnType<typeof useRange>
   zone: ReturnType<typeof createZone>
   times: ReturnType<typeof createTimes>
 }
 
-function Chart({ used: { drawn, stepMs }, shown: { window, nowMs }, zone, times }: ChartProps) {
+function Chart({ used: { drawn, stepMs }, written, shown: { window, nowMs }, zone, times }: ChartProps) {
   const { place, size } = useSize()
   const scale = wallScale(size.width)
   const panels = useMemo(() => {
@@ -92,8 +101,9 @@ function Chart({ used: { drawn, stepMs }, shown: { window, nowMs }, zone, times 
       drawn.filter(({ values }) => values.length > 0),
       stepMs,
     )
-    return sharing(made, size.height, scale)
-  }, [drawn, stepMs, size.height, scale])
+    const annotated = made.map(panel => withAnnotations(panel, written))
+    return sharing(annotated, size.height, scale)
+  }, [drawn, stepMs, written, size.height, scale])
   return (
     <div class="wall-chart" ref={place} style={{ '--wall-scale': scale }}>
       <h2 class="unseen">Chart</h2>

@@ -4,6 +4,7 @@ import './charts-page.css'
 import { useMemo } from 'preact/hooks'
 import type { Fleet } from '../../../live/fleet-shape.ts'
 import { createTimes } from '../../../theme/times.ts'
+import { annotationTable } from '../../charts/annotation-marks.ts'
 import { ChartStack, LineKey } from '../../charts/chart-stack.tsx'
 import { RangeControls } from '../../charts/range-controls.tsx'
 import { TableTwin } from '../../charts/table-twin.tsx'
@@ -19,9 +20,12 @@ import { Skeleton } from '../../parts/skeleton.tsx'
 import { shownZone } from '../../text/preferences.ts'
 import { nameWithin, quantitiesOf } from '../../text/quantities.ts'
 import { createZone } from '../../text/zone.ts'
+import { annotatedPanels } from './annotated-panels.ts'
+import { AnnotationList } from './annotation-list.tsx'
 import { type ChosenLine, chartPresets, chosenLines, linesMax, lineText } from './chosen-lines.ts'
 import { LineChooser } from './line-chooser.tsx'
 import { type DrawnLine, linePanels, lineTable, lookOf } from './line-panels.ts'
+import { useLineAnnotations } from './use-line-annotations.ts'
 import { type UsedLines, useLines } from './use-lines.ts'
 
 export function ChartsPage() {
@@ -94,7 +98,16 @@ function Shown({ used, shown, timeZone }: ShownProps) {
   const clock = shownZone(timeZone)
   const zone = useMemo(() => createZone(clock), [clock])
   const times = useMemo(() => createTimes(clock), [clock])
-  const panels = useMemo(() => linePanels(drawn.filter(hasValues), stepMs), [drawn, stepMs])
+  const annotations = useLineAnnotations(drawn, window)
+  const lined = useMemo(() => linePanels(drawn.filter(hasValues), stepMs), [drawn, stepMs])
+  const panels = useMemo(
+    () => annotatedPanels(lined, annotations, { window, times }),
+    [lined, annotations.shown, annotations.hasNames, window, times],
+  )
+  const tables = () => [
+    lineTable(drawn, window, times),
+    ...(annotations.shown.length === 0 ? [] : [annotationTable(annotations.shown, times)]),
+  ]
   return (
     <section class="card" aria-labelledby="chart">
       <div class="section-head">
@@ -113,9 +126,10 @@ function Shown({ used, shown, timeZone }: ShownProps) {
             onReset={() => choose('24h')}
           />
           <p class="lead">Means by steps of time. Times: {times.zone}.</p>
-          <TableTwin name="the chosen lines" tables={() => [lineTable(drawn, window, times)]} />
         </>
       )}
+      <AnnotationList {...{ annotations, times }} />
+      {panels.length === 0 ? null : <TableTwin name="the chosen lines" tables={tables} />}
     </section>
   )
 }

@@ -5,9 +5,9 @@ import type { Condition } from '../../../alerts/core/condition.ts'
 import type { Times } from '../../../theme/times.ts'
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
-import type { Stretch } from './series.ts'
-import { blocksAt, stretchText } from './series-texts.ts'
-import { timelinePanel } from './timeline-panel.ts'
+import { blocksAt, type Stretch } from '../../charts/stretch.ts'
+import { timelinePanel } from '../../charts/timeline-panel.ts'
+import { stretchText } from './series-texts.ts'
 
 type Severity = Alert['severity']
 

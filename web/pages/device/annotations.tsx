@@ -1,17 +1,16 @@
 /** The annotations within the range of the charts as a list, and forms that write, change and remove them. */
 
 import '../../parts/managed.css'
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Annotation } from '../../../annotations/annotation.ts'
 import type { Times } from '../../../theme/times.ts'
 import { localMinute } from '../../charts/custom-range.ts'
+import { ToldAnnotation } from '../../charts/told-annotation.tsx'
 import { addressOf } from '../../client/address.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { type Actions, useActions } from '../../parts/use-actions.tsx'
 import { localMs, type Zone } from '../../text/zone.ts'
-import { whenText } from './annotation-marks.ts'
 import type { KnownAnnotations } from './use-annotations.ts'
 
 export interface AnnotationsProps {
@@ -38,11 +37,11 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
               {changed === annotation.id ? (
                 <ChangeForm {...{ annotation, actions, zone }} onClose={() => setChanged(undefined)} />
               ) : (
-                <Told {...{ annotation, times }}>
+                <ToldAnnotation {...{ annotation, times }}>
                   {(annotation.device === null ? mayAnnotateAll : mayAnnotate) ? (
                     <Buttons {...{ annotation, actions }} onChange={() => setChanged(annotation.id)} />
                   ) : null}
-                </Told>
+                </ToldAnnotation>
               )}
             </li>
           ))}
@@ -61,18 +60,6 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
         )}
       </div>
     </section>
-  )
-}
-
-function Told({ annotation, times, children }: { annotation: Annotation; times: Times; children: ComponentChildren }) {
-  const { device, text, by } = annotation
-  const about = device === null ? ['about all devices'] : []
-  const author = by === null ? [] : [`by ${by}`]
-  return (
-    <>
-      <span class="when">{whenText(annotation, times)}</span> <strong>{text}</strong>{' '}
-      <span class="who">{[...about, ...author].join(', ')}</span> {children}
-    </>
   )
 }
 

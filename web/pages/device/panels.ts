@@ -3,12 +3,13 @@
 import type { Times } from '../../../theme/times.ts'
 import { directionReadout } from '../../charts/direction-readout.ts'
 import type { Panel } from '../../charts/panel.ts'
+import { blocksAt } from '../../charts/stretch.ts'
 import { withinTurn } from '../../text/compass.ts'
 import { shownDifference } from '../../text/quantities.ts'
 import { isSwitch, stateColour, stateWord } from '../../text/state-words.ts'
 import { type GaugeContext, gaugePanel, headOf, panelHeight } from './gauge-panel.ts'
 import type { AmountSeries, DirectionSeries, MetricSeries, StateSeries } from './series.ts'
-import { amountText, blocksAt, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
+import { amountText, isOfDays, statesIn, statesText, stretchText } from './series-texts.ts'
 
 export interface PanelContext extends GaugeContext {
   readonly times: Times

@@ -3,6 +3,7 @@
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
 import type { TimeWindow } from '../../charts/range.ts'
+import type { Stretch } from '../../charts/stretch.ts'
 import type { Zone } from '../../text/zone.ts'
 import type { Detail } from './answers.ts'
 import { dayPoints, daySeries, gapMsOf, monthSeries, readingsSeries } from './chart-series.ts'
@@ -23,7 +24,6 @@ import type {
   MetricSeries,
   RangeSeries,
   StateSeries,
-  Stretch,
 } from './series.ts'
 import type { ShownMetric } from './shown-metrics.ts'
 import { holdOf, statesOfDay, statesOfDays, statesOfHours, statesOfSteps } from './state-series.ts'

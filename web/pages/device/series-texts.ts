@@ -1,11 +1,12 @@
 /** Amounts, states and stretches of time in words, at the cursor of a chart and in its table. */
 
 import type { Times } from '../../../theme/times.ts'
+import type { Stretch } from '../../charts/stretch.ts'
 import { duration, percent } from '../../text/phrases.ts'
 import { measureDifference, type Quantity, shownDifference } from '../../text/quantities.ts'
 import { isSwitch, stateWord } from '../../text/state-words.ts'
 import { dayMs } from '../../text/zone.ts'
-import type { Amount, StateBlock, StateSeries, Stretch } from './series.ts'
+import type { Amount, StateBlock, StateSeries } from './series.ts'
 
 /** `1.4 mm`, with what of it came in a gap. */
 export function amountText({ value, ofGap }: Pick<Amount, 'value' | 'ofGap'>, quantity: Quantity): string {
@@ -27,11 +28,6 @@ export function stretchText({ fromMs, toMs }: Stretch, times: Times): string {
   return toMs - fromMs <= dayMs / 2
     ? `${times.time(fromMs)}–${times.time(toMs)}`
     : `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
-}
-
-/** Those that a moment is in: more than one where they are shares. Ascending, as they are. */
-export function blocksAt<Block extends Stretch>(blocks: readonly Block[], atMs: number): Block[] {
-  return blocks.filter(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs)
 }
 
 export function statesIn(blocks: readonly StateBlock[]): number[] {

@@ -2,6 +2,7 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { ReadingEvent } from '../../../live/events/event-shape.ts'
+import type { Stretch } from '../../charts/stretch.ts'
 import type { Descriptions } from '../../text/quantities.ts'
 
 export interface GaugeSeries {
@@ -24,12 +25,6 @@ export interface DirectionSeries {
   readonly values: readonly number[]
   /** Of what each is the mean; undefined for values as they came. */
   readonly stepMs: number | undefined
-}
-
-export interface Stretch {
-  readonly fromMs: number
-  /** Not included. */
-  readonly toMs: number
 }
 
 /** Of a counter what it grew by, of a rate what it sums up to. */

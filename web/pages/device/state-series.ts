@@ -2,11 +2,12 @@
 
 import type { RangeReadings } from '../../../api/read/readings-shape.ts'
 import type { DailySummary } from '../../../query/shapes/daily.ts'
+import type { Stretch } from '../../charts/stretch.ts'
 import type { Zone } from '../../text/zone.ts'
 import { type Detail, dayOf, type Figures, type HourOf, hoursOf } from './answers.ts'
 import { dayPoints, gapMsOf } from './chart-series.ts'
 import { stretchOf } from './kind-series.ts'
-import { column, type LiveReading, type StateBlock, type StateSeries, type Stretch } from './series.ts'
+import { column, type LiveReading, type StateBlock, type StateSeries } from './series.ts'
 
 /** How long a state is known for. */
 export interface Hold {

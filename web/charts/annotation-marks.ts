@@ -1,12 +1,11 @@
-/** Annotations in the charts of a device: stretches that are shaded, a timeline, and a table. */
+/** Annotations in charts: stretches that are shaded, a timeline, and a table. */
 
-import type { Annotation } from '../../../annotations/annotation.ts'
-import type { Times } from '../../../theme/times.ts'
-import type { Panel } from '../../charts/panel.ts'
-import type { TimeWindow } from '../../charts/range.ts'
-import type { TwinTable } from '../../charts/table-rows.ts'
-import type { Stretch } from './series.ts'
-import { blocksAt } from './series-texts.ts'
+import type { Annotation } from '../../annotations/annotation.ts'
+import type { Times } from '../../theme/times.ts'
+import type { Panel } from './panel.ts'
+import type { TimeWindow } from './range.ts'
+import { blocksAt, type Stretch } from './stretch.ts'
+import type { TwinTable } from './table-rows.ts'
 import { timelinePanel } from './timeline-panel.ts'
 
 /** As charts have it: a moment is as wide as it takes to be seen. */
@@ -28,24 +27,31 @@ export function whenText({ from, to }: Pick<Annotation, 'from' | 'to'>, times: T
 
 /** Those within the window, ascending. */
 export function annotationsIn(annotations: readonly Annotation[], { fromMs, toMs }: TimeWindow): Annotation[] {
-  return annotations.filter(({ from, to }) => {
+  const within = annotations.filter(({ from, to }) => {
     const startMs = Date.parse(from)
     return startMs < toMs && (to === null ? startMs >= fromMs : Date.parse(to) > fromMs)
   })
+  return within.sort((a, b) => Date.parse(a.from) - Date.parse(b.from) || a.id - b.id)
 }
 
-/** Of annotations within the window. */
+/** Of annotations within the window. `hasNames`: each with what it is about. */
 export function marksOf(
   annotations: readonly Annotation[],
   { fromMs, toMs }: TimeWindow,
   times: Times,
+  hasNames = false,
 ): AnnotationMark[] {
   const momentMs = (toMs - fromMs) * momentShare
   return annotations.map(annotation => {
     const startMs = Date.parse(annotation.from)
     const endMs = annotation.to === null ? startMs + momentMs : Date.parse(annotation.to)
-    return { fromMs: startMs, toMs: endMs, text: annotation.text, when: whenText(annotation, times) }
+    const text = hasNames ? `${aboutOf(annotation)}: ${annotation.text}` : annotation.text
+    return { fromMs: startMs, toMs: endMs, text, when: whenText(annotation, times) }
   })
+}
+
+function aboutOf({ device }: Annotation): string {
+  return device ?? 'all devices'
 }
 
 /** Undefined where there are none. */
@@ -77,10 +83,10 @@ export function annotationTable(annotations: readonly Annotation[], times: Times
     caption: 'Annotations in this range',
     headName: 'From',
     columns: ['To', 'Text', 'About', 'By'].map(name => ({ name, decimals: 0 })),
-    rows: annotations.map(({ id, from, to, text, device, by }) => ({
-      key: id,
-      head: times.exact(Date.parse(from)),
-      cells: [to === null ? null : times.exact(Date.parse(to)), text, device ?? 'all devices', by],
-    })),
+    rows: annotations.map(annotation => {
+      const { id, from, to, text, by } = annotation
+      const end = to === null ? null : times.exact(Date.parse(to))
+      return { key: id, head: times.exact(Date.parse(from)), cells: [end, text, aboutOf(annotation), by] }
+    }),
   }
 }

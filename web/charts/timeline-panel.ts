@@ -1,7 +1,7 @@
 /** A timeline below the charts of readings: stretches of time, one below the other where at the same time. */
 
-import type { Panel } from '../../charts/panel.ts'
-import type { Stretch } from './series.ts'
+import type { Panel } from './panel.ts'
+import type { Stretch } from './stretch.ts'
 
 interface TimelineStretch extends Stretch {
   readonly text: string

@@ -1,0 +1,30 @@
+/** The annotations of a chart as a list below it. They are written on the pages of the devices. */
+
+import type { Times } from '../../../theme/times.ts'
+import { ToldAnnotation } from '../../charts/told-annotation.tsx'
+import { countText } from '../../text/numbers.ts'
+import type { LineAnnotations } from './use-line-annotations.ts'
+
+export function AnnotationList({ annotations, times }: { annotations: LineAnnotations; times: Times }) {
+  const { shown, total, hasNames, unread } = annotations
+  if (shown.length === 0 && unread.length === 0) return null
+  return (
+    <section class="annotations" aria-labelledby="annotations">
+      <h3 id="annotations">Annotations</h3>
+      {unread.length === 0 ? null : <p class="none-here">The annotations of {unread.join(', ')} could not be read.</p>}
+      <ul>
+        {shown.map(annotation => (
+          <li key={annotation.id}>
+            <ToldAnnotation {...{ annotation, times, hasNames }} />
+          </li>
+        ))}
+      </ul>
+      {shown.length === total ? null : (
+        <p class="none-here">
+          The newest {countText(shown.length)} of {countText(total)} annotations in this range are shown. A shorter
+          range shows others.
+        </p>
+      )}
+    </section>
+  )
+}
