@@ -17,7 +17,8 @@ const devices = await openDevices({
   now: Date.now,
   log: silentLog,
   graceMs: 3_600_000,
-  stepMs: 300,
+  // Not what a slow machine takes for a transaction.
+  stepMs: 4000,
 })
 t.teardown(() => devices.close())
 const people = await openVariant(t, store, { devices })

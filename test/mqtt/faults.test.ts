@@ -244,6 +244,7 @@ test('whatever fails around a session, only its connection ends', async t => {
   })
   await fc.assert(
     fc.asyncProperty(fc.array(scenario, { minLength: 1, maxLength: atOnceMax }), async scenarios => {
+      await until('those of before are gone', () => listener.sessions() === 0)
       playing = scenarios.map(each => new Parts(each))
       await Promise.all(playing.map((parts, index) => play(t, url, parts, String(index))))
     }),
