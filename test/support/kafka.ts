@@ -22,6 +22,9 @@ export interface TestKafkaOptions {
   settings?: (id: number, port: number, controllerPort: number) => Readonly<Record<string, string>>
 }
 
+/** For tests that are not of what a slow broker brings. */
+const patience = { requestTimeoutMs: 30_000, appendDeadlineMs: 10 * 60_000 }
+
 /** What the journal needs of a topic. */
 const topicSettings = { 'message.timestamp.type': 'LogAppendTime', 'max.message.bytes': `${4.5 * 1024 * 1024}` }
 
@@ -38,7 +41,7 @@ export async function startKafka(t: TestHooks, { brokers = 1, ...options }: Test
   t.teardown(() => cluster.kill())
 
   async function connect(options: Partial<KafkaOptions> = {}): Promise<Kafka> {
-    const kafka = await connectKafka({ brokers: cluster.addresses, clientId: 'test', ...options })
+    const kafka = await connectKafka({ brokers: cluster.addresses, clientId: 'test', ...patience, ...options })
     t.teardown(() => kafka.close())
     return kafka
   }
@@ -65,12 +68,27 @@ export async function storeText(partition: TopicPartition, text: string): Promis
 
 /** All that the topic has. */
 export async function textsOf(partition: TopicPartition): Promise<string[]> {
-  const { start, end } = await partition.offsets()
+  const { start, end } = await answered(() => partition.offsets())
   const texts: string[] = []
   for (let offset = start; offset < end; ) {
-    const { records, nextOffset } = await partition.fetch(offset, 1024 * 1024, 1000)
+    const from = offset
+    const { records, nextOffset } = await answered(() => partition.fetch(from, 1024 * 1024, 1000))
     texts.push(...records.map(({ value }) => value.toString()))
     offset = nextOffset
   }
   return texts
+}
+
+/** Of a broker that is there, and may take longer than a client with a short time waits. */
+export async function answered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  let answer: { value: Answer } | undefined
+  await until('the broker answers', async () => {
+    try {
+      answer = { value: await ask() }
+    } catch (error) {
+      if ((error as Error).name !== 'KafkaAway') throw error
+    }
+    return answer !== undefined
+  })
+  return (answer as unknown as { value: Answer }).value
 }
