@@ -72,7 +72,7 @@ test('one that does not answer, or only begins to, has failed', async t => {
   receiver.answer = () => undefined
   t.match(await postTo(receiver, { timeoutMs: 100 }), { outcome: 'failed', status: null, error: 'no answer in time' })
   receiver.answer = response => void response.writeHead(200).write('half')
-  t.match(await postTo(receiver, { timeoutMs: 300 }), { outcome: 'delivered', status: 200, answer: 'half' })
+  t.match(await postTo(receiver, { timeoutMs: 3000 }), { outcome: 'delivered', status: 200, answer: 'half' })
   receiver.answer = response => void response.socket?.destroy()
   t.match(await postTo(receiver), { outcome: 'failed', status: null, error: 'UND_ERR_SOCKET' })
   receiver.answer = response => void response.socket?.end('no HTTP at all')

@@ -393,8 +393,9 @@ test('suspect readings of the last full hour are found, once, and after a restar
   const [minuteMs, hourMs] = [60_000, 3_600_000]
   const endMs = lastFullHourMs(Date.now()) + hourMs
   for (const number of [1, 2]) world.device(number)
-  for (let minute = 24 * 60; minute > 0; minute--) {
-    const usual = 20 + (minute % 10) / 5
+  // Also of the hour that has begun, which may end meanwhile.
+  for (let minute = 24 * 60; minute > -60; minute--) {
+    const usual = 20 + (Math.abs(minute) % 10) / 5
     world.take(1, endMs - minute * minuteMs, minute > 240 ? usual : 20.3, false)
     world.take(2, endMs - minute * minuteMs, usual, false)
   }
