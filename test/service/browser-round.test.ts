@@ -32,7 +32,7 @@ async function inBrowser(options: BrowserContextOptions, work: (page: Page) => P
   const context = await browser.newContext({ baseURL: url, ...options })
   try {
     const page = await context.newPage()
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(10 * 60_000)
     const complaints: string[] = []
     page.on('console', message => {
       const text = message.text()

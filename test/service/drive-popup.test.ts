@@ -64,6 +64,8 @@ const service = await startService(t, {
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const context = await browser.newContext()
+// Only for hangs.
+context.setDefaultTimeout(10 * 60_000)
 t.teardown(() => context.close())
 
 /** Opens the popup from a page and waits until it has closed itself. */

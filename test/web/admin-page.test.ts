@@ -29,7 +29,7 @@ const browser = await openBrowser()
 t.teardown(() => browser.close())
 
 async function signIn(page: Page, name: string, path = '/admin'): Promise<void> {
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(10 * 60_000)
   await page.goto(`${url}${path}`)
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
   await submitSignIn(page, `${name}@example.com`)
@@ -286,7 +286,7 @@ t.test('stations, tenants and accounts are added and changed', async t => {
 t.test('the operator removes a station', async t => {
   const [, query = ''] = /"setupUrl":"[^"]*\/setup(\?[^"]*)"/.exec(service.output()) ?? []
   await inBrowser(t, browser, desk, async page => {
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(10 * 60_000)
     await page.goto(`${url}/setup${query}`)
     await page.getByLabel('E-mail address').fill('op@example.com')
     await page.getByLabel('Password').fill(password)

@@ -29,7 +29,7 @@ async function put(temperature: number): Promise<void> {
 }
 
 async function signIn(page: Page, name: string, path: string): Promise<void> {
-  page.setDefaultTimeout(120_000)
+  page.setDefaultTimeout(10 * 60_000)
   await signInFor(page, url, `${name}@example.com`, path)
 }
 
@@ -89,7 +89,7 @@ t.test('another person sees no alert of it, and somebody without a session neith
     await page.getByText('There are no rules here.').waitFor()
   })
   await inBrowser(t, browser, phone, async page => {
-    page.setDefaultTimeout(120_000)
+    page.setDefaultTimeout(10 * 60_000)
     await page.goto(`${url}/alerts`)
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
     await becomes(t, () => page.getByText('Door open').count(), 0)

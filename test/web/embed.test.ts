@@ -117,6 +117,8 @@ t.test('the code of a view shows it in a page of a listed site, without cookies'
 
 t.test('other sites show no frame, and a frame without a link shows nothing to who is signed in', async t => {
   const context = await browser.newContext()
+  // Only for hangs.
+  context.setDefaultTimeout(10 * 60_000)
   t.teardown(() => context.close())
   const page = await context.newPage()
   await signIn(page, 'grace@example.com')

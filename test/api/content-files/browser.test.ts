@@ -60,6 +60,8 @@ async function look(
 ): Promise<void> {
   const context = await browser.newContext({ javaScriptEnabled: false, ...options })
   try {
+    // Only for hangs.
+    context.setDefaultTimeout(10 * 60_000)
     const page = await context.newPage()
     const complaints: string[] = []
     page.on('console', message => complaints.push(message.text()))
