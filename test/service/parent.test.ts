@@ -83,7 +83,7 @@ for (const [who, find, settings] of [
   test(`SIGTERM to ${who} ends all that npm start has started, in an orderly way`, async t => {
     const started = await startService(t, 'npm', ['start', '--silent'], settings)
     await endsWith(t, find(started), 'SIGTERM', started)
-    t.match(started.output(), /"msg":"stopped"/)
+    await until('it says so', () => /"msg":"stopped"/.test(started.output()))
   })
 }
 
@@ -124,7 +124,7 @@ test('SIGTERM to the service as the first process of a container ends all, in an
   const started = await startService(t, command, words)
   const pid = command === process.execPath ? pidOf(started) : (familyOf(pidOf(started))[1] ?? 0)
   await endsWith(t, pid, 'SIGTERM', started)
-  t.match(started.output(), /"msg":"stopped"/)
+  await until('it says so', () => /"msg":"stopped"/.test(started.output()))
 })
 
 /** How a process becomes number 1; where the system allows no namespaces, it runs as any other one. */

@@ -18,7 +18,7 @@ t.test('the service logs lines to read, and Ctrl-C stops it', async t => {
   const dataDirectory = join(temporaryFolder(t), 'data')
   const environment = { ...process.env, ...withoutQuestdb, PORT: '0', DATA_DIR: dataDirectory, LOG_FORMAT: '' }
   const child = spawn('script', inTerminal('exec bin/barograph start'), { cwd: root, env: environment })
-  const exited = once(child, 'exit')
+  const exited = once(child, 'close')
   let output = ''
   child.stdout.on('data', (text: Buffer) => (output += text.toString()))
   t.teardown(async () => {

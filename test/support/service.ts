@@ -65,6 +65,8 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
   const exited = once(child, 'exit')
+  // By then all that it has written is here, too.
+  const closed = once(child, 'close')
   const servers = () => serverPids(dataDirectory).filter(isRunning)
   const listening = () => /"url":"([^"]+)"[^\n]*"msg":"listening"/.exec(output)?.[1]
   t.teardown(async () => {
@@ -75,7 +77,10 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   })
   await until('the service listens', () => listening() !== undefined || isOver(child))
   const url = listening()
-  if (url === undefined) throw new Error(`the service did not start: ${output}`)
+  if (url === undefined) {
+    await closed
+    throw new Error(`the service did not start: ${output}`)
+  }
 
   const readToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const admin: Service['admin'] = async (method, path, body) => {
@@ -107,20 +112,15 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       const pids = servers()
       child.kill('SIGKILL')
       for (const pid of pids) process.kill(pid, 'SIGKILL')
-      await exited
+      await closed
       await until('the servers are gone', () => !pids.some(isRunning))
     },
     async end(signal) {
       child.kill(signal)
-      await exited
+      await closed
       return child.exitCode
     },
-    async addDevice(name, more = {}) {
-      const { status, body } = await admin('POST', '/devices', { name, ...more })
-      const password = (body as { password?: unknown } | undefined)?.password
-      if (typeof password !== 'string') throw new Error(`no device was added: ${status} ${JSON.stringify(body)}`)
-      return password
-    },
+    addDevice: (name, more = {}) => addDeviceBy(admin, { name, ...more }),
     async import(csv) {
       const answer = await postImport(csv)
       if (answer.status !== 200 || answer.rejected !== 0) throw new Error(`not imported: ${JSON.stringify(answer)}`)
@@ -134,6 +134,19 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       })
     },
   }
+}
+
+async function addDeviceBy(admin: Service['admin'], device: { name: string }): Promise<string> {
+  let answer = await admin('POST', '/devices', device)
+  // On a slow machine a node may be without a lease for a moment.
+  await until('the node takes changes', async () => {
+    if (answer.status === 503) answer = await admin('POST', '/devices', device)
+    return answer.status !== 503
+  })
+  const { status, body } = answer
+  const password = (body as { password?: unknown } | undefined)?.password
+  if (typeof password !== 'string') throw new Error(`no device was added: ${status} ${JSON.stringify(body)}`)
+  return password
 }
 
 /** Ended by itself, or by a signal. */
