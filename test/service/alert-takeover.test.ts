@@ -11,10 +11,8 @@ import { waitFor } from '../support/wait-for.ts'
 
 const cluster = await openTopicNodes(t)
 const receiver = await startReceiver(t)
-// Long enough for a slow machine, on which no node is to lose its lease by itself.
-const leases = { NODE_LEASE_SECONDS: '15' }
-const startNode = () => cluster.start('api', { ...leases, ALERT_TARGETS_ALLOWED: receiver.origin })
-await cluster.start('forward', leases)
+const startNode = () => cluster.start('api', { ALERT_TARGETS_ALLOWED: receiver.origin })
+await cluster.start('forward')
 const nodes = [await startNode(), await startNode()]
 
 async function ask<Answer>({ dataDirectory, url }: Service, method: string, path: string, body?: object) {

@@ -10,7 +10,7 @@ import { makeClient } from '../../store/postgres/postgres-connect.ts'
 import { type Databases, settingsFor, startFaultDatabases } from '../faults/databases.ts'
 import { type TestHooks, temporaryFolder } from './databases.ts'
 import { startKafka, type TestKafka } from './kafka.ts'
-import { makeSecrets } from './nodes.ts'
+import { leaseSeconds, makeSecrets } from './nodes.ts'
 import { until } from './processes.ts'
 import { type Service, startService } from './service.ts'
 
@@ -52,7 +52,7 @@ export async function openKafkaNodes(
     ...settingsFor(databases, databases.questdb.http.port),
     PUBLIC_URL: 'http://localhost:1',
     SECRETS_DIR: makeSecrets(t),
-    NODE_LEASE_SECONDS: '5',
+    NODE_LEASE_SECONDS: String(leaseSeconds),
     ...environment,
   }
   const postgres = makeClient({ connectionString: databases.postgresUrl })

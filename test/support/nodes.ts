@@ -8,7 +8,8 @@ import { type TestHooks, temporaryFolder } from './databases.ts'
 import { type Service, type ServiceSettings, startService, withoutQuestdb } from './service.ts'
 import { startTcpPostgres } from './tcp-postgres.ts'
 
-export const leaseSeconds = 2
+/** Long enough for a slow machine, on which no node is to lose its lease by itself. */
+export const leaseSeconds = 10
 const nodeProcess: NonNullable<ServiceSettings['command']> = [process.execPath, 'test/support/node-process.ts']
 /** Where nobody listens. */
 export const publicUrl = 'http://localhost:1'
