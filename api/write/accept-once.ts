@@ -17,7 +17,7 @@ export interface AcceptOnceOptions {
 }
 
 export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptions): IntakeOptions['acceptOnce'] {
-  return async ({ key, writer, device, reading, body }: KeyedReading) => {
+  return async ({ key, renewed, writer, device, reading, body }: KeyedReading) => {
     const fingerprint = hash('sha256', `PUT /api/log\n${JSON.stringify(body)}`, 'buffer')
     const needsStamp = reading.timestampMs === undefined
     const claim = await claims.claim({ writer: writer.id, key, fingerprint, needsStamp })
@@ -25,9 +25,11 @@ export function createAcceptOnce({ ingest, claims, earliestMs }: AcceptOnceOptio
     const { stampUs } = claim
     // A device that is added under the name later is another one.
     return await claims.once(claim, `${device.number}`, async () => {
-      const found = writer.find(device.name)
-      if (typeof found === 'string') return refusalOfWrite(found, writer, device.name)
-      if (found !== device) return refusalOfWrite('DEVICE_SUSPENDED', writer, device.name)
+      const now = await renewed()
+      if ('code' in now) return now
+      const found = now.find(device.name)
+      if (typeof found === 'string') return refusalOfWrite(found, now, device.name)
+      if (found !== device) return refusalOfWrite('DEVICE_SUSPENDED', now, device.name)
       const fromMs = earliestMs?.() ?? Number.NEGATIVE_INFINITY
       if ((reading.timestampMs ?? fromMs) < fromMs) return invalidReading({ timestamp: expiredReason(fromMs) })
       return await ingest.accept(device, reading, stampUs)

@@ -28,8 +28,14 @@ export interface IntakeOptions {
   acceptOnce: (reading: KeyedReading) => Promise<Outcome | Refusal>
 }
 
-export interface KeyedReading {
+/** The idempotency key of a request. */
+export interface RequestKey {
   key: string
+  /** Who writes by the credential when the key is claimed, or why nobody does. */
+  renewed: () => Promise<Writer | Refusal>
+}
+
+export interface KeyedReading extends RequestKey {
   writer: Writer
   device: Device
   reading: Reading
@@ -61,7 +67,7 @@ export interface Intake {
    * Takes the parsed body of a message. A promise means that the reading is in the journal's next group; it resolves when the
    * reading is on disk. With an idempotency key the promise says nothing about the group.
    */
-  take(writer: Writer, body: unknown, key?: string): Refusal | Promise<Refusal | StoredReading>
+  take(writer: Writer, body: unknown, key?: RequestKey): Refusal | Promise<Refusal | StoredReading>
 }
 
 const batchDetail = 'one reading a request; batches go to POST /api/log/batch'
@@ -148,7 +154,7 @@ export function createIntake(options: IntakeOptions): Intake {
       const { reading, further } = whole
       const ignored = ignoredNames(body, further, device.metrics)
       const accepted =
-        key === undefined ? ingest.accept(device, reading) : acceptOnce({ key, writer, device, reading, body })
+        key === undefined ? ingest.accept(device, reading) : acceptOnce({ ...key, writer, device, reading, body })
       return settle(device, accepted, ignored === undefined ? nothingIgnored : { ignored }, startedMs)
     },
   }

@@ -16,7 +16,7 @@ import type { Scope } from '../http/scope.ts'
 import { loggerErrors, sendError } from '../http/status-errors.ts'
 import type { Declared, WriteOperation } from '../http/status-operations.ts'
 import { createFindWriter, type FindWriterOptions } from './find-writer.ts'
-import { databaseAway, type Intake, type Refusal, type StoredReading } from './intake.ts'
+import { databaseAway, type Intake, type Refusal, type RequestKey, type StoredReading } from './intake.ts'
 import { IdempotencyKey, refusalsOfWrites, writeCredentials } from './published-writes.ts'
 import { readingBody } from './reading-body.ts'
 import type { ReadingMeter, RejectionReason } from './reading-meter.ts'
@@ -96,9 +96,9 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
     const writer = admitted.device === undefined ? await renewed(admitted) : admitted
     if ('code' in writer) return refuse(reply, writer)
     const preparing = intake.prepare(writer, request.body)
-    const unprepared = preparing && (await preparing)
-    if (unprepared !== undefined) return refuse(reply, unprepared)
-    const taken = intake.take(writer, request.body, given?.key)
+    const prepared = preparing === undefined ? writer : ((await preparing) ?? (await renewed(admitted)))
+    if ('code' in prepared) return refuse(reply, prepared)
+    const taken = intake.take(prepared, request.body, keyOf(given, admitted))
     if (!(taken instanceof Promise)) return refuse(reply, taken)
     allowNext(reply.raw)
     const outcome = await taken
@@ -147,7 +147,7 @@ function logReading(ranges: Ranges): Declared<WriteOperation> {
   }
 }
 
-/** A key may have ended while the body came in. */
+/** A key may have ended while the body came in, or a registry or an idempotency key was waited for. */
 async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
   try {
     const now = await writer.renewed()
@@ -157,6 +157,10 @@ async function renewed(writer: CredentialWriter): Promise<Writer | Refusal> {
     if (isPassing(error)) return databaseAway
     throw error
   }
+}
+
+function keyOf(given: { key: string } | undefined, writer: CredentialWriter): RequestKey | undefined {
+  return given && { key: given.key, renewed: () => renewed(writer) }
 }
 
 const unauthorized: Refusal = { reason: 'unauthorized', code: 'UNAUTHORIZED' }

@@ -304,6 +304,7 @@ t.test('what changes while a key is claimed counts: the device, its credential, 
   const { claims } = await open(t)
   const porch = { number: 1, name: 'porch' } as Device
   let found: ReturnType<Writer['find']> = porch
+  let renewed: 'UNAUTHORIZED' | undefined
   let fromMs = 0
   const accepted: unknown[] = []
   const ingest = {
@@ -315,7 +316,9 @@ t.test('what changes while a key is claimed counts: the device, its credential, 
   const acceptOnce = createAcceptOnce({ ingest, claims, earliestMs: () => fromMs })
   const take = (key: string, timestampMs: number | undefined, meanwhile: () => void) => {
     const writer = { id: 'device 1', device: porch, find: () => found } as unknown as Writer
-    const taken = acceptOnce({ key, writer, device: porch, reading: reading(1, timestampMs), body: { key } })
+    const reasons = { reason: 'unauthorized', code: 'UNAUTHORIZED' } as const
+    const given = { key, renewed: async () => (renewed === undefined ? writer : reasons) }
+    const taken = acceptOnce({ ...given, writer, device: porch, reading: reading(1, timestampMs), body: { key } })
     meanwhile()
     return taken
   }
@@ -327,5 +330,7 @@ t.test('what changes while a key is claimed counts: the device, its credential, 
   t.match(await take('d', 1000, () => (found = 'DEVICE_UNKNOWN')), { code: 'UNAUTHORIZED' })
   t.match(await take('e', 1000, () => (found = { ...porch })), { code: 'DEVICE_SUSPENDED' })
   t.match(await take('f', 1000, () => (found = 'LOGGING_DISABLED')), { code: 'LOGGING_DISABLED' })
+  found = porch
+  t.match(await take('g', 1000, () => (renewed = 'UNAUTHORIZED')), { code: 'UNAUTHORIZED' }, 'an API key')
   t.match(accepted, [1000, Number])
 })
