@@ -61,6 +61,7 @@ t.test('a transaction of the leader keeps others from the lead, and one of anoth
   await inTransaction(pool, { stepMs: 4_000 }, async transaction => {
     await first.requireLead(transaction)
     const closed = first.close()
+    await waitFor('it is not shown to lead', async () => (await shown()) === 0)
     await sleep(1_000)
     t.equal(await shown(), 0, 'nobody is shown to lead')
     t.equal(leaders().length, 0)

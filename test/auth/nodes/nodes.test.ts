@@ -54,21 +54,21 @@ t.test('numbers have no holes: what is rolled back takes none', async t => {
 })
 
 t.test('a change waits for a node that does not apply it, no longer than its lease', async t => {
-  const node = await open(t, 1_000)
+  const node = await open(t, 4_000)
   await pool.query(
     `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
      VALUES (gen_random_uuid(), 'api', '0', 0, clock_timestamp() + interval '1 hour', '{}')`,
   )
   const startMs = performance.now()
   await addDevice(node, 'slow')
-  t.ok(performance.now() - startMs >= 999, 'one that claims a longer lease than there is')
+  t.ok(performance.now() - startMs >= 3_999, 'one that claims a longer lease than there is')
   await pool.query(
     "UPDATE nodes SET expires_at = clock_timestamp() WHERE version = '0' AND settings = '{}' AND applied = 0",
   )
 })
 
 t.test('a node that has no lease lets nobody in, until it has one again', async t => {
-  const node = await open(t, 1_000)
+  const node = await open(t, 4_000)
   const password = await addDevice(node, 'kitchen')
   const check = node.devices.credentialCheck({ number: node.devices.get('kitchen')?.number ?? 0 }, password)
   const blocker = await store.connectPostgres()
@@ -116,14 +116,14 @@ t.test('a node that PostgreSQL refuses something for good does not go on to join
 })
 
 t.test('a transaction that hangs before its commit does not take the leases of others', async t => {
-  const node = await open(t, 4_000)
+  const node = await open(t, 8_000)
   const hanging = node.nodes.feed.commit({ pool, stepMs: 4_000 }, async transaction => {
     node.nodes.feed.note(transaction, 'station')
     // What `commit` does last, and then nothing more comes.
     await transaction.query(
       "UPDATE feed_head SET seq = seq + 1; SELECT set_config('idle_in_transaction_session_timeout', '1000', true)",
     )
-    await new Promise(resolve => setTimeout(resolve, 3_000))
+    await new Promise(resolve => setTimeout(resolve, 7_000))
   })
   const lost: string[] = []
   const looked = setInterval(() => node.devices.isCurrent() || lost.push('lost'), 20)
@@ -175,7 +175,8 @@ t.test('each node knows how many take requests, and tells of all', async t => {
   )
   const gone = (await one.nodes.states()).filter(({ isLeaseValid }) => !isLeaseValid)
   t.equal(gone.length, 1, 'one that has ended without a word, for ten minutes')
-  t.equal(Math.round((gone[0]?.leaseAgeMs ?? 0) / 1000), 120, 'since it was renewed')
+  const goneSeconds = Math.round((gone[0]?.leaseAgeMs ?? 0) / 1000)
+  t.ok(goneSeconds >= 120 && goneSeconds < 180, `since it was renewed: ${goneSeconds} s`)
 })
 
 t.test('while PostgreSQL does not answer a node tells of itself alone', async t => {
@@ -226,7 +227,7 @@ t.test('nodes with other settings are told apart by name', async t => {
 })
 
 t.test('who has the database alone waits until the last lease is over', async t => {
-  const node = await open(t, 1_500)
+  const node = await open(t, 4_000)
   t.equal(node.devices.isCurrent(), true)
   await endNodeEpoch(pool)
   t.equal(node.devices.isCurrent(), false)
