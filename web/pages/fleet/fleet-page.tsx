@@ -34,7 +34,8 @@ import { GroupedTable } from './grouped-table.tsx'
 import { Insights } from './insights.tsx'
 import { mapArguments } from './map-arguments.ts'
 import { type Fleet, openFleet } from './open-fleet.ts'
-import { SelectMode } from './select-mode.tsx'
+import { SelectButton } from './select-button.tsx'
+import type { SelectionBarProps } from './selection-bar.tsx'
 import { ShowFilter } from './show-filter.tsx'
 import { StateFilter } from './state-filter.tsx'
 import { TagFilter } from './tag-filter.tsx'
@@ -44,6 +45,9 @@ import './fleet.css'
 import './fleet-table.css'
 import './narrow-rows.css'
 
+const SelectionBar = lazy<SelectionBarProps>('selection', () =>
+  import('./selection-bar.tsx').then(module => module.SelectionBar),
+)
 const FleetMap = lazy('map', () => import('../../map/fleet-map.tsx').then(module => module.FleetMap))
 /** As often as the service makes them. */
 const insightsEveryMs = 600_000
@@ -140,6 +144,7 @@ function Devices({ fleet, times, above }: DevicesProps) {
   const change = (changes: Partial<FleetView>, options = {}) => setArguments(viewArguments(changes, view), options)
   if (counts === undefined) return null
   const isOfAll = fleet.tags.length === 0
+  const maySelect = isSignedIn.value && !view.isMap
   return (
     <>
       {isOfAll ? <ChangesNotice fleet={fleet} times={times} /> : null}
@@ -163,10 +168,11 @@ function Devices({ fleet, times, above }: DevicesProps) {
           />
         )}
         {hasMap ? <ShowFilter isMap={view.isMap} onChange={isMap => change({ isMap })} /> : null}
+        {maySelect ? <SelectButton isOn={selection !== undefined} onBegin={() => select(new Set())} /> : null}
       </TagFilter>
-      {isSignedIn.value && !view.isMap ? (
-        <SelectMode
-          {...{ view, tags: fleet.tags, names: selection?.names }}
+      {maySelect && selection !== undefined ? (
+        <SelectionBar
+          {...{ view, tags: fleet.tags, names: selection.names }}
           onSelect={select}
           onChanged={fleet.refresh}
         />

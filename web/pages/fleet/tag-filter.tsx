@@ -12,7 +12,7 @@ export interface TagFilterProps {
   devices: readonly FleetDevice[]
   chosen: readonly string[]
   onChange: (tags: string[]) => void
-  /** Beside the list of tags. */
+  /** Beside the list of tags, and before those that are chosen. */
   children: ComponentChildren
 }
 
