@@ -86,6 +86,8 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
     await becomes(t, () => page.locator('pre').count(), 0, 'and is not shown again')
     await page.reload()
     await becomes(t, () => record(page, "porch's").innerText(), /Porch · last reading \d/)
+    const moment = record(page, "porch's").locator('time')
+    await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
   })
 })
 

@@ -101,6 +101,9 @@ for (const [name, options] of Object.entries({ desk, phone })) {
         ['POST', '/api/silences', { selector: { devices: ['sensor-00001'] }, rule_id: 1 }],
         ['POST', '/api/silences', { selector: { all: true }, rule_id: 1 }],
       ])
+      const moment = firing.locator('time').first()
+      await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
+      await becomes(t, () => moment.getAttribute('title'), /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d /, 'to the second')
       await firing.getByRole('button', { name: 'History Too hot, sensor-00001' }).click()
       await becomes(t, () => textOf(firing.locator('.history')), /begins[\s\S]*fires[\s\S]*is notified: Mail/)
       await page.getByLabel('By device').check()

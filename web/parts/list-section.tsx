@@ -33,7 +33,7 @@ export interface ListSectionProps<Page extends ListPage, Item> {
   /** Arguments that lead to the next page beside `pageArgument`. */
   nextArguments?: (page: Page) => Record<string, string | undefined>
   /** A sentence about the whole list. */
-  summary?: (page: Page) => string
+  summary?: (page: Page) => ComponentChildren
   itemsOf: (page: Page) => readonly Item[]
   keyOf: (item: Item) => string | number
   row: (item: Item, actions: Actions) => ComponentChildren

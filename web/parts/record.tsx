@@ -1,11 +1,12 @@
 /** One row of a list: its name, some facts, and buttons. */
 
 import type { ComponentChildren } from 'preact'
+import { type Fact, Facts } from './facts.tsx'
 
 export interface RecordProps {
   name: string
   href?: string
-  facts: readonly (string | undefined)[]
+  facts: readonly Fact[]
   /** Before the name. */
   mark?: ComponentChildren
   children?: ComponentChildren
@@ -19,7 +20,9 @@ export function Record({ name, href, facts, mark, children }: RecordProps) {
           {mark}
           {href === undefined ? name : <a href={href}>{name}</a>}
         </h2>
-        <p class="soft">{facts.filter(fact => fact !== undefined && fact !== '').join(' · ')}</p>
+        <p class="soft">
+          <Facts facts={facts} />
+        </p>
       </div>
       {children === undefined ? null : <div class="actions">{children}</div>}
     </div>

@@ -5,10 +5,10 @@ import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/ac
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { timeText } from '../../text/page-times.ts'
 import { InviteForm } from './invitations-section.tsx'
 
 const fields: FormField[] = [
@@ -92,7 +92,9 @@ function AccountRow({ account, actions }: { account: AccountDetails; actions: Ac
     email_verified === null && tenant_slug === null ? 'address not confirmed' : undefined,
     tenant_slug === null ? undefined : `of ${tenant_slug}`,
     `id ${id}`,
-    `since ${timeText(created_at)}`,
+    <>
+      since <Moment at={created_at} />
+    </>,
   ]
   const change = (body: object, done: string) => void actions.change('PATCH', `/accounts/${id}`, body, done)
   const isOrdinary = tenant_slug === null

@@ -2,8 +2,8 @@
 
 import type { AuditPage } from '../../../auth/audit-page.ts'
 import { ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { auditFacts, auditSentence } from '../../text/audit-words.ts'
-import { timeText } from '../../text/page-times.ts'
 
 export function AuditSection() {
   return (
@@ -22,7 +22,9 @@ function AuditRow({ entry }: { entry: AuditPage['entries'][number] }) {
   return (
     <>
       <h2 class="deed">{auditSentence(entry)}</h2>
-      <p class="soft">{timeText(entry.at)}</p>
+      <p class="soft">
+        <Moment at={entry.at} />
+      </p>
       {facts.length === 0 ? null : (
         <table class="changed">
           <caption class="unseen">What it was about</caption>

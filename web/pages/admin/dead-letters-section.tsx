@@ -3,9 +3,9 @@
 import type { DeadLetter, DeadLetterPage } from '../../../api/admin/dead-letter-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { timeText } from '../../text/page-times.ts'
 
 export function DeadLettersSection() {
   const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'
@@ -52,7 +52,16 @@ function LetterRow({ letter, table, actions }: { letter: DeadLetter; table: stri
   const send = (action: 'replay' | 'discard', done: string) =>
     void actions.change('POST', `/dead-letters/${action}`, { table, ids: [id] }, done)
   return (
-    <Record name={name} facts={[reason, readings.join(', '), `refused ${timeText(at)}`]}>
+    <Record
+      name={name}
+      facts={[
+        reason,
+        readings.join(', '),
+        <>
+          refused <Moment at={at} />
+        </>,
+      ]}
+    >
       <RowButton name={name} text="Send again" onClick={() => send('replay', `${name} is sent again.`)} />
       <RowButton name={name} text="Discard" onClick={() => send('discard', `${name} is discarded.`)} />
     </Record>

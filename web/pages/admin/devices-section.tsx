@@ -7,7 +7,9 @@ import { addressOf } from '../../client/address.ts'
 import { devicePath } from '../../client/routes.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
+import type { Fact } from '../../parts/facts.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
@@ -198,14 +200,24 @@ function DeviceRow({ device, actions, onIssued }: DeviceRowProps) {
   )
 }
 
-function factsOf(device: DeviceDetails): (string | undefined)[] {
+function factsOf(device: DeviceDetails): Fact[] {
   const { location_short, log_switch, last_seen, owner, credential, tags } = device
   return [
     location_short,
     tags.join(', '),
     log_switch ? undefined : 'suspended',
-    last_seen === null ? 'has sent nothing yet' : `last reading ${timeText(last_seen)}`,
+    last_seen === null ? (
+      'has sent nothing yet'
+    ) : (
+      <>
+        last reading <Moment at={last_seen} />
+      </>
+    ),
     owner === null ? undefined : `owner ${owner}`,
-    credential === 'rotating' ? `old password until ${timeText(device.old_password_until)}` : undefined,
+    credential === 'rotating' ? (
+      <>
+        old password until <Moment at={device.old_password_until} />
+      </>
+    ) : undefined,
   ]
 }

@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks'
 import type { Invitation, InvitationPage, IssuedInvitation } from '../../../auth/accounts/invitation-details.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { timeText } from '../../text/page-times.ts'
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
@@ -60,7 +60,14 @@ export function InvitationsSection() {
 
 function InvitationRow({ invitation, actions }: { invitation: Invitation; actions: Actions }) {
   const { id, email, role, viewer, invited_by, expires_at } = invitation
-  const facts = [role, viewer ? 'viewer' : undefined, `by ${invited_by}`, `until ${timeText(expires_at)}`]
+  const facts = [
+    role,
+    viewer ? 'viewer' : undefined,
+    `by ${invited_by}`,
+    <>
+      until <Moment at={expires_at} />
+    </>,
+  ]
   const revoke = () =>
     void actions.change('DELETE', `/invitations/${id}`, undefined, `The invitation of ${email} is revoked.`)
   return (

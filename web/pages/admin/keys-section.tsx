@@ -3,8 +3,8 @@
 import type { AdminKeyPage } from '../../../api/admin/key-answers.ts'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
-import { timeText } from '../../text/page-times.ts'
 
 export function KeysSection() {
   return (
@@ -21,7 +21,17 @@ export function KeysSection() {
 function KeyRow({ apiKey, actions }: { apiKey: AdminKeyPage['keys'][number]; actions: Actions }) {
   const { id, email, name, prefix, scopes, tags, state, last_used_at } = apiKey
   const limit = tags.length === 0 ? undefined : `devices with ${tags.join(', ')}`
-  const facts = [`key ${id}`, email, prefix, scopes.join(', '), limit, state, `last used ${timeText(last_used_at)}`]
+  const facts = [
+    `key ${id}`,
+    email,
+    prefix,
+    scopes.join(', '),
+    limit,
+    state,
+    <>
+      last used <Moment at={last_used_at} />
+    </>,
+  ]
   return (
     <Record name={name} facts={facts}>
       {state === 'active' ? (

@@ -3,9 +3,9 @@
 import type { Rejection, RejectionPage } from '../../../api/admin/rejection-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record as Row } from '../../parts/record.tsx'
 import { countText } from '../../text/numbers.ts'
-import { timeText } from '../../text/page-times.ts'
 
 const ways: Record<Rejection['way'], { name: string; sentence: string }> = {
   put: { name: 'PUT', sentence: 'One reading a request, to /api/log. The answer holds the reason.' },
@@ -58,10 +58,15 @@ export function RejectionsSection() {
   )
 }
 
-function summaryOf({ rejected, since, node }: RejectionPage): string {
+function summaryOf({ rejected, since, node }: RejectionPage) {
   const at = node === undefined ? '' : ` at node ${node.id} on ${node.host}`
   const others = node === undefined ? '' : ' Each node has its own.'
-  return `${countText(rejected)} rejected since ${timeText(since)}${at}. The latest 1,000 kinds are kept until a restart.${others}`
+  return (
+    <>
+      {countText(rejected)} rejected since <Moment at={since} />
+      {at}. The latest 1,000 kinds are kept until a restart.{others}
+    </>
+  )
 }
 
 function Filters({ way, device }: { way: string; device: string }) {
@@ -100,6 +105,11 @@ function Filters({ way, device }: { way: string; device: string }) {
 
 function RejectionRow({ rejection }: { rejection: Rejection }) {
   const { at, first_at, way, device, sender, reason, count } = rejection
-  const often = count === 1 ? undefined : `${countText(count)} times since ${timeText(first_at)}`
-  return <Row name={reason} facts={[timeText(at), ways[way].name, device ?? undefined, `by ${sender}`, often]} />
+  const often =
+    count === 1 ? undefined : (
+      <>
+        {countText(count)} times since <Moment at={first_at} />
+      </>
+    )
+  return <Row name={reason} facts={[<Moment at={at} />, ways[way].name, device ?? undefined, `by ${sender}`, often]} />
 }

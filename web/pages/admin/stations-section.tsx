@@ -7,9 +7,9 @@ import { useIsOperator } from '../../client/use-role.ts'
 import { AddForm, type FormField } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { timeText } from '../../text/page-times.ts'
 
 const fields: FormField[] = [
   { name: 'sn', label: 'Serial number', isRequired: true },
@@ -61,7 +61,16 @@ function StationRow({ station, actions, mayRemove }: RowProps) {
   const facts = [model, city ?? undefined, country ?? undefined, isPrivate ? 'private' : 'public']
   const done = `${sn} is ${isPrivate ? 'public' : 'private'}.`
   return (
-    <Record name={sn} href={addressOf(stationPath(sn))} facts={[...facts, `last data ${timeText(last_data_at)}`]}>
+    <Record
+      name={sn}
+      href={addressOf(stationPath(sn))}
+      facts={[
+        ...facts,
+        <>
+          last data <Moment at={last_data_at} />
+        </>,
+      ]}
+    >
       <RowButton
         name={sn}
         text={isPrivate ? 'Make public' : 'Make private'}

@@ -2,12 +2,12 @@
 
 import type { NodeStatus, Status, TopicStatus } from '../../../api/admin/status-answer.ts'
 import { countOf, countText } from '../../text/numbers.ts'
-import { timeText } from '../../text/page-times.ts'
 import { spanText } from '../../text/times.ts'
 
 export interface StatusGroup {
   title: string
-  facts: { name: string; text: string; isBad?: boolean }[]
+  /** A moment is a date. */
+  facts: { name: string; text: string | Date; isBad?: boolean }[]
 }
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -131,8 +131,8 @@ function forwarderGroup(kafka: Status['kafka']): StatusGroup[] {
   const forwarder = kafka?.forwarder ?? undefined
   if (forwarder === undefined) return []
   const { holder, since } = forwarder
-  const facts = [{ name: 'Process', text: holder ?? 'none', isBad: holder === null }]
-  if (holder !== null && since !== null) facts.push({ name: 'Since', text: timeText(since), isBad: false })
+  const facts: StatusGroup['facts'] = [{ name: 'Process', text: holder ?? 'none', isBad: holder === null }]
+  if (holder !== null && since !== null) facts.push({ name: 'Since', text: new Date(since) })
   return [{ title: 'Forwarder', facts }]
 }
 

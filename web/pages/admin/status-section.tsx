@@ -6,6 +6,7 @@ import { addressOf } from '../../client/address.ts'
 import { lastValue, worstState } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { PageFailure } from '../../parts/failure-banner.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { pageTimes } from '../../text/page-times.ts'
 import { historyPresets } from './service-history.ts'
@@ -44,7 +45,9 @@ function Facts({ groups }: { groups: readonly StatusGroup[] }) {
             {facts.map(({ name, text, isBad = false }) => (
               <div key={name}>
                 <dt>{name}</dt>
-                <dd class={isBad ? 'bad' : undefined}>{text}</dd>
+                <dd class={isBad ? 'bad' : undefined}>
+                  {typeof text === 'string' ? text : <Moment at={text.getTime()} />}
+                </dd>
               </div>
             ))}
           </dl>

@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks'
 import type { IssuedSecret, TenantDetails, TenantPage } from '../../../auth/tenants/tenant.ts'
 import { AddForm, type FormField } from '../../parts/add-form.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { timeText } from '../../text/page-times.ts'
 
 const fields: FormField[] = [
   { name: 'slug', label: 'Short name', hint: 'Lower-case letters, digits and hyphens', isRequired: true },
@@ -64,7 +64,11 @@ function TenantRow({ tenant, actions, onIssued }: TenantRowProps) {
   const facts = [
     name,
     is_active ? undefined : 'disabled',
-    old_secret_until === null ? undefined : `old secret until ${timeText(old_secret_until)}`,
+    old_secret_until === null ? undefined : (
+      <>
+        old secret until <Moment at={old_secret_until} />
+      </>
+    ),
   ]
   const done = `${slug} is ${is_active ? 'disabled' : 'enabled'}.`
   return (

@@ -6,6 +6,7 @@ import { addressOf } from '../../client/address.ts'
 import { lastValue } from '../../client/resource-state.ts'
 import { useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 
 const everyMs = 30_000
@@ -31,7 +32,7 @@ export function AlertHistory({ id, times }: { id: string; times: Times }) {
       <ol>
         {details?.events.map(({ at, kind, details }, place) => (
           <li key={place}>
-            <time dateTime={at}>{times.exact(Date.parse(at))}</time> {words[kind] ?? kind}
+            <Moment at={at} times={times} /> {words[kind] ?? kind}
             {detailText(details)}
           </li>
         ))}

@@ -6,6 +6,8 @@ import type { Times } from '../../../theme/times.ts'
 import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
 import type { Actions } from '../../parts/use-actions.tsx'
@@ -104,15 +106,26 @@ function ValueText({ alert: { metric, value }, quantities }: { alert: Alert; qua
 function TimeText({ alert, times }: { alert: Alert; times: Times }) {
   const { opened_at, fired_at, resolved_at, resolved_reason, acknowledged_by, silenced_by } = alert
   const sinceMs = Date.parse(fired_at ?? opened_at)
+  const since = (
+    <Moment at={sinceMs} times={times}>
+      {times.dateTime(sinceMs)}
+    </Moment>
+  )
   const facts = [
-    resolved_at === null
-      ? `since ${times.dateTime(sinceMs)}, ${ageText(serverNowMs.value - sinceMs)}`
-      : `${times.dateTime(sinceMs)}, for ${spanText(Date.parse(resolved_at) - sinceMs)}`,
+    resolved_at === null ? (
+      <>
+        since {since}, {ageText(serverNowMs.value - sinceMs)}
+      </>
+    ) : (
+      <>
+        {since}, for {spanText(Date.parse(resolved_at) - sinceMs)}
+      </>
+    ),
     resolved_at === null ? undefined : reasonText(resolved_reason),
     acknowledged_by === null ? undefined : `acknowledged by ${acknowledged_by}`,
     silenced_by === null ? undefined : 'silenced: nobody is told',
   ]
-  return <>{facts.filter(fact => fact !== undefined).join(' · ')}</>
+  return <Facts facts={facts} />
 }
 
 const reasons: Record<string, string> = {

@@ -5,10 +5,10 @@ import type { Channel, IssuedChannel } from '../../../alerts/core/channel.ts'
 import { AddForm, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
-import { timeText } from '../../text/page-times.ts'
 import { type Attempted, attemptText } from './attempt-words.ts'
 import { type ChannelKind, changeFields, channelChange, kindFields, kindNames, newChannel } from './channel-form.ts'
 import { ChoiceField } from './choice-field.tsx'
@@ -87,7 +87,12 @@ function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Ch
   const [isEdited, setEdited] = useState(false)
   const { id, name, kind, target, enabled, disabled_reason, failing_since } = channel
   const state = enabled ? undefined : disabled_reason === null ? 'off' : disabledTexts[disabled_reason]
-  const failing = failing_since === null ? undefined : `fails since ${timeText(failing_since)}`
+  const failing =
+    failing_since === null ? undefined : (
+      <>
+        fails since <Moment at={failing_since} />
+      </>
+    )
   const test = () =>
     void actions.change<Attempted>('POST', `/${id}/test`, undefined, tested =>
       attemptText(`The test of ${name}`, tested),

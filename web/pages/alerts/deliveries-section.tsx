@@ -8,6 +8,7 @@ import { lastValue } from '../../client/resource-state.ts'
 import { useRefreshed, useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SeverityBadge } from '../../parts/severity-badge.tsx'
@@ -101,11 +102,15 @@ function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actio
   const name = `${rule ?? 'A rule that was removed'} ${kindTexts[kind]}`
   const label = `${name}, ${timeText(created_at)}`
   const facts = [
-    timeText(created_at),
+    <Moment at={created_at} />,
     `to ${channel}`,
     stateNames[state],
     attempts === 0 ? undefined : countOf(attempts, 'attempt'),
-    state === 'waiting' && attempts > 0 ? `next ${timeText(due_at)}` : undefined,
+    state === 'waiting' && attempts > 0 ? (
+      <>
+        next <Moment at={due_at} />
+      </>
+    ) : undefined,
   ]
   const replay = () =>
     void actions.change<Attempted>('POST', `/${id}/replay`, undefined, sent => attemptText(`“${name}”`, sent))
@@ -135,7 +140,7 @@ function Attempts({ id, count }: { id: Delivery['id']; count: number }) {
       <ol>
         {attempts?.map(({ at, status, duration_ms, error, answer, by_hand }) => (
           <li key={at}>
-            {timeText(at)}: {error ?? `status ${status}`}, after {duration_ms} ms{by_hand ? ', by hand' : ''}
+            <Moment at={at} />: {error ?? `status ${status}`}, after {duration_ms} ms{by_hand ? ', by hand' : ''}
             {answer === '' ? null : <pre>{answer}</pre>}
           </li>
         ))}

@@ -5,9 +5,9 @@ import type { NewSilence, Silence } from '../../../alerts/core/silence.ts'
 import { urlArguments } from '../../client/address.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
+import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
-import { timeText } from '../../text/page-times.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { listIn } from './read-rule.ts'
 import { SelectorFields, type SelectorForm } from './selector-fields.tsx'
@@ -40,7 +40,15 @@ function SilenceRow({ silence, actions }: { silence: Silence; actions: Actions }
   const name = selectorText(selector)
   const facts = [
     is_active ? 'silent now' : 'not at present',
-    until === null ? `since ${timeText(from)}` : `${timeText(from)} to ${timeText(until)}`,
+    until === null ? (
+      <>
+        since <Moment at={from} />
+      </>
+    ) : (
+      <>
+        <Moment at={from} /> to <Moment at={until} />
+      </>
+    ),
     weekly === null ? undefined : weeklyText(weekly),
     rule_id === null ? undefined : `of rule ${rule_id} alone`,
     reason,

@@ -7,6 +7,7 @@ import { addressOf } from '../../client/address.ts'
 import { serverNowMs } from '../../client/clock.ts'
 import { devicePath } from '../../client/routes.ts'
 import { useMedia } from '../../client/use-media.ts'
+import { Moment } from '../../parts/moment.tsx'
 import { StateBadge } from '../../parts/state-badge.tsx'
 import { TagList } from '../../parts/tag-list.tsx'
 import { type Column, type RowHeading, VirtualTable } from '../../parts/virtual-table.tsx'
@@ -168,9 +169,9 @@ function Name({ device, location_short, tags, hasTags }: FleetDevice & { hasTags
 function Age({ lastSeen, times }: { lastSeen: number | null; times: Times }) {
   if (lastSeen === null) return <>no reading yet</>
   return (
-    <time dateTime={new Date(lastSeen).toISOString()} title={times.exact(lastSeen)}>
+    <Moment at={lastSeen} times={times}>
       {ageText(serverNowMs.value - lastSeen)}
-    </time>
+    </Moment>
   )
 }
 

@@ -1,0 +1,26 @@
+/** A moment as text, which programs and screen readers have in full: a text that is shorter has the whole of it as a tooltip. */
+
+import type { ComponentChildren } from 'preact'
+import type { Times } from '../../theme/times.ts'
+import { pageTimes } from '../text/page-times.ts'
+
+export interface MomentProps {
+  /** ISO 8601, or milliseconds since 1970; null: never. */
+  readonly at: string | number | null
+  /** Of pages about devices; others have their own. */
+  readonly times?: Times
+  /** Instead of the full time. */
+  readonly children?: ComponentChildren
+}
+
+/** `23 Nov 2026, 12:04:31 UTC`, `never`, or what is between its tags. */
+export function Moment({ at, times = pageTimes(), children }: MomentProps) {
+  if (at === null) return <>never</>
+  const ms = new Date(at).getTime()
+  const full = times.exact(ms)
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={children === undefined ? undefined : full}>
+      {children ?? full}
+    </time>
+  )
+}
