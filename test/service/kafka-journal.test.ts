@@ -24,7 +24,8 @@ const password = await first.addDevice('porch')
 
 const reading = (device: string, temperature: number) => ({ device, temperature, humidity: 50, pressure: 1000 })
 
-const today = () => new Date().toISOString().slice(0, 10)
+/** Also at midnight. */
+const sinceStart = `start=${new Date().toISOString()}`
 
 interface Shown {
   journal: { readings: number }
@@ -38,10 +39,8 @@ async function untilShown(service: Service): Promise<void> {
   })
 }
 
-async function temperatures(service: Service, day: string, device = 'porch'): Promise<number[]> {
-  const response = await fetch(
-    `${service.url}/api/readings/${device}?start=${day}T00:00:00Z&end=${day}T23:59:59Z&format=ndjson`,
-  )
+async function temperatures(service: Service, range: string, device = 'porch'): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/readings/${device}?${range}&format=ndjson`)
   const lines = (await response.text()).trim().split('\n')
   return lines.filter(line => line !== '').map(line => (JSON.parse(line) as { temperature: number }).temperature)
 }
@@ -57,7 +56,7 @@ t.test('readings are acknowledged, forwarded and read', async t => {
     t.equal(status, 200)
   }
   await untilShown(first)
-  t.strictSame(await temperatures(first, today()), [20, 21, 22])
+  t.strictSame(await temperatures(first, sinceStart), [20, 21, 22])
   const fleet = await (await fetch(`${first.url}/api/fleet`)).json()
   t.match(fleet, { devices: [{ device: 'porch' }] })
 })
@@ -72,9 +71,9 @@ t.test('what was acknowledged survives a kill of everything but the broker', asy
   const second = await startService(t, { environment, dataDirectory: first.dataDirectory })
   t.equal((await second.put('porch', password, reading('porch', 24))).status, 200)
   await untilShown(second)
-  t.strictSame((await temperatures(second, today())).slice(-5), [20, 21, 22, 23, 24])
+  t.strictSame((await temperatures(second, sinceStart)).slice(-5), [20, 21, 22, 23, 24])
   t.strictSame(
-    await temperatures(second, '2026-01-01'),
+    await temperatures(second, 'start=2026-01-01T00:00:00Z&end=2026-01-01T23:59:59Z'),
     Array.from({ length: 500 }, (_, minute) => minute % 40),
   )
 })
@@ -108,7 +107,7 @@ t.test('requests and forwarding in processes of their own', async t => {
   const standby = await start('forward')
   t.match(await metricsOf(holder), /^barograph_shard_held\{shard="1"\} 1$/m)
   t.match(await metricsOf(standby), /^barograph_shard_held\{shard="1"\} 0$/m)
-  t.equal((await fetch(`${standby.url}/health/ready`)).status, 200)
+  await until('it is ready', async () => (await fetch(`${standby.url}/health/ready`)).status === 200)
   t.equal((await fetch(`${standby.url}/api/fleet`)).status, 404)
 
   const erased = await api.addDevice('gone')
@@ -117,14 +116,14 @@ t.test('requests and forwarding in processes of their own', async t => {
   t.equal((await api.put('cellar', own, reading('cellar', 2))).status, 200)
   await untilShown(api)
   t.match(await metricsOf(standby), /^barograph_shard_held\{shard="1"\} 1$/m, 'it has taken over')
-  t.strictSame(await temperatures(api, today(), 'cellar'), [1, 2])
+  t.strictSame(await temperatures(api, sinceStart, 'cellar'), [1, 2])
   t.match(await api.admin('DELETE', '/devices/gone'), { status: 204 })
   t.match(await api.admin('POST', '/devices/gone/erase'), { status: 202 })
   await until('the device is erased', async () => {
     const { body } = await api.admin('GET', '/devices/gone/erase')
     return (body as { state: string }).state === 'done'
   })
-  t.strictSame(await temperatures(api, today(), 'cellar'), [1, 2])
+  t.strictSame(await temperatures(api, sinceStart, 'cellar'), [1, 2])
 })
 
 const metricsOf = async ({ url, dataDirectory }: Service) => {

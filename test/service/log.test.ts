@@ -34,10 +34,9 @@ async function sendRaw(service: Service, text: string): Promise<string> {
   return answer
 }
 
-async function today(service: Service, device: string): Promise<Record<string, { v: number }[]>> {
-  const response = await fetch(
-    `${service.url}/api/data/day/${encodeURIComponent(device)}/${new Date().toISOString().slice(0, 10)}`,
-  )
+async function dayOf(service: Service, device: string, timeMs = Date.now()): Promise<Record<string, { v: number }[]>> {
+  const day = new Date(timeMs).toISOString().slice(0, 10)
+  const response = await fetch(`${service.url}/api/data/day/${encodeURIComponent(device)}/${day}`)
   return (await response.json()) as Record<string, { v: number }[]>
 }
 
@@ -149,8 +148,8 @@ tap.test('who may not is told so, and nothing is stored', async t => {
   await answers(t, 'switched off', await service.put('silent', silent, { ...good, device: 'silent' }), 403, {
     status: 'logging disabled',
   })
-  await until('QuestDB answers', async () => (await today(service, 'silent'))['temperature'] !== undefined)
-  t.strictSame(await today(service, 'silent'), { temperature: [], humidity: [], pressure: [] })
+  await until('QuestDB answers', async () => (await dayOf(service, 'silent'))['temperature'] !== undefined)
+  t.strictSame(await dayOf(service, 'silent'), { temperature: [], humidity: [], pressure: [] })
 })
 
 tap.test('an API key with the scope ingest writes the devices of its owner, as in batches', async t => {
@@ -459,8 +458,8 @@ tap.test('values are stored as they should be shown', async t => {
   const sent = { ...good, device: 'garden', timestamp }
   await service.put('garden', garden, { ...sent, temperature: 1 })
   await service.put('garden', garden, { ...sent, humidity: 102.5, pressure: null })
-  await until('they are shown', async () => (await today(service, 'garden'))['temperature']?.[0]?.v === 21.5)
-  const day = await today(service, 'garden')
+  await until('they are shown', async () => (await dayOf(service, 'garden', timestamp))['temperature']?.[0]?.v === 21.5)
+  const day = await dayOf(service, 'garden', timestamp)
   t.equal(day['temperature']?.length, 1, 'the same time again replaces the whole reading')
   t.equal(day['humidity']?.[0]?.v, 100, 'above 100 is stored as 100')
   t.strictSame(day['pressure'], [])
