@@ -1,7 +1,7 @@
 /** What becomes of appends while the network fails: nothing twice, and nothing older behind something newer. */
 
 import t from 'tap'
-import { appendText, startKafka, storeText, textsOf } from '../support/kafka.ts'
+import { answered, appendText, startKafka, storeText, textsOf } from '../support/kafka.ts'
 import { startKafkaProxy } from '../support/kafka-proxy.ts'
 import { until } from '../support/processes.ts'
 
@@ -15,8 +15,9 @@ const kafka = await startKafka(t, {
 const brokers = [`127.0.0.1:${proxy.port}`]
 
 t.test('a group of which the answer is lost is stored once, and reported as stored', async t => {
-  const client = await kafka.connect({ brokers, requestTimeoutMs: 500, appendDeadlineMs: 10 * 60_000 })
-  const partition = await client.partition(await kafka.makeTopic('swallowed'))
+  const client = await kafka.connect({ brokers, requestTimeoutMs: 1000, appendDeadlineMs: 10 * 60_000 })
+  const topic = await kafka.makeTopic('swallowed')
+  const partition = await answered(() => client.partition(topic))
   t.match(await appendText(partition, 'a'), { outcome: 'stored', offset: 0 })
   proxy.swallowed = 0
   proxy.swallowsAnswers = true
@@ -32,7 +33,8 @@ for (const isLate of [true, false]) {
   const name = isLate ? 'behind a newer group is not stored' : 'in front of a newer group is stored, and so is that one'
   t.test(`a request that arrives after its deadline ${name}`, async t => {
     const client = await kafka.connect({ brokers, requestTimeoutMs: 2000, appendDeadlineMs: 2000 })
-    const partition = await client.partition(await kafka.makeTopic(`held-${isLate}`))
+    const topic = await kafka.makeTopic(`held-${isLate}`)
+    const partition = await answered(() => client.partition(topic))
     await storeText(partition, 'a')
     const held = proxy.hold()
     t.match(await appendText(partition, 'old'), { outcome: 'unknown' })

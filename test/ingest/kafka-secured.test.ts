@@ -50,7 +50,7 @@ t.test('with the authority and the password groups are stored, by any mechanism'
 
 t.test('without the authority, the password or TLS no broker answers, and the reason is told', async t => {
   const reason = async (options: Parameters<typeof kafka.connect>[0]) => {
-    const client = await kafka.connect({ requestTimeoutMs: 1000, ...options })
+    const client = await kafka.connect({ requestTimeoutMs: 10_000, ...options })
     return await client.partition('secured').then(
       () => 'there is one',
       (error: Error) => `${error.name}: ${error.message}`,
