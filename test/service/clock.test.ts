@@ -58,8 +58,9 @@ test('a clock that was an hour ahead, and is right after a restart', async t => 
   await until('the step forward is counted', async () => (await steps()) === 1)
   writeFileSync(clockFile, '0')
   await until('the step back is counted', async () => (await steps()) === 2)
-  t.match(jumping.output(), /"seconds":(7199\.99\d|7200)[^\n]*"msg":"clock stepped forward"/)
-  t.match(jumping.output(), /"seconds":-(7199\.99\d|7200)[^\n]*"msg":"clock stepped back"/)
+  // Between looks at the two clocks a busy machine may do something else.
+  t.match(jumping.output(), /"seconds":(7199|7200)\b[^\n]*"msg":"clock stepped forward"/)
+  t.match(jumping.output(), /"seconds":-(7199|7200)\b[^\n]*"msg":"clock stepped back"/)
 })
 
 test('a clock that is not set yet', async t => {

@@ -5,6 +5,7 @@ import { freePort } from '../../store/process/free-port.ts'
 import { startAlternatingProxy } from '../support/alternating-proxy.ts'
 import { openCluster } from '../support/nodes.ts'
 import { password } from '../support/people.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 const cluster = await openCluster(t)
 const port = await freePort()
@@ -60,7 +61,9 @@ async function eachWay(work: (at: number) => Promise<void>): Promise<void> {
 }
 
 t.test('the setup link is the same at each node, and one request of it may go to each', async t => {
-  const links = nodes.map(node => /"setupUrl":"([^"]+)"/.exec(node.output())?.[1])
+  const linksOf = () => nodes.map(node => /"setupUrl":"([^"]+)"/.exec(node.output())?.[1])
+  await waitFor('the links are in the logs', () => linksOf().every(link => link !== undefined))
+  const links = linksOf()
   t.ok(links[0]?.startsWith(`${url}/setup?token=`))
   t.equal(links[1], links[0])
   const path = (links[0] ?? '').slice(url.length)

@@ -499,6 +499,9 @@ t.test('everybody is told what they may read, as soon as it is stored, and no st
   await send('attic', 'cellar', 'lantern', 'porch')
   t.match(await service.admin('PATCH', '/devices/cellar', { owner: bob.id }), { status: 200 })
   await send('cellar', 'porch')
+  // Each has a connection of its own.
+  for (const [name, count] of Object.entries({ device: 2, owner: 3, narrowed: 1, other: 2 }))
+    await until(`${name} is told`, () => told(name as keyof typeof followed).length >= count)
   t.strictSame(told('administrator'), ['attic', 'cellar', 'lantern', 'porch', 'cellar', 'porch'])
   t.strictSame(told('device'), ['porch', 'porch'])
   t.strictSame(told('owner'), ['cellar', 'porch', 'porch'], 'until the device is given away')

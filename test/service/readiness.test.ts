@@ -37,7 +37,9 @@ function readsOf({ paths }: OpenApiDocument): string[] {
 }
 
 t.test('from the first ok of a first start on, no read is refused as too early', async t => {
-  const service = await startService(t, { isFirstStart: true })
+  // All reads come at once, and a slow machine takes long for them.
+  const environment = { QUERY_TIMEOUT_SECONDS: '600' }
+  const service = await startService(t, { isFirstStart: true, environment })
   const { url, admin, dataDirectory } = service
   await service.addDevice('kitchen')
   await addStations(admin, ['DEL-01'])
