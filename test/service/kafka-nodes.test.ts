@@ -169,7 +169,7 @@ t.test('a day that is cached, and hours, at one node have what the other one has
 })
 
 t.test('a node that starts tells what QuestDB has not got yet', async t => {
-  const password = await one.addDevice('roof', { expected_interval_seconds: 60 })
+  const password = await one.addDevice('roof', { expected_interval_seconds: 3600 })
   await forwarder.end('SIGKILL')
   for (const value of [1, 2, 3]) t.equal((await one.put('roof', password, reading('roof', value))).status, 200)
   const third = await cluster.start('api')

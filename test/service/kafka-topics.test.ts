@@ -23,7 +23,10 @@ const client = await kafka.connect()
 async function filledTopic(topic: string, count: number) {
   await prepareTopic(client.admin, topic, { requirements, apply: false })
   const partition = await client.partition(topic)
-  for (let at = 0; at < count; at++) await partition.append(Buffer.from(`${topic} ${at}`))
+  for (let at = 0; at < count; at++) {
+    const { outcome } = await partition.append(Buffer.from(`${topic} ${at}`))
+    if (outcome !== 'stored') throw new Error(`the record is ${outcome}`)
+  }
   return partition
 }
 

@@ -36,15 +36,11 @@ t.test('the fleet and the status know both shards', async t => {
     const { devices = [] } = await fleet()
     return devices.filter(({ last_seen }) => last_seen === todayMs - 1).length === names.length
   })
-  const { body } = await api.admin('GET', '/status')
-  const { shards } = body as { shards: { number: number; state: string }[] }
-  t.strictSame(
-    shards.map(({ number, state }) => [number, state]),
-    [
-      [1, 'up'],
-      [2, 'up'],
-    ],
-  )
+  await waitFor('both are up', async () => {
+    const { body } = await api.admin('GET', '/status')
+    const { shards } = body as { shards: { number: number; state: string }[] }
+    return shards.map(({ number, state }) => `${number} ${state}`).join() === '1 up,2 up'
+  })
 })
 
 t.test('a device that has moved is erased in both', async t => {
