@@ -18,7 +18,7 @@ const away = { ok: false, code: 'DATABASE_AWAY' }
 const unknown = { ok: false, code: 'OUTCOME_UNKNOWN' }
 
 async function open(t: Test, options: Partial<DevicesOptions> = {}): Promise<Devices> {
-  const settings = { pool, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 1_000 }
+  const settings = { pool, now: Date.now, log: silentLog, graceMs: 3_600_000, stepMs: 3_000 }
   const devices = await openDevices({ ...settings, ...options })
   t.teardown(() => devices.close())
   return devices

@@ -56,7 +56,7 @@ test('external databases are used and not stopped', async t => {
   await external.close()
   t.ok(isRunning(serverPid(directory, 'questdb')))
   t.ok(isRunning(serverPid(directory, 'postgres')))
-  t.equal(store.questdb.state().state, 'up')
+  await until('QuestDB is up', () => store.questdb.state().state === 'up')
 })
 
 test('an external QuestDB that is away is no reason not to start, and is found when it comes', async t => {

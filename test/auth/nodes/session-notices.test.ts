@@ -43,7 +43,8 @@ t.test('a session that begins is told to the other nodes, with the time since th
   one.sessions.begun(name)
   await waitFor('all have heard it', () => [other.heard, alone.heard, payloads].every(({ length }) => length > 0))
   t.equal(other.heard[0]?.[0], name)
-  t.ok((other.heard[0]?.[1] ?? -1_000) > -50, 'it is not younger than it can be')
+  // The clock of PostgreSQL is known to half the time of an answer.
+  t.ok((other.heard[0]?.[1] ?? -10_000) > -1_000, 'it is not younger than it can be')
   t.strictSame(one.heard, [], 'not by who has told it')
   t.equal(payloads.length, 1, 'a node that was alone has told nobody')
   t.notMatch(payloads[0], /porch|device/)
