@@ -1,5 +1,6 @@
 /** Where a topic begins and ends, at the start of a process, which may come while its partition has no leader. */
 
+import { StartError } from '../../store/start-error.ts'
 import { Sleeper } from '../forwarder/sleeper.ts'
 import { systemTiming, type Timing } from '../timing.ts'
 import type { Offsets } from './fetcher.ts'
@@ -9,7 +10,7 @@ import { KafkaAway } from './kafka-errors.ts'
 const electionMsMax = 15_000
 const pauseMs = 250
 
-/** Throws `TopicMissing`, and `KafkaAway` when no leader answers for 15 s. */
+/** Throws `TopicMissing`, and a `StartError` when no leader answers for 15 s. */
 export async function offsetsAtStart(
   partition: { offsets(): Promise<Offsets> },
   timing: Timing = systemTiming,
@@ -20,7 +21,9 @@ export async function offsetsAtStart(
     try {
       return await partition.offsets()
     } catch (error) {
-      if (!(error instanceof KafkaAway) || timing.monotonicMs() >= endMs) throw error
+      if (!(error instanceof KafkaAway)) throw error
+      if (timing.monotonicMs() >= endMs)
+        throw new StartError(`Kafka does not answer (${error.message}): check its brokers, then start again.`)
     }
     await sleeper.sleep(pauseMs)
   }

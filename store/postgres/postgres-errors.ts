@@ -48,9 +48,12 @@ export function isRefusal(error: unknown): boolean {
 /** `cannot_connect_now`, and what the operating system says while nobody listens; ENOENT of a socket. */
 const notReadyCodes = new Set(['57P03', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'ENOENT'])
 
-/** The server is only not there yet: it starts, or its host does. A wrong name or password stays wrong. */
+/** What the driver says when the server has taken a connection and not answered within the time to connect. */
+const connectTimeoutMessage = 'timeout expired'
+
+/** The server is only not there yet: it starts, or its host does, or is busy. A wrong name or password stays wrong. */
 export function isNotReady(error: unknown): boolean {
-  return notReadyCodes.has(errorCode(error))
+  return notReadyCodes.has(errorCode(error)) || (error instanceof Error && error.message === connectTimeoutMessage)
 }
 
 /** `unique_violation` of this constraint or index. */

@@ -1,10 +1,12 @@
 /** Which errors of a real PostgreSQL mean that it is away, and which that we have asked something wrong. */
 
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
-import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
+import { isNotReady, isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
@@ -41,6 +43,17 @@ t.test('a lost, refused or overtaxed connection is a database that is away', asy
   holding.release()
   await busy.end()
   await away('ended by us', busy.query('SELECT 1'))
+})
+
+t.test('a server that takes a connection and does not answer is not ready, a wrong password is wrong', async t => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+  t.teardown(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const waiting = new pg.Client({ host: '127.0.0.1', port, connectionTimeoutMillis: 100 })
+  t.ok(isNotReady(await faultOf(waiting.connect())))
+  const wrong = new pg.Client({ ...address, password: 'wrong' })
+  t.notOk(isNotReady(await faultOf(wrong.connect())))
 })
 
 t.test('a wrong statement or an error of ours is not', async t => {
