@@ -33,8 +33,10 @@ export async function inBrowser(
     const complaints: string[] = []
     page.on('pageerror', error => complaints.push(String(error.stack)))
     page.on('console', message => {
-      // Chromium tells of every answer that is an error, and of a service that is gone.
-      if (!/^Failed to load resource/.test(message.text())) complaints.push(message.text())
+      // Chromium tells of every answer that is an error, of a service that is gone, and of a field that a test fills before its
+      // page gives it the focus.
+      if (!/^(Failed to load resource|Autofocus processing was blocked)/.test(message.text()))
+        complaints.push(message.text())
     })
     await work(page)
     t.strictSame(complaints, [], 'the browser complains of nothing')
