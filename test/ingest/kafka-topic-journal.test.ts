@@ -30,14 +30,16 @@ const medium = createTopicMedium({
   leaseLeftMs: () => leaseLeftMs,
   leaseTerm: () => 0,
 })
-const journal = new Journal({
-  writer: readingWriter,
-  medium,
-  liveWindowUs: 300_000_000,
-  nowUs,
-  log: silentLog,
-  onFatal: error => t.fail(error.message),
-})
+const openJournal = () =>
+  new Journal({
+    writer: readingWriter,
+    medium,
+    liveWindowUs: 300_000_000,
+    nowUs,
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
+  })
+const journal = openJournal()
 t.teardown(() => journal.close())
 
 const append = (temperature: number) =>
@@ -65,14 +67,6 @@ t.test('a group that is handed over without a lease is refused, and nothing of i
   t.equal(journal.status().issue, undefined)
 })
 
-t.test('one that is closed before its thread has begun is closed', async t => {
-  const other = new Journal({
-    writer: readingWriter,
-    medium,
-    liveWindowUs: 300_000_000,
-    nowUs,
-    log: silentLog,
-    onFatal: error => t.fail(error.message),
-  })
-  await other.close()
+t.test('one that is closed before its thread has begun is closed', async () => {
+  await openJournal().close()
 })

@@ -22,6 +22,8 @@ export function useRefreshedResources<T>(
   const { everyMs, read } = options
   const [states, setStates] = useState<ReadonlyMap<string, ResourceState<T>>>(new Map())
   const opened = useRef<ReadonlyMap<string, Opened>>(new Map())
+  // Those of now: a resource that stays was opened when there were others.
+  const wanted = useRef<ReadonlySet<string>>(new Set())
   useEffect(
     () => () => {
       for (const { close } of opened.current.values()) close()
@@ -31,11 +33,11 @@ export function useRefreshedResources<T>(
   )
   useEffect(() => {
     const before = opened.current
-    const wanted = new Set(urls)
-    for (const [url, { close }] of before) if (!wanted.has(url)) close()
+    wanted.current = new Set(urls)
+    for (const [url, { close }] of before) if (!wanted.current.has(url)) close()
     const set = (url: string, state: ResourceState<T>) =>
-      setStates(known => new Map([...known].filter(([other]) => wanted.has(other))).set(url, state))
-    opened.current = new Map([...wanted].map(url => [url, before.get(url) ?? openOne(url, options, set)]))
+      setStates(known => new Map([...known].filter(([other]) => wanted.current.has(other))).set(url, state))
+    opened.current = new Map([...wanted.current].map(url => [url, before.get(url) ?? openOne(url, options, set)]))
   }, [urls.join('\n'), everyMs, read])
   return {
     states: urls.map(url => states.get(url) ?? { kind: 'loading' }),
