@@ -101,7 +101,7 @@ const arrows: Record<string, string[]> = {
   web: ['theme', 'metrics/units.ts', 'alerts/core/condition-text.ts', 'analytics/findings/finding-text.ts'],
   'api/http': ['settings/config.ts', 'store/log.ts', 'store/start-error.ts', 'theme'],
   'api/credentials': ['auth'],
-  'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs', 'README.md'],
+  'api/docs': ['api/http', 'api/accounts/kit/errors.ts', 'docs'],
   // Families of routes: none imports another one, but for what is named here.
   'api/logger': [...doorParts, ...domains, 'api/read', 'api/write'],
   'api/read': [...doorParts, ...domains],
@@ -304,6 +304,14 @@ test('npm start and the command start Node without flags, as the tests and the d
   const { bin, scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   t.equal(scripts.start, `PARENT_PID=$PPID exec ${bin.barograph} start`)
   t.match(readFileSync(join(root, bin.barograph), 'utf8'), '\nexec "$node" "$package/bin/launch.cjs" "$@"\n')
+})
+
+test('the table of folders in the architecture names each folder once', async t => {
+  const [, table = ''] = textOf('docs/architecture.md').split('\n| folder | contents | may import |\n')
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n').slice(1)
+  const named = rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`([\w-]+)\/`/g)].map(match => match[1]))
+  const top = Object.keys(arrows).filter(folder => !folder.includes('/'))
+  t.strictSame(named.sort(), [...top, ...leaves, 'api', 'deploy'].sort())
 })
 
 test('every folder with code is in the table, and every room of the API', async t => {

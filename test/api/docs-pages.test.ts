@@ -21,8 +21,8 @@ t.teardown(() => app.close())
 const local = { headers: { host: 'localhost' } }
 const away = { headers: { host: 'weather.example' }, remoteAddress: '203.0.113.5' }
 
-const guideFiles = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(name =>
-  name.endsWith('.md'),
+const guideFiles = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter(
+  name => name.endsWith('.md') && name !== 'README.md',
 )
 const addressOfGuide = (file: string) => `/docs/${file.replace(/(?:\/README)?\.md$/, '')}`
 const operations = Object.entries(published.paths).flatMap(([path, methods]) =>

@@ -35,15 +35,15 @@ async function json(url: string, key?: string): Promise<Record<string, unknown>>
   return (await (await fetch(url, { headers })).json()) as Record<string, unknown>
 }
 
-/** The blocks of commands in a section of the README. */
-function readmeBlocks(section: string): string[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const text = readme.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? ''
+/** The blocks of shell commands in a section of a guide. */
+function commandsIn(file: string, section: string): string[] {
+  const guide = readFileSync(join(root, file), 'utf8')
+  const text = guide.split(/^## /m).find(each => each.startsWith(`${section}\n`)) ?? ''
   return [...text.matchAll(/^```\n(.*?)^```$/gms)].map(match => match[1] ?? '')
 }
 
-/** Runs commands of the README as a newcomer does, behind the line that the demo has printed; what each curl has answered. */
-async function runReadme(demo: { output(): string }, commands: string): Promise<string[]> {
+/** Runs commands of a guide behind the line that the demo has printed, as a newcomer does; returns the answer of each curl. */
+async function runCommands(demo: { output(): string }, commands: string): Promise<string[]> {
   const settings = /^ *export PORT=.*$/m.exec(demo.output())?.[0]
   const curl = `curl() { command curl --silent --show-error --fail "$@"; printf '\\n==\\n'; }`
   const words = ['-u', 'PORT', '-u', 'DATA_DIR', 'sh', '-ec', `${settings}\n${curl}\n${commands}`]
@@ -144,17 +144,27 @@ async function showsFindings(t: Test, { url }: { url: string }): Promise<void> {
   )
 }
 
-/** That of the README, up to the reading that is shown. */
+/** Follows the README from a new device to its reading in an answer. */
 async function showsFirstReadings(t: Test, demo: { url: string; output(): string }): Promise<void> {
   await until('QuestDB is up', async () => (await json(`${demo.url}/health/ready`))['status'] === 'ok')
-  const [add = '', use = ''] = readmeBlocks('First readings')
+  const [add = '', send = ''] = commandsIn('README.md', 'A reading in')
+  const [read = ''] = commandsIn('README.md', 'Readings out')
   const settings = /^URL=.*$/m.exec(add)?.[0]
-  const [added = ''] = await runReadme(demo, `${add}curl $URL/health/live`)
+  const [added = ''] = await runCommands(demo, `${add}curl $URL/health/live`)
   const { password } = JSON.parse(/^\{.*\}$/m.exec(added)?.[0] ?? '')
-  const answers = await runReadme(demo, `${settings}\n${use.replace('PASSWORD', password)}`)
-  t.equal(answers.length, 8)
-  t.match(answers[3], '"location_short":"Porch"')
-  t.match(answers[7], /^barograph_devices 9$/m)
+  const [sent] = await runCommands(demo, `${settings}\n${send.replace('PASSWORD', password)}`)
+  t.match(sent, '"status":"success"')
+  await until('the reading is shown', async () => {
+    const { values } = (await json(`${demo.url}/api/latest/porch`)) as { values: object }
+    return 'temperature' in values
+  })
+  // A reading of the minute before midnight is not of today.
+  const commands = read.replace('$(date -u +%FT00:00Z)', new Date(Date.now() - 3_600_000).toISOString())
+  const [csv, fleet, stats, ...others] = await runCommands(demo, `${settings}\n${commands}`)
+  t.strictSame(others, [])
+  t.match(csv, /^timestamp,device,[^\n]*\r\n[^,]+,porch,21\.4,/)
+  t.match(fleet, '"location_short":"Porch"')
+  t.match(stats, '"freshness"')
 }
 
 async function caughtUp(demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
@@ -186,8 +196,10 @@ async function showsStations(
   await until('a live data point comes', async () => (await newest()) !== before)
   // A minute after midnight there is nothing of today.
   const hourAgo = new Date(Date.now() - 3_600_000).toISOString()
-  const commands = readmeBlocks('Air-quality stations').join('').replace('$(date -u +%F)', hourAgo.slice(0, 10))
-  const [devices = '', newestPoints = '', page = '', csv = '', ...others] = await runReadme(demo, commands)
+  const commands = commandsIn('docs/air-quality.md', 'Stations of the demo')
+    .join('')
+    .replace('$(date -u +%F)', hourAgo.slice(0, 10))
+  const [devices = '', newestPoints = '', page = '', csv = '', ...others] = await runCommands(demo, commands)
   t.strictSame(others, [])
   t.match(JSON.parse(devices), { meta: { total: 2 }, data: [{ sn: 'DEL-01' }, { sn: 'NBO-02' }] })
   t.match(JSON.parse(newestPoints), { sn: 'DEL-01', timestamp: String })

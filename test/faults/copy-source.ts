@@ -10,7 +10,7 @@ export interface Change {
   to: string
 }
 
-const copied = [...productionFolders, 'docs', 'README.md', 'theme', 'package.json']
+const copied = [...productionFolders, 'docs', 'theme', 'package.json']
 
 /** Throws when what is to be changed is not there. */
 export function copySource(from: string, to: string, changes: Change[]): void {

@@ -1,4 +1,4 @@
-/** The guides: the Markdown files of `docs/`, by what the README's table says of them, and the pictures and files beside them. */
+/** The guides: the Markdown files of `docs/`, listed by the tables of `docs/README.md`, and the pictures and files beside them. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -7,7 +7,7 @@ import { type MarkedToken, marked, type Token, type Tokens } from 'marked'
 
 /** Beside the sources and, in a package, beside what is made of them. */
 const folder = new URL('../../../docs/', import.meta.url)
-const readme = new URL('../../../README.md', import.meta.url)
+const index = 'README.md'
 
 export interface Guide {
   /** Below `docs/`: `clients/python.md`. */
@@ -15,7 +15,7 @@ export interface Guide {
   /** As seen from the root of the service, without the extension; the README of a folder is at the folder: `docs/clients`. */
   path: string
   title: string
-  /** What it is about; empty where the README does not say. */
+  /** Its subject in the index; empty where the index does not list it. */
   subject: string
   markdown: string
 }
@@ -40,62 +40,59 @@ export function readGuides(): Guides {
     .filter(entry => entry.isFile())
     .map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name)))
     .toSorted()
-  const told = tableOfContents()
-  const guides = names.filter(isMarkdown).map(file => readGuide(file, told.get(file)))
+  const listed = tableOfContents()
+  const guides = names.filter(name => isMarkdown(name) && name !== index).map(file => readGuide(file, listed.get(file)))
   const byPath = new Map(guides.map(guide => [guide.path, guide]))
   if (byPath.size < guides.length) throw new Error('two guides of docs/ have the same address')
   return {
-    groups: groupsOf(guides, told),
+    groups: groupsOf(guides, listed),
     byPath,
     files: new Set(names.filter(name => !isMarkdown(name)).map(name => `docs/${name}`)),
     addressOf: path => new URL(path.slice('docs/'.length), folder),
   }
 }
 
-/** What the README says of a guide, in its order. */
-interface Told {
+/** An entry of the index. */
+interface Listed {
   title: string
   subject: string
   group: string
 }
 
-/** By file, of the tables below the heading "Documentation", each of which may have a heading of its own. */
-function tableOfContents(): Map<string, Told> {
-  const tokens = marked.lexer(readFileSync(readme, 'utf8')) as MarkedToken[]
-  const isTop = (token: MarkedToken) => token.type === 'heading' && token.depth <= 2
-  const start = tokens.findIndex(token => isTop(token) && 'text' in token && token.text === 'Documentation')
-  const length = tokens.slice(start + 1).findIndex(isTop)
-  const told = new Map<string, Told>()
+/** The entries by file, in the order of the index; the heading above a table is the group of its guides. */
+function tableOfContents(): Map<string, Listed> {
+  const tokens = marked.lexer(readFileSync(new URL(index, folder), 'utf8')) as MarkedToken[]
+  const entries = new Map<string, Listed>()
   let group = ''
-  for (const token of tokens.slice(start + 1, start + 1 + length)) {
+  for (const token of tokens) {
     if (token.type === 'heading') group = token.text
-    if (token.type === 'table') for (const row of token.rows) addTold(told, row, group)
+    if (token.type === 'table') for (const row of token.rows) addEntry(entries, row, group)
   }
-  return told
+  return entries
 }
 
-function addTold(told: Map<string, Told>, [page, subject]: Tokens.TableCell[], group: string): void {
+function addEntry(entries: Map<string, Listed>, [page, subject]: Tokens.TableCell[], group: string): void {
   const link = page?.tokens.find(isLink)
-  if (link?.href.startsWith('docs/') !== true) return
-  told.set(link.href.slice('docs/'.length), { title: capitalised(link.text), subject: subject?.text ?? '', group })
+  if (link === undefined) return
+  entries.set(link.href, { title: capitalised(link.text), subject: subject?.text ?? '', group })
 }
 
-function readGuide(file: string, told: Told | undefined): Guide {
+function readGuide(file: string, entry: Listed | undefined): Guide {
   const markdown = readFileSync(new URL(file, folder), 'utf8')
-  const title = told?.title ?? /^# (.+)$/m.exec(markdown)?.[1] ?? file
+  const title = entry?.title ?? /^# (.+)$/m.exec(markdown)?.[1] ?? file
   const path = `docs/${file.replace(/(?:\/README)?\.md$/, '')}`
-  return { file, path, title, subject: told?.subject ?? '', markdown }
+  return { file, path, title, subject: entry?.subject ?? '', markdown }
 }
 
-/** Those that the README lists, in its order; behind them the others, by folder. */
-function groupsOf(guides: readonly Guide[], told: ReadonlyMap<string, Told>): GuideGroup[] {
-  const places = [...told.keys()]
+/** Listed guides in the order of the index; behind them the others, by folder. */
+function groupsOf(guides: readonly Guide[], entries: ReadonlyMap<string, Listed>): GuideGroup[] {
+  const places = [...entries.keys()]
   const listed = guides
-    .filter(({ file }) => told.has(file))
+    .filter(({ file }) => entries.has(file))
     .toSorted((a, b) => places.indexOf(a.file) - places.indexOf(b.file))
-  const others = guides.filter(({ file }) => !told.has(file))
+  const others = guides.filter(({ file }) => !entries.has(file))
   const groups = [
-    ...Map.groupBy(listed, ({ file }) => told.get(file)?.group ?? ''),
+    ...Map.groupBy(listed, ({ file }) => entries.get(file)?.group ?? ''),
     ...Map.groupBy(others, ({ file }) => capitalised(file.split('/').at(-2) ?? 'Further guides')),
   ]
   return groups.map(([title, guides]) => ({ title, guides }))
