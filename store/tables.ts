@@ -1,5 +1,7 @@
 /** The tables in QuestDB: their names, their columns and the text that makes them. */
 
+import { confirmedIncreaseSql, ownIncreaseSql } from './counter-sql.ts'
+
 export const readingsTable = 'readings'
 
 /** What a logger measures, in column order: °C, %, hPa, V, %. */
@@ -81,7 +83,7 @@ export const expiredDaysTableSql = daysTableSql(expiredDaysTable)
 /**
  * What is kept of a series for each of its expired hours. Values of kinds that have no mean are between `first` and `last`;
  * `sine` and `cosine` are means of unit vectors, of values in degrees. `increase` is that of a total from value to value
- * within the hour; one that is lower than the value before has grown from 0.
+ * within the hour, by the rule of `counter-sql.ts`; `place` counts the values of the hour from 1.
  */
 export const seriesHourColumns = [
   { name: 'count', type: 'LONG', sql: 'count(value)' },
@@ -98,7 +100,7 @@ export const seriesHourColumns = [
   {
     name: 'increase',
     type: 'DOUBLE',
-    sql: 'sum(CASE WHEN before IS NULL THEN 0.0 WHEN value >= before THEN value - before ELSE value END)',
+    sql: `sum(CASE WHEN place = 1 THEN 0.0 WHEN place = 2 THEN ${ownIncreaseSql} ELSE ${ownIncreaseSql} + ${confirmedIncreaseSql} END)`,
   },
 ] as const
 export type SeriesHourColumn = (typeof seriesHourColumns)[number]['name']

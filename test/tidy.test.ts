@@ -18,7 +18,13 @@ const postgresLeaves = [
   'store/postgres/held-lock',
 ]
 const threadLeaves = ['store/thread-limits.ts', 'store/thread-priority.ts']
-const questdbLeaves = ['store/log.ts', 'store/tables.ts', ...threadLeaves, 'store/questdb/client']
+const questdbLeaves = [
+  'store/log.ts',
+  'store/tables.ts',
+  'store/counter-sql.ts',
+  ...threadLeaves,
+  'store/questdb/client',
+]
 
 /** What a family of routes may use besides the domains. */
 const doorParts = ['api/http', 'api/docs', 'api/credentials']

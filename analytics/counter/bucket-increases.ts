@@ -8,10 +8,10 @@
  */
 
 import { CompensatedSum } from '../compensated-sum.ts'
-import { presentOf, type Samples } from '../present.ts'
+import type { Samples } from '../present.ts'
 import { type GapThresholds, StretchCursor } from '../reliability/cadence.ts'
 import type { Bucket } from '../summary/aggregates.ts'
-import { isReset, stepIncrease } from './counter-increase.ts'
+import { isFall, stepIncrease, withoutNoise } from './counter-increase.ts'
 
 /** In the total's unit. */
 interface BucketIncrease {
@@ -45,7 +45,7 @@ export interface BucketIncreases {
  * buckets, where they are known, make the increases whole at the edges. Without a threshold every interval is a gap.
  */
 export function bucketIncreases(samples: Samples, buckets: readonly Bucket[], gaps: GapThresholds): BucketIncreases {
-  const { timesMs, values } = presentOf(samples.timesMs, samples.values)
+  const { timesMs, values } = withoutNoise(samples)
   const tallies = buckets.map(() => new Tally())
   const unplaced: UnplacedIncrease[] = []
   const cursor = new StretchCursor(gaps)
@@ -62,7 +62,7 @@ export function bucketIncreases(samples: Samples, buckets: readonly Bucket[], ga
     const growth = { startMs, endMs, increase: stepIncrease(before, after) }
     if (isGap && isOverEdge(bucket, growth)) unplaced.push(unplacedOf(growth))
     else divide(tallies, buckets, place, growth)
-    if (isReset(before, after)) countReset(tallies, buckets, place, endMs)
+    if (isFall(before, after)) countReset(tallies, buckets, place, endMs)
   }
   return { buckets: tallies.map(tally => tally.result()), unplaced }
 }

@@ -1,13 +1,15 @@
 /**
- * How much a running total grew. The total may start again from 0, as that of a restarted or replaced device: a value
- * below the one before it is a reset, and has grown from 0 since. Prometheus' `increase`, before it extrapolates. There
- * is no mean of a total.
+ * How much a running total grew. The total may start again from 0, as the total of a restarted or replaced device: a reset
+ * has grown from 0 since. A fall of less than a tenth that the next reading makes good is noise, and so is one reading of zero
+ * between two that go on. Any other fall is a reset. There is no mean of a total.
  *
- * Source: Prometheus, `promql/functions.go`, `extrapolatedRate`. A total that falls by a rounding error is a reset, too, so
- * values have to be those that the device sent.
+ * Sources: Prometheus, `promql/functions.go`, `extrapolatedRate`, before it extrapolates; Home Assistant,
+ * `components/sensor/recorder.py`, `reset_detected`, which takes only a fall of a tenth or more as a reset. The look at the
+ * next reading is added here.
  */
 
 import { CompensatedSum } from '../compensated-sum.ts'
+import { upperBound } from '../lower-bound.ts'
 import { presentOf, type Samples } from '../present.ts'
 
 /** The newest so many resets are listed. */
@@ -36,22 +38,27 @@ export interface CounterIncrease {
   readonly resets_total: number
 }
 
-/** Of samples at ascending times, NaN being missing. What grew before a reset, but after the last sample, is not known. */
-export function counterIncrease(samples: Samples): CounterIncrease {
-  const { timesMs, values } = presentOf(samples.timesMs, samples.values)
-  const count = values.length
+/**
+ * Of samples at ascending times, NaN being missing. With `sinceMs`, from the newest sample up to then on; the one before that
+ * tells whether it is noise. What grew before a reset, but after the last sample, is not known.
+ */
+export function counterIncrease(samples: Samples, sinceMs = Number.NEGATIVE_INFINITY): CounterIncrease {
+  const present = presentOf(samples.timesMs, samples.values)
+  const count = present.timesMs.length - startOf(present.timesMs, sinceMs)
+  const { timesMs, values } = withoutNoise(present)
+  const start = startOf(timesMs, sinceMs)
   const sum = new CompensatedSum()
   const places: number[] = []
-  for (let index = 1; index < count; index++) {
+  for (let index = start + 1; index < values.length; index++) {
     const before = values[index - 1] as number
     const after = values[index] as number
     sum.add(stepIncrease(before, after))
-    if (isReset(before, after)) places.push(index)
+    if (isFall(before, after)) places.push(index)
   }
   return {
     count,
     increase: count < 2 ? null : sum.total,
-    span_seconds: count < 2 ? 0 : ((timesMs[count - 1] as number) - (timesMs[0] as number)) / 1000,
+    span_seconds: count < 2 ? 0 : ((present.timesMs.at(-1) as number) - (timesMs[start] as number)) / 1000,
     resets: places
       .slice(-resetsMax)
       .toReversed()
@@ -60,13 +67,54 @@ export function counterIncrease(samples: Samples): CounterIncrease {
   }
 }
 
-/** From one sample to the next. */
-export function stepIncrease(before: number, after: number): number {
-  return isReset(before, after) ? after : after - before
+function startOf(timesMs: Float64Array, sinceMs: number): number {
+  return Math.max(0, upperBound(timesMs, sinceMs) - 1)
 }
 
-export function isReset(before: number, after: number): boolean {
-  return after < before
+/**
+ * Samples that are there, less those that are noise. The last one has no next reading: a fall of less than a tenth is noise
+ * so far, and any other fall a reset.
+ */
+export function withoutNoise(samples: Samples): Samples {
+  const { timesMs, values } = presentOf(samples.timesMs, samples.values)
+  const kept = values.slice()
+  for (let index = 1; index < values.length; index++) {
+    if (isNoise(values[index - 1] as number, values[index] as number, values[index + 1])) kept[index] = Number.NaN
+  }
+  return presentOf(timesMs, kept)
+}
+
+/**
+ * What the last of two or three successive values adds to the increase: with a fall that it shows to be a reset, the growth up
+ * to that fall, too. So the increases of values add up, whatever has been read of the values behind them.
+ * `store/counter-sql.ts` is the same in SQL.
+ */
+export function increaseAt(values: readonly number[]): number {
+  const upTo = (end: number) => {
+    const timesMs = Float64Array.from({ length: end }, (_, index) => index)
+    return counterIncrease({ timesMs, values: Float64Array.from(values.slice(0, end)) }).increase ?? 0
+  }
+  return upTo(values.length) - upTo(values.length - 1)
+}
+
+/** Between samples of which none is noise. */
+export function stepIncrease(before: number, after: number): number {
+  return isFall(before, after) ? after : Math.max(0, after - before)
+}
+
+/** Less than this share is rounding, which is no fall: sums that programs send come out a digit lower at times. */
+const roundingShare = 1e-9
+/** Of the value before: less than a tenth, and a tenth itself is none, however decimals round. */
+const noiseShare = 0.1 - roundingShare
+
+export function isFall(before: number, after: number): boolean {
+  return after < before - Math.abs(before) * roundingShare
+}
+
+/** As no two successive values are noise, `before` is none where the value is. */
+function isNoise(before: number, value: number, next: number | undefined): boolean {
+  if (!isFall(before, value) || (next !== undefined && isFall(before, next))) return false
+  return value > before - Math.abs(before) * noiseShare || (value === 0 && next !== undefined)
 }
 
 function resetAt({ timesMs, values }: Samples, place: number): CounterReset {

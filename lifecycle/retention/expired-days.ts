@@ -6,7 +6,14 @@
 import { bug } from '../../limits/bug.ts'
 import { type Exec, untilTableApplied } from '../../store/questdb/until-applied.ts'
 import { expiredDaysTable, readingsTable } from '../../store/tables.ts'
-import { type ExpiringTable, expiringMeasurements, expiringReadings } from './expiring-tables.ts'
+import {
+  type ExpiringTable,
+  expiringMeasurements,
+  expiringReadings,
+  type HoursRange,
+  timeText,
+  whereSql,
+} from './expiring-tables.ts'
 import { dayMs } from './horizon.ts'
 
 type Pause = () => Promise<void>
@@ -62,12 +69,12 @@ export async function keepDay(exec: Exec, table: ExpiringTable, day: RawDay, pau
   const { startMs, readings } = day
   const { hoursTable, hourColumns, sumsSql, isPresentSql } = table
   for (const piece of piecesOf(startMs, readings)) {
-    await exec(`INSERT INTO ${hoursTable} (${hourColumns}) ${table.hoursSql(whereSql(piece))}`)
+    await exec(`INSERT INTO ${hoursTable} (${hourColumns}) ${table.hoursSql(piece)}`)
   }
   await untilTableApplied(exec, hoursTable, pause)
   let hours = 0
   for (const piece of piecesOf(startMs, readings)) {
-    const [ofRows] = await exec(`SELECT ${sumsSql} FROM (${table.hoursSql(whereSql(piece))})`)
+    const [ofRows] = await exec(`SELECT ${sumsSql} FROM (${table.hoursSql(piece)})`)
     const [kept] = await exec(`SELECT ${sumsSql} FROM ${hoursTable} ${whereSql(piece)} AND ${isPresentSql}`)
     if (kept?.join() !== ofRows?.join()) {
       throw new Error(`the hours of ${dayText(startMs)} are not those of its ${table.name}: ${kept} of ${ofRows}`)
@@ -116,29 +123,16 @@ export function dayText(startMs: number): string {
   return timeText(startMs).slice(0, 10)
 }
 
-interface Range {
-  fromMs: number
-  toMs: number
-}
-
 /** So many rows in one statement, to stay within its time limit. */
 const readingsPerStatement = 20_000_000
 const hourMs = 3_600_000
 
 /** Of whole hours. */
-function piecesOf(startMs: number, readings: number): Range[] {
+function piecesOf(startMs: number, readings: number): HoursRange[] {
   const hours = Math.max(1, Math.floor(24 / Math.ceil(Math.max(1, readings) / readingsPerStatement)))
   const lengthMs = hours * hourMs
   return Array.from({ length: Math.ceil(24 / hours) }, (_, index) => {
     const fromMs = startMs + index * lengthMs
     return { fromMs, toMs: Math.min(fromMs + lengthMs, startMs + dayMs) }
   })
-}
-
-function whereSql({ fromMs, toMs }: Range): string {
-  return `WHERE ts >= '${timeText(fromMs)}' AND ts < '${timeText(toMs)}'`
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString()
 }

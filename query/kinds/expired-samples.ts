@@ -47,16 +47,24 @@ const valuesOfKind: Partial<Record<MetricKind, (hour: Hour) => number[]>> = {
   state: stateValues,
 }
 
-/** From the first to the last in equal steps; resets of an hour are one. */
-function counterValues({ count, first, last, increase }: Hour): number[] {
-  const top = first + increase - last
-  // With less than four values, the one in the middle follows from the increase.
-  const isReset = increase > (last - first) * (1 + rounding) && count > 1
-  if (!isReset) return steps(first, last, count)
-  if (count === 2) return [first, last]
-  if (count === 3) return top > last ? [first, top, last] : [first, 0, last]
-  const before = Math.max(2, Math.floor(count / 2))
-  return [...steps(first, Math.max(top, first), before), ...steps(0, last, count - before)]
+/**
+ * From the first to the last in equal steps; resets of an hour are one. By the largest, an increase tells whether the first or
+ * the last value is noise: then what stands for them has it there.
+ */
+function counterValues({ count, first, last, increase, max }: Hour): number[] {
+  if (count <= 2) return count === 1 ? [first] : [first, last]
+  const isFirstNoise = increase < (max - first) * (1 - rounding)
+  const base = isFirstNoise ? max - increase : first
+  if (Math.abs(base + increase - max) <= rounding * Math.abs(max)) {
+    const head = isFirstNoise ? [first] : []
+    const tail = last < max * (1 - rounding) ? [last] : []
+    const between = count - head.length - tail.length
+    return [...head, ...(between === 1 ? [max] : steps(base, base + increase, between)), ...tail]
+  }
+  const top = Math.max(first, first + increase - last)
+  if (count === 3 && top > first + rounding * Math.abs(max)) return [first, top, last]
+  // A fall by half or more that is not to zero is a reset, whatever comes next.
+  return [...steps(first, top, count - 2), Math.min(top, last) / 2, last]
 }
 
 /** What sums leave of differences that are equal. */

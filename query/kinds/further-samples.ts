@@ -7,7 +7,7 @@ import type { KeptHours } from '../questdb/measurements-source.ts'
 import type { Series } from '../series.ts'
 import type { TaskContext } from '../task-context.ts'
 import { expiredSamples, startsWithoutMax } from './expired-samples.ts'
-import { alignedTo, type ExpiredHours, type FurtherSamples } from './metric-samples.ts'
+import { alignedTo, counterSamplesAround, type ExpiredHours, type FurtherSamples } from './metric-samples.ts'
 import { stateHoldMaxMs } from './state-hold.ts'
 
 export interface SamplesRange {
@@ -25,8 +25,8 @@ const valuesPerReading = 2
 const aroundUs = stateHoldMaxMs * 1000
 
 /**
- * Of (afterUs, throughUs], in the metrics' order. Counters and states begin with the newest value before that, and end with
- * the oldest one behind it, of a week around. `readings`: the device's of the range, for metrics that are columns of theirs.
+ * Of (afterUs, throughUs], in the metrics' order. States begin with the newest value before that, and end with
+ * the oldest one behind it, of a week around; counters with two of each, by which noise shows. `readings`: the device's of the range, for metrics that are columns of theirs.
  */
 export async function furtherSamples(
   metrics: readonly FurtherMetric[],
@@ -41,9 +41,7 @@ export async function furtherSamples(
   const samplesAt = (place: ValuesPlace) => samplesOf(place, bySeries, readings)
   const all: FurtherSamples[] = []
   for (const metric of metrics) {
-    const samples = isContinued(metric)
-      ? await continued(metric.series, samplesAt(metric), range, context)
-      : samplesAt(metric)
+    const samples = isContinued(metric) ? await continued(metric, samplesAt(metric), range, context) : samplesAt(metric)
     const paired = metric.speed === undefined ? undefined : samplesAt(metric.speed)
     all.push({ metric, ...pairedWith(samples, paired) })
   }
@@ -52,7 +50,7 @@ export async function furtherSamples(
 
 /**
  * The same of [fromMs, throughUs], by whole hours: of those whose values have expired, what is kept of them. Counters and
- * states begin with the newest value before that, also where it has expired. What stands for expired values and the others
+ * states begin with values before that, also where these have expired. What stands for expired values and the others
  * are together no more than an answer may be made of.
  */
 export async function furtherSamplesByHour(
@@ -98,7 +96,7 @@ function withExpired(
   const withoutMax = metric.kind === 'rate' ? startsWithoutMax(hours) : new Set<number>()
   const expired = { beforeMs, at: figuresByStart(hours), withoutMax }
   if (metric.kind === 'direction') return { ...samples, expired }
-  const around = isContinued(metric) ? 1 : 0
+  const around = isContinued(metric) ? samplesAround(metric) : 0
   const from = Math.max(0, lowerBound(standIns.timesMs, fromUs / 1000) - around)
   const to = upperBound(standIns.timesMs, throughUs / 1000) + around
   // Until their partition goes, expired values may be found, too.
@@ -120,20 +118,29 @@ function partOf({ timesMs, values }: Samples, from: number, to = timesMs.length)
 
 const nothing: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
 
+function samplesAround({ kind }: FurtherMetric): number {
+  return kind === 'counter' ? counterSamplesAround : 1
+}
+
 /** Whether figures of a range need the values around it. */
 function isContinued(metric: FurtherMetric): metric is FurtherMetric & { readonly series: number } {
   return metric.series !== undefined && (metric.kind === 'counter' || metric.kind === 'state')
 }
 
 async function continued(
-  series: number,
+  metric: FurtherMetric & { readonly series: number },
   samples: Samples,
   { afterUs, throughUs, untilUs = throughUs }: SamplesRange,
   { measurements, signal }: Pick<TaskContext, 'measurements' | 'signal'>,
 ): Promise<Samples> {
-  const before = await measurements.newest({ series, afterUs: afterUs - aroundUs, throughUs: afterUs }, signal)
+  const { series } = metric
+  const samplesMax = samplesAround(metric)
+  const before = await measurements.newest(
+    { series, samplesMax, afterUs: afterUs - aroundUs, throughUs: afterUs },
+    signal,
+  )
   if (untilUs <= throughUs) return joined(before, samples)
-  const after = { series, afterUs: throughUs, throughUs: Math.min(untilUs, throughUs + aroundUs) }
+  const after = { series, samplesMax, afterUs: throughUs, throughUs: Math.min(untilUs, throughUs + aroundUs) }
   return joined(joined(before, samples), await measurements.oldest(after, signal))
 }
 

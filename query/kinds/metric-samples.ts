@@ -4,6 +4,9 @@ import type { Samples } from '../../analytics/present.ts'
 import type { SeriesHourColumn } from '../../store/tables.ts'
 import type { FurtherMetric } from '../further-metric.ts'
 
+/** A total grows from the sample before a range on, which the one before that may show to be noise. */
+export const counterSamplesAround = 2
+
 /** The values of a metric that are there, ascending; of a direction with a speed also the times of speeds without a direction. */
 export interface FurtherSamples extends Samples {
   readonly metric: FurtherMetric

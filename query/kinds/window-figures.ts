@@ -15,7 +15,7 @@ import { bug } from '../../limits/bug.ts'
 import type { WindowFigures } from '../shapes/kinds.ts'
 import { type BucketContext, runsOf } from './bucket-figures.ts'
 import { metricCadence } from './metric-cadence.ts'
-import type { FurtherSamples } from './metric-samples.ts'
+import { counterSamplesAround, type FurtherSamples } from './metric-samples.ts'
 
 const hourMs = 3_600_000
 const secondsPerDay = 86_400
@@ -26,7 +26,7 @@ const sectors = 16
 export function windowFigures(samples: FurtherSamples, window: Bucket, context: BucketContext): WindowFigures {
   switch (samples.metric.kind) {
     case 'counter':
-      return counterFigures(inside(samples, window, 1), context.local)
+      return counterFigures(inside(samples, window, counterSamplesAround), window, context.local)
     case 'direction':
       return directionFigures(inside(samples, window))
     case 'state':
@@ -47,8 +47,8 @@ function inside(samples: FurtherSamples, { startMs, endMs }: Bucket, before = 0)
   return { ...samples, timesMs: part(timesMs), values: part(values), speeds: speeds && part(speeds) }
 }
 
-function counterFigures(samples: FurtherSamples, local: LocalTime): WindowFigures {
-  const { count, increase, span_seconds, resets, resets_total } = counterIncrease(samples)
+function counterFigures(samples: FurtherSamples, { startMs }: Bucket, local: LocalTime): WindowFigures {
+  const { count, increase, span_seconds, resets, resets_total } = counterIncrease(samples, startMs)
   return {
     kind: 'counter',
     count,

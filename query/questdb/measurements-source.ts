@@ -2,7 +2,7 @@
 
 import type { Samples } from '../../analytics/present.ts'
 import { bug } from '../../limits/bug.ts'
-import type { PgConnection, Statement } from '../../store/questdb/client/questdb-pg.ts'
+import type { PgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
 import { QueryFailed } from '../query-failed.ts'
 import type { HourlyColumns } from '../series.ts'
@@ -36,8 +36,10 @@ export interface KeptHours {
   readonly columns: Readonly<Record<SeriesHourColumn, Float64Array>>
 }
 
-interface OneRequest {
+interface EndRequest {
   readonly series: number
+  /** One without it. */
+  readonly samplesMax?: number
   /** Not included. */
   readonly afterUs: number
   /** Included. */
@@ -52,10 +54,10 @@ export interface MeasurementsSource {
   hours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, SeriesHours>>
   /** By series; of values that have expired. */
   keptHours(asked: SeriesHoursRequest, signal: AbortSignal): Promise<ReadonlyMap<number, KeptHours>>
-  /** The newest value; no sample where there is none. */
-  newest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
-  /** The same of the oldest one. */
-  oldest(asked: OneRequest, signal: AbortSignal): Promise<Samples>
+  /** The newest values. */
+  newest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
+  /** The same of the oldest ones. */
+  oldest(asked: EndRequest, signal: AbortSignal): Promise<Samples>
 }
 
 /** Of the table of measurements, or of another one. */
@@ -65,22 +67,24 @@ export function createValuesSource(
   table: ValuesTable,
 ): MeasurementsSource {
   // Of another table the text depends on what a value is.
-  const nameOf = (end: string) => (table === measurementValues ? { name: `${end}-value` } : {})
+  const nameOf = (name: string) => (table === measurementValues ? { name } : {})
   const valuesSql = () => `SELECT cast(ts AS LONG), ${table.value} FROM ${table.name}
     WHERE series = $1 AND ts > $2 AND ts <= $3 AND ${table.isThere} ORDER BY ts`
 
-  async function readOne(
-    statement: Omit<Statement, 'values'>,
-    { series, afterUs, throughUs }: OneRequest,
+  async function readEnd(
+    end: 'newest' | 'oldest',
+    { series, samplesMax = 1, afterUs, throughUs }: EndRequest,
     signal: AbortSignal,
   ): Promise<Samples> {
     const values = [whole(series), whole(afterUs), whole(throughUs)]
     const timesMs: number[] = []
     const found: number[] = []
-    await connection.read({ ...statement, values }, signal, ([timeUs, value]) => {
+    const text = `${valuesSql()} ${end === 'newest' ? 'DESC' : 'ASC'} LIMIT ${whole(samplesMax)}`
+    await connection.read({ ...nameOf(`${end}-${samplesMax}-values`), text, values }, signal, ([timeUs, value]) => {
       timesMs.push(Number(timeUs) / 1000)
       found.push(Number(value))
     })
+    if (end === 'newest') for (const column of [timesMs, found]) column.reverse()
     return { timesMs: Float64Array.from(timesMs), values: Float64Array.from(found) }
   }
 
@@ -120,8 +124,8 @@ export function createValuesSource(
       const [timesUs, ...others] = await reader.read({ sql, columnCount, rowsMax }, signal)
       return mapValues(bySeries(timesUs, others), ([startsMs, ...columns]) => ({ startsMs, columns: named(columns) }))
     },
-    newest: (asked, signal) => readOne({ ...nameOf('newest'), text: `${valuesSql()} DESC LIMIT 1` }, asked, signal),
-    oldest: (asked, signal) => readOne({ ...nameOf('oldest'), text: `${valuesSql()} ASC LIMIT 1` }, asked, signal),
+    newest: (asked, signal) => readEnd('newest', asked, signal),
+    oldest: (asked, signal) => readEnd('oldest', asked, signal),
   }
 }
 

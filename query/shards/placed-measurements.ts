@@ -10,7 +10,6 @@ import type { OpenShard } from './shard-reads.ts'
 const hourNames = ['startsMs', ...hourlyAggregates] as const
 const keptNames = seriesHourColumns.map(({ name }) => name)
 const sampleNames = ['timesMs', 'values'] as const
-const noSamples: Samples = { timesMs: new Float64Array(0), values: new Float64Array(0) }
 
 /** `places`: all that the device has. */
 export function createPlacedMeasurements(places: readonly Place[], open: OpenShard): MeasurementsSource {
@@ -25,18 +24,22 @@ export function createPlacedMeasurements(places: readonly Place[], open: OpenSha
     return parts
   }
 
-  async function firstOf(
+  async function endOf(
     name: 'newest' | 'oldest',
-    { series, afterUs, throughUs }: Parameters<MeasurementsSource['newest']>[0],
+    { series, samplesMax = 1, afterUs, throughUs }: Parameters<MeasurementsSource['newest']>[0],
     signal: AbortSignal,
   ): Promise<Samples> {
     const asked = placesWithin(places, afterUs + 1, throughUs + 1)
+    const parts: Samples[] = []
+    let left = samplesMax
     for (const { shard, fromUs, toUs } of name === 'newest' ? asked.reverse() : asked) {
-      const range = { series, afterUs: fromUs - 1, throughUs: toUs - 1 }
+      const range = { series, samplesMax: left, afterUs: fromUs - 1, throughUs: toUs - 1 }
       const found = await open(shard).measurements[name](range, signal)
-      if (found.timesMs.length > 0) return found
+      parts.push(found)
+      left -= found.timesMs.length
+      if (left === 0) break
     }
-    return noSamples
+    return joinedColumns(sampleNames, name === 'newest' ? parts.reverse() : parts)
   }
 
   return {
@@ -64,7 +67,7 @@ export function createPlacedMeasurements(places: readonly Place[], open: OpenSha
         ),
       }))
     },
-    newest: (asked, signal) => firstOf('newest', asked, signal),
-    oldest: (asked, signal) => firstOf('oldest', asked, signal),
+    newest: (asked, signal) => endOf('newest', asked, signal),
+    oldest: (asked, signal) => endOf('oldest', asked, signal),
   }
 }

@@ -46,6 +46,40 @@ test('a counter has grown by what it had, and ends where it ended', async t => {
   t.pass('of 500 hours')
 })
 
+test('a counter has grown by what it had over hours, noise at the edge of one included', async t => {
+  const increaseOf = (values: readonly number[]) => {
+    const timesMs = Float64Array.from(values, (_, index) => startMs + index * 900_000)
+    const samples = { timesMs, values: Float64Array.from(values) }
+    const standIns = expiredSamples('counter', keptHoursOf(samples), values.length)
+    const { increase, resets_total } = counterIncrease(standIns)
+    const had = counterIncrease(samples)
+    t.ok(isNear(increase ?? 0, had.increase ?? 0), `${values}: ${increase}, not ${had.increase}`)
+    t.equal(resets_total, had.resets_total, `resets of ${values}`)
+  }
+  const [low, high] = [[1, 2, 3, 3.7] as const, [3.746, 3.8, 3.9, 4] as const]
+  for (const noise of [0, 3.69]) {
+    increaseOf([...low, noise, ...high])
+    increaseOf([...low.slice(0, 3), noise, ...high])
+    increaseOf([1, noise, 3.7, 3.8, ...high])
+    increaseOf([3.7, noise, 3.7, noise, 3.7, noise, 3.7, noise, 3.75])
+    increaseOf([...low, noise, 3.746, 3.8, 0, 3.9, 4])
+    increaseOf([
+      ...low.slice(0, 3),
+      3.7,
+      3.75,
+      3.8,
+      3.85,
+      noise === 0 ? 0 : 3.84,
+      noise === 0 ? 0.1 : 3.83,
+      3.835,
+      3.84,
+      3.85,
+    ])
+  }
+  increaseOf([10, 11, 1, 12, 13])
+  increaseOf([10, 10, 0, 0, 3, 4, 5, 6])
+})
+
 test('amounts have the sum that they had, the first one and the largest', async t => {
   asserted(valuesOf(fc.nat(1000)), values => {
     const samples = expiredSamples('rate', keptOf(values), 12).values

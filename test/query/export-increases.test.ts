@@ -1,16 +1,20 @@
 /** Increases of buckets of an export, beside those of the analyses and of Prometheus: what they have in common. */
 
 import { buffer } from 'node:stream/consumers'
-import t from 'tap'
+import fc from 'fast-check'
+import pg from 'pg'
+import t, { type Test } from 'tap'
 import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
-import { counterIncrease, stepIncrease } from '../../analytics/counter/counter-increase.ts'
+import { counterIncrease, increaseAt } from '../../analytics/counter/counter-increase.ts'
 import { lowerBound, upperBound } from '../../analytics/lower-bound.ts'
 import type { Samples } from '../../analytics/present.ts'
+import { expiringMeasurements } from '../../lifecycle/retention/expiring-tables.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import { seriesTable } from '../../query/export/series-table.ts'
 import { readFixture } from '../analytics/fixture.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { keptHoursOf } from './kept-hours.ts'
 import { makeDevice, stays } from './query-at.ts'
 
 interface PrometheusSeries {
@@ -26,15 +30,20 @@ const timeOf = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z')
 
 interface Row {
   ts: number
-  energy_increase?: number
+  [increase: `${string}_increase`]: number | undefined
 }
 
-async function increases(fromMs: number, toMs: number, stepMs: number): Promise<Row[]> {
+async function increases(
+  fromMs: number,
+  toMs: number,
+  stepMs: number,
+  counters: ReadonlyMap<string, number> = new Map([['energy', numberOfSeries]]),
+): Promise<Row[]> {
   const limits = { timeoutMs: 600_000, connectTimeoutMs: 600_000, pieceRows: 1000 }
   const readingsExport = createReadingsExport({ shards: [questdb.address], log: silentLog, limits })
   const asked = {
-    metrics: [{ name: 'energy', kind: 'counter' as const }],
-    series: seriesTable([numberOfSeries, device.number, 0]),
+    metrics: [...counters.keys()].map(name => ({ name, kind: 'counter' as const })),
+    series: seriesTable([...counters.values()].flatMap((number, metric) => [number, device.number, metric])),
     devices: [device],
     isNarrowed: true,
   }
@@ -63,12 +72,12 @@ function insideOf({ timesMs, values }: Samples, { start, end }: { start: number;
   return { timesMs: timesMs.subarray(from, to), values: values.subarray(from, to) }
 }
 
-/** Of the pairs whose later sample is in the bucket. */
+/** Of the samples in the bucket. */
 function ofPairs({ timesMs, values }: Samples, startMs: number, stepMs: number): number {
   let sum = 0
   const until = lowerBound(timesMs, startMs + stepMs)
   for (let at = Math.max(1, lowerBound(timesMs, startMs)); at < until; at++)
-    sum += stepIncrease(values[at - 1] as number, values[at] as number)
+    sum += increaseAt([...values.subarray(Math.max(0, at - 2), at + 1)])
   return sum
 }
 
@@ -127,4 +136,96 @@ t.test('an interval over an edge counts for the later bucket, where the analyses
     buckets.map(({ increase }) => increase),
     [6, 6],
   )
+})
+
+/** Totals that grow, fall by all sorts of shares, and are zero or a rounding error lower now and then. */
+const totals = fc
+  .tuple(
+    fc.double({ min: 1, max: 1000, noNaN: true }),
+    fc.array(
+      fc.oneof(
+        fc.constantFrom(0, 1, 0.9, 0.9001, 0.95, 0.999, 1 - 1e-14, 0.5, 1.0001, 1.1),
+        fc.double({ min: 0.01, max: 1.2, noNaN: true }),
+      ),
+      { minLength: 1, maxLength: 40 },
+    ),
+    fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 40, maxLength: 40 }),
+  )
+  .map(([first, shares, minutes]) => {
+    const values = [first]
+    let high = first
+    for (const share of shares) {
+      values.push(high * share)
+      // Often it goes on from where it was.
+      if (share > 1 || values.length % 3 === 0) high = Math.max(1, values.at(-1) as number)
+    }
+    let timeMs = Date.UTC(2026, 4, 1, 0, 20)
+    const timesMs = values.map((_, index) => {
+      timeMs += (minutes[index % minutes.length] as number) * 60_000
+      return timeMs
+    })
+    return { timesMs: Float64Array.from(timesMs), values: Float64Array.from(values) }
+  })
+
+const seed = 20_261_128
+const series = fc.sample(totals, { seed, numRuns: 60 })
+const numberOf = (index: number) => numberOfSeries + 1 + index
+const isAlike = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b))
+
+async function storeAll(): Promise<void> {
+  await questdb.clear()
+  const times = [...new Set(series.flatMap(({ timesMs }) => [...timesMs]))].sort((a, b) => a - b)
+  await questdb.write(times.map(time => ({ time: timeOf(time), symbol: device.symbol, temperature: 20 })))
+  const rows = series.flatMap(({ timesMs, values }, index) =>
+    Array.from(timesMs, (time, at) => ({ series: numberOf(index), time: timeOf(time), value: values[at] as number })),
+  )
+  await questdb.writeFurther(rows)
+}
+
+function assertAlike(
+  t: Test,
+  rows: readonly Row[],
+  name: `${string}_increase`,
+  samples: Samples,
+  stepMs: number,
+): void {
+  const whole = counterIncrease(samples).increase as number
+  const sum = rows.reduce((sum, row) => sum + (row[name] ?? 0), 0)
+  if (!isAlike(sum, whole)) t.fail(`${name} by ${stepMs}: ${sum}, not ${whole} of ${samples.values}`)
+  if (!isAlike(dividedSum(samples, stepMs), whole)) t.fail(`${name} by ${stepMs}, divided: ${samples.values}`)
+  for (const row of rows) {
+    const own = ofPairs(samples, row.ts, stepMs)
+    if (!isAlike(row[name] ?? 0, own)) t.fail(`${name} at ${row.ts}: ${row[name]}, not ${own} of ${samples.values}`)
+  }
+}
+
+t.test(`QuestDB counts any total as the analyses do (seed ${seed})`, async t => {
+  await storeAll()
+  const startMs = Date.UTC(2026, 4, 1)
+  const endMs = startMs + 2 * 86_400_000
+  const counters = new Map(series.map((_, index) => [`total_${index}`, numberOf(index)]))
+  for (const stepMs of [60_000, 3_600_000, 86_400_000]) {
+    const rows = await increases(startMs, endMs, stepMs, counters)
+    for (const [index, samples] of series.entries()) assertAlike(t, rows, `total_${index}_increase`, samples, stepMs)
+  }
+  t.pass(`${series.length} totals by the minute, hour and day`)
+})
+
+t.test(`what is kept of expired hours has the increase of the values (seed ${seed})`, async t => {
+  await storeAll()
+  const client = new pg.Client({ ...questdb.address.pg, ssl: false })
+  await client.connect()
+  const range = { fromMs: Date.UTC(2026, 4, 1), toMs: Date.UTC(2026, 4, 3) }
+  const { rows } = await client.query(expiringMeasurements.hoursSql(range))
+  await client.end()
+  for (const [index, samples] of series.entries()) {
+    const own = rows.filter(row => Number(row.series) === numberOf(index)).sort((a, b) => a.ts - b.ts)
+    const expected = keptHoursOf(samples)
+    t.equal(own.length, expected.startsMs.length)
+    for (const [hour, increase] of expected.columns.increase.entries()) {
+      if (!isAlike(own[hour]?.increase, increase))
+        t.fail(`hour ${hour} of ${index}: ${own[hour]?.increase}, not ${increase} of ${samples.values}`)
+    }
+  }
+  t.pass(`${rows.length} hours`)
 })

@@ -1,6 +1,6 @@
 /** What is kept of the hours of expired values. */
 
-import { counterIncrease } from '../../analytics/counter/counter-increase.ts'
+import { increaseAt } from '../../analytics/counter/counter-increase.ts'
 import type { Samples } from '../../analytics/present.ts'
 import type { KeptHours } from '../../query/questdb/measurements-source.ts'
 import { type SeriesHourColumn, seriesHourColumns } from '../../store/tables.ts'
@@ -13,13 +13,18 @@ export function keptHoursOf({ timesMs, values }: Samples): KeptHours {
   const starts = [...new Set(Array.from(timesMs, startOf))]
   const rows = starts.map(startMs => {
     const isOfHour = (_: number, index: number) => startOf(timesMs[index] as number) === startMs
-    return figuresOf(timesMs.filter(isOfHour), values.filter(isOfHour))
+    const from = timesMs.findIndex(timeMs => startOf(timeMs) === startMs)
+    const figures = figuresOf(timesMs.filter(isOfHour), values.filter(isOfHour))
+    return { ...figures, increase: increaseWithin(values, from, from + figures.count) }
   })
   const columns = seriesHourColumns.map(({ name }) => [name, Float64Array.from(rows, row => row[name] ?? Number.NaN)])
   return { startsMs: Float64Array.from(starts), columns: Object.fromEntries(columns) }
 }
 
-function figuresOf(timesMs: Float64Array, values: Float64Array): Partial<Record<SeriesHourColumn, number>> {
+function figuresOf(
+  timesMs: Float64Array,
+  values: Float64Array,
+): Partial<Record<SeriesHourColumn, number>> & { count: number } {
   return {
     count: values.length,
     mean: values.reduce((sum, value) => sum + value, 0) / values.length,
@@ -29,6 +34,23 @@ function figuresOf(timesMs: Float64Array, values: Float64Array): Partial<Record<
     first_ts: (timesMs[0] as number) * 1000,
     last: values.at(-1) as number,
     last_ts: (timesMs.at(-1) as number) * 1000,
-    increase: counterIncrease({ timesMs, values }).increase ?? 0,
   }
+}
+
+/** Without what the first of the hour adds, also where it is the second that shows so. */
+function increaseWithin(values: Float64Array, from: number, to: number): number {
+  let sum = 0
+  for (let at = from + 1; at < to; at++) {
+    const known = [...values.subarray(Math.max(0, at - 2), at + 1)]
+    sum += increaseAt(known)
+    if (at === from + 1 && known.length === 3) sum -= confirmed(known)
+  }
+  return sum
+}
+
+/** Of a small fall of the middle one, that the last one shows to be a reset. */
+function confirmed([earlier, before, value]: readonly number[]): number {
+  const [a, b, c] = [earlier as number, before as number, value as number]
+  const isSmallFall = b < a * (1 - 1e-9) && b > a * 0.900000001
+  return isSmallFall && c < a * (1 - 1e-9) ? b : 0
 }

@@ -148,7 +148,7 @@ export async function startMadeShards(t: TestHooks): Promise<MadeShards> {
 async function fillHours({ address }: TestQuestdb): Promise<void> {
   const client = new pg.Client({ ...address.pg, ssl: false })
   await client.connect()
-  const before = `WHERE ts < ${expiredBeforeUs}`
+  const before = { fromMs: 0, toMs: expiredBeforeUs / 1000 }
   for (const sql of [expiredHoursTableSql, expiredSeriesHoursTableSql]) await client.query(sql)
   for (const { hoursTable, hourColumns, hoursSql } of [expiringReadings, expiringMeasurements]) {
     await client.query(`INSERT INTO ${hoursTable} SELECT ${hourColumns} FROM (${hoursSql(before)})`)
