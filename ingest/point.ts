@@ -1,5 +1,6 @@
 /** A point of an air-quality station, and the one check that every point passes, by whichever way it comes in. */
 
+import { catalogueEntry } from '../metrics/catalogue.ts'
 import { pointUnits } from '../store/tables.ts'
 import type { Fields } from './field-names.ts'
 import { ReadTime } from './formats/iso-time.ts'
@@ -43,6 +44,7 @@ export function createPointCheck(aheadMsMax: number): PointCheck {
       unit: readUnit(fields['unit'], errors),
       value: readValue(fields['value'], errors),
     }
+    checkRange(point, errors)
     for (const _ in errors) return { ok: false, errors }
     return { ok: true, point }
   }
@@ -89,4 +91,50 @@ function readValue(value: unknown, errors: Errors): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   errors['value'] = value === undefined ? 'is required' : 'must be a number'
   return 0
+}
+
+interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+/** As the catalogue has them, in each unit of points; codes that stand for no value, as -999, are outside. */
+const ranges = new Map<string, Range | undefined>()
+
+/** Of a point whose other fields are read. */
+function checkRange({ parameter, unit, value }: Omit<Point, 'timestampMs'>, errors: Errors): void {
+  const key = `${parameter} ${unit}`
+  // Texts that are not in the catalogue are not kept.
+  const range = ranges.get(key) ?? rangeOf(parameter, unit)
+  if (range === undefined) return
+  ranges.set(key, range)
+  if (value < range.min || value > range.max) {
+    errors['value'] ??= `must be from ${range.min} to ${range.max} ${unit} for ${parameter}`
+  }
+}
+
+/** In g/mol. */
+const molarMasses: Readonly<Record<string, number>> = { so2: 64.06, o3: 48, no2: 46.01, no: 30.01, co: 28.01 }
+/** Of a gas at 25 °C and 1013.25 hPa, at which gas analysers state masses. */
+const litresPerMole = 24.45
+const billionths: Readonly<Record<string, number>> = { ppb: 1, ppm: 1000 }
+
+function rangeOf(parameter: string, unit: Unit): Range | undefined {
+  const entry = catalogueEntry(parameter)
+  if (entry === undefined || entry.name !== parameter) return undefined
+  const { min, max } = entry
+  const factor = factorBetween(parameter, entry.unit ?? '', unit)
+  const inUnit = (bound: number) => Number((bound * factor).toPrecision(4))
+  return {
+    min: min === null ? Number.NEGATIVE_INFINITY : inUnit(min),
+    max: max === null ? Number.POSITIVE_INFINITY : inUnit(max),
+  }
+}
+
+/** Of units that measure the same; 1 where a parameter has no share of the air, as particles. */
+function factorBetween(parameter: string, from: string, to: Unit): number {
+  const share = billionths[from]
+  if (share === undefined) return 1
+  const ofTo = billionths[to]
+  return ofTo === undefined ? (share * (molarMasses[parameter] ?? litresPerMole)) / litresPerMole : share / ofTo
 }

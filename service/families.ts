@@ -176,6 +176,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     },
     nodes: parts.nodes.several,
     isPostgresManaged: config.DATABASE_URL === undefined,
+    mqttPort: config.MQTT_PORT,
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,
   })

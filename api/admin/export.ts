@@ -10,6 +10,7 @@ import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/e
 import type { Log } from '../../store/log.ts'
 import { devicesMax, readDevices } from '../http/devices-parameter.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { attachmentOf } from '../http/file-name.ts'
 import { sendPieces } from '../http/stalled-response.ts'
 import { timeTextForm } from '../http/time-forms.ts'
 import type { AdminErrorCode } from './errors.ts'
@@ -84,7 +85,7 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     }
     const { format } = query
     reply.header('content-type', mediaTypes[format])
-    reply.header('content-disposition', `attachment; filename="readings.${format}"`)
+    reply.header('content-disposition', attachmentOf({ ...asked, subject: subjectOf(asked), extension: format }))
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const answer = await readingsExport.pieces(asked, disconnectSignalOf(reply))
     if (!answer.ok) return refuse(reply, answer.code, answer.shard)
@@ -123,6 +124,10 @@ export function exportOperation(options: ExportOptions): AdminOperation {
     refusals: ['DEVICE_UNKNOWN', 'TOO_BUSY', 'CLOSING', 'HTTP_VERSION'],
     handle: send,
   })
+}
+
+function subjectOf({ devices: [first, ...others], isNarrowed }: ExportRequest): string {
+  return isNarrowed && first !== undefined && others.length === 0 ? first.name : 'readings'
 }
 
 type RequestFault = 'DEVICES_INVALID' | 'DEVICE_UNKNOWN' | 'TOO_MANY_METRICS'

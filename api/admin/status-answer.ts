@@ -128,6 +128,8 @@ export const Status = z.object({
       refused: z.int(),
     })
     .optional(),
+  /** On which devices publish; null where MQTT_PORT is not set. */
+  mqtt_port: z.int().nullable(),
   /** Of the raw readings. */
   retention: z.object({
     /** RETENTION_DAYS; null when they never expire, and then nothing is looked at. */

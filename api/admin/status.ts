@@ -39,6 +39,8 @@ export interface StatusOptions {
   /** Undefined where no rules are evaluated. */
   alertEngine?: (() => Status['alerts']) | undefined
   isPostgresManaged: boolean
+  /** Of the listener; undefined without one. */
+  mqttPort?: number | undefined
 }
 
 export function statusOperation(options: StatusOptions): AdminOperation {
@@ -65,6 +67,7 @@ async function readStatus({
   nodes,
   alertEngine,
   isPostgresManaged,
+  mqttPort,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
   const points = pointsIngest.status()
@@ -99,6 +102,7 @@ async function readStatus({
     },
     ...several,
     ...(alerts === undefined ? {} : { alerts }),
+    mqtt_port: mqttPort ?? null,
     retention: retentionOf(retention.state()),
     disk: {
       path: dataDirectory,

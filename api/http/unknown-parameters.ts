@@ -5,13 +5,25 @@ const cacheBuster = '_'
 /** A longer name is compared and shown by its beginning. */
 const nameLengthMax = 40
 
+/** Names that other services have for a parameter. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  from: ['start'],
+  since: ['start'],
+  begin: ['start'],
+  to: ['end'],
+  until: ['end'],
+  till: ['end'],
+  stop: ['end'],
+}
+
 /** A sentence about the first unknown name; undefined when all are known. */
 export function unknownParameter(query: object, known: readonly string[]): string | undefined {
   const unknown = Object.keys(query).find(name => name !== cacheBuster && !known.includes(name))
   if (unknown === undefined) return undefined
   const name = unknown.slice(0, nameLengthMax)
   const distances = known.map(each => editDistance(name, each))
-  const nearest = known[distances.indexOf(Math.min(...distances))]
+  const others = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined
+  const nearest = others?.find(each => known.includes(each)) ?? known[distances.indexOf(Math.min(...distances))]
   return nearest === undefined ? `unknown parameter ${name}` : `unknown parameter ${name}; did you mean ${nearest}?`
 }
 

@@ -6,6 +6,7 @@ import type { ExportFailure, ExportRequest, ReadingsExport } from '../../query/e
 import type { Log } from '../../store/log.ts'
 import { acceptedForms } from '../http/accept-encoding.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
+import { attachmentOf } from '../http/file-name.ts'
 import { sendPieces, streamFormOf } from '../http/stalled-response.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { createStreamSlots } from '../http/stream-slots.ts'
@@ -55,13 +56,13 @@ export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }
     // Before HTTP 1.1 the end of the connection ends an answer, so one that breaks off would look complete.
     if (request.raw.httpVersion === '1.0') return refuse(reply, 'HTTP_VERSION')
     const { headers: more = {}, ...content } = found.content
-    if (request.method === 'HEAD') return describe(reply.headers(more), format).send(Readable.from([]))
+    if (request.method === 'HEAD') return describe(reply.headers(more), format, content).send(Readable.from([]))
     const slot = slots.take(reply.raw, { address: request.ip, credential: access.credentialOf(request) })
     if (typeof slot === 'string') return refuse(reply, 'QUEUE_FULL')
     const asked = { ...content, layout: format.layout, stepUs, isNarrowed: true }
     const answer = await rangeReads.pieces(asked, client)
     if (!answer.ok) return refuse(reply, codeOf(answer.code), shardText(answer.shard))
-    return sendPieces(describe(reply.headers(more), format), answer.pieces, {
+    return sendPieces(describe(reply.headers(more), format, content), answer.pieces, {
       // Parquet has a compression of its own.
       form: format.layout === 'parquet' ? 'identity' : streamFormOf(acceptedForms(headers['accept-encoding'])),
       onWait: slot.wait,
@@ -70,11 +71,18 @@ export function createRangeSender(access: ReadAccess, { rangeReads, nowMs, log }
   }
 }
 
-function describe(reply: FastifyReply, format: { mediaType: string; fileName?: string }): FastifyReply {
-  reply.header('content-type', format.mediaType).header('vary', 'accept, accept-encoding')
+type Described = Pick<Content, 'devices' | 'fromUs' | 'toUs'>
+
+function describe(
+  reply: FastifyReply,
+  { mediaType, extension }: ReadingsParameters['format'],
+  { devices, fromUs, toUs }: Described,
+): FastifyReply {
+  reply.header('content-type', mediaType).header('vary', 'accept, accept-encoding')
   reply.header('cache-control', 'no-cache')
-  if (format.fileName !== undefined) {
-    reply.header('content-disposition', `attachment; filename="${format.fileName}"`)
+  if (extension !== undefined) {
+    const [{ name: subject } = { name: 'readings' }] = devices
+    reply.header('content-disposition', attachmentOf({ subject, fromUs, toUs, extension }))
   }
   return reply
 }

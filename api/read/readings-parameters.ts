@@ -17,15 +17,15 @@ export interface ReadingsParameters {
 interface RangeFormat {
   readonly layout: Layout
   readonly mediaType: string
-  /** For what is saved rather than read. */
-  readonly fileName?: string
+  /** Of a file, where it is saved rather than read. */
+  readonly extension?: string
 }
 
 const formats: Record<string, RangeFormat> = {
   json: { layout: 'array', mediaType: 'application/json; charset=utf-8' },
-  ndjson: { layout: 'lines', mediaType: 'application/x-ndjson' },
-  csv: { layout: 'rfc4180', mediaType: 'text/csv; charset=utf-8', fileName: 'readings.csv' },
-  parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', fileName: 'readings.parquet' },
+  ndjson: { layout: 'lines', mediaType: 'application/x-ndjson', extension: 'ndjson' },
+  csv: { layout: 'rfc4180', mediaType: 'text/csv; charset=utf-8', extension: 'csv' },
+  parquet: { layout: 'parquet', mediaType: 'application/vnd.apache.parquet', extension: 'parquet' },
 }
 const json = formats['json'] as RangeFormat
 /** As clients name them; of several that a client likes the same, the first. */

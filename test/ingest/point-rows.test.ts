@@ -140,3 +140,24 @@ t.test('any bytes at all are read without a throw, and each line is taken or ref
     { numRuns: 500 },
   )
 })
+
+t.test('a value outside the range of its parameter is rejected, in each unit', async t => {
+  const reasonsOf = (parameter: string, unit: string, values: readonly number[]) => {
+    const lines = values.map(value => `2026-05-30T02:20:00,IN-1,${parameter},${unit},${value}`)
+    const { found, rejects } = recordsOf(`${lines.join('\n')}\n`)
+    return [found.length, ...rejects.map(reject => reject.reason)]
+  }
+  const outside = [-999, -9999, 1e9, -73]
+  for (const parameter of ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10']) {
+    for (const unit of ['ppb', 'ppm', 'ugm3']) {
+      const [stored, ...reasons] = reasonsOf(parameter, unit, [...outside, 1])
+      t.equal(stored, 1, `${parameter} in ${unit}`)
+      t.ok(reasons.length === 4 && reasons.every(reason => String(reason).includes('value')), `${reasons}`)
+    }
+  }
+  t.strictSame(reasonsOf('pm25', 'ugm3', [65_535, 10_000])[0], 1)
+  t.match(reasonsOf('no2', 'ppb', [65_535])[1], /must be from .* to 20000 ppb for no2/)
+  t.match(reasonsOf('no2', 'ppm', [65_535])[1], /to 20 ppm for no2/)
+  t.match(reasonsOf('no2', 'ugm3', [65_535])[1], /to 37640 ugm3 for no2/)
+  t.match(reasonsOf('co', 'ppb', [65_535])[0], 1, 'carbon monoxide may have it')
+})

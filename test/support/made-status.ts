@@ -20,6 +20,7 @@ export const madeStatus: Status = {
     suspended: false,
     fault: null,
   },
+  mqtt_port: 1883,
   retention: { days: null, oldest_day: null, expired_days: 0, last_run: null, fault: null, waiting: null },
   disk: {
     path: '/',

@@ -178,7 +178,10 @@ t.test('ready programs carry any name, and the values of a battery where they ar
     lineProtocolLine(sender),
     /--data-binary 'weather temperature=21\.4,.*battery_percentage=80' 'http:\/\/127\.0\.0\.1\/api\/v2\/write'/,
   )
-  t.match(mqttLine(sender), `-h 127.0.0.1 -p 1883 -q 1 -u 'it'\\''s "Küche"' -P 'f0' -t 'readings/it'\\''s "Küche"'`)
+  t.match(
+    mqttLine(sender, 2883),
+    `-h 127.0.0.1 -p 2883 -q 1 -u 'it'\\''s "Küche"' -P 'f0' -t 'readings/it'\\''s "Küche"'`,
+  )
   t.match(pythonProgram(sender), `credentials = "it's \\"Küche\\":f0".encode()`)
   t.match(microPythonProgram(sender), 'requests.put("http://127.0.0.1/api/log"')
 })

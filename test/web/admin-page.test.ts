@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -16,7 +17,8 @@ const run = promisify(execFile)
 const markup = '<img src=x onerror=alert(1)> & "Küche"'
 
 await buildWeb()
-const service = await startService(t, { environment: withoutQuestdb })
+const mqttPort = String(await freePort())
+const service = await startService(t, { environment: { ...withoutQuestdb, MQTT_PORT: mqttPort } })
 const { url } = service
 const people = { ada: 'administrator', eve: 'user' }
 for (const [name, role] of Object.entries(people)) {
@@ -37,7 +39,7 @@ async function signIn(page: Page, name: string, path = '/admin'): Promise<void> 
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-const mqtt = 'By MQTT, where the service has MQTT_PORT'
+const mqtt = 'By MQTT'
 const shownText = (page: Page, name: string) => page.locator(`pre[data-name="${name}"]`).innerText()
 /** Presses a button that asks, and types the name. */
 async function confirm(page: Page, verb: string, name: string, meanwhile = async () => {}): Promise<void> {
@@ -78,7 +80,11 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
       `${(await shownText(page, 'By InfluxDB line protocol')).trim()} -s -w '%{http_code}'`,
     ])
     t.equal(lines.stdout, '204')
-    await becomes(t, () => shownText(page, mqtt), /^mosquitto_pub .*-t 'readings\/porch'\\''s'/)
+    await becomes(
+      t,
+      () => shownText(page, mqtt),
+      new RegExp(`^mosquitto_pub .* -p ${mqttPort} .*-t 'readings/porch'\\\\''s'`),
+    )
     const python = await run('python3', ['-c', await shownText(page, 'By Python')])
     t.match(python.stdout, '{"status":"success"}')
     await becomes(t, () => shownText(page, 'By MicroPython'), within(await shownText(page, 'Password')))

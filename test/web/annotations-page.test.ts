@@ -5,6 +5,7 @@ import t from 'tap'
 import { createTimes } from '../../theme/times.ts'
 import { buildWeb } from '../../web/build.ts'
 import { annotationPanel, annotationsIn, marksOf, withAnnotations } from '../../web/charts/annotation-marks.ts'
+import { annotationsMax } from '../../web/charts/use-annotations-of.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
@@ -122,4 +123,20 @@ t.test('annotations are shown where they lie in the window', async t => {
     { fromMs: window.fromMs + 12 * hourMs, toMs: window.fromMs + 12 * hourMs },
     spans,
   ])
+})
+
+t.test('of many the newest are shown, and the page says of how many', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const annotations = Array.from({ length: annotationsMax + 20 }, (_, place) => {
+      const from = new Date(startMs + 20 * hourMs + place * 60_000).toISOString()
+      return { id: place, device: 'porch', from, to: null, text: `text ${place}`, by: null, written_at: from }
+    })
+    const answer = { device: 'porch', may_annotate: false, may_annotate_all: false, annotations }
+    await page.route('**/api/device/porch/annotations', route => route.fulfill({ json: answer }))
+    await open(page)
+    await section(page).getByText('The newest 100 of 120 annotations in this range are shown.').waitFor()
+    await becomes(t, () => section(page).locator('li').count(), annotationsMax)
+    await becomes(t, () => textOf(section(page).locator('li').first()), /text 20$/)
+    await inspect(t, page, 'many annotations')
+  })
 })

@@ -24,9 +24,9 @@ const { url } = service
 const endMs = Math.floor(Date.now() / (10 * minuteMs)) * 10 * minuteMs
 
 /** A daily cycle, and beside it what no forecast knows. */
-function history(device: string, days: number): string {
+function history(device: string, days: number, lastMs = endMs): string {
   const lines: string[] = []
-  for (let atMs = endMs - days * dayMs; atMs <= endMs; atMs += 10 * minuteMs) {
+  for (let atMs = lastMs - days * dayMs; atMs <= lastMs; atMs += 10 * minuteMs) {
     const wave = Math.sin((2 * Math.PI * atMs) / dayMs) + 0.2 * Math.sin(atMs / 4e7) + 0.05 * Math.sin(atMs)
     const values = [20 + 4 * wave, 50 - 10 * wave, 1010 + wave, 700 + 200 * wave]
     lines.push(`${new Date(atMs).toISOString()},${device},${values.map(value => value.toFixed(2)).join(',')}`)
@@ -36,11 +36,11 @@ function history(device: string, days: number): string {
 
 await service.admin('POST', '/metrics', { name: 'co2' })
 const names = ['temperature', 'humidity', 'pressure', 'co2']
-for (const device of ['cellar', 'young']) {
+for (const device of ['cellar', 'young', 'gone']) {
   await service.addDevice(device, { metrics: names, expected_interval_seconds: 600 })
 }
 await service.import(
-  `timestamp,device,${names.join(',')}\n${[history('cellar', 24), history('young', 5)].join('\n')}\n`,
+  `timestamp,device,${names.join(',')}\n${[history('cellar', 24), history('young', 5), history('gone', 24, endMs - 80 * minuteMs)].join('\n')}\n`,
 )
 const forecastOf = async (device: string) => (await (await fetch(`${url}/api/forecast/${device}`)).json()) as Forecast
 await waitFor('the readings are applied', async () =>
@@ -121,5 +121,19 @@ t.test('each gauge says whether it is usual for the hour, those beside the five 
       const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })
       await becomes(t, () => textOf(value), new RegExp(`^${name}\\s.*${usual}`, 's'), name)
     }
+  })
+})
+
+t.test('a silent device has neither a forecast nor what is usual', async t => {
+  t.ok((await forecastOf('gone')).temperature.hours.length > 0, 'the answer has one')
+  await inBrowser(t, browser, desk, async page => {
+    await open(page, 'gone')
+    await page.locator('.device-head').getByText('silent').waitFor()
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    await becomes(t, () => spoken(page), /^(?!.*forecast)./)
+    await becomes(t, () => legends(page), [])
+    await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
+    await inspect(t, page, 'a silent device')
   })
 })

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Annotation } from '../../annotations/annotation.ts'
 import type { Times } from '../../theme/times.ts'
+import { countText } from '../text/numbers.ts'
 import { whenText } from './annotation-marks.ts'
 
 export interface ToldAnnotationProps {
@@ -23,5 +24,16 @@ export function ToldAnnotation({ annotation, times, hasNames = false, children }
       <span class="when">{whenText(annotation, times)}</span> <strong>{text}</strong>{' '}
       <span class="who">{[...about, ...author].join(', ')}</span> {children}
     </>
+  )
+}
+
+/** Where a range has more than are shown. */
+export function LeftOutAnnotations({ shown, total }: { shown: readonly Annotation[]; total: number }) {
+  if (shown.length === total) return null
+  return (
+    <p class="none-here">
+      The newest {countText(shown.length)} of {countText(total)} annotations in this range are shown. A shorter range
+      shows others.
+    </p>
   )
 }

@@ -9,10 +9,14 @@ import { annotationsIn } from './annotation-marks.ts'
 import type { TimeWindow } from './range.ts'
 
 const everyMs = 60_000
+/** More are no longer told apart in a chart. */
+export const annotationsMax = 100
 
 export interface AnnotationsOf {
-  /** Within the range, each once, ascending. */
+  /** Within the range, each once, ascending; of more than `annotationsMax` the newest. */
   readonly shown: readonly Annotation[]
+  /** How many there are within the range. */
+  readonly total: number
   /** One for each device, in their order; undefined while there is none. */
   readonly answers: readonly (DeviceAnnotations | undefined)[]
   /** The devices of which they could not be read. */
@@ -26,9 +30,10 @@ export function useAnnotationsOf(devices: readonly string[], window: TimeWindow)
   const urls = devices.map(device => addressOf(`/api/device/${encodeURIComponent(device)}/annotations`))
   const { states, refresh } = useRefreshedResources<DeviceAnnotations>(urls, { everyMs })
   const answers = states.map(state => lastValue(state))
-  const shown = useMemo(() => annotationsIn(joined(answers), window), [...answers, window])
+  const found = useMemo(() => annotationsIn(joined(answers), window), [...answers, window])
+  const shown = useMemo(() => found.slice(-annotationsMax), [found])
   const unread = devices.filter((_, place) => states[place]?.kind === 'failed')
-  return { shown, answers, unread, refresh }
+  return { shown, total: found.length, answers, unread, refresh }
 }
 
 /** Each answer has those about all devices. */

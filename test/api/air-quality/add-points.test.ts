@@ -105,6 +105,28 @@ t.test('of an array the good elements are stored; of two with one key the later 
   t.match(allBad, { status: 201, body: { stored: 0, rejected: 1 } })
 })
 
+t.test('codes that stand for no value are rejected, and the running means never see them', async t => {
+  await addStation('coded', {}, ownerId)
+  const minute = (at: number, value: number) => ({
+    ...point,
+    timestamp: `2026-05-30T02:${String(at).padStart(2, '0')}:00`,
+    value,
+  })
+  const codes = [-999, -9999, 65_535, 1e9]
+  const body = Array.from({ length: 15 }, (_, at) => minute(at, 12)).concat(
+    codes.map((code, at) => minute(at + 2, code)),
+  )
+  const { body: answer } = await ask('POST', '/device/coded/data/', { key, body })
+  t.match(answer, {
+    stored: 15,
+    rejected: 4,
+    errors: codes.map((_, at) => ({ index: 15 + at, message: /^value: must be from / })),
+  })
+  t.match((await pointsOf('coded')).at(-1), { value_15min: 12 })
+  const one = await ask('POST', '/device/coded/data/', { key, body: minute(20, -999) })
+  t.match(one, { status: 400, body: { id: 'bad_request', message: /^value: must be from / } })
+})
+
 t.test('bad requests', async t => {
   await addStation('bad', {}, ownerId)
   const bad: [body: unknown, message: string | RegExp][] = [

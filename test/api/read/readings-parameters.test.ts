@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { type Test, test } from 'tap'
+import { attachmentOf } from '../../../api/http/file-name.ts'
 import { registerGroup } from '../../../api/http/register-operations.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { createStreamSlots } from '../../../api/http/stream-slots.ts'
@@ -105,6 +106,24 @@ test('the nearest name is offered, whatever the unknown one is', async t => {
     }),
   )
   t.ok((unknownParameter({ ['x'.repeat(60_000)]: '' }, known)?.length ?? 0) < 100)
+})
+
+test('a name of another service leads to ours', async t => {
+  const known = ['start', 'end', 'step']
+  for (const [name, meant] of Object.entries({ from: 'start', since: 'start', to: 'end', until: 'end', stop: 'end' })) {
+    t.equal(unknownParameter({ [name]: '' }, known), `unknown parameter ${name}; did you mean ${meant}?`)
+  }
+  t.match(unknownParameter({ from: '' }, ['format']), /did you mean format/, 'where there is no start')
+  t.match(unknownParameter({ constructor: '' }, known), /did you mean /)
+})
+
+test('a file is named by its device and range, in characters that are safe anywhere', async t => {
+  const fromUs = Date.UTC(2026, 4, 1) * 1000
+  const toUs = Date.UTC(2026, 4, 8, 6, 30) * 1000
+  const nameOf = (subject: string) => attachmentOf({ subject, fromUs, toUs, extension: 'csv' })
+  t.equal(nameOf('porch'), 'attachment; filename="porch_2026-05-01_2026-05-08T0630Z.csv"')
+  t.equal(nameOf('../a"b; x=Küche\r\n'), 'attachment; filename="-.-a-b--x-K-che--_2026-05-01_2026-05-08T0630Z.csv"')
+  t.ok(nameOf('x'.repeat(60_000)).length < 150)
 })
 
 test('the format is chosen by Accept where the query string does not', async t => {

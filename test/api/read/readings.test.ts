@@ -112,6 +112,11 @@ t.test('each format has its media type', async t => {
   }
   for (const [format, type] of Object.entries(types)) {
     const answer = await get(`start=0&end=5&format=${format}`)
+    const named =
+      format === 'json'
+        ? undefined
+        : new RegExp(`^attachment; filename="[A-Za-z0-9.-]+_[\\dTZ-]+_[\\dTZ-]+\\.${format}"$`)
+    t.match(answer.headers['content-disposition'] ?? '', named ?? /^$/)
     t.match(answer.headers, { 'content-type': type, vary: 'accept, accept-encoding', 'cache-control': 'no-cache' })
     const accepted = await get('start=0&end=5', { accept: type.replace('; charset=utf-8', '') })
     t.equal(accepted.headers['content-type'], type)
@@ -185,7 +190,8 @@ t.test('what cannot be answered is refused in the shape of the logger', async t 
   await refuses(t, '/readings/Nobody?start=0', 404, /^device unknown$/)
   await refuses(t, path, 400, /^start is required$/)
   await refuses(t, `${path}?start=0`, 400, /366 days/)
-  await refuses(t, `${path}?start=0&end=1&stop=2`, 400, /^unknown parameter stop; did you mean step\?$/)
+  await refuses(t, `${path}?from=0&to=1`, 400, /^unknown parameter from; did you mean start\?$/)
+  await refuses(t, `${path}?start=0&end=1&stop=2`, 400, /^unknown parameter stop; did you mean end\?$/)
   const answer = await ask(`${path}?start=0&end=1`, {}, 'POST')
   t.strictSame([answer.status, answer.headers.allow], [405, 'GET, HEAD, OPTIONS'])
   const request = http.request({ port, host: '127.0.0.1', path: `/api${path}?${all}`, agent: false })

@@ -1,10 +1,13 @@
 /** The registry of devices: add, change, switch, new passwords, removal, and a list of many. */
 
 import { useState } from 'preact/hooks'
+import type { Status } from '../../../api/admin/status-answer.ts'
 import type { DeviceDetails, IssuedPassword, Rotated } from '../../../auth/devices/device.ts'
 import type { DevicePage } from '../../../auth/devices/device-page.ts'
 import { addressOf } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
 import { devicePath } from '../../client/routes.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import type { Fact } from '../../parts/facts.tsx'
@@ -123,6 +126,7 @@ function DeviceList({ actions, onIssued }: Issuing) {
 }
 
 function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
+  const port = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.mqtt_port ?? null
   if (shown.kind === 'many') {
     const parts = [{ name: 'Names and passwords, as CSV', text: passwordsCsv(shown.issued) }]
     const text = 'Copy them now. They are shown only once.'
@@ -140,7 +144,7 @@ function Passwords({ shown, onDone }: { shown: Shown; onDone: () => void }) {
         { name: 'Password', text: issued.password },
         { name: 'A reading by curl', text: curlLine(sender) },
         { name: 'By InfluxDB line protocol', text: lineProtocolLine(sender) },
-        { name: 'By MQTT, where the service has MQTT_PORT', text: mqttLine(sender) },
+        ...(port === null ? [] : [{ name: 'By MQTT', text: mqttLine(sender, port) }]),
         { name: 'By Python', text: pythonProgram(sender) },
         { name: 'By MicroPython', text: microPythonProgram(sender) },
       ]}
@@ -207,7 +211,7 @@ function factsOf(device: DeviceDetails): Fact[] {
     tags.join(', '),
     log_switch ? undefined : 'suspended',
     last_seen === null ? (
-      'has sent nothing yet'
+      'has not sent a reading itself; imports do not count'
     ) : (
       <>
         last reading <Moment at={last_seen} />

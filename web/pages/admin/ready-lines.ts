@@ -27,12 +27,11 @@ export function lineProtocolLine(sender: Sender): string {
   return `curl -u ${shellText(`${device}:${password}`)} --data-binary ${shellText(`weather ${fields.join(',')}`)} ${address}\n`
 }
 
-/** The page does not know the port of the listener: that of MQTT as it is registered. */
-export function mqttLine(sender: Sender): string {
+export function mqttLine(sender: Sender, port: number): string {
   const { url, device, password } = sender
   const credentials = `-u ${shellText(device)} -P ${shellText(password)}`
   const message = `-t ${shellText(`readings/${device}`)} -m ${shellText(JSON.stringify(valuesOf(sender)))}`
-  return `mosquitto_pub -h ${new URL(url).hostname} -p 1883 -q 1 ${credentials} ${message}\n`
+  return `mosquitto_pub -h ${new URL(url).hostname} -p ${port} -q 1 ${credentials} ${message}\n`
 }
 
 /** Without packages. */

@@ -6,9 +6,6 @@ import { annotationPanel, marksOf, withAnnotations } from '../../charts/annotati
 import type { Panel } from '../../charts/panel.ts'
 import type { TimeWindow } from '../../charts/range.ts'
 
-/** More are no longer told apart in a chart. */
-export const annotationsMax = 100
-
 interface Written {
   readonly shown: readonly Annotation[]
   /** Whether the chart is of several devices. */

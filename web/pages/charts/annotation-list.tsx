@@ -1,8 +1,7 @@
 /** The annotations of a chart as a list below it. They are written on the pages of the devices. */
 
 import type { Times } from '../../../theme/times.ts'
-import { ToldAnnotation } from '../../charts/told-annotation.tsx'
-import { countText } from '../../text/numbers.ts'
+import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
 import type { LineAnnotations } from './use-line-annotations.ts'
 
 export function AnnotationList({ annotations, times }: { annotations: LineAnnotations; times: Times }) {
@@ -19,12 +18,7 @@ export function AnnotationList({ annotations, times }: { annotations: LineAnnota
           </li>
         ))}
       </ul>
-      {shown.length === total ? null : (
-        <p class="none-here">
-          The newest {countText(shown.length)} of {countText(total)} annotations in this range are shown. A shorter
-          range shows others.
-        </p>
-      )}
+      <LeftOutAnnotations {...{ shown, total }} />
     </section>
   )
 }

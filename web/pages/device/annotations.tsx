@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks'
 import type { Annotation } from '../../../annotations/annotation.ts'
 import type { Times } from '../../../theme/times.ts'
 import { localMinute } from '../../charts/custom-range.ts'
-import { ToldAnnotation } from '../../charts/told-annotation.tsx'
+import { LeftOutAnnotations, ToldAnnotation } from '../../charts/told-annotation.tsx'
 import { addressOf } from '../../client/address.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
@@ -22,7 +22,7 @@ export interface AnnotationsProps {
 }
 
 export function Annotations({ device, annotations, nowMs, zone, times }: AnnotationsProps) {
-  const { shown, mayAnnotate, mayAnnotateAll, refresh } = annotations
+  const { shown, total, mayAnnotate, mayAnnotateAll, refresh } = annotations
   const { actions, notice } = useActions('/api/annotations', refresh)
   const [changed, setChanged] = useState<number>()
   if (shown.length === 0 && !mayAnnotate && notice === null) return null
@@ -47,6 +47,7 @@ export function Annotations({ device, annotations, nowMs, zone, times }: Annotat
           ))}
         </ul>
       )}
+      <LeftOutAnnotations {...{ shown, total }} />
       <div class="actions">
         {mayAnnotate ? <NewForm {...{ device, actions, nowMs, zone }} hasAll={mayAnnotateAll} /> : null}
         {shown.length === 0 ? null : (

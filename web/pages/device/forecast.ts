@@ -23,11 +23,11 @@ const hourMs = 3_600_000
 /** With the running one; more would take the readings more than a third of the width. */
 const hoursMax = 12
 
-/** Without the metrics that there is none of. */
+/** Without the metrics that there is none of, and without batteries: for how long one lasts is estimated from weeks. */
 export function forecastsIn(answer: Forecast | undefined, gauges: readonly string[], nowMs: number): Forecasts {
   const found = new Map<string, ForecastSeries>()
   if (answer === undefined) return found
-  for (const metric of gauges) {
+  for (const metric of gauges.filter(name => !name.startsWith('battery'))) {
     const hours = (forecastOf(answer, metric)?.hours ?? []).filter(({ t }) => t + hourMs > nowMs).slice(0, hoursMax)
     if (hours.length === 0) continue
     found.set(metric, {

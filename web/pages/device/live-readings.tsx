@@ -77,7 +77,9 @@ export function LiveReadings(props: LiveReadingsProps) {
     () => suspectsIn(detail, gaugesIn(detail?.metrics), window, nowMs),
     [detail, metrics, quantities, charted, window, nowMs],
   )
-  const forecast = useForecast(of, props.forecastQuery, shown.range)
+  // What is ahead of the last value, and whether that is usual, says nothing of now.
+  const isSilent = latest?.state === 'silent'
+  const forecast = useForecast(of, isSilent ? undefined : props.forecastQuery, shown.range)
   const forecasts = useMemo(
     () => forecastsIn(forecast, gaugesIn(forecast?.metrics), nowMs),
     [forecast, metrics, quantities, charted, nowMs],
@@ -86,9 +88,10 @@ export function LiveReadings(props: LiveReadingsProps) {
   const freshOf = (metric: string) => freshMs(metric, pace, detail)
   const ofLatest = useMemo(() => describedBy(quantities, latest?.metrics), [quantities, latest?.metrics])
   const values = useMemo(() => lastValues(lastKnown ?? {}, live, quantities), [lastKnown, live, quantities])
+  const usual = isSilent ? undefined : normal
   const notes = useMemo(
-    () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, normal, quantities, zone }),
-    [values, live, lastKnown, detail, stats, past, normal, quantities, zone],
+    () => nowNotes({ values, live, lastKnown: lastKnown ?? {}, detail, stats, past, normal: usual, quantities, zone }),
+    [values, live, lastKnown, detail, stats, past, usual, quantities, zone],
   )
   return (
     <>

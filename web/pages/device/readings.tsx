@@ -93,7 +93,7 @@ export function Readings(props: ReadingsProps) {
       {of.kind === 'device' ? <Annotations device={of.name} {...{ annotations, nowMs, zone, times }} /> : null}
       <div class="below">
         {data === undefined || panels.length === 0 ? null : <TableTwin name="readings" tables={tables} />}
-        <a class="button quiet" href={addressOf(download)} download={`${of.name}.csv`}>
+        <a class="button quiet" href={addressOf(download)} download>
           Download as CSV
         </a>
         {of.kind === 'station' ? null : (

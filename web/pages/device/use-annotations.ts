@@ -4,17 +4,18 @@ import type { TimeWindow } from '../../charts/range.ts'
 import { type AnnotationsOf, useAnnotationsOf } from '../../charts/use-annotations-of.ts'
 import type { Measured } from './measured.ts'
 
-export interface KnownAnnotations extends Pick<AnnotationsOf, 'shown' | 'refresh'> {
+export interface KnownAnnotations extends Pick<AnnotationsOf, 'shown' | 'total' | 'refresh'> {
   readonly mayAnnotate: boolean
   readonly mayAnnotateAll: boolean
 }
 
 /** None of a station. */
 export function useAnnotations({ kind, name }: Measured, window: TimeWindow): KnownAnnotations {
-  const { shown, answers, refresh } = useAnnotationsOf(kind === 'device' ? [name] : [], window)
+  const { shown, total, answers, refresh } = useAnnotationsOf(kind === 'device' ? [name] : [], window)
   const [known] = answers
   return {
     shown,
+    total,
     mayAnnotate: known?.may_annotate ?? false,
     mayAnnotateAll: known?.may_annotate_all ?? false,
     refresh,
