@@ -46,6 +46,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   alertEngine?: StatusOptions['alertEngine']
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
+  mqttPort?: StatusOptions['mqttPort']
   log: Log
 }
 

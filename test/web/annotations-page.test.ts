@@ -4,8 +4,13 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { createTimes } from '../../theme/times.ts'
 import { buildWeb } from '../../web/build.ts'
-import { annotationPanel, annotationsIn, marksOf, withAnnotations } from '../../web/charts/annotation-marks.ts'
-import { annotationsMax } from '../../web/charts/use-annotations-of.ts'
+import {
+  annotationPanel,
+  annotationsIn,
+  annotationsMax,
+  marksOf,
+  withAnnotations,
+} from '../../web/charts/annotation-marks.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'

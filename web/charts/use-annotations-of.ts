@@ -5,12 +5,10 @@ import type { Annotation, DeviceAnnotations } from '../../annotations/annotation
 import { addressOf } from '../client/address.ts'
 import { lastValue } from '../client/resource-state.ts'
 import { useRefreshedResources } from '../client/use-resources.ts'
-import { annotationsIn } from './annotation-marks.ts'
+import { annotationsIn, annotationsMax } from './annotation-marks.ts'
 import type { TimeWindow } from './range.ts'
 
 const everyMs = 60_000
-/** More are no longer told apart in a chart. */
-export const annotationsMax = 100
 
 export interface AnnotationsOf {
   /** Within the range, each once, ascending; of more than `annotationsMax` the newest. */
