@@ -4,24 +4,29 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import { countBehind } from './node-rows.ts'
+import type { ForwardStep } from './postgres-clock.ts'
 
 export interface BarrierOptions {
   pool: Pick<pg.Pool, 'query'>
   /** Of this node, which has applied its own changes. */
   id: string
   leaseMs: number
+  /** Noted with each renewal of the lease. */
+  step: Pick<ForwardStep, 'sizeMs'>
   failed: (error: unknown) => void
 }
 
 const pauseMsFirst = 5
 const pauseMsMax = 50
 const answerMsMax = 2_000
+/** Less is no step: clocks that are adjusted part by it. */
+const stepSlackMs = 100
 
 /**
  * Resolves when every other node has applied all that was committed before the call, or has no valid lease. Also when
  * PostgreSQL cannot be asked, after the length of a lease: a node whose lease began later has read the change.
  */
-export function createBarrier({ pool, id, leaseMs, failed }: BarrierOptions): () => Promise<void> {
+export function createBarrier({ pool, id, leaseMs, step, failed }: BarrierOptions): () => Promise<void> {
   const query = (text: string, values: unknown[]) =>
     pool.query({ text, values, query_timeout: Math.min(answerMsMax, leaseMs) } as pg.QueryConfig)
   const database = { query } as unknown as Transaction
@@ -29,11 +34,14 @@ export function createBarrier({ pool, id, leaseMs, failed }: BarrierOptions): ()
   return async () => {
     const endMs = performance.now() + leaseMs
     let seq: number | undefined
+    let steppedMs = 0
     for (let pauseMs = pauseMsFirst; performance.now() < endMs; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
       try {
-        const behind = await countBehind(database, id, seq)
-        if (behind.count === 0) return
+        const behind = await countBehind(database, id, seq, steppedMs)
+        const sizeMs = step.sizeMs(behind.postgresMs)
+        if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return
         seq = behind.seq
+        if (sizeMs > steppedMs + stepSlackMs) steppedMs = sizeMs
       } catch (error) {
         failed(error)
       }

@@ -92,18 +92,20 @@ export async function trimNodes(database: Transaction, olderThanMs: number): Pro
 
 /**
  * How many other nodes let in by what they hold in memory and have not applied all up to `seq`, or, without it, up to the head,
- * whose number comes with it.
+ * whose number comes with it. `steppedMs`: how far the clock of PostgreSQL may have stepped forward since they renewed their leases.
  */
 export async function countBehind(
   database: Transaction,
   id: string,
   seq: number | undefined,
-): Promise<{ seq: number; count: number }> {
-  const { rows } = await database.query<{ seq: number; count: number }>(
+  steppedMs: number,
+): Promise<{ seq: number; count: number; postgresMs: number }> {
+  const { rows } = await database.query<{ seq: number; count: number; postgresMs: number }>(
     `SELECT target.seq::float8 AS seq, (SELECT count(*)::int FROM nodes
-       WHERE id <> $1 AND expires_at > clock_timestamp() AND applied < target.seq) AS count
+       WHERE id <> $1 AND expires_at > clock_timestamp() - $3::float8 * interval '1 ms' AND applied < target.seq) AS count,
+       (date_part('epoch', clock_timestamp()) * 1000)::float8 AS "postgresMs"
      FROM (SELECT coalesce($2::bigint, seq) AS seq FROM feed_head) AS target`,
-    [id, seq ?? null],
+    [id, seq ?? null, steppedMs],
   )
   const [row] = rows
   if (row === undefined) throw new Error('the feed of changes has no head')

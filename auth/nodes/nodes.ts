@@ -19,7 +19,7 @@ import { createNodeConnection } from './node-connection.ts'
 import { type Node, removeNode } from './node-rows.ts'
 import { type NodeState, readNodeStates } from './node-states.ts'
 import { createOwnState } from './own-state.ts'
-import { PostgresClock } from './postgres-clock.ts'
+import { ForwardStep, PostgresClock } from './postgres-clock.ts'
 import { createRenewal } from './renewal.ts'
 import { openSessionNotices, type SessionNotices, sessionChannel } from './session-notices.ts'
 import { createSharedFeed } from './shared-feed.ts'
@@ -68,14 +68,15 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
   const node: Node = { ...described, id: randomUUID() }
   const lease = new Lease(leaseMs)
   const clock = new PostgresClock()
-  const own = createOwnState({ node, lease, clock, log })
+  const step = new ForwardStep(leaseMs)
+  const own = createOwnState({ node, lease, clock, step, log })
   let wake = () => {}
   const sessions = openSessionNotices({ pool, id: node.id, secret: sessionSecret, clock, others: own.others, log })
   const channels = sessions === undefined ? {} : { [sessionChannel]: sessions.heard }
   const connection = createNodeConnection({ connect, answerMsMax: leaseMs, heard: () => wake(), channels })
   const reader = createFeedReader(await connection.use(readHead))
   const mutex = createMutex()
-  const barrier = createBarrier({ pool, id: node.id, leaseMs, failed: barrierFailed(log) })
+  const barrier = createBarrier({ pool, id: node.id, leaseMs, step, failed: barrierFailed(log) })
   const renewal = createRenewal({ node, own, lease, leaseMs, reader, connection, mutex, log, onFatal })
   wake = renewal.wake
   const leadership = createLeadership({ id: node.id, connect, lease, log })

@@ -5,12 +5,13 @@ import { createClockLog } from './clock-fault.ts'
 import type { Lease } from './lease.ts'
 import type { Node, NodeRow, RenewedLease } from './node-rows.ts'
 import type { NodeState } from './node-states.ts'
-import type { PostgresClock } from './postgres-clock.ts'
+import type { ForwardStep, PostgresClock } from './postgres-clock.ts'
 
 export interface OwnStateOptions {
   node: Node
   lease: Lease
   clock: PostgresClock
+  step: ForwardStep
   log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -24,7 +25,7 @@ export interface OwnState {
   others(): number
 }
 
-export function createOwnState({ node, lease, clock, log }: OwnStateOptions): OwnState {
+export function createOwnState({ node, lease, clock, step, log }: OwnStateOptions): OwnState {
   const startedMs = Date.now()
   const { id, role, version, host } = node
   const tellClock = createClockLog(log)
@@ -39,6 +40,7 @@ export function createOwnState({ node, lease, clock, log }: OwnStateOptions): Ow
     row: () => ({ ...node, clockAheadMs: clockAheadMs() }),
     renewed(startMs, renewed) {
       clock.note(startMs, renewed.postgresMs)
+      step.note(startMs, renewed.postgresMs)
       others = renewed.others
       tellClock(clockAheadMs())
     },

@@ -33,3 +33,36 @@ export class PostgresClock {
     return this.#best && this.#monotonicMs() + this.#best.offsetMs
   }
 }
+
+/**
+ * How far the clock of PostgreSQL has stepped forward within a time. A lease that it shows to have expired may still be valid by
+ * the clocks of its node, which do not step.
+ */
+export class ForwardStep {
+  readonly #withinMs: number
+  readonly #monotonicMs: () => number
+  /** The least that the clock was ahead of the one that never steps, in this stretch of time and in the one before. */
+  #least = Number.POSITIVE_INFINITY
+  #leastBefore = Number.POSITIVE_INFINITY
+  #stretchEndMs = Number.NEGATIVE_INFINITY
+
+  constructor(withinMs: number, monotonicMs: () => number = () => performance.now()) {
+    this.#withinMs = withinMs
+    this.#monotonicMs = monotonicMs
+  }
+
+  /** As `PostgresClock.note`. */
+  note(startMs: number, postgresMs: number): void {
+    if (this.#monotonicMs() >= this.#stretchEndMs) {
+      this.#leastBefore = this.#least
+      this.#least = Number.POSITIVE_INFINITY
+      this.#stretchEndMs = this.#monotonicMs() + this.#withinMs
+    }
+    this.#least = Math.min(this.#least, postgresMs - startMs)
+  }
+
+  /** What it must have stepped by at least, where it shows this now. */
+  sizeMs(postgresMs: number): number {
+    return Math.max(0, postgresMs - this.#monotonicMs() - Math.min(this.#least, this.#leastBefore))
+  }
+}

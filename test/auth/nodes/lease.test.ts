@@ -1,7 +1,10 @@
 /** How long a lease is valid, and when a new term of it begins. */
 
+import type pg from 'pg'
 import { test } from 'tap'
+import { createBarrier } from '../../../auth/nodes/barrier.ts'
 import { Lease } from '../../../auth/nodes/lease.ts'
+import { ForwardStep } from '../../../auth/nodes/postgres-clock.ts'
 
 test('a lease ends by the clock that never steps, and by that of the wall', async t => {
   let wallMs = 1_000_000
@@ -44,4 +47,40 @@ test('a lease has a new term when it is renewed after it had ended, by whichever
   lease.end()
   lease.begin()()
   t.ok(lease.term() > second, 'it was given up')
+})
+
+test('a step of the clock of PostgreSQL is known for the length of a lease', async t => {
+  let nowMs = 0
+  const step = new ForwardStep(60_000, () => nowMs)
+  step.note(0, 1_000_000)
+  nowMs = 20_000
+  t.equal(step.sizeMs(1_020_000), 0)
+  t.equal(step.sizeMs(1_010_000), 0, 'a step back')
+  t.equal(step.sizeMs(1_320_000), 300_000)
+  for (nowMs = 21_000; nowMs < 79_000; nowMs += 1_000) step.note(nowMs, 1_300_000 + nowMs)
+  t.equal(step.sizeMs(1_300_000 + nowMs), 300_000, 'also after it was noted')
+  for (; nowMs < 200_000; nowMs += 1_000) step.note(nowMs, 1_300_000 + nowMs)
+  t.equal(step.sizeMs(1_300_000 + nowMs), 0)
+})
+
+test('a step of that clock lets no lease pass early', async t => {
+  // A node that is behind, whose lease ends 30 s after the clock has been noted.
+  const wallMs = Date.now()
+  const step = new ForwardStep(60_000)
+  step.note(performance.now(), wallMs)
+  let applied = 0
+  const asked: number[] = []
+  const query = async (_: unknown, __?: unknown) => {
+    const { values } = _ as { values: [string, number | null, number] }
+    asked.push(Math.round(values[2] / 1000))
+    if (asked.length === 4) applied = 7
+    const postgresMs = wallMs + 300_000
+    const isValid = wallMs + 30_000 > postgresMs - values[2]
+    return { rows: [{ seq: 7, count: isValid && applied < 7 ? 1 : 0, postgresMs }] }
+  }
+  const pool = { query } as unknown as Pick<pg.Pool, 'query'>
+  const failed = (error: unknown) => t.fail(String(error))
+  await createBarrier({ pool, id: 'own', leaseMs: 60_000, step, failed })()
+  t.strictSame([applied, asked[0], asked.length], [7, 0, 4])
+  t.ok((asked[1] as number) >= 299)
 })
