@@ -108,8 +108,7 @@ function open(file: string, lines: Chunk, content: BatchShape['content']): Openi
 function headerProblem(header: Uint8Array, kind: RowKindName): string | undefined {
   const { columns, hasFurther } = rowKinds[kind]
   const read = readCsvHeader(Buffer.from(header).toString().trimEnd(), columns, hasFurther)
-  // What the header lacks the devices may not have, which the server knows.
-  return read.ok || read.partial !== undefined ? undefined : read.reason
+  return read.ok ? undefined : read.reason
 }
 
 function* partsOf(lines: Uint8Array, linesMax: number): Generator<{ part: Uint8Array; lineCount: number }> {

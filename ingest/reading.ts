@@ -75,16 +75,10 @@ export interface ReadingCheckOptions extends Partial<TimeLimits> {
 }
 
 /**
- * Checks the fields of one reading. A missing or null optional field is NaN; required are temperature, humidity and
- * pressure (null allowed), and the two battery fields when `batteryRequired`. Of a device with a list of `metrics`, exactly
- * those of it are required, and the other columns are not looked at.
+ * Checks the fields of one reading, which needs one value at least: a field that is missing or null is NaN. Of a device with
+ * a list of `metrics`, columns that are not listed are not read.
  */
-export type ReadingCheck = (
-  fields: Fields,
-  batteryRequired: boolean,
-  nowMs: number,
-  metrics?: readonly string[] | null,
-) => Checked
+export type ReadingCheck = (fields: Fields, nowMs: number, metrics?: readonly string[] | null) => Checked
 
 /** No reading is older: a device whose clock was never set says 1970. */
 export const earliestTimeMs = Date.UTC(2000, 0, 1)
@@ -99,8 +93,25 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
   // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
   const finerBeforeMs = (nowMs: number) => (options.keepsMicroseconds === true ? nowMs : Number.NEGATIVE_INFINITY)
 
-  return (fields, batteryRequired, nowMs, metrics = null) => {
-    const batteryNeed = batteryRequired ? 'required' : 'optional'
+  function read(
+    fields: Fields,
+    column: keyof Ranges,
+    name: string,
+    metrics: readonly string[] | null,
+    errors: Errors,
+  ): number {
+    const value = fields[name]
+    if (value === undefined || value === null || metrics?.includes(column) === false) return Number.NaN
+    if (typeof value !== 'number') {
+      errors[name] = noNumberReason
+      return Number.NaN
+    }
+    const stored = storedValue(value, ranges[column])
+    if (Number.isNaN(stored)) errors[name] = rangeReason(ranges[column])
+    return stored
+  }
+
+  return (fields, nowMs, metrics = null) => {
     const errors: Errors = {}
     const timestamp = fields['timestamp']
     const voltage = spellingIn(fields, voltageNames)
@@ -110,23 +121,11 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
         timestamp === undefined || timestamp === null
           ? undefined
           : readTimestamp(timestamp, finerBeforeMs(nowMs), [earliestMs(), nowMs + aheadMsMax], errors),
-      temperature: readMetric(fields, 'temperature', ranges.temperature, need(metrics, 'temperature'), errors),
-      humidity: readMetric(fields, 'humidity', ranges.humidity, need(metrics, 'humidity'), errors),
-      pressure: readMetric(fields, 'pressure', ranges.pressure, need(metrics, 'pressure'), errors),
-      battery_voltage: readMetric(
-        fields,
-        voltage,
-        ranges.battery_voltage,
-        need(metrics, 'battery_voltage', batteryNeed),
-        errors,
-      ),
-      battery_percentage: readMetric(
-        fields,
-        percentage,
-        ranges.battery_percentage,
-        need(metrics, 'battery_percentage', batteryNeed),
-        errors,
-      ),
+      temperature: read(fields, 'temperature', 'temperature', metrics, errors),
+      humidity: read(fields, 'humidity', 'humidity', metrics, errors),
+      pressure: read(fields, 'pressure', 'pressure', metrics, errors),
+      battery_voltage: read(fields, 'battery_voltage', voltage, metrics, errors),
+      battery_percentage: read(fields, 'battery_percentage', percentage, metrics, errors),
     }
     const further = collectsFurther ? furtherFieldsOf(fields) : undefined
     for (const _ in errors) return { ok: false, errors, further }
@@ -135,31 +134,6 @@ export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCh
   }
 }
 
-type Need = 'required' | 'optional' | 'ignored'
-
-/** What a column is to a reading of a device that lists its metrics; `usual` of one that does not. */
-function need(metrics: readonly string[] | null, column: string, usual: Need = 'required'): Need {
-  if (metrics === null) return usual
-  return metrics.includes(column) ? 'required' : 'ignored'
-}
-
-function readMetric(fields: Fields, name: string, range: Range, need: Need, errors: Errors): number {
-  if (need === 'ignored') return Number.NaN
-  const value = fields[name]
-  if (typeof value === 'number') {
-    const stored = storedValue(value, range)
-    if (Number.isNaN(stored)) errors[name] = rangeReason(range)
-    return stored
-  }
-  if (value === undefined) {
-    if (need === 'required') errors[name] = missingReason
-  } else if (value !== null) {
-    errors[name] = noNumberReason
-  }
-  return Number.NaN
-}
-
-export const missingReason = 'is required'
 export const noNumberReason = 'must be a number or null'
 
 /** Of a reading without a value; `metrics` is the list of its device, and `unknown` a field of it that stands for no metric. */

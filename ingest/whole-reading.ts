@@ -2,15 +2,7 @@
 
 import { type Fields, isColumnField } from './field-names.ts'
 import { type FurtherFieldOf, type TakenFields, takeFields } from './further-fields.ts'
-import {
-  type Checked,
-  type Errors,
-  emptyErrors,
-  hasNoColumn,
-  missingReason,
-  noNumberReason,
-  type Reading,
-} from './reading.ts'
+import { type Checked, type Errors, emptyErrors, hasNoColumn, noNumberReason, type Reading } from './reading.ts'
 
 /** What is known of the device of a reading. */
 export interface ReadingDevice {
@@ -31,9 +23,9 @@ const nothingTaken: TakenFields = { further: undefined, ignored: [], errors: und
 export function wholeReading(checked: Checked, fields: Fields, device: ReadingDevice): WholeReading {
   const names = checked.further?.names ?? []
   const taken = checked.further === undefined ? nothingTaken : takeFields(checked.further, device.fieldOf)
-  const missing = device.metrics === null ? undefined : missingErrors(fields, device.metrics, device.nameOf)
-  if (!checked.ok || missing !== undefined || taken.errors !== undefined) {
-    return { ok: false, errors: { ...(checked.ok ? undefined : checked.errors), ...missing, ...taken.errors } }
+  const noNumbers = device.metrics === null ? undefined : noNumberErrors(fields, device.metrics, device.nameOf)
+  if (!checked.ok || noNumbers !== undefined || taken.errors !== undefined) {
+    return { ok: false, errors: { ...(checked.ok ? undefined : checked.errors), ...noNumbers, ...taken.errors } }
   }
   const { reading } = checked
   if (taken.further === undefined && hasNoColumn(reading)) {
@@ -45,28 +37,21 @@ export function wholeReading(checked: Checked, fields: Fields, device: ReadingDe
   return { ok: true, reading, further }
 }
 
-/** Why a reading lacks metrics without a column that its device lists; undefined when it has them all. */
-function missingErrors(
+/** Fields that are metrics of the device's list and hold neither a number nor null; undefined when there are none. */
+function noNumberErrors(
   fields: Fields,
   metrics: readonly string[],
   nameOf: ReadingDevice['nameOf'],
 ): Errors | undefined {
-  const listed = metrics.filter(name => !isColumnField(name))
-  if (listed.length === 0) return undefined
-  const given = new Map<string, string>()
-  for (const field in fields) {
-    const name = nameOf(field)
-    if (name !== undefined) given.set(name, field)
-  }
   let errors: Errors | undefined
-  for (const name of listed) {
-    const field = given.get(name)
-    if (field === undefined) errors = { ...errors, [name]: missingReason }
-    else if (!isValue(fields[field])) errors = { ...errors, [field]: noNumberReason }
+  for (const field in fields) {
+    if (isColumnField(field) || isValue(fields[field])) continue
+    const name = nameOf(field)
+    if (name !== undefined && metrics.includes(name)) errors = { ...errors, [field]: noNumberReason }
   }
   return errors
 }
 
 function isValue(value: unknown): boolean {
-  return value === null || typeof value === 'boolean' || Number.isFinite(value)
+  return value === null || value === undefined || typeof value === 'boolean' || Number.isFinite(value)
 }

@@ -120,7 +120,7 @@ export function createIntake(options: IntakeOptions): Intake {
   }
 
   function read(device: Device, fields: Fields): WholeReading {
-    const checked = check(fields, device.battery, nowMs(), device.metrics)
+    const checked = check(fields, nowMs(), device.metrics)
     // Nearly all readings have the columns alone.
     if (checked.further !== undefined || device.metrics !== null) return furtherMetrics.whole(device, fields, checked)
     return checked.ok ? { ok: true, reading: checked.reading, further: noFields } : checked

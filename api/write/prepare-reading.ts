@@ -22,7 +22,7 @@ export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
 
 export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
   function errorsOfFirst(fields: Fields, owner: number | null): Errors | undefined {
-    const checked = check(fields, false, nowMs())
+    const checked = check(fields, nowMs())
     if (!checked.ok) return checked.errors
     const isEmpty =
       hasNoColumn(checked.reading) && furtherMetrics.missing(checked.further, newDeviceOf(owner)).length === 0
@@ -44,7 +44,7 @@ export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOp
 
   function makeMetrics(writer: Writer, device: Device, fields: Fields, further: FurtherFields | undefined): Prepared {
     const missing = furtherMetrics.missing(further, device)
-    if (missing.length === 0 || !check(fields, device.battery, nowMs(), device.metrics).ok) return undefined
+    if (missing.length === 0 || !check(fields, nowMs(), device.metrics).ok) return undefined
     return furtherMetrics.make(missing, writer.id).then(made => (made === 'later' ? made : undefined))
   }
 

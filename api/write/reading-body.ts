@@ -4,25 +4,25 @@ import { z } from 'zod'
 import { earliestTimeMs, isoWithZone, type Range, type Ranges } from '../../ingest/reading.ts'
 
 export function readingBody(ranges: Ranges) {
-  const metric = ({ min, max }: Range, unit: string) =>
-    z
+  const metric = ({ min, max }: Range, unit: string, alias?: string) => {
+    const description = `In ${unit}; null or left out when it was not measured.`
+    const also = alias === undefined ? '' : ` Also as ${alias}.`
+    return z
       .number()
       .min(min)
       .max(max)
       .nullable()
-      .meta({ description: `In ${unit}; null when it was not measured.` })
-  const battery = (range: Range, unit: string, alias: string) =>
-    metric(range, unit)
       .optional()
-      .meta({ description: `In ${unit}; null when it was not measured. Also as ${alias}.` })
+      .meta({ description: description + also })
+  }
   return z
     .object({
       device: z.string().min(1).meta({ description: 'The name of the device.' }),
       temperature: metric(ranges.temperature, '°C'),
       humidity: metric(ranges.humidity, '%'),
       pressure: metric(ranges.pressure, 'hPa'),
-      'battery voltage': battery(ranges.battery_voltage, 'V', 'battery_voltage'),
-      'battery percentage': battery(ranges.battery_percentage, '%', 'battery_percentage'),
+      'battery voltage': metric(ranges.battery_voltage, 'V', 'battery_voltage'),
+      'battery percentage': metric(ranges.battery_percentage, '%', 'battery_percentage'),
       timestamp: z
         .union([z.string().regex(isoWithZone), z.number().min(earliestTimeMs)])
         .nullable()
@@ -36,9 +36,8 @@ const time =
   'Of the measurement: ISO 8601 with a zone, or milliseconds since 1970; from 2000 on, and little ahead of our clock.' +
   ' Without it, the reading has the time of its receipt.'
 const description =
-  'At least one metric is a number. The two of the battery are required of a device that has one; of two spellings the' +
-  ' last one counts. Other numbers and booleans are values of further metrics; the answer names fields that are not stored.' +
-  ' Of a device that lists its metrics, exactly those are required instead.'
+  'At least one metric is a number. Of two spellings the last one counts. Other numbers and booleans are values of further' +
+  ' metrics; the answer names fields that are not stored. Of a device that lists its metrics, only those are stored.'
 
 /** No properties: client generators make one name of both spellings. */
 function otherSpellings({ battery_voltage, battery_percentage }: Ranges) {

@@ -49,7 +49,7 @@ export function lineOf({ device, timeUs, values, further = new Map() }: MappedRe
     return Number.isNaN(value) ? null : ([metric, value] as const)
   })
   const [temperature, humidity, pressure, ...battery] = fields
-  // The first three have to be there, if only as null.
+  // Null stands for a missing value.
   const required = {
     temperature: temperature?.[1] ?? null,
     humidity: humidity?.[1] ?? null,

@@ -25,14 +25,8 @@ export interface CsvLayout {
   separator: Separator
 }
 
-interface ReadHeader {
-  layout: CsvLayout
-  /** Columns that are not ours, as they are named. */
-  others: string[]
-}
-
-/** `partial`: what it has while it lacks columns that only some rows need. */
-export type CsvHeader = ({ ok: true } & ReadHeader) | { ok: false; reason: string; partial?: ReadHeader }
+/** `others`: columns that are not ours, as they are named. */
+export type CsvHeader = { ok: true; layout: CsvLayout; others: string[] } | { ok: false; reason: string }
 
 /** So many of the columns that are not ours are read, where rows may have further fields. */
 const othersMax = 150
@@ -48,19 +42,12 @@ export function readCsvHeader(line: string, known: readonly Column[], hasFurther
   if (doubled !== undefined) return { ok: false, reason: `the header names the column ${doubled} twice` }
   const others = names.filter((_, column) => columns[column] === undefined)
   const layout = { columns: hasFurther ? withOthers(columns, names) : columns, separator }
-  const readHeader: ReadHeader = { layout, others }
   const absent = known.flatMap(({ name, isRequired }) => (isRequired && !columns.includes(name) ? [name] : []))
   if (absent.length > 0) {
     const lacks = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
-    const reason = `${lacks}; it should name ${known.map(({ name }) => name).join(',')}`
-    const isPartial = hasFurther && absent.every(name => isNumber(name, known))
-    return isPartial ? { ok: false, reason, partial: readHeader } : { ok: false, reason }
+    return { ok: false, reason: `${lacks}; it should name ${known.map(({ name }) => name).join(',')}` }
   }
-  return { ok: true, ...readHeader }
-}
-
-function isNumber(name: string, known: readonly Column[]): boolean {
-  return known.some(column => column.name === name && column.cell === 'number')
+  return { ok: true, layout, others }
 }
 
 /** The first of those that are not ours are read by their names. */

@@ -13,16 +13,16 @@ export const readingRows: RowKind<Reading> = {
   columns: [
     { name: 'timestamp', cell: 'time', isRequired: true },
     { name: 'device', cell: 'text', isRequired: true },
-    { name: 'temperature', cell: 'number', isRequired: true },
-    { name: 'humidity', cell: 'number', isRequired: true },
-    { name: 'pressure', cell: 'number', isRequired: true },
+    { name: 'temperature', cell: 'number', isRequired: false },
+    { name: 'humidity', cell: 'number', isRequired: false },
+    { name: 'pressure', cell: 'number', isRequired: false },
     { name: 'battery_voltage', cell: 'number', isRequired: false },
     { name: 'battery_percentage', cell: 'number', isRequired: false },
   ],
   hasFurther: true,
   subject: 'device',
   invalidCode: 'READING_INVALID',
-  lineBytesMin: '946684800000,a,1,,'.length,
+  lineBytesMin: '946684800,a,1'.length,
   createCheck,
   valuesPerRow: 5,
   put(doubles, at, reading) {
@@ -85,8 +85,8 @@ type CheckOfDevice = (
 function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
   const [check, checkAll] = checksOf(options)
   return (fields, _device, nowMs, hasOthers) => {
-    if (!hasOthers) return check(fields, false, nowMs)
-    const checked = checkAll(fields, false, nowMs)
+    if (!hasOthers) return check(fields, nowMs)
+    const checked = checkAll(fields, nowMs)
     const stored = checked.further?.names ?? []
     const ignored = ignoredNames(fields, new Set(stored), null) ?? []
     return { ...checked, others: { stored, ignored, fields, further: undefined } }
@@ -98,7 +98,7 @@ function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => 
   return (fields, name, nowMs, hasOthers) => {
     const device = deviceOf(name)
     const { metrics } = device
-    const checked = (hasOthers ? checkAll : check)(fields, false, nowMs, metrics)
+    const checked = (hasOthers ? checkAll : check)(fields, nowMs, metrics)
     const whole = wholeReading(checked, fields, device)
     if (!whole.ok) return whole
     const ignored = ignoredNames(fields, whole.further, metrics) ?? []

@@ -13,8 +13,6 @@ interface Beginning {
   layout: CsvLayout | undefined
   /** Columns of the header that are not ours. */
   otherColumns: string[]
-  /** What the header lacks, unless the devices list what they have. */
-  lacks: string | undefined
 }
 
 export interface BodyChunk extends Beginning {
@@ -26,7 +24,7 @@ export interface BodyChunk extends Beginning {
 type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasFurther'>
 
 const lineFeed = 0x0a
-const noHeader: Beginning = { layout: undefined, otherColumns: [], lacks: undefined }
+const noHeader: Beginning = { layout: undefined, otherColumns: [] }
 
 /** Throws a `BodyFault` where the body is not of the format. */
 export async function* bodyChunks(
@@ -60,9 +58,7 @@ function begin(first: Chunk, format: Format, { columns, hasFurther }: HeaderKind
   if (headerEnd > lineBytesMax) throw new BodyFault('HEADER_INVALID', 'the header is too long')
   const text = Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, '')
   const header = readCsvHeader(text, columns, hasFurther)
-  const read = header.ok ? header : header.partial
-  const lacks = header.ok ? undefined : header.reason
-  if (read === undefined) throw new BodyFault('HEADER_INVALID', lacks ?? '')
-  const { layout, others } = read
-  return { layout, otherColumns: others, lacks, chunk: chunk.subarray(headerEnd + 1), linesBefore: 1 }
+  if (!header.ok) throw new BodyFault('HEADER_INVALID', header.reason)
+  const { layout, others } = header
+  return { layout, otherColumns: others, chunk: chunk.subarray(headerEnd + 1), linesBefore: 1 }
 }

@@ -172,9 +172,6 @@ async function encode(
   const { bytes } = first
   const lines = chunk.linesBefore + first.lines
   const { series, fields } = names.count === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
-  if (chunk.lacks !== undefined && chunk.linesBefore > 0 && !(fields !== undefined && fields.lists.size > 0)) {
-    throw new BodyFault('HEADER_INVALID', chunk.lacks)
-  }
   const read = fields === undefined ? first : readAgain(task, chunk, progress, times, first, fields)
   const { others, rejects, rejected } = read
   if (series === undefined) {

@@ -119,7 +119,7 @@ t.test('what is neither CSV nor NDJSON is told, with what would work', async t =
 t.test('CSV: a header that cannot be right is refused with the reason', async t => {
   const refuses = (line: string, reason: RegExp) => t.match(readHeader(line), { ok: false, reason }, line)
   refuses('', /not a line of CSV|lacks/)
-  refuses('timestamp,device,temprature,humidity,pressure', /lacks temperature/)
+  refuses('timestamp,devise,temperature,humidity,pressure', /lacks device/)
   refuses('2026-01-01T00:00:00Z,kitchen,21.5,40,1013.2', /lacks timestamp, device/)
   refuses('timestamp,device,temperature,humidity,pressure,device', /device twice/)
   refuses('timestamp,"device,temperature,humidity,pressure', /not a line of CSV/)
@@ -206,7 +206,7 @@ t.test('NDJSON: a line that is refused says why', async t => {
   refuses('[1,2]', 'LINE_MALFORMED', /not a JSON object/)
   refuses('null', 'LINE_MALFORMED', /not a JSON object/)
   refuses('{"device":17}', 'READING_INVALID', /device must be a text/)
-  refuses('{"device":"kitchen","timestamp":0}', 'READING_INVALID', /before 2000.*temperature is required/)
+  refuses('{"device":"kitchen","timestamp":0}', 'READING_INVALID', /before 2000/)
   refuses(
     '{"device":"k","timestamp":"2026-01-01T00:00:00Z","temperature":"21","humidity":1,"pressure":1000}',
     'READING_INVALID',

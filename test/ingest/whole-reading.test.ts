@@ -21,13 +21,13 @@ const metrics: Record<string, { name: string; series: number; min: number; max: 
 }
 const metricOf = (field: string) => (Object.hasOwn(metrics, field) ? metrics[field] : undefined)
 
-function read(fields: Fields, list: string[] | null = null, battery = false): WholeReading {
+function read(fields: Fields, list: string[] | null = null): WholeReading {
   const fieldOf = (field: string) => {
     const metric = metricOf(field)
     return metric === undefined || (list !== null && !list.includes(metric.name)) ? undefined : metric
   }
   const nameOf = (field: string) => metricOf(field)?.name ?? field
-  return wholeReading(check(fields, battery, nowMs, list), fields, { metrics: list, fieldOf, nameOf })
+  return wholeReading(check(fields, nowMs, list), fields, { metrics: list, fieldOf, nameOf })
 }
 
 /** The further values by series, and the names that are told as ignored. */
@@ -68,32 +68,26 @@ t.test('a value outside the range of its metric refuses its reading, with every 
   )
 })
 
-t.test('without a list, the columns are required as ever, and a reading has at least one value', async t => {
-  refuses(
-    t,
-    { device: 'porch', co2: 412 },
-    {
-      temperature: 'is required',
-      humidity: 'is required',
-      pressure: 'is required',
-    },
-  )
+t.test('a reading has at least one value, whichever it is', async t => {
+  takes(t, { device: 'porch', co2: 412 }, { 1: 412 })
+  takes(t, { device: 'porch', temperature: 21.5 }, {})
+  takes(t, { device: 'porch', 'battery voltage': 3.7 }, {})
   const nulls = { temperature: null, humidity: null, pressure: null }
   const empty = { temperature: 'at least one metric must be a number' }
+  refuses(t, { device: 'porch' }, empty)
   refuses(t, { device: 'porch', ...nulls }, empty)
   const unknown =
     'field unknown is not known: add it by "barograph metrics add", or to the metrics that the device lists'
   const alone = { temperature: `${empty.temperature}; ${unknown}` }
   refuses(t, { device: 'porch', ...nulls, unknown: 1 }, alone)
   refuses(t, { device: 'porch', ...nulls, co2: 'x' }, empty)
-  t.match(read(good, null, true), { ok: false, errors: { 'battery voltage': 'is required' } })
 })
 
-t.test('of a device that lists its metrics, exactly those are required and taken', async t => {
+t.test('of a device that lists its metrics, those alone are taken', async t => {
   const soil = ['soil_temperature']
   takes(t, { device: 'bed', soil_temperature: 12.5 }, { 2: 12.5 }, undefined, soil)
-  t.match(read({ device: 'bed', soil_temperature: 12.5 }, soil, true), { ok: true }, 'also no battery')
-  refuses(t, { device: 'bed' }, { soil_temperature: 'is required' }, soil)
+  takes(t, { device: 'bed', soil_temperature: 12.5 }, { 2: 12.5 }, undefined, [...soil, 'co2'])
+  refuses(t, { device: 'bed' }, { soil_temperature: 'at least one metric must be a number' }, soil)
   refuses(
     t,
     { device: 'bed', soil_temperature: null },
@@ -112,8 +106,7 @@ t.test('a list may have columns and others, by any name of them', async t => {
   takes(t, { device: 'hall', temperature: 20, 'battery voltage': 3.7, co2_ppm: 400 }, { 1: 400 }, undefined, list)
   takes(t, { device: 'hall', temperature: null, battery_voltage: null, co2: 400 }, { 1: 400 }, undefined, list)
   takes(t, { device: 'hall', temperature: 20, battery_voltage: null, co2: null }, {}, undefined, list)
-  const missing = { temperature: 'is required', 'battery voltage': 'is required', co2: 'is required' }
-  refuses(t, { device: 'hall' }, missing, list)
+  refuses(t, { device: 'hall' }, { temperature: 'at least one metric must be a number' }, list)
   refuses(
     t,
     { device: 'hall', temperature: 99, battery_voltage: 1, co2_ppm: {} },
@@ -123,7 +116,7 @@ t.test('a list may have columns and others, by any name of them', async t => {
     },
     list,
   )
-  refuses(t, { device: 'hall' }, { constructor: 'is required' }, ['constructor'])
+  refuses(t, { device: 'hall' }, { constructor: 'at least one metric must be a number' }, ['constructor'])
   const none = { temperature: null, battery_voltage: null, co2: null }
   refuses(t, { device: 'hall', ...none }, { temperature: 'at least one metric must be a number' }, list)
 })

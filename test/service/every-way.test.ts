@@ -15,8 +15,8 @@ interface Case {
   device: 'hall' | 'listing'
   fields: Record<string, unknown>
   isStored: boolean
-  /** Not in line protocol, where a field that is left out is a missing value. */
-  needsNull?: true
+  /** Nothing of it is written in line protocol, or ignored there: its lines are taken, and nothing is stored. */
+  isLeftOut?: true
 }
 
 const good = { temperature: 21.5, humidity: 48, pressure: 1013.2 }
@@ -36,12 +36,16 @@ const cases: Case[] = [
   { what: 'what is in the list', device: 'listing', fields: { ...listed, humidity: 900, flow: 1 }, isStored: true },
   { what: 'columns that are not', device: 'listing', fields: { ...good, co2: 401 }, isStored: true },
   { what: 'no value of one', device: 'listing', fields: { co2: null, temperature: 4 }, isStored: true },
-  { what: 'none at all of one', device: 'listing', fields: good, isStored: false, needsNull: true },
+  { what: 'one of those in the list', device: 'listing', fields: { temperature: 5 }, isStored: true },
+  { what: 'none of those in the list', device: 'listing', fields: { humidity: 48 }, isStored: false, isLeftOut: true },
+  { what: 'temperature alone', device: 'hall', fields: { temperature: 21.5 }, isStored: true },
+  { what: 'one further value alone', device: 'hall', fields: { co2: 414 }, isStored: true },
+  { what: 'nothing', device: 'hall', fields: { temperature: null }, isStored: false, isLeftOut: true },
   { what: 'a listed one out of range', device: 'listing', fields: { ...listed, co2: 1e9 }, isStored: false },
 ]
 
 /** Values without a column that are stored of them. */
-const furtherOfCases = 10
+const furtherOfCases = 11
 
 type Sent = Record<string, unknown> & { timestamp: number; device: string }
 /** Whether the reading is stored, as its sender is told. */
@@ -127,8 +131,8 @@ tap.test('the same readings have the same verdicts and the same rows by every wa
   const dayMs = 86_400_000
   const startOf = (way: number) => firstMs + way * dayMs
   for (const [way, [name, send]] of Object.entries(ways).entries()) {
-    for (const [index, { what, device, fields, isStored, needsNull }] of cases.entries()) {
-      if (needsNull && name === 'line protocol') continue
+    for (const [index, { what, device, fields, isStored, isLeftOut }] of cases.entries()) {
+      if (isLeftOut && name === 'line protocol') continue
       const reading = { timestamp: startOf(way) + index * 1000, device, ...fields }
       t.equal(await send(reading), isStored, `${name}: ${what}`)
     }

@@ -44,6 +44,12 @@ t.test('silence is told as of the request, and what the build has found stays', 
   t.strictSame(codes(nowMs + 2 * dayMs), ['silent critical', 'silent_metric warning'])
 })
 
+t.test('what a device has never sent is not missing from its readings', async t => {
+  const temperature = (timeMs: number) => 20 + Math.sin(timeMs / 1e7)
+  const series = seriesOf(every(minuteMs, nowMs - 3 * dayMs, 3 * 1440), { temperature, humidity: () => Number.NaN })
+  t.strictSame(ask({ series, nowMs }).findings, [])
+})
+
 t.test('a cold chain outside of 2 to 8 °C for half an hour is told', t => {
   const found = (temperature: (sinceEndMs: number) => number, device: object = { profile: 'cold_chain' }) => {
     const series = seriesOf(every(5 * minuteMs, nowMs - 10 * dayMs, 10 * 288), {
