@@ -1,7 +1,16 @@
 /** Reads a foreign file of lines and cells, line by line: what of it is a reading, and what is wrong with the others. */
 
-import { type Separator, separators, splitCells } from '../../ingest/formats/csv.ts'
+import {
+  cellCount,
+  cellCountReason,
+  isMissing,
+  type Separator,
+  separators,
+  splitCells,
+} from '../../ingest/formats/csv.ts'
 import { readNumber } from '../../ingest/formats/number.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
 import { CommandError } from '../command-error.ts'
 import { printable } from '../output.ts'
 import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'
@@ -23,7 +32,6 @@ export interface TableReader {
 
 /** Before the header there may be the name of the station and more. */
 const headerLinesMax = 50
-const missing = new Set(['', '-', '--', '---', 'null', 'nan', 'n/a', 'none', 'unknown', 'unavailable'])
 
 export function createTableReader(layout: Layout, mapping: Mapping, zone: string | undefined): TableReader {
   let table: Table | undefined
@@ -35,11 +43,13 @@ export function createTableReader(layout: Layout, mapping: Mapping, zone: string
 
   function readHeader(line: string): void {
     for (const separator of separators) {
-      const cells = splitCells(line, separator)
-      if (cells === undefined) continue
+      const found = splitCells(line, separator)
+      if (found === undefined) continue
+      const cells = found.slice(0, cellCount(found))
       const columns = findColumns(cells, layout, mapping)
       if (typeof columns !== 'string') {
-        table = { columns, separator, readTime: createTimeReader(columns.timeFormat, zone), textColumns: new Set() }
+        const readTime = createTimeReader(columns.timeFormat, zone)
+        table = { columns, columnCount: cells.length, separator, readTime, textColumns: new Set() }
         hadHeader = true
         hadLong ||= columns.values.kind === 'long'
         return
@@ -68,7 +78,8 @@ export function createTableReader(layout: Layout, mapping: Mapping, zone: string
     }
     const cells = splitCells(line, table.separator)
     if (cells === undefined) return 'has quotes that do not match'
-    return readCells(cells, table)
+    const count = cellCount(cells, table.columnCount)
+    return count === table.columnCount ? readCells(cells, table) : cellCountReason(count, table.columnCount)
   }
 
   return {
@@ -83,6 +94,8 @@ export function createTableReader(layout: Layout, mapping: Mapping, zone: string
 
 interface Table {
   columns: TableColumns
+  /** Cells of the header. */
+  columnCount: number
   separator: Separator
   readTime: ReadTime
   /** Names of columns that nobody has named and that have texts. */
@@ -99,7 +112,10 @@ function readCells(
       ? readValue(cells, columns.values, separator, read)
       : readValues(cells, columns.values.metrics, separator, read)
   if (typeof found === 'string') return found
-  if (columns.values.kind === 'wide') readOthers(cells, columns.values.others, separator, read, textColumns)
+  if (columns.values.kind === 'wide') {
+    const problem = readOthers(cells, columns.values.others, separator, read, textColumns)
+    if (problem !== undefined) return problem
+  }
   if (read.isEmpty()) return undefined
   const { values, further } = read
   const device = deviceIn(cells, columns) ?? found?.device
@@ -124,7 +140,7 @@ function readValues(
 ): { device: undefined } | string {
   for (const { metric, column, convert } of columns) {
     const value = valueIn(metric, cells[column] ?? '', separator)
-    if (value === undefined) return `${metric} is no number: ${shortened(cells[column] ?? '')}`
+    if (typeof value !== 'number') return noNumberReason(metric, cells[column] ?? '', value)
     read.put(metric, convert(value))
   }
   return { device: undefined }
@@ -136,12 +152,14 @@ function readOthers(
   separator: Separator,
   read: MappedValues,
   textColumns: Set<string>,
-): void {
+): string | undefined {
   for (const { metric, column, name, convert } of columns) {
     const value = valueIn(metric, cells[column] ?? '', separator)
+    if (value === ambiguousDirection) return noNumberReason(metric, cells[column] ?? '', value)
     if (value === undefined) textColumns.add(name)
     else read.put(metric, convert(value))
   }
+  return undefined
 }
 
 /** Puts the one value of a line into its place. */
@@ -157,8 +175,7 @@ function readValue(
   const value = valueIn(series.metric, text, separator)
   // An entity whose name ends like a metric may be a switch.
   if (value === undefined && columnOf(series.metric) === -1) return undefined
-  // A sensor that is away says so in words.
-  if (value === undefined) return `${series.metric} is no number: ${shortened(text)}`
+  if (typeof value !== 'number') return noNumberReason(series.metric, text, value)
   const unit = series.unit ?? (long.unit === undefined ? '' : (cells[long.unit] ?? '').trim())
   const convert = unit === '' ? (same: number) => same : conversionOf(series.metric, unit)
   if (convert === undefined) return `${series.metric} cannot be in ${shortened(unit)}`
@@ -171,14 +188,25 @@ const stateWords = new Map([
   ...['off', 'closed', 'false', 'no', 'clear'].map(word => [word, 0] as const),
 ])
 
-/** NaN for a missing one, undefined for another text. A switch says in words whether it is on. */
-function valueIn(metric: string, cell: string, separator: Separator): number | undefined {
-  return numberIn(cell, separator) ?? (isState(metric) ? stateWords.get(cell.trim().toLowerCase()) : undefined)
+type Value = number | typeof ambiguousDirection | undefined
+
+/** NaN for a missing one, undefined for another text. A switch says in words whether it is on, and a direction has letters. */
+function valueIn(metric: string, cell: string, separator: Separator): Value {
+  return numberIn(cell, separator) ?? valueOfWord(metric, cell.trim())
+}
+
+function valueOfWord(metric: string, word: string): Value {
+  if (isState(metric)) return stateWords.get(word.toLowerCase())
+  return catalogueEntry(metric)?.kind === 'direction' ? compassDegrees(word) : undefined
+}
+
+function noNumberReason(metric: string, cell: string, value: Exclude<Value, number>): string {
+  return `${metric} ${value === undefined ? 'is no number' : ambiguousDirectionReason}: ${shortened(cell)}`
 }
 
 function numberIn(cell: string, separator: Separator): number | undefined {
   const text = cell.trim()
-  if (missing.has(text.toLowerCase())) return Number.NaN
+  if (isMissing(text)) return Number.NaN
   const bytes = Buffer.from(separator === ',' ? text : text.replace(',', '.'))
   const value = readNumber(bytes, 0, bytes.length)
   return Number.isNaN(value) ? undefined : value

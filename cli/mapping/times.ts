@@ -2,7 +2,7 @@
 
 import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 import { daysInMonth, daysSinceEpoch } from '../../ingest/formats/iso-time.ts'
-import { readZonedTimeText } from '../../ingest/formats/time-text.ts'
+import { plainTimeText, readZonedTimeText, zoneAtEndOf } from '../../ingest/formats/time-text.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 
 /** `auto` knows ISO 8601, dates that begin with the year, and counts by their digits. */
@@ -19,12 +19,17 @@ export function isTimeFormat(text: string): text is TimeFormat {
 /** `zone` is that of times that name none. */
 export function createTimeReader(format: TimeFormat, zone: string | undefined): ReadTime {
   const toUtc = zone === undefined ? noZone : createLocalReader(zone)
+  const readText = (text: string, order: 'ymd' | 'mdy' | 'dmy') => {
+    const { clock, aheadUs } = zoneAtEndOf(plainTimeText(text))
+    const localUs = readDate(clock, order)
+    return localUs === undefined || aheadUs === undefined ? toUtc(localUs) : localUs - aheadUs
+  }
   switch (format) {
     case 'auto':
-      return text => readCount(text, undefined) ?? readZonedTimeText(text) ?? toUtc(readDate(text, 'ymd'))
+      return text => readCount(text, undefined) ?? readZonedTimeText(text) ?? readText(text, 'ymd')
     case 'mdy':
     case 'dmy':
-      return text => toUtc(readDate(text, format))
+      return text => readText(text, format)
     default:
       return text => readCount(text, format) ?? `timestamp is no number of ${format}`
   }

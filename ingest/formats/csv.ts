@@ -5,6 +5,9 @@
  */
 
 import { parse } from 'csv-parse/sync'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
+import { metricNameOf } from '../../metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
@@ -12,6 +15,7 @@ import type { LineReader } from './line-reader.ts'
 import { readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
+import { plainTimeText, readZonedTimeText } from './time-text.ts'
 
 /** The field of each column, in the order of the file; undefined for a column that is not read. */
 type CsvColumns = readonly (string | undefined)[]
@@ -61,8 +65,9 @@ function withOthers(columns: CsvColumns, names: readonly string[]): CsvColumns {
 }
 
 function readNames(line: string, separator: Separator, known: readonly Column[]) {
-  const names = splitQuoted(line, separator)
-  if (names === undefined) return undefined
+  const cells = splitQuoted(line, separator)
+  if (cells === undefined) return undefined
+  const names = cells.slice(0, cellCount(cells))
   const columns = names.map(name => fieldOf(name, known))
   return { separator, names, columns, known: columns.filter(field => field !== undefined).length }
 }
@@ -73,6 +78,7 @@ function fieldOf(name: string, known: readonly Column[]): string | undefined {
 }
 
 const quote = 0x22
+const blank = 0x20
 
 /**
  * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
@@ -88,8 +94,8 @@ export function createCsvReader(
   const hasDecimalComma = separator !== ','
   const texts = new TextCache()
   const utcTime = new ReadTime()
-  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? 'other')
-  const others = columns.filter((name, column) => name !== undefined && kinds[column] === 'other')
+  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? otherKind(field))
+  const others = columns.filter((name, column) => name !== undefined && isOther(kinds[column]))
   const fields: Fields = Object.fromEntries(
     [...known.map(({ name }) => name), ...others].map(name => [name, undefined]),
   )
@@ -98,11 +104,13 @@ export function createCsvReader(
     readLine.knownName = -1
     const problem = cells.split(chunk, start, end)
     if (problem !== undefined) return problem
-    if (cells.count !== columns.length) return `has ${cells.count} cells, but the header has ${columns.length}`
+    if (cells.count !== columns.length) return cellCountReason(cells.count, columns.length)
     for (let column = 0; column < columns.length; column++) {
       const field = columns[column]
       if (field === undefined) continue
-      fields[field] = readCell(kinds[column], cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
+      const value = readCell(kinds[column], cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
+      if (value === ambiguousDirection) return `${field} ${ambiguousDirectionReason}`
+      fields[field] = value
     }
     return fields
   }
@@ -115,7 +123,7 @@ export function createCsvReader(
     return place === -1 || names === undefined ? texts.read(source, start, end) : names.text(place)
   }
 
-  function readCell(kind: Column['cell'] | 'other' | undefined, source: Buffer, start: number, end: number): unknown {
+  function readCell(kind: CellKind | undefined, source: Buffer, start: number, end: number): unknown {
     switch (kind) {
       case 'time':
         return readTime(source, start, end)
@@ -125,10 +133,23 @@ export function createCsvReader(
         return readText(source, start, end)
       case 'other':
         return readOther(source, start, end, hasDecimalComma)
+      case 'direction':
+        return readDirection(source, start, end, hasDecimalComma)
       default:
         return readMetric(source, start, end, hasDecimalComma)
     }
   }
+}
+
+/** `other` and `direction`: of a field without a column. */
+type CellKind = Column['cell'] | 'other' | 'direction'
+
+function otherKind(field: string | undefined): CellKind {
+  return catalogueEntry(metricNameOf(field ?? '') ?? '')?.kind === 'direction' ? 'direction' : 'other'
+}
+
+function isOther(kind: CellKind | undefined): boolean {
+  return kind === 'other' || kind === 'direction'
 }
 
 /** Milliseconds where the text can be read quickly; otherwise the text itself, for the check that all formats share. */
@@ -137,14 +158,17 @@ function readTime(source: Buffer, start: number, end: number): number | string |
   const timeMs = readIsoTime(source, start, end)
   if (!Number.isNaN(timeMs)) return timeMs
   const epochMs = readNumber(source, start, end)
-  return Number.isNaN(epochMs) ? source.toString('utf8', start, end) : epochMs
+  if (!Number.isNaN(epochMs)) return epochMs
+  const text = source.toString('utf8', start, end)
+  const timeUs = readZonedTimeText(plainTimeText(text))
+  return timeUs === undefined ? text : timeUs / 1000
 }
 
 /** `time` where the text can be read quickly; otherwise the text itself. */
 function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime): ReadTime | string | undefined {
   if (start === end) return undefined
   time.ms = readIsoTime(source, start, end, 'or without zone')
-  return Number.isNaN(time.ms) ? source.toString('utf8', start, end) : time
+  return Number.isNaN(time.ms) ? plainTimeText(source.toString('utf8', start, end)) : time
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
@@ -152,8 +176,32 @@ function readMetric(source: Buffer, start: number, end: number, hasDecimalComma:
   if (start === end) return null
   const value = readNumber(source, start, end)
   if (!Number.isNaN(value)) return value
-  const text = source.toString('utf8', start, end)
+  const text = source.toString('utf8', start, end).trim()
+  if (isMissing(text)) return null
+  const bytes = Buffer.from(text)
+  const trimmed = bytes.length < end - start ? readNumber(bytes, 0, bytes.length) : Number.NaN
+  if (!Number.isNaN(trimmed)) return trimmed
   return (hasDecimalComma ? readDecimalComma(text) : undefined) ?? text
+}
+
+const missingWords = new Set([
+  ...['na', 'n/a', 'n.a.', '#n/a', '#na', 'nan', '-nan', 'null', '(null)', '#null!', '\\n', 'nil', 'none', 'n.d.', 'nd'],
+  ...['no data', 'nodata', 'no_data', 'missing', 'unknown', 'unavailable', 'err', 'err.', 'error', '#error', 'fail'],
+  ...['#value!', '#ref!', '#div/0!', '#num!', '#name?', '#error!'],
+])
+const missingLengthMax = 16
+
+/** Whether programs write the text in place of a value that they do not have. */
+export function isMissing(text: string): boolean {
+  if (text.length > missingLengthMax) return false
+  return /^[-–—.*?#_ ]*$/.test(text) || missingWords.has(text.trim().toLowerCase())
+}
+
+function readDirection(source: Buffer, start: number, end: number, hasDecimalComma: boolean) {
+  const value = readMetric(source, start, end, hasDecimalComma)
+  if (typeof value !== 'string') return value
+  const degrees = compassDegrees(value)
+  return Number.isNaN(degrees) ? null : (degrees ?? value)
 }
 
 /** Of a field that may be a value of a metric: a switch is a word. */
@@ -176,7 +224,9 @@ function readDecimalComma(text: string): number | undefined {
 /** Where the cells of a line are: in the chunk itself, or in a copy without the quotes. */
 class Cells {
   source: Buffer = Buffer.alloc(0)
+  /** Without empty ones beyond those of the header. */
   count = 0
+  #found = 0
   readonly starts: Uint32Array
   readonly ends: Uint32Array
 
@@ -194,6 +244,7 @@ class Cells {
   split(chunk: Buffer, start: number, end: number): string | undefined {
     this.source = chunk
     this.count = 0
+    this.#found = 0
     const separator = this.#separatorByte
     let cellStart = start
     for (let at = start; at < end; at++) {
@@ -212,6 +263,7 @@ class Cells {
     if (texts === undefined) return 'has quotes that do not match'
     this.source = Buffer.from(texts.join(''))
     this.count = 0
+    this.#found = 0
     let start = 0
     for (const text of texts) {
       const end = start + Buffer.byteLength(text)
@@ -222,10 +274,27 @@ class Cells {
   }
 
   #add(start: number, end: number): void {
-    this.starts[this.count] = start
-    this.ends[this.count] = end
-    this.count++
+    const at = this.#found++
+    this.starts[at] = start
+    this.ends[at] = end
+    if (at < this.starts.length || !isBlank(this.source, start, end)) this.count = this.#found
   }
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] !== blank) return false
+  return true
+}
+
+export function cellCountReason(count: number, columnCount: number): string {
+  return `has ${count} cells, but the header has ${columnCount}`
+}
+
+/** Without the empty ones at the end, of which `min` are counted nevertheless. */
+export function cellCount(cells: readonly string[], min = 0): number {
+  let count = cells.length
+  while (count > min && (cells[count - 1] as string).trim() === '') count--
+  return count
 }
 
 /** The cells of a line; undefined where its quotes do not match. */
