@@ -30,6 +30,8 @@ interface FileTotals {
   accepted: number
   rejected: number
   ignored_columns: string[]
+  /** How the file is read where it could be read otherwise. */
+  notices: string[]
 }
 
 export function isWithoutRows({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
@@ -58,7 +60,7 @@ export async function importFiles(
   let earlierBytes = 0
   for (const file of files) {
     const { batchesSent, ...before } = options.state.of(file)
-    const ofFile: FileTotals = { file, ...before, ignored_columns: [] }
+    const ofFile: FileTotals = { file, ...before, ignored_columns: [], notices: [] }
     totals.files.push(ofFile)
     totals.accepted += before.accepted
     totals.rejected += before.rejected
@@ -90,7 +92,7 @@ async function importBatch(
   const upload = () =>
     uploadBatch(batch, {
       client,
-      path: paths[kind],
+      path: batch.decimal === undefined ? paths[kind] : `${paths[kind]}?decimal=${batch.decimal}`,
       shape: ImportAnswer,
       onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
     })
@@ -123,6 +125,7 @@ function settle(
   ofFile.rejected += rejected
   const ignored = [...(batch.mapped?.ignoredColumns ?? []), ...answer.ignored_columns]
   ofFile.ignored_columns = [...new Set([...ofFile.ignored_columns, ...ignored])]
+  ofFile.notices = [...new Set([...ofFile.notices, ...(batch.mapped?.notices ?? [])])]
   rejectsFile?.add(file, batch, answer.rejects)
   const rejects = [
     ...answer.rejects.map(reject => ({ ...reject, file, line: lineInFile(batch, reject.line) })),

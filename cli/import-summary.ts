@@ -33,6 +33,7 @@ export function textSummary(summary: ImportSummary): string {
   const lines = [
     `stored ${totals.accepted} ${summary.kind}, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
     ...filesWithoutRows(summary),
+    ...totals.files.flatMap(({ file, notices }) => notices.map(notice => `${file}: ${notice}`)),
     ...ignoredColumns(totals),
     ...rejectLines(summary),
     ...passwordLines(summary),

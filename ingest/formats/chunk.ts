@@ -6,7 +6,7 @@ import { FurtherRows } from './further-columns.ts'
 import type { LineReader } from './line-reader.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
-import type { OtherFields, RowCheck, RowKind } from './row-kind.ts'
+import type { OtherFields, RefusedRow, RowCheck, RowKind } from './row-kind.ts'
 import { createRows, type Rows, withoutRoom } from './rows.ts'
 
 export interface ChunkOptions {
@@ -23,11 +23,15 @@ export interface ChunkOptions {
   names?: NameIndex
   /** Notes the fields that have no column, and has the names of refused rows noted, too. Ends the chunk when it is full. */
   sightings?: SightingsReader
+  /** Asked of lines that have no row: the chunk ends before one that is a header. */
+  isHeader?: ((text: string) => boolean) | undefined
 }
 
 export interface ChunkResult {
-  /** Bytes that were read: all of the chunk, unless its fields were too many. */
+  /** Bytes that were read: all of the chunk, unless its fields were too many or a header follows. */
   bytes: number
+  /** Whether the next line is a header. */
+  endsAtHeader: boolean
   /** Lines in the chunk, empty ones too. */
   lines: number
   rows: Rows
@@ -49,10 +53,11 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
-  const { kind, readLine, lineBytesMax, sightings } = options
+  const { kind, readLine, lineBytesMax, sightings, isHeader = () => false } = options
   const sink = new RowSink(Math.ceil(chunk.length / kind.lineBytesMin), options)
   let line = options.firstLine
   let start = 0
+  let endsAtHeader = false
   for (; start < chunk.length && sightings?.isFull() !== true; line++) {
     const found = chunk.indexOf(lineFeed, start)
     const lineEnd = found === -1 ? chunk.length : found
@@ -60,14 +65,16 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
     if (lineEnd - start > lineBytesMax) {
       sink.rejects.add(line, undefined, 'LINE_TOO_LONG', `is longer than ${lineBytesMax} bytes`)
     } else if (end > start) {
-      const fields = readLine(chunk, start, end)
-      if (typeof fields === 'string') sink.rejects.add(line, undefined, 'LINE_MALFORMED', fields)
-      else sink.take(line, fields)
+      const reject = sink.take(line, readLine(chunk, start, end))
+      endsAtHeader = reject !== undefined && isHeader(chunk.toString('utf8', start, end))
+      if (endsAtHeader) break
+      if (reject !== undefined) sink.reject(line, reject)
     }
     start = lineEnd + 1
   }
   return {
     bytes: Math.min(start, chunk.length),
+    endsAtHeader,
     lines: line - options.firstLine,
     rows: sink.takeRows(),
     names: sink.names,
@@ -103,14 +110,11 @@ class RowSink {
     this.#sightings = sightings
   }
 
-  take(line: number, fields: Fields): void {
+  /** Hands back why the line has no row. */
+  take(line: number, fields: Fields | string): RefusedRow | string | undefined {
+    if (typeof fields === 'string') return fields
     const checked = this.#check(fields, this.#nowMs, this.#readLine.hasOthers === true)
-    if (!checked.ok) {
-      const { name, reason, others } = checked
-      this.rejects.add(line, name, this.#kind.invalidCode, reason)
-      if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
-      return
-    }
+    if (!checked.ok) return checked
     const rows = this.#rows
     const row = rows.count++
     const name = this.#indexOf(checked.names)
@@ -120,6 +124,17 @@ class RowSink {
     this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
     this.#sightings?.add(name, checked.others)
     if (checked.others !== undefined) this.#takeOthers(row, checked.others)
+    return undefined
+  }
+
+  reject(line: number, refused: RefusedRow | string): void {
+    if (typeof refused === 'string') {
+      this.rejects.add(line, undefined, 'LINE_MALFORMED', refused)
+      return
+    }
+    const { name, reason, others } = refused
+    this.rejects.add(line, name, this.#kind.invalidCode, reason)
+    if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
   }
 
   #indexOf(parts: readonly string[]): number {

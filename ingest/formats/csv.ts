@@ -1,7 +1,6 @@
 /**
  * CSV: a header that names the columns, in any order, and one row a line. Cells are separated by commas, semicolons
- * or tabs, as the header has it. Where that is no comma, a number may have a comma for its point: spreadsheets write
- * so in many countries.
+ * or tabs, as the header has it. The decimal mark is one for a body: spreadsheets write a comma in many countries.
  */
 
 import { parse } from 'csv-parse/sync'
@@ -9,6 +8,7 @@ import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
 import { metricNameOf } from '../../metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
+import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './line-reader.ts'
@@ -27,6 +27,8 @@ export type Separator = (typeof separators)[number]
 export interface CsvLayout {
   columns: CsvColumns
   separator: Separator
+  /** Without one, a number with a comma cannot be read. */
+  decimal?: DecimalMark | undefined
 }
 
 /** `others`: columns that are not ours, as they are named. */
@@ -52,6 +54,26 @@ export function readCsvHeader(line: string, known: readonly Column[], hasFurther
     return { ok: false, reason: `${lacks}; it should name ${known.map(({ name }) => name).join(',')}` }
   }
   return { ok: true, layout, others }
+}
+
+/** Fewer may be words in a broken line. */
+const headerNamesMin = 2
+
+/** Of files that were put together: undefined for a line that is not a header. */
+export function readHeaderAgain(
+  line: string,
+  { columns }: CsvLayout,
+  known: readonly Column[],
+  hasFurther = false,
+): CsvHeader | undefined {
+  const others = new Set(columns.filter(name => name !== undefined))
+  const isName = (cell: string) => fieldOf(cell, known) !== undefined || others.has(cell.trim())
+  const isHeader = separators.some(each => line.split(each).filter(isQuotedOr(isName)).length >= headerNamesMin)
+  return isHeader ? readCsvHeader(line, known, hasFurther) : undefined
+}
+
+function isQuotedOr(isName: (cell: string) => boolean): (cell: string) => boolean {
+  return cell => isName(cell.startsWith('"') && cell.endsWith('"') ? cell.slice(1, -1) : cell)
 }
 
 /** The first of those that are not ours are read by their names. */
@@ -86,12 +108,11 @@ const blank = 0x20
  * rows with one column of text, which holds their name.
  */
 export function createCsvReader(
-  { columns, separator }: CsvLayout,
+  { columns, separator, decimal }: CsvLayout,
   known: readonly Column[],
   names?: KnownNames,
 ): LineReader {
   const cells = new Cells(columns.length, separator)
-  const hasDecimalComma = separator !== ','
   const texts = new TextCache()
   const utcTime = new ReadTime()
   const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? otherKind(field))
@@ -132,11 +153,11 @@ export function createCsvReader(
       case 'text':
         return readText(source, start, end)
       case 'other':
-        return readOther(source, start, end, hasDecimalComma)
+        return readOther(source, start, end, decimal)
       case 'direction':
-        return readDirection(source, start, end, hasDecimalComma)
+        return readDirection(source, start, end, decimal)
       default:
-        return readMetric(source, start, end, hasDecimalComma)
+        return readMetric(source, start, end, decimal)
     }
   }
 }
@@ -172,16 +193,14 @@ function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime)
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
-function readMetric(source: Buffer, start: number, end: number, hasDecimalComma: boolean): number | string | null {
+function readMetric(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined): number | string | null {
   if (start === end) return null
-  const value = readNumber(source, start, end)
+  const value = decimal === 'comma' ? Number.NaN : readNumber(source, start, end)
   if (!Number.isNaN(value)) return value
   const text = source.toString('utf8', start, end).trim()
   if (isMissing(text)) return null
-  const bytes = Buffer.from(text)
-  const trimmed = bytes.length < end - start ? readNumber(bytes, 0, bytes.length) : Number.NaN
-  if (!Number.isNaN(trimmed)) return trimmed
-  return (hasDecimalComma ? readDecimalComma(text) : undefined) ?? text
+  const marked = readMarkedNumber(text, decimal)
+  return Number.isNaN(marked) ? text : marked
 }
 
 const missingWords = new Set([
@@ -197,28 +216,19 @@ export function isMissing(text: string): boolean {
   return /^[-–—.*?#_ ]*$/.test(text) || missingWords.has(text.trim().toLowerCase())
 }
 
-function readDirection(source: Buffer, start: number, end: number, hasDecimalComma: boolean) {
-  const value = readMetric(source, start, end, hasDecimalComma)
+function readDirection(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined) {
+  const value = readMetric(source, start, end, decimal)
   if (typeof value !== 'string') return value
   const degrees = compassDegrees(value)
   return Number.isNaN(degrees) ? null : (degrees ?? value)
 }
 
 /** Of a field that may be a value of a metric: a switch is a word. */
-function readOther(source: Buffer, start: number, end: number, hasDecimalComma: boolean) {
-  const value = readMetric(source, start, end, hasDecimalComma)
+function readOther(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined) {
+  const value = readMetric(source, start, end, decimal)
   if (typeof value !== 'string' || value.length > 'false'.length) return value
   const word = value.toLowerCase()
   return word === 'true' || word === 'false' ? word === 'true' : value
-}
-
-/** `1013,2`; a number with more commas, or with a point beside one, may mean thousands and is refused. */
-function readDecimalComma(text: string): number | undefined {
-  const [whole = '', fraction, ...more] = text.split(',', 3)
-  if (fraction === undefined || more.length > 0 || text.includes('.')) return undefined
-  const bytes = Buffer.from(`${whole}.${fraction}`)
-  const value = readNumber(bytes, 0, bytes.length)
-  return Number.isNaN(value) ? undefined : value
 }
 
 /** Where the cells of a line are: in the chunk itself, or in a copy without the quotes. */

@@ -64,13 +64,13 @@ export function plainTimeText(text: string): string {
 const offsetBehindClock = /(:\d{2}(?:\.\d{1,9})?(?: ?[ap]\.?m\.?)?)(?:Z|([+-])(\d{2})(?::?(\d{2}))?)$/i
 
 /** The text before the zone, and by how much local time is ahead of UTC there; undefined without a zone. */
-export function zoneAtEndOf(plainText: string): { clock: string; aheadUs: number | undefined } {
+export function zoneAtEndOf(plainText: string): { local: string; aheadUs: number | undefined } {
   const parts = offsetBehindClock.exec(plainText)
-  if (parts === null) return { clock: plainText, aheadUs: undefined }
+  if (parts === null) return { local: plainText, aheadUs: undefined }
   const [found, clock = '', sign, hours = '0', minutes = '0'] = parts
-  if (Number(hours) > 23 || Number(minutes) > 59) return { clock: plainText, aheadUs: undefined }
+  if (Number(hours) > 23 || Number(minutes) > 59) return { local: plainText, aheadUs: undefined }
   const aheadMinutes = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
-  return { clock: plainText.slice(0, -found.length) + clock, aheadUs: aheadMinutes * minuteUs }
+  return { local: plainText.slice(0, -found.length) + clock, aheadUs: aheadMinutes * minuteUs }
 }
 
 function isDayOf(year: number, month: number, day: number): boolean {

@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { readBatches, shapeOf } from '../../cli/import-batches.ts'
+import { createLocalClock } from '../../cli/mapping/local-clock.ts'
 import { readMapping } from '../../cli/mapping/mapping.ts'
 import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
 import { type HeldReading, ReadingMerger } from '../../cli/mapping/reading-merger.ts'
@@ -407,9 +408,10 @@ t.test('any text is read without a fault of ours', async () => {
 })
 
 t.test('times in all their forms', async t => {
-  const is = (text: string, format: TimeFormat, expected: string, zone?: string) => {
-    const timeUs = createTimeReader(format, zone)(text)
-    t.equal(typeof timeUs === 'string' ? timeUs : new Date(timeUs / 1000).toISOString(), expected, text)
+  const is = (text: string, format: TimeFormat, expected: string, isLocal?: 'local') => {
+    const read = createTimeReader(format)(text)
+    t.equal(typeof read === 'string' ? read : new Date(read.us / 1000).toISOString(), expected, text)
+    if (typeof read === 'object') t.equal(read.isLocal, isLocal === 'local', text)
   }
   is('1704067200', 'auto', '2024-01-01T00:00:00.000Z')
   is('1704067200.5', 'auto', '2024-01-01T00:00:00.500Z')
@@ -418,16 +420,16 @@ t.test('times in all their forms', async t => {
   is('1704067200123456789', 'auto', '2024-01-01T00:00:00.123Z')
   is('1704067200', 's', '2024-01-01T00:00:00.000Z')
   is('2024-01-01T01:00:00+01:00', 'auto', '2024-01-01T00:00:00.000Z')
-  is('2024-01-01 00:00', 'auto', '2024-01-01T00:00:00.000Z', 'UTC')
-  is('2024/1/1 0:05', 'auto', '2024-01-01T00:05:00.000Z', 'UTC')
-  is('1/2/24 12:00 am', 'mdy', '2024-01-02T00:00:00.000Z', 'UTC')
-  is('1/2/2024 12:05 PM', 'mdy', '2024-01-02T12:05:00.000Z', 'UTC')
-  is('1.2.2024 23:59:59.25', 'dmy', '2024-02-01T23:59:59.250Z', 'UTC')
+  is('2024-01-01 00:00', 'auto', '2024-01-01T00:00:00.000Z', 'local')
+  is('2024/1/1 0:05', 'auto', '2024-01-01T00:05:00.000Z', 'local')
+  is('1/2/24 12:00 am', 'mdy', '2024-01-02T00:00:00.000Z', 'local')
+  is('1/2/2024 12:05 PM', 'mdy', '2024-01-02T12:05:00.000Z', 'local')
+  is('1.2.2024 23:59:59.25', 'dmy', '2024-02-01T23:59:59.250Z', 'local')
   for (const wrong of ['2/30/2024', '1/2/2024 13:00 PM', '1/2/2024 24:00', '0/1/2024', 'x', '', '1/2']) {
-    is(wrong, 'mdy', 'timestamp cannot be read', 'UTC')
+    is(wrong, 'mdy', 'timestamp cannot be read', 'local')
   }
-  t.throws(() => createTimeReader('auto', 'Europe/Nowhere'), /there is no time zone/)
-  t.equal(createTimeReader('auto', undefined)('1704067200123456'), 1_704_067_200_123_456)
+  t.throws(() => createLocalClock('Europe/Nowhere'), /there is no time zone/)
+  t.strictSame(createTimeReader('auto')('1704067200123456'), { us: 1_704_067_200_123_456, isLocal: false })
 })
 
 t.test('units: what a column is called, and the same value in another unit', async t => {
