@@ -21,17 +21,18 @@ function plainNumber(text: string, mark: DecimalMark): string | undefined {
   const separator = characterOf[otherMark[mark]]
   const at = text.indexOf(characterOf[mark])
   const whole = at === -1 ? text : text.slice(0, at)
-  const rest = at === -1 ? '' : `.${text.slice(at + 1)}`
-  if (rest.includes(separator)) return undefined
+  const decimals = at === -1 ? '' : text.slice(at + 1)
+  if (decimals.includes(separator)) return undefined
+  const rest = at === -1 ? '' : `.${decimals}`
   if (!whole.includes(separator)) return `${whole}${rest}`
   return isGrouped(whole, separator) ? `${whole.replaceAll(separator, '')}${rest}` : undefined
 }
 
-/** `-1,234,567`: one to three digits, and then at most three groups of three. */
+/** `-1,234,567`: one to three digits, and then one or two groups of three, as an address has more. */
 function isGrouped(text: string, separator: string): boolean {
   const unsigned = text.startsWith('-') || text.startsWith('+') ? text.slice(1) : text
-  const [first = '', ...groups] = unsigned.split(separator, 5)
-  if (groups.length === 0 || groups.length > 3 || first.length > 3 || first.startsWith('0')) return false
+  const [first = '', ...groups] = unsigned.split(separator, 4)
+  if (groups.length === 0 || groups.length > 2 || first.length > 3 || first.startsWith('0')) return false
   return isDigits(first) && groups.every(group => group.length === 3 && isDigits(group))
 }
 

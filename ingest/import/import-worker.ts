@@ -96,10 +96,13 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   const ignored = new IgnoredFields()
   let last: BodyChunk | undefined
   let rest: BodyChunk | undefined
+  let isAtHeader = false
   let headers = 0
   try {
     for (;;) {
       await channel.command('next')
+      if (isAtHeader && ++headers > headersMax) throw new BodyFault('HEADER_INVALID', `it has more than ${headersMax} headers`)
+      if (isAtHeader && rest !== undefined) rest = beginAgain(rest, kind, task.lineBytesMax, progress.linesDone + 1)
       const read = rest ?? following(last, (await chunks.next()).value, task)
       if (read === undefined) return
       const next = withDecimal(read, kind.columns, progress.linesDone + read.linesBefore + 1)
@@ -110,10 +113,7 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
       if (rest === undefined) detachBuffers([next.chunk])
       ignored.add(others)
       progress.linesDone += encoded.lines
-      if (rest !== undefined && endsAtHeader) {
-        if (++headers > headersMax) throw new BodyFault('HEADER_INVALID', `it has more than ${headersMax} headers`)
-        rest = beginAgain(rest, kind, task.lineBytesMax, progress.linesDone + 1)
-      }
+      isAtHeader = endsAtHeader
       progress.rejectsMax -= encoded.rejects.length
       const message = { kind: 'records', ...encoded, ignored: ignored.list(), bytes: meter.bytes() } as const
       channel.send(message, [encoded.records.buffer])

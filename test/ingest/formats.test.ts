@@ -5,6 +5,8 @@ import t from 'tap'
 import { readChunk } from '../../ingest/formats/chunk.ts'
 import { foreignContent } from '../../ingest/formats/content.ts'
 import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { type DecimalMark, decimalMarks, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
+import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { wholeLines } from '../../ingest/formats/lines.ts'
@@ -21,10 +23,10 @@ const kind = rowKindOf('readings')
 const check = kind.createCheck({ ranges: defaultRanges, aheadMsMax: 300_000 })
 const readHeader = (line: string) => readCsvHeader(line, kind.columns)
 
-function csvReader(headerLine: string): LineReader {
+function csvReader(headerLine: string, decimal?: DecimalMark): LineReader {
   const read = readHeader(headerLine)
   if (!read.ok) throw new Error(read.reason)
-  return createCsvReader(read.layout, kind.columns)
+  return createCsvReader({ ...read.layout, decimal }, kind.columns)
 }
 
 function readLines(bytes: Buffer, readLine: LineReader, rejectsMax = 1000) {
@@ -45,7 +47,8 @@ function nameOf({ rows, names }: { rows: Rows; names: NameIndex }, row: number):
   return names.textOf(rows.names[row] ?? -1)
 }
 
-const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
+const csv = (text: string, headerLine = header, decimal?: DecimalMark) =>
+  readLines(Buffer.from(text), csvReader(headerLine, decimal))
 const ndjson = (text: string) => readLines(Buffer.from(text), createNdjsonReader(readingRows.columns))
 
 const noBattery = { battery_voltage: Number.NaN, battery_percentage: Number.NaN }
@@ -78,22 +81,72 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
   })
 })
 
-t.test('CSV: cells are separated as the header has it, and then a comma may be the point of a number', async t => {
+t.test('CSV: cells are separated as the header has it, and numbers have the decimal mark of the body', async t => {
   const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure']
   for (const separator of [';', '\t']) {
     const line = (...cells: string[]) => cells.join(separator)
-    const gives = (cells: string[], expected: object) =>
-      t.match(csv(line(...cells), columns.join(separator)), expected, line(...cells))
+    const gives = (cells: string[], expected: object, decimal: DecimalMark = 'comma') =>
+      t.match(csv(line(...cells), columns.join(separator), decimal), expected, line(...cells))
     const time = '2026-01-01T00:00:00Z'
     const kitchen = { device: 'kitchen', temperature: 21.5, humidity: 40, pressure: 1013.2 }
-    gives([time, 'kitchen', '21.5', '40', '1013.2'], { readings: [kitchen], rejected: 0 })
+    gives([time, 'kitchen', '21.5', '40', '1,013.2'], { readings: [kitchen], rejected: 0 }, 'point')
+    gives([time, 'kitchen', '21,5', '40', '1.013,2'], { readings: [kitchen], rejected: 0 })
     gives([time, '"kitchen"', '21,5', '40', '"1013,2"'], { readings: [kitchen], rejected: 0 })
     gives([time, 'a,b', '-0,5', '40', ''], { readings: [{ device: 'a,b', temperature: -0.5 }] })
-    for (const number of ['1.013,2', '1,013,2', '1013,2,', ',', '1,5e', '1, 5']) {
+    for (const number of ['1.5', '1.01,2', '1,013,2', '1013,2,', ',', '1,5e', '1, 5']) {
       gives([time, 'kitchen', '21,5', '40', number], { readings: [], rejected: 1 })
     }
   }
   t.match(csv('2026-01-01T00:00:00Z,kitchen,"21,5",40,1013', columns.join()), { readings: [], rejected: 1 })
+})
+
+t.test('the decimal mark is one for a file, and is not guessed', async t => {
+  const settled = (cells: string[], hasCommas = false) => {
+    const survey = new DecimalSurvey()
+    for (const [index, cell] of cells.entries()) survey.note(cell, index + 2)
+    const found = survey.settle(hasCommas)
+    return found.ok ? found.mark : found.reason
+  }
+  t.equal(settled(['12,345', '21.5']), 'point')
+  t.equal(settled(['12.345', '21,5']), 'comma')
+  t.equal(settled(['12,345', '0,345']), 'comma')
+  t.equal(settled(['12,345', '1234,567']), 'comma')
+  t.equal(settled(['1.234,5']), 'comma')
+  t.equal(settled(['1,234,567']), 'point')
+  t.equal(settled(['1.234e3']), 'point')
+  t.equal(settled(['12', 'x,y', '1.2.3', '192.168.100.200', '']), undefined)
+  t.match(settled(['12,345', '40']), /12,345 in line 2 has three decimals or a thousands separator/)
+  t.match(settled(['12.345', '40']), /12\.345 in line 2 has three decimals or a thousands separator/)
+  t.equal(settled(['12.345', '40'], true), 'point', 'commas separate the cells')
+  t.match(settled(['21,5', '21.5']), /a comma in 21,5 in line 2, and a point in 21\.5 in line 3/)
+})
+
+t.test('a file is read with the mark that it was written with, or not at all', async t => {
+  const mark = fc.constantFrom(...decimalMarks)
+  const number = fc.record({
+    whole: fc.integer({ min: -999_999_999, max: 999_999_999 }),
+    digits: fc.stringMatching(/^[0-9]{0,4}$/),
+    isGrouped: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(mark, fc.array(number, { minLength: 1 }), (written, numbers) => {
+      const [decimal, group] = written === 'comma' ? [',', '.'] : ['.', ',']
+      const cells = numbers.map(({ whole, digits, isGrouped }) => {
+        const text = isGrouped ? whole.toLocaleString('en-US').replaceAll(',', group) : String(whole)
+        return digits === '' ? text : `${text}${decimal}${digits}`
+      })
+      const survey = new DecimalSurvey()
+      for (const [index, cell] of cells.entries()) survey.note(cell, index)
+      const settled = survey.settle(false)
+      if (!settled.ok) return
+      const values = numbers.map(({ whole, digits }) => Number(`${whole}.${digits}0`))
+      t.strictSame(
+        cells.map(cell => readMarkedNumber(cell, settled.mark)),
+        values,
+        cells.join(' '),
+      )
+    }),
+  )
 })
 
 t.test('what is neither CSV nor NDJSON is told, with what would work', async t => {
