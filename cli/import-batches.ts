@@ -41,7 +41,7 @@ export async function* readBatches(file: string, stdin: Readable, shape: BatchSh
     const chunks = await chunksOf(source, shape)
     if (chunks.start.length === 0) return source.once()
     const { mapping = noMapping } = shape
-    switch (readerFor(chunks.start, shape)) {
+    switch (readerFor(file, chunks.start, shape)) {
       case 'line protocol':
         source.once()
         return yield* mappedBatches(chunks.all, createLineProtocolSource(mapping), source.bytesRead, shape)
@@ -78,12 +78,13 @@ async function chunksOf({ lines }: ImportSource, shape: BatchShape): Promise<Chu
 }
 
 /** The service reads its own layout and NDJSON as they are. */
-function readerFor(start: Chunk, { content, mapping = noMapping }: BatchShape) {
+function readerFor(file: string, start: Chunk, { content, mapping = noMapping }: BatchShape) {
   if (content !== 'readings') return 'unchanged'
   if (looksLikeLineProtocol(start)) return 'line protocol'
   if (!isMapped(mapping)) return 'unchanged'
   if (looksLikeNdjson(start))
     throw new CommandError('columns of JSON cannot be mapped; --map, --preset, --unit and --zone are for CSV')
+  checkContent(file, foreignContent(start))
   return 'table'
 }
 
@@ -257,8 +258,12 @@ function open(file: string, lines: Chunk, content: BatchShape['content']): Openi
   const header = lines.subarray(0, headerEnd)
   const read = readHeader(header, content)
   const problem = foreignContent(lines) ?? (read.ok ? undefined : read.reason)
-  if (problem !== undefined) throw new CommandError(`${nameOf(file)} cannot be imported: ${printable(problem)}`)
+  checkContent(file, problem)
   return { format: 'csv', header, layout: read.ok ? read.layout : undefined, lines: lines.subarray(headerEnd) }
+}
+
+function checkContent(file: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new CommandError(`${nameOf(file)} cannot be imported: ${printable(problem)}`)
 }
 
 /** The server would say the same, but is sent nothing of a file that is a header alone. */

@@ -193,7 +193,12 @@ function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime)
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
-function readMetric(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined): number | string | null {
+function readMetric(
+  source: Buffer,
+  start: number,
+  end: number,
+  decimal: DecimalMark | undefined,
+): number | string | null {
   if (start === end) return null
   const value = decimal === 'comma' ? Number.NaN : readNumber(source, start, end)
   if (!Number.isNaN(value)) return value
@@ -204,7 +209,23 @@ function readMetric(source: Buffer, start: number, end: number, decimal: Decimal
 }
 
 const missingWords = new Set([
-  ...['na', 'n/a', 'n.a.', '#n/a', '#na', 'nan', '-nan', 'null', '(null)', '#null!', '\\n', 'nil', 'none', 'n.d.', 'nd'],
+  ...[
+    'na',
+    'n/a',
+    'n.a.',
+    '#n/a',
+    '#na',
+    'nan',
+    '-nan',
+    'null',
+    '(null)',
+    '#null!',
+    '\\n',
+    'nil',
+    'none',
+    'n.d.',
+    'nd',
+  ],
   ...['no data', 'nodata', 'no_data', 'missing', 'unknown', 'unavailable', 'err', 'err.', 'error', '#error', 'fail'],
   ...['#value!', '#ref!', '#div/0!', '#num!', '#name?', '#error!'],
 ])

@@ -41,7 +41,8 @@ export function readZonedTimeText(text: string): number | undefined {
 const plainLengthMax = 64
 const basic = /^(\d{4})(\d{2})(\d{2})[T ](\d{2})(\d{2})(\d{2})?(?=$|[^\d:])/i
 const slashedDate = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?=$|[T ])/i
-const zoneBehindClock = /(:\d{2}(?:[.,]\d{1,9})?(?: ?[ap]\.?m\.?)?) ?(?:(?:UTC|GMT)?([+-]\d{2}(?::?\d{2})?)|UTC|GMT|Z)$/i
+const zoneBehindClock =
+  /(:\d{2}(?:[.,]\d{1,9})?(?: ?[ap]\.?m\.?)?) ?(?:(?:UTC|GMT)?([+-]\d{2}(?::?\d{2})?)|UTC|GMT|Z)$/i
 
 /**
  * The same time in the form of ISO 8601, of a text that a file has in another one: several blanks, `2020/05/07`,

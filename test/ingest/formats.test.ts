@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readChunk } from '../../ingest/formats/chunk.ts'
 import { foreignContent } from '../../ingest/formats/content.ts'
-import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { createCsvReader, isMissing, readCsvHeader } from '../../ingest/formats/csv.ts'
 import { type DecimalMark, decimalMarks, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
 import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
@@ -15,6 +15,7 @@ import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
 import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
 import type { Rows } from '../../ingest/formats/rows.ts'
+import { plainTimeText, readZonedTimeText } from '../../ingest/formats/time-text.ts'
 import { defaultRanges, type Reading } from '../../ingest/reading.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
@@ -164,6 +165,8 @@ t.test('what is neither CSV nor NDJSON is told, with what would work', async t =
   tells([0x1f, 0x8b, 8], /gzip/)
   tells([0x50, 0x4b, 3, 4], /XLSX/)
   tells([0xff, 0xfe, 0x74, 0], /UTF-16/)
+  tells([...Buffer.from('timestamp,device', 'utf16le')], /UTF-16 or binary/)
+  tells([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], /XLS/)
   tells('{"device":"a"}', undefined)
   tells('timestamp,device,temperature,humidity,pressure\n', undefined)
   tells('timestamp\tdevice', undefined)
@@ -207,7 +210,7 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   }
   const time = '2026-01-01T00:00:00Z'
   refuses(`${time},kitchen,21.5,40`, 'LINE_MALFORMED', /4 cells, but the header has 7/)
-  refuses(`${time},kitchen,21.5,40,1013,,,,`, 'LINE_MALFORMED', /9 cells/)
+  refuses(`${time},kitchen,21,5,40,1013,,5`, 'LINE_MALFORMED', /8 cells, but the header has 7/)
   refuses(`${time},"kitchen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
   refuses(`${time},kit"chen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
   refuses('x'.repeat(201), 'LINE_TOO_LONG', /200 bytes/)
@@ -220,7 +223,7 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   refuses(`${new Date(nowMs + 300_001).toISOString()},kitchen,21.5,40,1013,,`, 'READING_INVALID', /future/, 'kitchen')
   refuses(`${time},kitchen,21.5,104,1013,,`, 'READING_INVALID', /^humidity must be between 0 and 103$/, 'kitchen')
   refuses(
-    `${time},kitchen,warm,40,NaN,,`,
+    `${time},kitchen,warm,40,high,,`,
     'READING_INVALID',
     /temperature must be a number.*; pressure must/,
     'kitchen',
@@ -228,6 +231,79 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   refuses(`${time},kitchen,,,,,`, 'READING_INVALID', /at least one metric/, 'kitchen')
   const broken = readLines(Buffer.from(`${time},k\xfc,21.5,40,1013,,`, 'latin1'), csvReader(header))
   t.match(broken.rejects, [{ line: 1, code: 'READING_INVALID', reason: /UTF-8/ }])
+})
+
+t.test('CSV: empty cells at the end are not counted, of a line or of the header', async t => {
+  const time = '2026-01-01T00:00:00Z'
+  t.match(csv(`${time},kitchen,21.5,40,1013.2,,,,\n`).readings, [kitchen])
+  t.match(csv(`${time},kitchen,21.5,40,1013.2,, , ,""\n`).readings, [kitchen])
+  const shorter = 'timestamp,device,temperature,humidity,pressure,,'
+  for (const end of ['', ',', ',,', ',,,']) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2${end}\n`, shorter).readings, [kitchen], end)
+  }
+  const { rejects } = csv(`${time},kitchen,21,5,40,1013\n`, shorter)
+  t.match(rejects, [{ reason: 'has 6 cells, but the header has 5' }])
+})
+
+t.test('CSV: a word in place of a value is a missing value', async t => {
+  const missing = ['NA', '#N/A', '\\N', 'NaN', 'null', '--', 'n.d.', 'Err', ' ', '--.-', '—', '#DIV/0!', 'None', '****']
+  for (const word of missing) {
+    const { readings, rejected } = csv(`2026-01-01T00:00:00Z,kitchen,${word}, 40 ,1013.2,,`)
+    t.match([readings, rejected], [[{ temperature: Number.NaN, humidity: 40, pressure: 1013.2 }], 0], word)
+  }
+  for (const word of ['warm', '1e', 'Infinity', '21 C', '0x10']) {
+    t.match(csv(`2026-01-01T00:00:00Z,kitchen,${word},40,1013.2,,`), { readings: [], rejected: 1 }, word)
+  }
+  fc.assert(fc.property(fc.string(), text => !isMissing(text) || Number.isNaN(Number.parseFloat(text))))
+})
+
+t.test('CSV: times with the zone behind a blank, and without marks between digits', async t => {
+  const times = ['2026-01-01 00:00:00 UTC', '2026-01-01  00:00 GMT', '2026-01-01 02:00:00 +02:00', '20260101T000000Z']
+  for (const time of [...times, '2026/01/01T00:00:00z', '2026/1/1 00:00 UTC', '20251231T2330-0030']) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2,,`).readings, [kitchen], time)
+  }
+  for (const time of [
+    '2026-01-01 00:00:00',
+    '2026-01-01 00:00 CET',
+    '2026/02/30 00:00 UTC',
+    '2026-01-01 00:00 +25:00',
+  ]) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2,,`).rejects, [{ code: 'READING_INVALID' }], time)
+  }
+  const moment = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  const zone = fc.constantFrom('Z', ' UTC', ' gmt', ' +00:00', ' UTC-0000')
+  fc.assert(
+    fc.property(moment, zone, fc.constantFrom('-', '/'), (date, end, mark) => {
+      const iso = date.toISOString().slice(0, 19)
+      const [day = '', clock = ''] = iso.split('T')
+      const texts = [`${day.replaceAll('-', mark)}  ${clock}${end}`, `${iso.replace(/[-:]/g, '')}${end}`]
+      return texts.every(text => readZonedTimeText(plainTimeText(text)) === Date.parse(`${iso}Z`) * 1000)
+    }),
+  )
+  fc.assert(fc.property(fc.string(), text => plainTimeText(plainTimeText(text)) === plainTimeText(text)))
+})
+
+t.test('CSV: letters of the compass are degrees in a column of directions', async t => {
+  const columns = ['timestamp', 'device', 'temperature', 'Wind Direction', 'note']
+  const layout = { columns, separator: ',' } as const
+  const readLine = createCsvReader(layout, kind.columns)
+  const read = (word: string) => {
+    const line = Buffer.from(`2026-01-01T00:00:00Z,kitchen,21.5,${word},NNE`)
+    const fields = readLine(line, 0, line.length)
+    return typeof fields === 'string' ? fields : fields['Wind Direction']
+  }
+  for (const [word, degrees] of Object.entries({
+    NNE: 22.5,
+    n: 0,
+    NbE: 11.25,
+    'North-West': 315,
+    calm: null,
+    270: 270,
+  })) {
+    t.equal(read(word), degrees, word)
+  }
+  t.match(read('NO'), /^Wind Direction has an O, which is east in some languages and west in others/)
+  t.equal(read('XYZ'), 'XYZ')
 })
 
 t.test('NDJSON: the names of the logger API and of the CSV header are both known', async t => {
