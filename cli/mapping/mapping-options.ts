@@ -1,7 +1,7 @@
 /** How a file of readings is read that the service does not know as it is. */
 
-import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
+import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
 import { type Mapping, readMapping, readUnits, type Units } from './mapping.ts'
 import { type Layout, ownLayout, type PresetName, presets } from './presets.ts'
 

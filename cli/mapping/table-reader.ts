@@ -46,7 +46,9 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
   function readCells(row: TableRow, series: RowSeries, timeUs: number | string): MappedReading | string | undefined {
     const put = new MappedValues()
     const problem =
-      series.value === undefined ? putValues(row, settled, put, ignored) : putValue(row, series.value, options, settled, put)
+      series.value === undefined
+        ? putValues(row, settled, put, ignored)
+        : putValue(row, series.value, options, settled, put)
     if (problem !== undefined) return problem
     if (put.isEmpty()) return undefined
     const { values, further } = put

@@ -13,7 +13,15 @@ import { RepeatedHours, type Turn } from './repeated-hours.ts'
 import type { MappedSeries, TableColumns } from './table-columns.ts'
 import type { TableRow } from './table-lines.ts'
 import { seriesIn, seriesKey, timeIn } from './table-row.ts'
-import { createTimeReader, type DayOrder, dayOrders, dayPartsIn, isClock, isDateAlone, type TimeFormat } from './times.ts'
+import {
+  createTimeReader,
+  type DayOrder,
+  dayOrders,
+  dayPartsIn,
+  isClock,
+  isDateAlone,
+  type TimeFormat,
+} from './times.ts'
 import { unitSignOf, unitsOf } from './units.ts'
 
 /** What holds for all of a file. */
@@ -77,7 +85,8 @@ export class TableSurvey {
     }
     noteCell(values.value)
     const unit = value?.unit ?? (values.unit === undefined ? '' : (cells[values.unit] ?? '').trim())
-    if (value !== undefined && unit === '' && !this.#options.units.has(value.metric)) this.#withoutUnit.add(value.metric)
+    if (value !== undefined && unit === '' && !this.#options.units.has(value.metric))
+      this.#withoutUnit.add(value.metric)
   }
 
   #noteClock({ table: { columns }, cells }: TableRow, date: string, line: number): void {

@@ -182,7 +182,12 @@ function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime)
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
-function readMetric(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined): number | string | null {
+function readMetric(
+  source: Buffer,
+  start: number,
+  end: number,
+  decimal: DecimalMark | undefined,
+): number | string | null {
   if (start === end) return null
   const value = decimal === 'comma' ? Number.NaN : readNumber(source, start, end)
   if (!Number.isNaN(value)) return value
