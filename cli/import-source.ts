@@ -23,8 +23,10 @@ export interface ImportSource {
 
 /** `-` is the standard input. A pipe is copied to a temporary file until it is known that it is not read again. */
 export async function openSource(file: string, stdin: Readable): Promise<ImportSource> {
-  const open = (stream: Readable): Promise<ImportSource> => sourceOf(stream, async () => await open(createReadStream(file)))
-  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFile() !== false) return await open(createReadStream(file))
+  const open = (stream: Readable): Promise<ImportSource> =>
+    sourceOf(stream, async () => await open(createReadStream(file)))
+  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFile() !== false)
+    return await open(createReadStream(file))
   const spool = createSpool()
   try {
     const pipe = file === '-' ? stdin : createReadStream(file)
@@ -83,7 +85,8 @@ export function unreadable(file: string, error: unknown): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new CommandError(`file not found: ${name}`)
   if (code === 'EISDIR') return new CommandError(`${name} is a directory; name the files in it`)
-  if (code === 'ENOSPC') return new CommandError(`${tmpdir()} has no room for a copy of ${name}; save it as a file first`)
+  if (code === 'ENOSPC')
+    return new CommandError(`${tmpdir()} has no room for a copy of ${name}; save it as a file first`)
   if (code === 'Z_BUF_ERROR') return new CommandError(`${name} is truncated`)
   return new CommandError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
 }

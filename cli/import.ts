@@ -80,7 +80,9 @@ export function defineImport(command: Command, context: CommandContext): void {
     .option('--unit <units>', 'units of metrics where the file states none, such as temperature=degF', collected)
     .option('--zone <name>', 'time zone of times that name none, such as Europe/Zurich')
     .addOption(
-      new Option('--ambiguous <hour>', 'of an hour that comes twice, where order does not decide').choices(ambiguousHours),
+      new Option('--ambiguous <hour>', 'of an hour that comes twice, where order does not decide').choices(
+        ambiguousHours,
+      ),
     )
     .addOption(new Option('--precision <unit>', 'unit of the times in line protocol').choices(precisions).default('ns'))
     .addHelpText('after', readingsHelp)

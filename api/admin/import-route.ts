@@ -55,7 +55,8 @@ const formats = new Map<string, Format>([
 
 const ImportQuery = z.strictObject({
   decimal: z.enum(decimalMarks).optional().meta({
-    description: 'The decimal mark of numbers in CSV. Without it, all cells decide; a body that leaves it open is refused.',
+    description:
+      'The decimal mark of numbers in CSV. Without it, all cells decide; a body that leaves it open is refused.',
   }),
 })
 type ImportQuery = z.infer<typeof ImportQuery>
@@ -87,7 +88,10 @@ export function importGroup(
   const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
   const importer = createImporter({ kind, append: records => ingest.append(records), now, ...checks })
 
-  async function take({ request, query, actor }: Asked<unknown, ImportQuery>, reply: FastifyReply): Promise<FastifyReply> {
+  async function take(
+    { request, query, actor }: Asked<unknown, ImportQuery>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))
     if (format === undefined) return refuseMediaType(reply)
     const coding = codingOf(request.headers['content-encoding'])

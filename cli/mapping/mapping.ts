@@ -39,6 +39,11 @@ export function readMapping(texts: readonly string[]): Mapping {
   return mapping
 }
 
+/** A name as a mapping has it. */
+export function quoted(name = ''): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
 /** By metric. */
 export type Units = ReadonlyMap<string, string>
 

@@ -76,9 +76,8 @@ export class TableLines {
 
   #readHeader(text: string): void {
     const found = this.#tableOf(text)
-    if (found !== undefined) return this.#begin(found)
-    this.#linesBefore++
-    if (this.#linesBefore === headerLinesMax) throw this.#noHeader()
+    if (found !== undefined) this.#begin(found)
+    else if (++this.#linesBefore === headerLinesMax) throw this.#noHeader()
   }
 
   #begin(table: Table): void {

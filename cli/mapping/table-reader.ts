@@ -5,13 +5,14 @@ import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
 import { unchanged } from '../../metrics/units.ts'
+import type { MomentsOf } from './local-clock.ts'
 import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'
 import type { MappingOptions } from './mapping-options.ts'
 import { isState } from './presets.ts'
 import type { MappedSeries } from './table-columns.ts'
 import { type Table, TableLines, type TableRow } from './table-lines.ts'
 import { type RowSeries, seriesIn, seriesKey, timeIn } from './table-row.ts'
-import { repeatUs, type SettledTable } from './table-survey.ts'
+import type { SettledTable } from './table-survey.ts'
 import { createTimeReader, type ReadTime, type TimeFormat } from './times.ts'
 import { conversionOf } from './units.ts'
 
@@ -81,16 +82,19 @@ function createRowTimeReader({ zone, ambiguous }: MappingOptions, { order, momen
     if (text === undefined) return 'timestamp has no time of day'
     const read = readerOf(row.table.columns.timeFormat)(text)
     if (typeof read === 'string') return `${read}: ${shortened(text)}`
-    if (!read.isLocal || momentsOf === undefined) return read.us
-    const moments = momentsOf(read.us)
-    const turn = turnOf(seriesKey(series), read.us, repeatUs(moments))
-    const [first, second = first] = moments
-    if (first === undefined || second === undefined)
-      return `timestamp: there is no such time in ${zone}: ${shortened(text)}`
+    const found = read.isLocal && momentsOf !== undefined ? momentOf(read.us, momentsOf, series) : read.us
+    return typeof found === 'string' ? `${found}: ${shortened(text)}` : found
+  }
+
+  function momentOf(localUs: number, moments: MomentsOf, series: RowSeries): number | string {
+    const [first, second = first] = moments(localUs)
+    if (first === undefined || second === undefined) return `timestamp: there is no such time in ${zone}`
+    const turn = turnOf(seriesKey(series), localUs, second - first)
     if (first === second) return first
     if (turn !== undefined) return turn === 'first' ? first : second
     if (ambiguous !== undefined) return ambiguous === 'earlier' ? first : second
-    return `timestamp comes twice in ${zone}, and the order of lines does not decide; send UTC, an offset, or --ambiguous earlier|later: ${shortened(text)}`
+    const answers = 'send UTC, an offset, or --ambiguous earlier|later'
+    return `timestamp comes twice in ${zone}, and the order of lines does not decide; ${answers}`
   }
 }
 

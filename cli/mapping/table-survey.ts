@@ -5,9 +5,12 @@
 
 import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { printable } from '../output.ts'
+import { DayOrderSurvey } from './day-order.ts'
 import { createLocalClock, type MomentsOf } from './local-clock.ts'
+import { quoted } from './mapping.ts'
 import type { MappingOptions } from './mapping-options.ts'
 import { RepeatedHours, type Turn } from './repeated-hours.ts'
 import type { MappedSeries, TableColumns } from './table-columns.ts'
@@ -17,7 +20,6 @@ import {
   createTimeReader,
   type DayOrder,
   dayOrders,
-  dayPartsIn,
   isClock,
   isDateAlone,
   type TimeFormat,
@@ -35,17 +37,12 @@ export interface SettledTable {
   readonly notices: readonly string[]
 }
 
-/** How long a repeated hour is; 0 of a time that comes once. */
-export function repeatUs([first = 0, second = first]: readonly number[]): number {
-  return second - first
-}
-
 export class TableSurvey {
   readonly #options: MappingOptions
   readonly #momentsOf: MomentsOf | undefined
   readonly #hours = { mdy: new RepeatedHours(), dmy: new RepeatedHours() }
   readonly #decimals = new DecimalSurvey()
-  readonly #days: DayEvidence = {}
+  readonly #days = new DayOrderSurvey()
   readonly #readers = new Map<TimeFormat, Record<DayOrder, ReturnType<typeof createTimeReader>>>()
   readonly #withoutUnit = new Set<string>()
   /** By their reasons. */
@@ -71,7 +68,7 @@ export class TableSurvey {
     const text = timeIn(row)
     if (text === undefined) return
     if (columns.clock === undefined && isDateAlone(text)) this.#noteClock(row, text, line)
-    this.#noteDays(columns.timeFormat, text, line)
+    this.#days.note(columns.timeFormat, text, line)
     this.#noteTime(columns.timeFormat, text, seriesKey(series))
   }
 
@@ -85,8 +82,11 @@ export class TableSurvey {
     }
     noteCell(values.value)
     const unit = value?.unit ?? (values.unit === undefined ? '' : (cells[values.unit] ?? '').trim())
-    if (value !== undefined && unit === '' && !this.#options.units.has(value.metric))
-      this.#withoutUnit.add(value.metric)
+    const { metric = '' } = value ?? {}
+    // The catalogue bounds how many there are.
+    if (unit === '' && catalogueEntry(metric) !== undefined && !this.#options.units.has(metric)) {
+      this.#withoutUnit.add(metric)
+    }
   }
 
   #noteClock({ table: { columns }, cells }: TableRow, date: string, line: number): void {
@@ -99,20 +99,6 @@ export class TableSurvey {
     this.#questions.set('clock', `${found}; ${answer}`)
   }
 
-  #noteDays(format: TimeFormat, text: string, line: number): void {
-    if (format !== 'auto' && format !== 'mdy' && format !== 'dmy') return
-    const parts = dayPartsIn(text)
-    if (parts === undefined) return
-    const { first, second, hasLongYear } = parts
-    const isMonth = (number: number) => number >= 1 && number <= 12
-    const place = `${text} in line ${line}`
-    // Of a short year, `auto` does not know whether it comes first.
-    if (format === 'auto' && !hasLongYear) this.#days.open ??= place
-    else if (isMonth(first) && isMonth(second)) this.#days[first === second ? 'either' : 'open'] ??= place
-    else if (isMonth(second)) this.#days.dmy ??= place
-    else if (isMonth(first)) this.#days.mdy ??= place
-  }
-
   #noteTime(format: TimeFormat, text: string, series: string): void {
     const readers = this.#readersOf(format)
     for (const order of dayOrders) {
@@ -122,7 +108,8 @@ export class TableSurvey {
         this.#questions.set('zone', noZone)
         return
       }
-      this.#hours[order].note(series, read.us, repeatUs(this.#momentsOf(read.us)))
+      const [first, last = first] = this.#momentsOf(read.us)
+      if (first !== undefined && last !== undefined) this.#hours[order].note(series, read.us, last - first)
     }
   }
 
@@ -136,9 +123,9 @@ export class TableSurvey {
 
   /** Throws a CommandError with all questions that are open. */
   settle(): SettledTable {
-    const { decimal } = this.#options
+    const { decimal, preset } = this.#options
     const marks = decimal === undefined ? this.#decimals.settle(this.#hasCommas) : { ok: true as const, mark: decimal }
-    const days = settleDays(this.#days, this.#columns, this.#options)
+    const days = this.#columns === undefined ? {} : this.#days.settle(this.#columns, preset)
     const questions = [
       ...this.#questions.values(),
       ...(days.question === undefined ? [] : [days.question]),
@@ -156,58 +143,6 @@ export class TableSurvey {
 }
 
 const noZone = 'the times of the file name no time zone; give it with --zone, such as --zone Europe/Zurich'
-
-/** The first date of each kind, with its line: `open` is one that both orders allow. */
-type DayEvidence = Partial<Record<DayOrder | 'open' | 'either', string>>
-
-const orderNames = { mdy: 'month/day', dmy: 'day/month' } as const
-
-interface SettledDays {
-  order?: DayOrder
-  notice?: string
-  question?: string
-}
-
-function settleDays(
-  { mdy, dmy, open, either }: DayEvidence,
-  columns: TableColumns | undefined,
-  options: MappingOptions,
-): SettledDays {
-  if (columns === undefined) return {}
-  const flag = (order: DayOrder) => `--map 'timestamp=${timeNames(columns)}:${order}'`
-  if (mdy !== undefined && dmy !== undefined) {
-    return { question: `the day comes first in ${dmy}, and the month in ${mdy}; import the lines of each as a file` }
-  }
-  const { timeFormat, isFormatGiven } = columns
-  const asked = timeFormat === 'mdy' || timeFormat === 'dmy' ? timeFormat : undefined
-  const found = mdy !== undefined ? 'mdy' : dmy !== undefined ? 'dmy' : undefined
-  const place = mdy ?? dmy ?? ''
-  if (found !== undefined && isFormatGiven && asked !== undefined && found !== asked) {
-    return { question: `${place} is not ${orderNames[asked]}; use ${flag(found)}` }
-  }
-  if (found !== undefined) {
-    if (found === asked || asked === undefined) return { order: found }
-    return { order: found, notice: `dates are read as ${orderNames[found]}, because of ${place}` }
-  }
-  if (asked === undefined) {
-    if (open === undefined) return either === undefined ? {} : { order: 'dmy' }
-    return { question: `${open} can be month/day or day/month; say which with ${flag('mdy')} or ${flag('dmy')}` }
-  }
-  if (isFormatGiven || open === undefined) return { order: asked }
-  const other = asked === 'mdy' ? 'dmy' : 'mdy'
-  const usual = `dates such as ${open} are read as ${orderNames[asked]}, the usual order of ${options.preset} files`
-  return { order: asked, notice: `${usual}; ${flag(other)} reads the other order` }
-}
-
-function timeNames({ names, timestamp, clock }: TableColumns): string {
-  const date = quoted(names[timestamp])
-  if (clock === undefined) return date
-  return `${date}+${quoted('text' in clock ? clock.text : names[clock.column])}`
-}
-
-function quoted(name = ''): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
 
 /** Each metric once. */
 export function unitNotices(withoutUnit: Iterable<string>): string[] {

@@ -53,7 +53,7 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
-  const { kind, readLine, lineBytesMax, sightings, isHeader = () => false } = options
+  const { kind, lineBytesMax, sightings } = options
   const sink = new RowSink(Math.ceil(chunk.length / kind.lineBytesMin), options)
   let line = options.firstLine
   let start = 0
@@ -64,11 +64,9 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
     const end = lineEnd > start && chunk[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd
     if (lineEnd - start > lineBytesMax) {
       sink.rejects.add(line, undefined, 'LINE_TOO_LONG', `is longer than ${lineBytesMax} bytes`)
-    } else if (end > start) {
-      const reject = sink.take(line, readLine(chunk, start, end))
-      endsAtHeader = reject !== undefined && isHeader(chunk.toString('utf8', start, end))
-      if (endsAtHeader) break
-      if (reject !== undefined) sink.reject(line, reject)
+    } else if (end > start && !sink.take(line, chunk, start, end)) {
+      endsAtHeader = true
+      break
     }
     start = lineEnd + 1
   }
@@ -97,9 +95,11 @@ class RowSink {
   readonly #check: RowCheck<never>
   readonly #nowMs: number
   readonly #sightings: SightingsReader | undefined
+  readonly #isHeader: ChunkOptions['isHeader']
   #further: FurtherRows | undefined
 
-  constructor(rowsMax: number, { kind, readLine, check, nowMs, rejectsMax, names, sightings }: ChunkOptions) {
+  constructor(rowsMax: number, options: ChunkOptions) {
+    const { kind, readLine, check, nowMs, rejectsMax, names, sightings, isHeader } = options
     this.names = names ?? new NameIndex()
     this.rejects = new RejectList(kind.subject, rejectsMax)
     this.#rows = createRows(rowsMax, kind.valuesPerRow)
@@ -108,11 +108,20 @@ class RowSink {
     this.#check = check
     this.#nowMs = nowMs
     this.#sightings = sightings
+    this.#isHeader = isHeader
   }
 
-  /** Hands back why the line has no row. */
-  take(line: number, fields: Fields | string): RefusedRow | string | undefined {
-    if (typeof fields === 'string') return fields
+  /** A row or a reject; false where the line is a header. */
+  take(line: number, chunk: Buffer, start: number, end: number): boolean {
+    const fields = this.#readLine(chunk, start, end)
+    const refused = typeof fields === 'string' ? fields : this.#takeFields(line, fields)
+    if (refused === undefined) return true
+    if (this.#isHeader?.(chunk.toString('utf8', start, end)) === true) return false
+    this.#reject(line, refused)
+    return true
+  }
+
+  #takeFields(line: number, fields: Fields): RefusedRow | undefined {
     const checked = this.#check(fields, this.#nowMs, this.#readLine.hasOthers === true)
     if (!checked.ok) return checked
     const rows = this.#rows
@@ -127,7 +136,7 @@ class RowSink {
     return undefined
   }
 
-  reject(line: number, refused: RefusedRow | string): void {
+  #reject(line: number, refused: RefusedRow | string): void {
     if (typeof refused === 'string') {
       this.rejects.add(line, undefined, 'LINE_MALFORMED', refused)
       return

@@ -47,7 +47,10 @@ export class DecimalSurvey {
     if (open === undefined && (openPoint === undefined || hasCommas)) {
       return { ok: true, mark: openPoint === undefined ? undefined : 'point' }
     }
-    return { ok: false, reason: `${open ?? openPoint} has three decimals or a thousands separator, and no cell decides` }
+    return {
+      ok: false,
+      reason: `${open ?? openPoint} has three decimals or a thousands separator, and no cell decides`,
+    }
   }
 }
 

@@ -101,7 +101,8 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   try {
     for (;;) {
       await channel.command('next')
-      if (isAtHeader && ++headers > headersMax) throw new BodyFault('HEADER_INVALID', `it has more than ${headersMax} headers`)
+      if (isAtHeader && ++headers > headersMax)
+        throw new BodyFault('HEADER_INVALID', `it has more than ${headersMax} headers`)
       if (isAtHeader && rest !== undefined) rest = beginAgain(rest, kind, task.lineBytesMax, progress.linesDone + 1)
       const read = rest ?? following(last, (await chunks.next()).value, task)
       if (read === undefined) return
