@@ -26,8 +26,12 @@ interface MappedLines {
   sourceLines: readonly number[]
   rejects: readonly LineReject[]
   ignoredColumns: readonly string[]
+  /** Those of them that hold numbers or times. */
+  unreadColumns: readonly string[]
   /** How the file is read where it could be read otherwise. */
   notices: readonly string[]
+  /** Lines that replaced a value of an earlier line in the same reading. */
+  replaced: number
 }
 
 /** A line of the file that was not sent. */

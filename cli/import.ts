@@ -9,7 +9,7 @@ import type { CommandContext } from './command-context.ts'
 import { CommandError, exitInterrupted, exitRejected, exitUsage } from './command-error.ts'
 import { shapeOf } from './import-batches.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
-import { type ImportTotals, importFiles, isWithoutRows } from './import-files.ts'
+import { type ImportTotals, importFiles, rowCount } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { type ImportState, openImportState } from './import-state.ts'
@@ -113,7 +113,7 @@ async function runImport(
 ): Promise<void> {
   const startedMs = Date.now()
   const mapping = mappingOptions(options)
-  const totals: ImportTotals = { files: [], accepted: 0, rejected: 0, rejects: [] }
+  const totals: ImportTotals = { files: [], accepted: 0, replaced: 0, rejected: 0, rejects: [] }
   const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
   const state = openState(kind, files, options)
   const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects, state.isContinued)
@@ -156,7 +156,7 @@ async function runImport(
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
-  if (isWithoutRows(totals)) throw new CommandError(`the files contain no ${kind}`)
+  if (rowCount(totals) === 0) throw new CommandError(`the files contain no ${kind}`)
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }
 

@@ -148,8 +148,8 @@ const refusals = {
 
 /** Also of an import that stopped half way. */
 function entryOf(actor: string, kind: RowKindName, format: Format, { report, failure }: ImportResult): AuditEntry {
-  const { accepted, rejected } = report
-  const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
+  const { replaced, rejected } = report
+  const details = { format, accepted: report.accepted - replaced, replaced, rejected, end: failure?.code ?? 'COMPLETE' }
   return { actor, action: `${kind}.import`, subject: kind, details }
 }
 
@@ -171,7 +171,8 @@ function answer(
   request: IncomingMessage,
 ): FastifyReply {
   const members: ImportAnswer = {
-    accepted: report.accepted,
+    accepted: report.accepted - report.replaced,
+    replaced: report.replaced,
     rejected: report.rejected,
     rejects: report.rejects,
     rejects_truncated: report.rejectsTruncated,
@@ -180,7 +181,7 @@ function answer(
   if (failure === undefined) return reply.send(members)
   // A long body that nobody wants any more is not worth the connection.
   if (!request.complete) reply.header('connection', 'close')
-  const detail = `${failure.reason}; stored are ${report.accepted} ${kind}, of the lines up to ${report.linesDone}`
+  const detail = `${failure.reason}; stored are ${members.accepted} ${kind}, of the lines up to ${report.linesDone}`
   const code = failure.code === 'NO_ROWS' ? noRowsCode : failure.code
   return sendProblem(reply, code, { detail, members: { ...members, lines_done: report.linesDone } })
 }

@@ -36,6 +36,8 @@ export interface LinesSource {
   /** Whether a reading may be parted over several lines, so far. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
+  /** Those of the ignored columns that hold numbers or times. */
+  unreadColumns(): readonly string[]
   /** How the file is read where it could be read otherwise. */
   notices(): readonly string[]
 }
@@ -76,8 +78,8 @@ export function createTableSource(options: MappingOptions, settled: SettledTable
     return taken
   }
 
-  const { end, isLong, ignoredColumns } = reader
-  return { take, end, isLong, ignoredColumns, notices: () => settled.notices }
+  const { end, isLong, ignoredColumns, unreadColumns } = reader
+  return { take, end, isLong, ignoredColumns, unreadColumns, notices: () => settled.notices }
 }
 
 /** Cuts chunks into lines. Programs for Windows write their degree signs in its own code page. */
@@ -153,7 +155,14 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
     return taken
   }
 
-  return { take, end: () => undefined, isLong: () => true, ignoredColumns: () => [], notices: () => units.notices() }
+  return {
+    take,
+    end: () => undefined,
+    isLong: () => true,
+    ignoredColumns: () => [],
+    unreadColumns: () => [],
+    notices: () => units.notices(),
+  }
 }
 
 /** Line protocol states no units. */

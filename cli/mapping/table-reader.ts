@@ -5,6 +5,7 @@ import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
 import { unchanged } from '../../metrics/units.ts'
+import { ValueColumns } from '../value-columns.ts'
 import type { MomentsOf } from './local-clock.ts'
 import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'
 import type { MappingOptions } from './mapping-options.ts'
@@ -22,6 +23,8 @@ export interface TableReader {
   /** Whether a reading may be parted over several lines. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
+  /** Those of the ignored columns that hold numbers or times. */
+  unreadColumns(): readonly string[]
   /** Throws a CommandError when there was no header. */
   end(): void
 }
@@ -31,6 +34,7 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
   const lines = new TableLines(options)
   const readTime = createRowTimeReader(options, settled)
   const ignored = new Set<string>()
+  const valueColumns = new ValueColumns()
   let last: Table | undefined
 
   function read(text: string, line: number): MappedReading | string | undefined {
@@ -38,6 +42,7 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
     if (row === undefined || typeof row === 'string') return row
     if (row.table !== last) for (const name of row.table.columns.ignored) ignored.add(name)
     last = row.table
+    valueColumns.note(row.table.columns.names, row.cells)
     const series = seriesIn(row)
     if (series === undefined) return undefined
     // First of all, because the repeated hours count the lines of the survey.
@@ -63,6 +68,7 @@ export function createTableReader(options: MappingOptions, settled: SettledTable
     read,
     isLong: () => lines.isLong(),
     ignoredColumns: () => [...ignored],
+    unreadColumns: () => valueColumns.among([...ignored]),
     end: () => lines.end(),
   }
 }

@@ -19,6 +19,7 @@ import { createResolvedFields, type PackedFields } from '../formats/resolved-fie
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
+import { SeenRows } from '../formats/seen-rows.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
 import { type BodyChunk, beginAgain, bodyChunks, withDecimal } from './body-lines.ts'
@@ -92,7 +93,7 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   const kind = rowKindOf(task.kind)
   const body = meter.measured(decoded(channel.body(), task.coding))
   const chunks = bodyChunks(body, task.format, kind, task)
-  const progress = { linesDone: 0, rejectsMax: task.rejectsMax }
+  const progress = { linesDone: 0, rejectsMax: task.rejectsMax, seen: new SeenRows() }
   const ignored = new IgnoredFields()
   let last: BodyChunk | undefined
   let rest: BodyChunk | undefined
@@ -143,6 +144,7 @@ function restOf(chunk: BodyChunk, bytes: number): BodyChunk | undefined {
 
 interface Progress {
   linesDone: number
+  seen: SeenRows
   rejectsMax: number
 }
 
@@ -202,13 +204,24 @@ async function encode(
   const { others, rejects, rejected } = read
   if (series === undefined) {
     const oldestMs = Number.POSITIVE_INFINITY
-    return { records: new Uint8Array(), count: 0, oldestMs, lines, bytes, endsAtHeader, others, rejects, rejected }
+    return {
+      records: new Uint8Array(),
+      count: 0,
+      replaced: 0,
+      oldestMs,
+      lines,
+      bytes,
+      endsAtHeader,
+      others,
+      rejects,
+      rejected,
+    }
   }
-  const { rejectsMax } = progress
+  const { rejectsMax, seen } = progress
   const resolved = unpackSeries(series, index => names.placeOf(index), names.known)
   learn(names, series)
   detachBuffers(arraysOfSeries(series))
-  const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax })
+  const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax, seen })
   detachBuffers(columnsOf(read.rows))
   return {
     ...encoded,
