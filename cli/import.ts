@@ -43,7 +43,7 @@ const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage][,other metrics]
 Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
-ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. JSON arrays and line protocol are read
+ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value, as is NA. JSON arrays and line protocol are read
 too. ${idempotent}
 
 Files with other columns: --preset for those of another program, --map for any, --zone for times without a time zone:
