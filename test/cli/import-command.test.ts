@@ -217,10 +217,10 @@ t.test('readings that replace another one of the same run are counted, in all of
   t.match(JSON.parse(history.stdout), { accepted: 1, replaced: 1, rejected: 0 })
   const unread = await run(
     ['-'],
-    'label (°),note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,alamosa,1\n',
+    'hour,note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,alamosa,1\n',
   )
   t.match(unread.stdout, /ignored columns: note\n/)
-  t.match(unread.stdout, /columns with numbers or times that were not read: label \(°\), when\n/)
+  t.match(unread.stdout, /columns with numbers or times that were not read: hour, when\n/)
 })
 
 t.test('foreign columns are named, and names that no device can have stay rejected', async t => {
