@@ -1,5 +1,6 @@
 /** A part of a file that fits into one request. */
 
+import type { DecimalMark } from '../ingest/formats/decimal-mark.ts'
 import type { Format } from '../ingest/formats/line-reader.ts'
 import type { RejectCode } from '../ingest/formats/reject.ts'
 
@@ -14,8 +15,23 @@ export interface Batch {
   lineCount: number
   /** Bytes of the file, as it is stored, that were read so far. */
   fileBytesRead: number
-  /** Where the lines were made from others: the number in the file of each, the lines that are none, and what is not read. */
-  mapped?: { sourceLines: readonly number[]; rejects: readonly LineReject[]; ignoredColumns: readonly string[] }
+  /** Of lines that are sent as they are: the decimal mark of their file. */
+  decimal?: DecimalMark | undefined
+  /** Where the lines were made from others. */
+  mapped?: MappedLines
+}
+
+interface MappedLines {
+  /** The number in the file of each. */
+  sourceLines: readonly number[]
+  rejects: readonly LineReject[]
+  ignoredColumns: readonly string[]
+  /** Those of them that hold numbers or times. */
+  unreadColumns: readonly string[]
+  /** How the file is read where it could be read otherwise. */
+  notices: readonly string[]
+  /** Lines that replaced a value of an earlier line in the same reading. */
+  replaced: number
 }
 
 /** A line of the file that was not sent. */

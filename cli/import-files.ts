@@ -9,9 +9,11 @@ import { readBatches, shapeOf } from './import-batches.ts'
 import type { DeviceMaker } from './import-devices.ts'
 import type { Progress } from './import-progress.ts'
 import { lineInFile, type RejectsFile } from './import-rejects.ts'
+import { RunRows } from './import-replaced.ts'
 import type { ImportState } from './import-state.ts'
 import { uploadBatch } from './import-upload.ts'
 import type { MappingOptions } from './mapping/mapping-options.ts'
+import { ValueColumns } from './value-columns.ts'
 
 export interface ImportFilesOptions {
   kind: RowKindName
@@ -25,24 +27,32 @@ export interface ImportFilesOptions {
   signal: AbortSignal
 }
 
-interface FileTotals {
-  file: string
+/** Each line with a row is in one of them. */
+interface Counts {
   accepted: number
+  /** Lines that replaced the row, or the value of a row, of an earlier line of the run. */
+  replaced: number
   rejected: number
-  ignored_columns: string[]
 }
 
-export function isWithoutRows({ accepted, rejected }: Pick<FileTotals, 'accepted' | 'rejected'>): boolean {
-  return accepted + rejected === 0
+interface FileTotals extends Counts {
+  file: string
+  ignored_columns: string[]
+  /** Those of them that hold numbers or times. */
+  unread_columns: string[]
+  /** How the file is read where it could be read otherwise. */
+  notices: string[]
+}
+
+export function rowCount({ accepted, replaced, rejected }: Counts): number {
+  return accepted + replaced + rejected
 }
 
 /** A reject with its line in the file instead of in the request. */
 type FileReject = ImportAnswer['rejects'][number] & { file: string }
 
-export interface ImportTotals {
+export interface ImportTotals extends Counts {
   files: FileTotals[]
-  accepted: number
-  rejected: number
   /** The first ones; all of them are in the rejects file. */
   rejects: FileReject[]
 }
@@ -55,31 +65,44 @@ export async function importFiles(
   totals: ImportTotals,
   options: ImportFilesOptions,
 ): Promise<void> {
+  const rows = new RunRows(options.kind)
   let earlierBytes = 0
   for (const file of files) {
     const { batchesSent, ...before } = options.state.of(file)
-    const ofFile: FileTotals = { file, ...before, ignored_columns: [] }
+    const ofFile: FileTotals = { file, ...before, ignored_columns: [], unread_columns: [], notices: [] }
     totals.files.push(ofFile)
-    totals.accepted += before.accepted
-    totals.rejected += before.rejected
+    addCounts(totals, before)
+    const columns = new ValueColumns()
     let fileBytes = 0
     let batchCount = 0
     for await (const batch of readBatches(file, options.stdin, shapeOf(options.kind, options.mapping))) {
       if (options.signal.aborted) return
       batchCount++
       if (batchCount > batchesSent) {
-        settle(totals, ofFile, batch, await importBatch(batch, options), options.rejectsFile)
-        options.state.save(file, { batchesSent: batchCount, accepted: ofFile.accepted, rejected: ofFile.rejected })
+        settle(totals, ofFile, batch, await importBatch(batch, options), rows, options.rejectsFile)
+        if (batch.format === 'csv') columns.noteBatch(batch)
+        noteUnread(ofFile, batch, columns)
+        const { accepted, replaced, rejected } = ofFile
+        options.state.save(file, { batchesSent: batchCount, accepted, replaced, rejected })
+      } else {
+        rows.add(batch, new Set())
       }
       fileBytes = batch.fileBytesRead
-      options.progress.update(earlierBytes + fileBytes, totals.accepted + totals.rejected)
+      options.progress.update(earlierBytes + fileBytes, rowCount(totals))
     }
     earlierBytes += fileBytes
   }
 }
 
 /** Of a batch of lines that cannot be read. */
-const nothing: ImportAnswer = { accepted: 0, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
+const nothing: ImportAnswer = {
+  accepted: 0,
+  replaced: 0,
+  rejected: 0,
+  rejects: [],
+  rejects_truncated: false,
+  ignored_columns: [],
+}
 
 const paths: Record<RowKindName, string> = { readings: '/import', points: '/import-points' }
 
@@ -90,7 +113,7 @@ async function importBatch(
   const upload = () =>
     uploadBatch(batch, {
       client,
-      path: paths[kind],
+      path: batch.decimal === undefined ? paths[kind] : `${paths[kind]}?decimal=${batch.decimal}`,
       shape: ImportAnswer,
       onRetry: (reason, delayMs) => progress.note(`${reason}; again in ${delayMs / 1000} s`),
     })
@@ -112,21 +135,36 @@ function settle(
   ofFile: FileTotals,
   batch: Batch,
   answer: ImportAnswer,
+  rows: RunRows,
   rejectsFile: RejectsFile | undefined,
 ): void {
   const { file } = ofFile
-  const unread = batch.mapped?.rejects ?? []
-  const rejected = answer.rejected + unread.length
-  totals.accepted += answer.accepted
-  totals.rejected += rejected
-  ofFile.accepted += answer.accepted
-  ofFile.rejected += rejected
+  const { rejects: unread = [], replaced: merged = 0 } = batch.mapped ?? {}
+  const taken = answer.accepted + answer.replaced
+  // The service knows the forms of all times, and the run all of its requests.
+  const known = rows.add(batch, new Set(answer.rejects.map(({ line }) => line)))
+  const replaced = Math.min(taken, Math.max(answer.replaced, known))
+  const counts = { accepted: taken - replaced, replaced: replaced + merged, rejected: answer.rejected + unread.length }
+  addCounts(totals, counts)
+  addCounts(ofFile, counts)
   const ignored = [...(batch.mapped?.ignoredColumns ?? []), ...answer.ignored_columns]
   ofFile.ignored_columns = [...new Set([...ofFile.ignored_columns, ...ignored])]
+  ofFile.notices = [...new Set([...ofFile.notices, ...(batch.mapped?.notices ?? [])])]
   rejectsFile?.add(file, batch, answer.rejects)
   const rejects = [
     ...answer.rejects.map(reject => ({ ...reject, file, line: lineInFile(batch, reject.line) })),
     ...unread.map(({ line, code, reason }) => ({ line, code, reason, file })),
   ]
   totals.rejects.push(...rejects.slice(0, shownRejectsMax - totals.rejects.length))
+}
+
+function noteUnread(file: FileTotals, { mapped }: Batch, columns: ValueColumns): void {
+  const unread = mapped?.unreadColumns ?? columns.among(file.ignored_columns)
+  file.unread_columns = [...new Set([...file.unread_columns, ...unread])]
+}
+
+function addCounts(sum: Counts, { accepted, replaced, rejected }: Counts): void {
+  sum.accepted += accepted
+  sum.replaced += replaced
+  sum.rejected += rejected
 }

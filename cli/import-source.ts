@@ -1,9 +1,13 @@
 /** The bytes of a file that is imported: whatever it is compressed with, and a JSON array as lines. */
 
-import { createReadStream } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Duplex, pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { arrayBody } from '../ingest/import/array-body.ts'
+import { bug } from '../limits/bug.ts'
 import { CommandError } from './command-error.ts'
 import { printable } from './output.ts'
 
@@ -11,13 +15,64 @@ export interface ImportSource {
   lines: AsyncIterable<Uint8Array>
   /** Of the file as it is stored, so far. */
   bytesRead(): number
+  /** The file from its beginning, when all lines were read. */
+  again(): Promise<ImportSource>
+  /** The file is not read again. */
+  once(): void
 }
 
-/** `-` is the standard input. */
+/** `-` is the standard input. A pipe is copied to a temporary file until it is known that it is not read again. */
 export async function openSource(file: string, stdin: Readable): Promise<ImportSource> {
+  const open = (stream: Readable): Promise<ImportSource> =>
+    sourceOf(stream, async () => await open(createReadStream(file)))
+  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isFile() !== false)
+    return await open(createReadStream(file))
+  const spool = createSpool()
+  try {
+    const pipe = file === '-' ? stdin : createReadStream(file)
+    const source = await sourceOf(spool.copied(pipe), async () => await sourceOf(spool.read()))
+    return { ...source, once: spool.stop }
+  } catch (error) {
+    spool.stop()
+    throw error
+  }
+}
+
+async function sourceOf(stream: AsyncIterable<Buffer>, again?: ImportSource['again']): Promise<ImportSource> {
   const counter = { bytes: 0 }
-  const pieces = counted(file === '-' ? stdin : createReadStream(file), counter)
-  return { lines: await asLines(await decompressed(pieces)), bytesRead: () => counter.bytes }
+  const lines = await asLines(await decompressed(counted(stream, counter)))
+  const readTwice = () => Promise.reject(bug('a copy of a pipe is read twice'))
+  return { lines, bytesRead: () => counter.bytes, again: again ?? readTwice, once: () => undefined }
+}
+
+/** A file without a name, so nothing of it is left when the process ends. */
+function createSpool() {
+  const path = join(tmpdir(), `barograph-import-${randomUUID()}`)
+  const descriptor = openSync(path, 'wx+', 0o600)
+  rmSync(path)
+  let isCopying = true
+
+  function write(piece: Uint8Array): void {
+    for (let from = 0; from < piece.length; ) from += writeSync(descriptor, piece, from)
+  }
+
+  return {
+    async *copied(stream: Readable): AsyncGenerator<Buffer> {
+      for await (const piece of stream) {
+        if (isCopying) write(piece)
+        yield piece
+      }
+    },
+    /** Closes the file at its end. */
+    read(): Readable {
+      isCopying = false
+      return createReadStream('', { fd: descriptor, start: 0 })
+    },
+    stop(): void {
+      if (isCopying) closeSync(descriptor)
+      isCopying = false
+    },
+  }
 }
 
 export function nameOf(file: string): string {
@@ -30,15 +85,16 @@ export function unreadable(file: string, error: unknown): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ENOENT') return new CommandError(`file not found: ${name}`)
   if (code === 'EISDIR') return new CommandError(`${name} is a directory; name the files in it`)
+  if (code === 'ENOSPC')
+    return new CommandError(`${tmpdir()} has no room for a copy of ${name}; save it as a file first`)
   if (code === 'Z_BUF_ERROR') return new CommandError(`${name} is truncated`)
   return new CommandError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
 }
 
-async function* counted(stream: Readable, counter: { bytes: number }): AsyncGenerator<Buffer> {
+async function* counted(stream: AsyncIterable<Buffer>, counter: { bytes: number }): AsyncGenerator<Buffer> {
   for await (const piece of stream) {
-    const bytes: Buffer = piece
-    counter.bytes += bytes.length
-    yield bytes
+    counter.bytes += piece.length
+    yield piece
   }
 }
 

@@ -15,11 +15,12 @@ const FileState = z.object({
   /** How many were sent, of those that the file is cut into. */
   batchesSent: z.int(),
   accepted: z.int(),
+  replaced: z.int().default(0),
   rejected: z.int(),
 })
-type Sent = Pick<z.infer<typeof FileState>, 'batchesSent' | 'accepted' | 'rejected'>
+type Sent = Pick<z.infer<typeof FileState>, 'batchesSent' | 'accepted' | 'replaced' | 'rejected'>
 
-const nothing: Sent = { batchesSent: 0, accepted: 0, rejected: 0 }
+const nothing: Sent = { batchesSent: 0, accepted: 0, replaced: 0, rejected: 0 }
 
 const State = z.object({
   /** What else the lines depend on. */
@@ -59,8 +60,8 @@ export function openImportState(path: string | undefined, options: string): Impo
       found.set(file, identity)
       const state = files[resolve(file)]
       if (state?.size !== identity.size || state.modifiedMs !== identity.modifiedMs) return nothing
-      const { batchesSent, accepted, rejected } = state
-      return { batchesSent, accepted, rejected }
+      const { batchesSent, accepted, replaced, rejected } = state
+      return { batchesSent, accepted, replaced, rejected }
     },
     save(file, sent) {
       files[resolve(file)] = { ...(found.get(file) ?? identityOf(file)), ...sent }

@@ -2,7 +2,7 @@
 
 import type { IssuedPassword } from '../auth/devices/device.ts'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
-import { type ImportTotals, isWithoutRows } from './import-files.ts'
+import { type ImportTotals, rowCount } from './import-files.ts'
 import { printable } from './output.ts'
 
 export interface ImportSummary {
@@ -19,20 +19,23 @@ export interface ImportSummary {
 const rejectsShownMax = 10
 
 export function jsonSummary({ kind, totals, complete, seconds, made, passwordsPath }: ImportSummary): string {
-  const { files, accepted, rejected, rejects } = totals
+  const { files, accepted, replaced, rejected, rejects } = totals
   const created = passwordsPath === undefined ? made : made.map(({ device }) => ({ device }))
   const rejects_truncated = rejects.length < rejected
-  const summary = { complete, accepted, rejected, files, rejects, rejects_truncated }
+  const summary = { complete, accepted, replaced, rejected, files, rejects, rejects_truncated }
   return `${JSON.stringify({ ...summary, ...(kind === 'readings' ? { created } : {}), seconds })}\n`
 }
 
 export function textSummary(summary: ImportSummary): string {
   const { totals, seconds } = summary
-  const rows = totals.accepted + totals.rejected
+  const rows = rowCount(totals)
+  const replaced = totals.replaced === 0 ? '' : `, replaced ${totals.replaced}`
   const rate = Math.round(rows / Math.max(0.001, seconds))
   const lines = [
-    `stored ${totals.accepted} ${summary.kind}, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
+    `stored ${totals.accepted} ${summary.kind}${replaced}, rejected ${totals.rejected}, in ${seconds.toFixed(1)} s (${rate} rows/s)`,
     ...filesWithoutRows(summary),
+    ...replacedWarning(summary),
+    ...totals.files.flatMap(({ file, notices }) => notices.map(notice => `${file}: ${notice}`)),
     ...ignoredColumns(totals),
     ...rejectLines(summary),
     ...passwordLines(summary),
@@ -43,13 +46,30 @@ export function textSummary(summary: ImportSummary): string {
 /** Of an import that was stopped, the last file may hold some. */
 function filesWithoutRows({ kind, totals, complete }: ImportSummary): string[] {
   const files = complete ? totals.files : totals.files.slice(0, -1)
-  return files.filter(isWithoutRows).map(({ file }) => `${file}: contains no ${kind}`)
+  return files.filter(file => rowCount(file) === 0).map(({ file }) => `${file}: contains no ${kind}`)
+}
+
+const replacedRatioMax = 0.01
+
+function replacedWarning({ kind, totals }: ImportSummary): string[] {
+  const { replaced } = totals
+  if (replaced <= replacedRatioMax * rowCount(totals)) return []
+  const key = kind === 'readings' ? 'device and time' : 'station, parameter, unit and time'
+  return [
+    `warning: ${replaced} of ${rowCount(totals)} lines replaced a value of the same ${key}; are the times complete?`,
+  ]
 }
 
 function ignoredColumns({ files }: ImportTotals): string[] {
-  return files
-    .filter(file => file.ignored_columns.length > 0)
-    .map(({ file, ignored_columns }) => `${file}: ignored columns: ${ignored_columns.join(', ')}`)
+  return files.flatMap(({ file, ignored_columns, unread_columns }) => {
+    const others = ignored_columns.filter(name => !unread_columns.includes(name))
+    return [
+      ...(others.length > 0 ? [`${file}: ignored columns: ${others.join(', ')}`] : []),
+      ...(unread_columns.length > 0
+        ? [`${file}: columns with numbers or times that were not read: ${unread_columns.join(', ')}`]
+        : []),
+    ]
+  })
 }
 
 function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {

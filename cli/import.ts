@@ -2,19 +2,20 @@
 
 import type { Readable } from 'node:stream'
 import { type Command, Option } from 'commander'
+import { decimalMarks } from '../ingest/formats/decimal-mark.ts'
 import type { RowKindName } from '../ingest/formats/row-kinds.ts'
 import type { AdminClient } from './admin-client.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError, exitInterrupted, exitRejected, exitUsage } from './command-error.ts'
 import { shapeOf } from './import-batches.ts'
 import { createDeviceMaker, createPasswordsFile } from './import-devices.ts'
-import { type ImportTotals, importFiles, isWithoutRows } from './import-files.ts'
+import { type ImportTotals, importFiles, rowCount } from './import-files.ts'
 import { createProgress, noProgress } from './import-progress.ts'
 import { createRejectsFile } from './import-rejects.ts'
 import { type ImportState, openImportState } from './import-state.ts'
 import { jsonSummary, textSummary } from './import-summary.ts'
 import { createInterrupt } from './interrupt.ts'
-import { type MappingWords, mappingOptions } from './mapping/mapping-options.ts'
+import { ambiguousHours, type MappingWords, mappingOptions } from './mapping/mapping-options.ts'
 import { presetNames } from './mapping/presets.ts'
 import { printText } from './output.ts'
 
@@ -42,7 +43,7 @@ const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage][,other metrics]
 Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
-ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value. JSON arrays and line protocol are read
+ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value, as is NA. JSON arrays and line protocol are read
 too. ${idempotent}
 
 Files with other columns: --preset for those of another program, --map for any, --zone for times without a time zone:
@@ -76,7 +77,13 @@ export function defineImport(command: Command, context: CommandContext): void {
     .option('--passwords <file>', 'write those passwords to a new file with mode 0600 instead')
     .addOption(new Option('--preset <name>', 'read the files of another program').choices(presetNames))
     .option('--map <fields>', 'from which columns the fields come, as described below', collected)
+    .option('--unit <units>', 'units of metrics where the file states none, such as temperature=degF', collected)
     .option('--zone <name>', 'time zone of times that name none, such as Europe/Zurich')
+    .addOption(
+      new Option('--ambiguous <hour>', 'of an hour that comes twice, where order does not decide').choices(
+        ambiguousHours,
+      ),
+    )
     .addOption(new Option('--precision <unit>', 'unit of the times in line protocol').choices(precisions).default('ns'))
     .addHelpText('after', readingsHelp)
 }
@@ -89,6 +96,7 @@ function define(command: Command, { client, streams }: CommandContext, kind: Row
   return command
     .argument('<file...>', 'files to import, or - for standard input')
     .option('--rejects <file>', 'write each rejected line to this CSV file, with its line number and the reason')
+    .addOption(new Option('--decimal <mark>', 'decimal mark of numbers in CSV').choices(decimalMarks))
     .option('--state <file>', 'keep in this file how far the import is; the same command goes on from there')
     .option('--json', 'print the result as JSON, without progress')
     .action(async (files: string[], options: ReadingsOptions) => {
@@ -105,7 +113,7 @@ async function runImport(
 ): Promise<void> {
   const startedMs = Date.now()
   const mapping = mappingOptions(options)
-  const totals: ImportTotals = { files: [], accepted: 0, rejected: 0, rejects: [] }
+  const totals: ImportTotals = { files: [], accepted: 0, replaced: 0, rejected: 0, rejects: [] }
   const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
   const state = openState(kind, files, options)
   const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects, state.isContinued)
@@ -148,7 +156,7 @@ async function runImport(
   if (fault !== undefined) throw fault
   if (interrupt.signal.aborted)
     throw new CommandError('interrupted; run the same command again to complete it', exitInterrupted)
-  if (isWithoutRows(totals)) throw new CommandError(`the files contain no ${kind}`)
+  if (rowCount(totals) === 0) throw new CommandError(`the files contain no ${kind}`)
   if (totals.rejected > 0) throw new CommandError(`rejected lines: ${totals.rejected}`, exitRejected)
 }
 
@@ -157,8 +165,8 @@ function openState(kind: RowKindName, files: readonly string[], options: Reading
   if (options.state !== undefined && files.includes('-')) {
     throw new CommandError('an import from standard input cannot be continued; leave out --state', exitUsage)
   }
-  const { preset, map, zone, precision } = options
+  const { preset, map, unit, zone, ambiguous, decimal, precision } = options
   const { linesMax, chunkBytes } = shapeOf(kind)
-  const asked = { kind, preset, map, zone, precision, linesMax, chunkBytes }
+  const asked = { kind, preset, map, unit, zone, ambiguous, decimal, precision, linesMax, chunkBytes }
   return openImportState(options.state, JSON.stringify(asked))
 }

@@ -19,12 +19,16 @@ import { hasTooManyArguments } from '../api/http/query-limits.ts'
 import { readReadingsParameters } from '../api/read/readings-parameters.ts'
 import { DeviceName, slugOf } from '../auth/devices/device.ts'
 import { readMapping } from '../cli/mapping/mapping.ts'
-import { presets } from '../cli/mapping/presets.ts'
+import { mappingOptions } from '../cli/mapping/mapping-options.ts'
+import { TableLines } from '../cli/mapping/table-lines.ts'
 import { createTableReader } from '../cli/mapping/table-reader.ts'
+import { TableSurvey } from '../cli/mapping/table-survey.ts'
 import { createTimeReader } from '../cli/mapping/times.ts'
 import { unknownCodes } from '../content/filters.ts'
 import { foreignContent } from '../ingest/formats/content.ts'
-import { createCsvReader, readCsvHeader } from '../ingest/formats/csv.ts'
+import { createCsvReader, readCsvHeader, readHeaderAgain } from '../ingest/formats/csv.ts'
+import { readMarkedNumber } from '../ingest/formats/decimal-mark.ts'
+import { evidenceIn } from '../ingest/formats/decimal-survey.ts'
 import { readLineProtocol } from '../ingest/formats/line-protocol.ts'
 import { defaultLineNames } from '../ingest/formats/line-protocol-names.ts'
 import { createNdjsonReader } from '../ingest/formats/ndjson.ts'
@@ -100,8 +104,19 @@ function readLines(text: string): void {
 
 /** The text as a header, as a line and as a cell. */
 function readTable(text: string): void {
-  const reader = createTableReader(presets.davis, readMapping(['device==x']), 'UTC')
-  for (const line of [text, '"Date & Time","Temp - °F"', text, `${text},1`, `1/1/2024,${text}`]) reader.read(line)
+  const options = mappingOptions({ preset: 'davis', map: ['device==x'], zone: 'UTC' })
+  const lines = [text, '"Date & Time","Temp - °F"', text, `${text},1`, `1/1/2024,${text}`]
+  const [table, survey] = [new TableLines(options), new TableSurvey(options)]
+  for (const line of lines) {
+    const row = table.next(line, 1)
+    if (typeof row === 'object') survey.note(row, 1)
+  }
+  try {
+    const reader = createTableReader(options, survey.settle())
+    for (const line of lines) reader.read(line, 1)
+  } catch {
+    // A text may leave a question open.
+  }
 }
 
 function readMap(text: string): void {
@@ -150,7 +165,9 @@ const readers: Record<string, (text: string) => void> = {
   'a line with semicolons': text => readSemicolons(Buffer.from(`1;d;${text};2;3`), 0, text.length + 8),
   'a body of line protocol': readLines,
   'a line of a foreign file': readTable,
-  'a time of a foreign file': text => createTimeReader('mdy', 'UTC')(text),
+  'a time of a foreign file': text => createTimeReader('mdy')(text),
+  'the decimal mark of a cell': text => evidenceIn(text) ?? readMarkedNumber(text, 'comma'),
+  'a header again': text => readHeaderAgain(text, { columns, separator: ';' }, readingRows.columns),
   'a mapping of columns': readMap,
   'a line of NDJSON': text => readNdjson(Buffer.from(text), 0, text.length),
 }

@@ -14,6 +14,8 @@ const Reject = z.object({
 
 export const ImportAnswer = z.object({
   accepted: z.int(),
+  /** Lines whose row replaced that of an earlier line: of the same series and time. They are not among the accepted ones. */
+  replaced: z.int(),
   rejected: z.int(),
   rejects: z.array(Reject),
   /** More lines were rejected than are listed. */

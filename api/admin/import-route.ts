@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { AuditEntry } from '../../auth/audit.ts'
 import { isPassing } from '../../auth/passing-errors.ts'
 import { authorize } from '../../auth/policy.ts'
+import { decimalMarks } from '../../ingest/formats/decimal-mark.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import type { RowKindName } from '../../ingest/formats/row-kinds.ts'
 import { codingOf } from '../../ingest/import/content-coding.ts'
@@ -52,6 +53,14 @@ const formats = new Map<string, Format>([
   ['application/x-ndjson', 'ndjson'],
 ])
 
+const ImportQuery = z.strictObject({
+  decimal: z.enum(decimalMarks).optional().meta({
+    description:
+      'The decimal mark of numbers in CSV. Without it, all cells decide; a body that leaves it open is refused.',
+  }),
+})
+type ImportQuery = z.infer<typeof ImportQuery>
+
 /** Of an import that has begun. */
 const ImportProblem = Problem.extend({ ...ImportAnswer.partial().shape, lines_done: z.int().optional() }).meta({
   id: 'ImportProblem',
@@ -79,13 +88,17 @@ export function importGroup(
   const checks = { ranges, aheadMsMax, earliestMs, keepsMicroseconds }
   const importer = createImporter({ kind, append: records => ingest.append(records), now, ...checks })
 
-  async function take({ request, actor }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+  async function take(
+    { request, query, actor }: Asked<unknown, ImportQuery>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     const format = formats.get(mediaTypeOf(request))
     if (format === undefined) return refuseMediaType(reply)
     const coding = codingOf(request.headers['content-encoding'])
     if (coding === undefined) return refuseCoding(reply)
     const refusal = () => refusalOf(request, findPrincipal)
-    const source = { body: bodyOf(request.raw), format, coding, resolve, fields: fields?.(actor), refusal }
+    const { decimal } = query
+    const source = { body: bodyOf(request.raw), format, decimal, coding, resolve, fields: fields?.(actor), refusal }
     const result = await importer.run(onStored === undefined ? source : { ...source, onStored })
     route.onResult({ name: actor, isKnown: true }, result)
     if (result.report.accepted > 0) await audit(entryOf(actor, kind, format, result))
@@ -97,6 +110,7 @@ export function importGroup(
     path,
     name,
     summary,
+    parameters: { query: ImportQuery },
     body: { text: [...formats.keys()] },
     success: { status: 200, description: 'What became of the lines', json: Answer },
     refusals: [...refusalsOfImports, noRowsCode, 'STORAGE_FAILED'],
@@ -134,8 +148,8 @@ const refusals = {
 
 /** Also of an import that stopped half way. */
 function entryOf(actor: string, kind: RowKindName, format: Format, { report, failure }: ImportResult): AuditEntry {
-  const { accepted, rejected } = report
-  const details = { format, accepted, rejected, end: failure?.code ?? 'COMPLETE' }
+  const { replaced, rejected } = report
+  const details = { format, accepted: report.accepted - replaced, replaced, rejected, end: failure?.code ?? 'COMPLETE' }
   return { actor, action: `${kind}.import`, subject: kind, details }
 }
 
@@ -157,7 +171,8 @@ function answer(
   request: IncomingMessage,
 ): FastifyReply {
   const members: ImportAnswer = {
-    accepted: report.accepted,
+    accepted: report.accepted - report.replaced,
+    replaced: report.replaced,
     rejected: report.rejected,
     rejects: report.rejects,
     rejects_truncated: report.rejectsTruncated,
@@ -166,7 +181,7 @@ function answer(
   if (failure === undefined) return reply.send(members)
   // A long body that nobody wants any more is not worth the connection.
   if (!request.complete) reply.header('connection', 'close')
-  const detail = `${failure.reason}; stored are ${report.accepted} ${kind}, of the lines up to ${report.linesDone}`
+  const detail = `${failure.reason}; stored are ${members.accepted} ${kind}, of the lines up to ${report.linesDone}`
   const code = failure.code === 'NO_ROWS' ? noRowsCode : failure.code
   return sendProblem(reply, code, { detail, members: { ...members, lines_done: report.linesDone } })
 }

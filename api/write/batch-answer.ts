@@ -17,6 +17,10 @@ const BatchReject = z.object({
 
 const counts = {
   stored: z.int(),
+  replaced: z
+    .int()
+    .optional()
+    .meta({ description: 'Those of the stored ones that replaced an earlier one of the body.' }),
   rejected: z.int(),
   rejects: z.array(BatchReject),
   rejects_truncated: z.literal(true).optional().meta({ description: 'More were rejected than are listed.' }),
@@ -61,9 +65,15 @@ export function answerBatch(
   { report, failure }: ImportResult,
   { format, isStrict }: { format: Format; isStrict: boolean },
 ): FastifyReply {
-  const { accepted: stored, rejected } = report
+  const { accepted: stored, replaced, rejected } = report
   const rejects = report.rejects.map(reject => rejectOf(reject, format))
-  const counts = { stored, rejected, rejects, ...(report.rejectsTruncated ? { rejects_truncated: true } : {}) }
+  const counts = {
+    stored,
+    ...(replaced > 0 ? { replaced } : {}),
+    rejected,
+    rejects,
+    ...(report.rejectsTruncated ? { rejects_truncated: true } : {}),
+  }
   const ignored = report.ignored.length === 0 ? {} : { ignored: report.ignored }
   if (failure !== undefined) {
     const code = failures[failure.code]

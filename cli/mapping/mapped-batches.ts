@@ -26,7 +26,7 @@ export async function* mappedBatches(
 
   function* cut(isEnd = false): Generator<Batch> {
     if (isEnd ? batch.isEmpty() : !batch.isFull(shape)) return
-    yield batch.finish(bytesRead(), source.ignoredColumns())
+    yield batch.finish(bytesRead(), source, merger.takeReplaced())
     batch = new BatchBuilder()
   }
 
@@ -76,7 +76,7 @@ class BatchBuilder {
     return this.#lines.length >= linesMax || this.#length >= chunkBytes || this.rejects.length >= linesMax
   }
 
-  finish(fileBytesRead: number, ignoredColumns: readonly string[]): Batch {
+  finish(fileBytesRead: number, source: LinesSource, replaced: number): Batch {
     return {
       format: 'ndjson',
       body: Buffer.from(this.#lines.join('')),
@@ -84,7 +84,14 @@ class BatchBuilder {
       firstLine: this.#sourceLines[0] ?? 1,
       lineCount: this.#lines.length,
       fileBytesRead,
-      mapped: { sourceLines: this.#sourceLines, rejects: this.rejects, ignoredColumns },
+      mapped: {
+        sourceLines: this.#sourceLines,
+        rejects: this.rejects,
+        ignoredColumns: source.ignoredColumns(),
+        unreadColumns: source.unreadColumns(),
+        notices: source.notices(),
+        replaced,
+      },
     }
   }
 }

@@ -10,14 +10,17 @@ import type { FurtherField } from '../../ingest/further-fields.ts'
 import type { FurtherValues } from '../../ingest/journal/record.ts'
 import type { Range } from '../../ingest/reading.ts'
 import { metricsMax } from '../../metrics/metric-counts.ts'
-import type { Metric } from '../../store/tables.ts'
+import { type Metric, metrics } from '../../store/tables.ts'
 import { CommandError } from '../command-error.ts'
 import type { LineReject } from '../import-batch.ts'
 import { columnOf, metricNamed } from './mapped-reading.ts'
 import { isMetric } from './mapping.ts'
-import { layoutOf, type MappingOptions } from './mapping-options.ts'
+import type { MappingOptions } from './mapping-options.ts'
 import type { HeldReading } from './reading-merger.ts'
+import { TableLines } from './table-lines.ts'
 import { createTableReader } from './table-reader.ts'
+import { type SettledTable, TableSurvey, unitNotices } from './table-survey.ts'
+import { conversionOf } from './units.ts'
 
 interface TakenLines {
   lines: number
@@ -33,22 +36,41 @@ export interface LinesSource {
   /** Whether a reading may be parted over several lines, so far. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
+  /** Those of the ignored columns that hold numbers or times. */
+  unreadColumns(): readonly string[]
+  /** How the file is read where it could be read otherwise. */
+  notices(): readonly string[]
 }
 
 const lineBytesMax = 1 << 16
 const textLengthMax = 1_000
 
-export function createTableSource(options: MappingOptions): LinesSource {
-  const reader = createTableReader(layoutOf(options), options.mapping, options.zone)
-  let encoding: 'utf8' | 'latin1' | undefined
+/** Reads the table for the first time. Throws a CommandError for a question that it leaves open. */
+export async function surveyTable(chunks: AsyncIterable<Uint8Array>, options: MappingOptions): Promise<SettledTable> {
+  const lines = new TableLines(options)
+  const survey = new TableSurvey(options)
+  const decode = createDecoder()
+  let line = 0
+  for await (const chunk of chunks) {
+    for (const text of decode(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))) {
+      line++
+      const row = text.length > lineBytesMax ? undefined : lines.next(text, line)
+      if (typeof row === 'object') survey.note(row, line)
+    }
+  }
+  lines.end()
+  return survey.settle()
+}
+
+export function createTableSource(options: MappingOptions, settled: SettledTable): LinesSource {
+  const reader = createTableReader(options, settled)
+  const decode = createDecoder()
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
-    // Programs for Windows write their degree signs in its own code page.
-    encoding ??= isUtf8(chunk) ? 'utf8' : 'latin1'
     const taken: TakenLines = { lines: 0, readings: [], rejects: [] }
-    for (const text of linesOf(chunk, encoding)) {
+    for (const text of decode(chunk)) {
       const line = firstLine + taken.lines++
-      const read = text.length > lineBytesMax ? `is longer than ${lineBytesMax} bytes` : reader.read(text)
+      const read = text.length > lineBytesMax ? `is longer than ${lineBytesMax} bytes` : reader.read(text, line)
       if (typeof read === 'string')
         taken.rejects.push({ line, code: 'LINE_MALFORMED', reason: read, text: shown(text) })
       else if (read !== undefined) taken.readings.push({ ...read, line })
@@ -56,7 +78,17 @@ export function createTableSource(options: MappingOptions): LinesSource {
     return taken
   }
 
-  return { take, end: reader.end, isLong: reader.isLong, ignoredColumns: reader.ignoredColumns }
+  const { end, isLong, ignoredColumns, unreadColumns } = reader
+  return { take, end, isLong, ignoredColumns, unreadColumns, notices: () => settled.notices }
+}
+
+/** Cuts chunks into lines. Programs for Windows write their degree signs in its own code page. */
+function createDecoder(): (chunk: Buffer) => Generator<string> {
+  let encoding: 'utf8' | 'latin1' | undefined
+  return chunk => {
+    encoding ??= isUtf8(chunk) ? 'utf8' : 'latin1'
+    return linesOf(chunk, encoding)
+  }
 }
 
 function* linesOf(chunk: Buffer, encoding: 'utf8' | 'latin1'): Generator<string> {
@@ -89,6 +121,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
   const names = lineNames(options)
   const deviceDefault = device?.kind === 'constant' ? device.text : undefined
   const fields = new NumberedFields(options)
+  const units = new StatedUnits(options)
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
     if (firstLine === 1) commentStatements(chunk)
@@ -115,13 +148,48 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
       const values = rows.values.slice(at, at + readingRows.valuesPerRow)
       const name = result.names.textOf(rows.names[row] as number)
       const further = fields.named(rows.further && furtherOf(rows.further, row))
+      units.convert(values, further)
       if (timeMs !== receiptTimeMs) taken.readings.push({ device: name, timeUs: timeMs * 1000, values, further, line })
       else taken.rejects.push({ line, code: 'READING_INVALID', reason: 'timestamp is required', text: '' })
     }
     return taken
   }
 
-  return { take, end: () => undefined, isLong: () => true, ignoredColumns: () => [] }
+  return {
+    take,
+    end: () => undefined,
+    isLong: () => true,
+    ignoredColumns: () => [],
+    unreadColumns: () => [],
+    notices: () => units.notices(),
+  }
+}
+
+/** Line protocol states no units. */
+class StatedUnits {
+  readonly #units: MappingOptions['units']
+  readonly #withoutUnit = new Set<string>()
+
+  constructor({ units }: MappingOptions) {
+    this.#units = units
+  }
+
+  convert(values: Float64Array, further: Map<string, number> | undefined): void {
+    for (const [index, value] of values.entries()) {
+      if (!Number.isNaN(value)) values[index] = this.#converted(metrics[index] as string, value)
+    }
+    for (const [metric, value] of further ?? []) further?.set(metric, this.#converted(metric, value))
+  }
+
+  notices(): string[] {
+    return unitNotices(this.#withoutUnit)
+  }
+
+  #converted(metric: string, value: number): number {
+    const unit = this.#units.get(metric)
+    if (unit === undefined) this.#withoutUnit.add(metric)
+    return unit === undefined ? value : (conversionOf(metric, unit)?.(value) ?? value)
+  }
 }
 
 const statements = '# DDL\n'

@@ -9,14 +9,21 @@ import { conversionOf, unitsOf } from './units.ts'
 export type Target = string
 
 type Source =
-  | { readonly kind: 'column'; readonly name: string; readonly unit: string | undefined }
+  | {
+      readonly kind: 'column'
+      readonly name: string
+      readonly unit: string | undefined
+      /** Of times: the column of the time of day, or that time itself. */
+      readonly clock?: string | undefined
+    }
   | { readonly kind: 'constant'; readonly text: string }
 
 export type Mapping = ReadonlyMap<Target, Source>
 
 /**
- * `temperature="Outdoor Temp(°F)":F,device==porch,timestamp=Time:mdy`: parts that are separated by commas. A name that has
- * a comma, a colon, a quote or spaces at its ends stands in quotes, a quote in it is written twice. Throws a CommandError.
+ * `temperature="Outdoor Temp(°F)":F,device==porch,timestamp=Date+Time:mdy`: parts that are separated by commas. A name that has
+ * a comma, a colon, a quote or spaces at its ends stands in quotes, as does the name of a time with a plus sign; a quote in it is
+ * written twice. Throws a CommandError.
  */
 export function readMapping(texts: readonly string[]): Mapping {
   const mapping = new Map<Target, Source>()
@@ -30,6 +37,37 @@ export function readMapping(texts: readonly string[]): Mapping {
     reader.end()
   }
   return mapping
+}
+
+/** A name as a mapping has it. */
+export function quoted(name = ''): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** By metric. */
+export type Units = ReadonlyMap<string, string>
+
+/** `temperature=degF,wind_speed=mph`. Throws a CommandError. */
+export function readUnits(texts: readonly string[]): Units {
+  const parts = texts.flatMap(text => text.split(','))
+  return new Map(
+    parts.map(part => {
+      const [metric = '', unit = '', ...rest] = part.split('=', 3).map(each => each.trim())
+      if (rest.length > 0 || unit === '' || !isMetric(metric)) {
+        throw new CommandError(`--unit ${part}: write metric=unit, such as temperature=degF`, exitUsage)
+      }
+      const problem = unitProblem(metric, unit)
+      if (problem !== undefined) throw new CommandError(`--unit ${part}: ${problem}`, exitUsage)
+      return [metric, unit]
+    }),
+  )
+}
+
+function unitProblem(metric: string, unit: string): string | undefined {
+  if (conversionOf(metric, unit) !== undefined) return undefined
+  const known = unitsOf(metric)
+  if (known.length === 0) return `${metric} has no unit that is known; leave it out`
+  return `the unit of ${metric} is one of ${known.join(', ')}`
 }
 
 export function isMetric(target: Target): boolean {
@@ -69,10 +107,12 @@ class MapReader {
   }
 
   #column(target: Target): Source {
-    const name = this.#name()
+    const ends = target === 'timestamp' ? [':', ',', '+'] : [':', ',']
+    const name = this.#name(ends)
+    const clock = target === 'timestamp' && this.takes('+') ? this.#name(ends) : undefined
     const unit = this.takes(':') ? this.#until(',').trim() : undefined
     if (unit !== undefined) this.#checkUnit(target, unit)
-    return { kind: 'column', name, unit }
+    return { kind: 'column', name, unit, ...(clock === undefined ? {} : { clock }) }
   }
 
   #checkUnit(target: Target, unit: string): void {
@@ -80,14 +120,12 @@ class MapReader {
       throw this.error(`the format of timestamp is one of ${timeFormats.join(', ')}`)
     }
     if (target === 'device') throw this.error('device has no unit')
-    if (!isMetric(target) || conversionOf(target, unit) !== undefined) return
-    const known = unitsOf(target)
-    if (known.length === 0) throw this.error(`${target} has no unit that is known; leave it out`)
-    throw this.error(`the unit of ${target} is one of ${known.join(', ')}`)
+    const problem = isMetric(target) ? unitProblem(target, unit) : undefined
+    if (problem !== undefined) throw this.error(problem)
   }
 
-  #name(): string {
-    const name = this.takes('"') ? this.#quoted() : this.#until(':', ',').trim()
+  #name(ends: readonly string[] = [':', ',']): string {
+    const name = this.takes('"') ? this.#quoted() : this.#until(...ends).trim()
     if (name === '') throw this.error('a name is missing')
     return name
   }

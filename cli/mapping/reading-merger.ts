@@ -20,6 +20,7 @@ export class ReadingMerger {
   /** Those that were added to last stand last. */
   readonly #held = new Map<string, HeldReading>()
   readonly #sent = new SentTimes()
+  #replaced = 0
 
   constructor(heldMax = readingsHeldMax) {
     this.#heldMax = heldMax
@@ -35,11 +36,19 @@ export class ReadingMerger {
       this.#held.set(key, { ...reading, further: new Map(further) })
       return true
     }
+    if (hasValueOf(known, reading)) this.#replaced++
     for (const [index, value] of values.entries()) if (!Number.isNaN(value)) known.values[index] = value
     for (const [metric, value] of further) known.further?.set(metric, value)
     this.#held.delete(key)
     this.#held.set(key, known)
     return true
+  }
+
+  /** How many lines replaced a value of an earlier one, since the last call. */
+  takeReplaced(): number {
+    const replaced = this.#replaced
+    this.#replaced = 0
+    return replaced
   }
 
   isFull(): boolean {
@@ -65,6 +74,11 @@ export class ReadingMerger {
     this.#held.clear()
     return sorted
   }
+}
+
+function hasValueOf(known: HeldReading, { values, further = new Map() }: HeldReading): boolean {
+  const isPut = values.some((value, index) => !Number.isNaN(value) && !Number.isNaN(known.values[index]))
+  return isPut || further.keys().some(metric => known.further?.has(metric) === true)
 }
 
 function keyOf({ timeUs, device }: HeldReading): string {

@@ -4,12 +4,13 @@ import { unchanged } from '../../metrics/units.ts'
 import { metrics } from '../../store/tables.ts'
 import { metricNamed } from './mapped-reading.ts'
 import { isMetric, type Mapping, type Target } from './mapping.ts'
+import type { MappingOptions } from './mapping-options.ts'
 import type { Layout, Series } from './presets.ts'
-import { isTimeFormat, type TimeFormat } from './times.ts'
+import { isClock, isTimeFormat, type TimeFormat } from './times.ts'
 import { conversionOf, type NamedColumn, readColumnName, unitsOf } from './units.ts'
 
 /** Its text, or what is wrong with the line. */
-type Place = { readonly column: number } | { readonly text: string }
+export type Place = { readonly column: number } | { readonly text: string }
 type Convert = (value: number) => number
 
 export interface MetricColumn {
@@ -20,12 +21,22 @@ export interface MetricColumn {
 
 export interface TableColumns {
   readonly timestamp: number
+  /** The time of day, where the other column has only the date. */
+  readonly clock: Place | undefined
   readonly timeFormat: TimeFormat
+  /** Whether the mapping states it. */
+  readonly isFormatGiven: boolean
   /** Undefined where the series tells it. */
   readonly device: Place | undefined
   readonly values: WideColumns | LongColumns
   /** Names of the columns that are not read. */
   readonly ignored: readonly string[]
+  /** The header. */
+  readonly names: readonly string[]
+  /** Columns that neither the layout nor the mapping names. */
+  readonly unnamed: readonly number[]
+  /** Metrics whose unit the header does not state. */
+  readonly withoutUnit: readonly string[]
 }
 
 interface WideColumns {
@@ -48,25 +59,35 @@ interface LongColumns {
   readonly seriesOf: (name: string) => MappedSeries | undefined
 }
 
-interface MappedSeries extends Series {
+export interface MappedSeries extends Series {
   /** That the mapping says; it counts more than that of the line. */
   readonly unit: string | undefined
 }
 
+type ColumnOptions = Pick<MappingOptions, 'mapping' | 'units'>
+
 /** A sentence where the header lacks a column. */
-export function findColumns(cells: readonly string[], layout: Layout, mapping: Mapping): TableColumns | string {
-  const header = new Header(cells, layout, mapping)
+export function findColumns(cells: readonly string[], layout: Layout, options: ColumnOptions): TableColumns | string {
+  const { mapping } = options
+  const header = new Header(cells, layout, options)
   const timestamp = header.column('timestamp')
   if (timestamp === undefined) return header.lacks('timestamp')
   const mapped = mapping.get('timestamp')
-  const format = mapped?.kind === 'column' ? mapped.unit : undefined
-  const timeFormat = format !== undefined && isTimeFormat(format) ? format : layout.timeFormat
+  const { unit: format, clock: clockName } = mapped?.kind === 'column' ? mapped : {}
+  const isFormatGiven = format !== undefined && isTimeFormat(format)
+  const clock = clockName === undefined ? undefined : header.clock(clockName)
+  if (clockName !== undefined && clock === undefined) return `the header has no column ${clockName}`
   const device = header.place('device')
-  const values = longColumns(header, layout, mapping) ?? wideColumns(header, mapping)
+  const named = longColumns(header, layout, mapping) ?? namedColumns(header, mapping)
+  if (typeof named === 'string') return named
+  const unnamed = header.unnamed()
+  const values = named.kind === 'long' ? named : withOthers(header, named)
   if (typeof values === 'string') return values
   const isTold = values.kind === 'long' && layout.columns['device'] === undefined && !hasMetrics(mapping)
   if (device === undefined && !isTold) return header.lacks('device')
-  return { timestamp, timeFormat, device, values, ignored: header.unread() }
+  const time = { timestamp, clock, timeFormat: isFormatGiven ? format : layout.timeFormat, isFormatGiven }
+  const { names, withoutUnit } = header
+  return { ...time, device, values, ignored: header.unread(), names, unnamed, withoutUnit }
 }
 
 function hasMetrics(mapping: Mapping): boolean {
@@ -98,7 +119,7 @@ function withoutUnit(seriesOf: (name: string) => Series | undefined): LongColumn
   }
 }
 
-function wideColumns(header: Header, mapping: Mapping): WideColumns | string {
+function namedColumns(header: Header, mapping: Mapping): WideColumns | string {
   const columns: MetricColumn[] = []
   for (const metric of new Set([...metrics, ...[...mapping.keys()].filter(isMetric)])) {
     const column = header.column(metric)
@@ -110,6 +131,10 @@ function wideColumns(header: Header, mapping: Mapping): WideColumns | string {
     if (typeof convert === 'string') return convert
     columns.push({ metric, column, convert })
   }
+  return { kind: 'wide', metrics: columns, others: [] }
+}
+
+function withOthers(header: Header, { metrics: columns }: WideColumns): WideColumns | string {
   const others = header.others(columns)
   if (columns.length + others.length === 0) return header.lacks('temperature')
   return { kind: 'wide', metrics: columns, others }
@@ -119,15 +144,18 @@ function wideColumns(header: Header, mapping: Mapping): WideColumns | string {
 const othersMax = 150
 
 class Header {
-  readonly #cells: readonly string[]
-  readonly #names: readonly NamedColumn[]
+  readonly names: readonly string[]
+  readonly withoutUnit: string[] = []
+  readonly #units: ReadonlyMap<string, string>
+  readonly #columnNames: readonly NamedColumn[]
   readonly #layout: Layout
   readonly #mapping: Mapping
   readonly #read = new Set<number>()
 
-  constructor(cells: readonly string[], layout: Layout, mapping: Mapping) {
-    this.#cells = cells.map(cell => cell.trim())
-    this.#names = cells.map(cell => readColumnName(cell))
+  constructor(cells: readonly string[], layout: Layout, { mapping, units }: ColumnOptions) {
+    this.names = cells.map(cell => cell.trim())
+    this.#units = units
+    this.#columnNames = cells.map(cell => readColumnName(cell))
     this.#layout = layout
     this.#mapping = mapping
   }
@@ -148,9 +176,16 @@ class Header {
     return column === undefined ? undefined : { column }
   }
 
+  /** A name that no column has may be a time of day. */
+  clock(name: string): Place | undefined {
+    const column = this.#findMapped(name)
+    if (column !== undefined) return { column }
+    return isClock(name) ? { text: name } : undefined
+  }
+
   find(candidates: readonly string[]): number | undefined {
     for (const candidate of candidates) {
-      const column = this.#names.findIndex(({ name }) => name === candidate)
+      const column = this.#columnNames.findIndex(({ name }) => name === candidate)
       if (column === -1) continue
       this.#read.add(column)
       return column
@@ -160,7 +195,7 @@ class Header {
 
   /** By its whole name, or else without the unit. */
   #findMapped(name: string): number | undefined {
-    const column = this.#cells.indexOf(name.trim())
+    const column = this.names.indexOf(name.trim())
     if (column === -1)
       return this.find([readColumnName(name).name]) ?? this.#findWithoutUnit(readColumnName(name, 'any').name)
     this.#read.add(column)
@@ -171,31 +206,33 @@ class Header {
   others(taken: readonly MetricColumn[]): OtherColumn[] {
     const others: OtherColumn[] = []
     const metricsTaken = new Set([...metrics, ...taken.map(({ metric }) => metric)])
-    for (const [column, name] of this.#cells.entries()) {
+    for (const [column, name] of this.names.entries()) {
       const found = this.#read.has(column) || others.length === othersMax ? undefined : this.#otherIn(name)
       if (found === undefined || metricsTaken.has(found.metric)) continue
-      metricsTaken.add(found.metric)
+      const { metric, convert = this.#unstated(metric) } = found
+      metricsTaken.add(metric)
       this.#read.add(column)
-      others.push({ ...found, column, name })
+      others.push({ metric, convert, column, name })
     }
     return others
   }
 
   /** A unit that is stated is converted to that of the catalogue; of what is not in there it is a part of the name. */
-  #otherIn(cell: string): Pick<MetricColumn, 'metric' | 'convert'> | undefined {
+  #otherIn(cell: string): { metric: string; convert?: Convert } | undefined {
     const { columns, others = {}, noMetrics = [] } = this.#layout
     const { name, unit } = readColumnName(cell, 'any')
     if ([...noMetrics, ...(columns['timestamp'] ?? []), ...(columns['device'] ?? [])].includes(name)) return undefined
     const metric = Object.hasOwn(others, name) ? others[name] : metricNamed(name)
     if (metric === undefined) return undefined
-    const convert = unit === undefined ? unchanged : conversionOf(metric, unit)
+    if (unit === undefined) return { metric }
+    const convert = conversionOf(metric, unit)
     if (convert !== undefined) return { metric, convert }
     const whole = metricNamed(cell.normalize('NFKC'))
     return whole === undefined ? undefined : { metric: whole, convert: unchanged }
   }
 
   #findWithoutUnit(name: string): number | undefined {
-    const column = this.#cells.findIndex(cell => readColumnName(cell, 'any').name === name)
+    const column = this.names.findIndex(cell => readColumnName(cell, 'any').name === name)
     if (column === -1) return undefined
     this.#read.add(column)
     return column
@@ -205,14 +242,20 @@ class Header {
     const source = this.#mapping.get(metric)
     const given = source?.kind === 'column' ? source.unit : undefined
     const unit = given ?? (unitsOf(metric).length === 0 ? undefined : this.#unitOf(metric, column))
-    if (unit === undefined) return value => value
-    return conversionOf(metric, unit) ?? `the column ${this.#cells[column]} has a unit that ${metric} cannot have`
+    if (unit === undefined) return this.#unstated(metric)
+    return conversionOf(metric, unit) ?? `the column ${this.names[column]} has a unit that ${metric} cannot have`
+  }
+
+  #unstated(metric: string): Convert {
+    const unit = this.#units.get(metric)
+    if (unit === undefined) this.withoutUnit.push(metric)
+    return (unit === undefined ? undefined : conversionOf(metric, unit)) ?? unchanged
   }
 
   #unitOf(metric: string, column: number): string | undefined {
-    const unit = readColumnName(this.#cells[column] ?? '', 'any').unit
+    const unit = readColumnName(this.names[column] ?? '', 'any').unit
     const isColumn = metrics.some(name => name === metric)
-    return isColumn ? this.#names[column]?.unit : unit
+    return isColumn ? this.#columnNames[column]?.unit : unit
   }
 
   lacks(target: Target): string {
@@ -221,6 +264,10 @@ class Header {
   }
 
   unread(): string[] {
-    return this.#cells.filter((name, column) => name !== '' && !this.#read.has(column))
+    return this.names.filter((name, column) => name !== '' && !this.#read.has(column))
+  }
+
+  unnamed(): number[] {
+    return [...this.names.keys()].filter(column => !this.#read.has(column))
   }
 }

@@ -1,169 +1,153 @@
 /** Reads a foreign file of lines and cells, line by line: what of it is a reading, and what is wrong with the others. */
 
-import { type Separator, separators, splitCells } from '../../ingest/formats/csv.ts'
-import { readNumber } from '../../ingest/formats/number.ts'
-import { CommandError } from '../command-error.ts'
-import { printable } from '../output.ts'
+import { isMissing } from '../../ingest/formats/csv.ts'
+import { type DecimalMark, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
+import { unchanged } from '../../metrics/units.ts'
+import { ValueColumns } from '../value-columns.ts'
+import type { MomentsOf } from './local-clock.ts'
 import { columnOf, type MappedReading, MappedValues } from './mapped-reading.ts'
-import type { Mapping } from './mapping.ts'
-import { isState, type Layout } from './presets.ts'
-import { findColumns, type MetricColumn, type OtherColumn, type TableColumns } from './table-columns.ts'
-import { createTimeReader, type ReadTime } from './times.ts'
+import type { MappingOptions } from './mapping-options.ts'
+import { isState } from './presets.ts'
+import type { MappedSeries } from './table-columns.ts'
+import { type Table, TableLines, type TableRow } from './table-lines.ts'
+import { type RowSeries, seriesIn, seriesKey, timeIn } from './table-row.ts'
+import type { SettledTable } from './table-survey.ts'
+import { createTimeReader, type ReadTime, type TimeFormat } from './times.ts'
 import { conversionOf } from './units.ts'
 
 export interface TableReader {
   /** A reading, what is wrong with the line, or undefined for a line that has none. Throws a CommandError for the file. */
-  read(line: string): MappedReading | string | undefined
+  read(text: string, line: number): MappedReading | string | undefined
   /** Whether a reading may be parted over several lines. */
   isLong(): boolean
   ignoredColumns(): readonly string[]
+  /** Those of the ignored columns that hold numbers or times. */
+  unreadColumns(): readonly string[]
   /** Throws a CommandError when there was no header. */
   end(): void
 }
 
-/** Before the header there may be the name of the station and more. */
-const headerLinesMax = 50
-const missing = new Set(['', '-', '--', '---', 'null', 'nan', 'n/a', 'none', 'unknown', 'unavailable'])
+/** `settled`: by a survey of the same lines. */
+export function createTableReader(options: MappingOptions, settled: SettledTable): TableReader {
+  const lines = new TableLines(options)
+  const readTime = createRowTimeReader(options, settled)
+  const ignored = new Set<string>()
+  const valueColumns = new ValueColumns()
+  let last: Table | undefined
 
-export function createTableReader(layout: Layout, mapping: Mapping, zone: string | undefined): TableReader {
-  let table: Table | undefined
-  let hadHeader = false
-  // Of several tables, one may have what another one lacks.
-  let hadLong = layout.isAnnotated === true
-  let linesBefore = 0
-  let problem = { reason: 'the file is empty', cells: 0 }
-
-  function readHeader(line: string): void {
-    for (const separator of separators) {
-      const cells = splitCells(line, separator)
-      if (cells === undefined) continue
-      const columns = findColumns(cells, layout, mapping)
-      if (typeof columns !== 'string') {
-        table = { columns, separator, readTime: createTimeReader(columns.timeFormat, zone), textColumns: new Set() }
-        hadHeader = true
-        hadLong ||= columns.values.kind === 'long'
-        return
-      }
-      // The line with the most cells is most likely the header, and says best what is missing.
-      if (cells.length > problem.cells) problem = { reason: columns, cells: cells.length }
-    }
-    linesBefore++
-    if (linesBefore === headerLinesMax) throw noHeader()
+  function read(text: string, line: number): MappedReading | string | undefined {
+    const row = lines.next(text, line)
+    if (row === undefined || typeof row === 'string') return row
+    if (row.table !== last) for (const name of row.table.columns.ignored) ignored.add(name)
+    last = row.table
+    valueColumns.note(row.table.columns.names, row.cells)
+    const series = seriesIn(row)
+    if (series === undefined) return undefined
+    // First of all, because the repeated hours count the lines of the survey.
+    const timeUs = readTime(row, series)
+    return readCells(row, series, timeUs)
   }
 
-  function noHeader(): CommandError {
-    return new CommandError(printable(`there is no header that can be used: ${problem.reason}`))
-  }
-
-  function read(line: string): MappedReading | string | undefined {
-    if (layout.isAnnotated === true && (line.trim() === '' || line.startsWith('#'))) {
-      linesBefore = 0
-      table = undefined
-      return undefined
-    }
-    if (line.trim() === '') return undefined
-    if (table === undefined) {
-      readHeader(line)
-      return undefined
-    }
-    const cells = splitCells(line, table.separator)
-    if (cells === undefined) return 'has quotes that do not match'
-    return readCells(cells, table)
+  function readCells(row: TableRow, series: RowSeries, timeUs: number | string): MappedReading | string | undefined {
+    const put = new MappedValues()
+    const problem =
+      series.value === undefined
+        ? putValues(row, settled, put, ignored)
+        : putValue(row, series.value, options, settled, put)
+    if (problem !== undefined) return problem
+    if (put.isEmpty()) return undefined
+    const { values, further } = put
+    const { device } = series
+    if (device === undefined) return 'device is missing'
+    return typeof timeUs === 'string' ? timeUs : { device, timeUs, values, further }
   }
 
   return {
     read,
-    isLong: () => hadLong,
-    ignoredColumns: () => (table === undefined ? [] : [...table.columns.ignored, ...table.textColumns]),
-    end() {
-      if (!hadHeader) throw noHeader()
-    },
+    isLong: () => lines.isLong(),
+    ignoredColumns: () => [...ignored],
+    unreadColumns: () => valueColumns.among([...ignored]),
+    end: () => lines.end(),
   }
 }
 
-interface Table {
-  columns: TableColumns
-  separator: Separator
-  readTime: ReadTime
-  /** Names of columns that nobody has named and that have texts. */
-  textColumns: Set<string>
-}
+/** Epoch microseconds, or what is wrong with the time. */
+function createRowTimeReader({ zone, ambiguous }: MappingOptions, { order, momentsOf, turnOf }: SettledTable) {
+  const readers = new Map<TimeFormat, ReadTime>()
 
-function readCells(
-  cells: readonly string[],
-  { columns, separator, readTime, textColumns }: Table,
-): MappedReading | string | undefined {
-  const read = new MappedValues()
-  const found =
-    columns.values.kind === 'long'
-      ? readValue(cells, columns.values, separator, read)
-      : readValues(cells, columns.values.metrics, separator, read)
-  if (typeof found === 'string') return found
-  if (columns.values.kind === 'wide') readOthers(cells, columns.values.others, separator, read, textColumns)
-  if (read.isEmpty()) return undefined
-  const { values, further } = read
-  const device = deviceIn(cells, columns) ?? found?.device
-  if (device === undefined || device === '') return 'device is missing'
-  const timeUs = readTime((cells[columns.timestamp] ?? '').trim())
-  return typeof timeUs === 'string'
-    ? `${timeUs}: ${shortened(cells[columns.timestamp] ?? '')}`
-    : { device, timeUs, values, further }
-}
+  function readerOf(format: TimeFormat): ReadTime {
+    const reader = readers.get(format) ?? createTimeReader(format, order)
+    readers.set(format, reader)
+    return reader
+  }
 
-function deviceIn(cells: readonly string[], { device }: TableColumns): string | undefined {
-  if (device === undefined) return undefined
-  return 'text' in device ? device.text : (cells[device.column] ?? '').trim()
+  return (row: TableRow, series: RowSeries): number | string => {
+    const text = timeIn(row)
+    if (text === undefined) return 'timestamp has no time of day'
+    const read = readerOf(row.table.columns.timeFormat)(text)
+    if (typeof read === 'string') return `${read}: ${shortened(text)}`
+    const found = read.isLocal && momentsOf !== undefined ? momentOf(read.us, momentsOf, series) : read.us
+    return typeof found === 'string' ? `${found}: ${shortened(text)}` : found
+  }
+
+  function momentOf(localUs: number, moments: MomentsOf, series: RowSeries): number | string {
+    const [first, second = first] = moments(localUs)
+    if (first === undefined || second === undefined) return `timestamp: there is no such time in ${zone}`
+    const turn = turnOf(seriesKey(series), localUs, second - first)
+    if (first === second) return first
+    if (turn !== undefined) return turn === 'first' ? first : second
+    if (ambiguous !== undefined) return ambiguous === 'earlier' ? first : second
+    const answers = 'send UTC, an offset, or --ambiguous earlier|later'
+    return `timestamp comes twice in ${zone}, and the order of lines does not decide; ${answers}`
+  }
 }
 
 /** Puts the values of a line into their places; says what is wrong with one. */
-function readValues(
-  cells: readonly string[],
-  columns: readonly MetricColumn[],
-  separator: Separator,
-  read: MappedValues,
-): { device: undefined } | string {
-  for (const { metric, column, convert } of columns) {
-    const value = valueIn(metric, cells[column] ?? '', separator)
-    if (value === undefined) return `${metric} is no number: ${shortened(cells[column] ?? '')}`
-    read.put(metric, convert(value))
-  }
-  return { device: undefined }
-}
-
-function readOthers(
-  cells: readonly string[],
-  columns: readonly OtherColumn[],
-  separator: Separator,
-  read: MappedValues,
+function putValues(
+  { table: { columns }, cells }: TableRow,
+  { mark }: SettledTable,
+  put: MappedValues,
   textColumns: Set<string>,
-): void {
-  for (const { metric, column, name, convert } of columns) {
-    const value = valueIn(metric, cells[column] ?? '', separator)
-    if (value === undefined) textColumns.add(name)
-    else read.put(metric, convert(value))
+): string | undefined {
+  if (columns.values.kind === 'long') return undefined
+  for (const { metric, column, convert } of columns.values.metrics) {
+    const value = valueIn(metric, cells[column] ?? '', mark)
+    if (typeof value !== 'number') return noNumberReason(metric, cells[column] ?? '', value)
+    put.put(metric, convert(value))
   }
+  for (const { metric, column, name, convert } of columns.values.others) {
+    const value = valueIn(metric, cells[column] ?? '', mark)
+    if (value === ambiguousDirection) return noNumberReason(metric, cells[column] ?? '', value)
+    // Nobody has named the column, so a text there is not a fault of the line.
+    if (value === undefined) textColumns.add(name)
+    else put.put(metric, convert(value))
+  }
+  return undefined
 }
 
 /** Puts the one value of a line into its place. */
-function readValue(
-  cells: readonly string[],
-  long: Extract<TableColumns['values'], { kind: 'long' }>,
-  separator: Separator,
-  read: MappedValues,
-): { device: string | undefined } | string | undefined {
-  const series = long.seriesOf((cells[long.series] ?? '').trim())
-  if (series === undefined) return undefined
-  const text = cells[long.value] ?? ''
-  const value = valueIn(series.metric, text, separator)
+function putValue(
+  { table: { columns }, cells }: TableRow,
+  { metric, unit: stated }: MappedSeries,
+  { units }: MappingOptions,
+  { mark }: SettledTable,
+  put: MappedValues,
+): string | undefined {
+  if (columns.values.kind === 'wide') return undefined
+  const text = cells[columns.values.value] ?? ''
+  const value = valueIn(metric, text, mark)
   // An entity whose name ends like a metric may be a switch.
-  if (value === undefined && columnOf(series.metric) === -1) return undefined
-  // A sensor that is away says so in words.
-  if (value === undefined) return `${series.metric} is no number: ${shortened(text)}`
-  const unit = series.unit ?? (long.unit === undefined ? '' : (cells[long.unit] ?? '').trim())
-  const convert = unit === '' ? (same: number) => same : conversionOf(series.metric, unit)
-  if (convert === undefined) return `${series.metric} cannot be in ${shortened(unit)}`
-  read.put(series.metric, convert(value))
-  return { device: series.device }
+  if (value === undefined && columnOf(metric) === -1) return undefined
+  if (typeof value !== 'number') return noNumberReason(metric, text, value)
+  const { unit: unitColumn } = columns.values
+  const inLine = unitColumn === undefined ? '' : (cells[unitColumn] ?? '').trim()
+  const unit = stated ?? (inLine === '' ? units.get(metric) : inLine)
+  const convert = unit === undefined ? unchanged : conversionOf(metric, unit)
+  if (convert === undefined) return `${metric} cannot be in ${shortened(unit ?? '')}`
+  put.put(metric, convert(value))
+  return undefined
 }
 
 const stateWords = new Map([
@@ -171,16 +155,26 @@ const stateWords = new Map([
   ...['off', 'closed', 'false', 'no', 'clear'].map(word => [word, 0] as const),
 ])
 
-/** NaN for a missing one, undefined for another text. A switch says in words whether it is on. */
-function valueIn(metric: string, cell: string, separator: Separator): number | undefined {
-  return numberIn(cell, separator) ?? (isState(metric) ? stateWords.get(cell.trim().toLowerCase()) : undefined)
+type Value = number | typeof ambiguousDirection | undefined
+
+/** NaN for a missing one, undefined for another text. A switch has words, and a direction has letters. */
+function valueIn(metric: string, cell: string, mark: DecimalMark | undefined): Value {
+  return numberIn(cell, mark) ?? valueOfWord(metric, cell.trim())
 }
 
-function numberIn(cell: string, separator: Separator): number | undefined {
+function valueOfWord(metric: string, word: string): Value {
+  if (isState(metric)) return stateWords.get(word.toLowerCase())
+  return catalogueEntry(metric)?.kind === 'direction' ? compassDegrees(word) : undefined
+}
+
+function noNumberReason(metric: string, cell: string, value: Exclude<Value, number>): string {
+  return `${metric} ${value === undefined ? 'is no number' : ambiguousDirectionReason}: ${shortened(cell)}`
+}
+
+function numberIn(cell: string, mark: DecimalMark | undefined): number | undefined {
   const text = cell.trim()
-  if (missing.has(text.toLowerCase())) return Number.NaN
-  const bytes = Buffer.from(separator === ',' ? text : text.replace(',', '.'))
-  const value = readNumber(bytes, 0, bytes.length)
+  if (isMissing(text)) return Number.NaN
+  const value = readMarkedNumber(text, mark)
   return Number.isNaN(value) ? undefined : value
 }
 

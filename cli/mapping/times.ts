@@ -1,72 +1,76 @@
 /** Times of foreign files: with or without a zone, as dates in several orders, and as counts since 1970. */
 
-import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
 import { daysInMonth, daysSinceEpoch } from '../../ingest/formats/iso-time.ts'
-import { readZonedTimeText } from '../../ingest/formats/time-text.ts'
-import { CommandError, exitUsage } from '../command-error.ts'
+import { plainTimeText, readZonedTimeText, zoneAtEndOf } from '../../ingest/formats/time-text.ts'
 
 /** `auto` knows ISO 8601, dates that begin with the year, and counts by their digits. */
 export const timeFormats = ['auto', 'mdy', 'dmy', 's', 'ms', 'us', 'ns'] as const
 export type TimeFormat = (typeof timeFormats)[number]
 
-/** Epoch microseconds, or what is wrong with the text. */
-export type ReadTime = (text: string) => number | string
+/** Of dates that begin with neither the year nor a count. */
+export const dayOrders = ['mdy', 'dmy'] as const
+export type DayOrder = (typeof dayOrders)[number]
+
+/** Epoch microseconds: of a local time, as if the clock were that of UTC. */
+export interface TimeRead {
+  readonly us: number
+  readonly isLocal: boolean
+}
+
+/** Or a sentence that says why the text is not a time. */
+export type ReadTime = (text: string) => TimeRead | string
 
 export function isTimeFormat(text: string): text is TimeFormat {
   return timeFormats.some(format => format === text)
 }
 
-/** `zone` is that of times that name none. */
-export function createTimeReader(format: TimeFormat, zone: string | undefined): ReadTime {
-  const toUtc = zone === undefined ? noZone : createLocalReader(zone)
+/** `order`: of dates that `auto` does not know. */
+export function createTimeReader(format: TimeFormat, order?: DayOrder): ReadTime {
+  const orders = order === undefined ? (['ymd'] as const) : (['ymd', order] as const)
   switch (format) {
     case 'auto':
-      return text => readCount(text, undefined) ?? readZonedTimeText(text) ?? toUtc(readDate(text, 'ymd'))
+      return text => {
+        const us = readCount(text, undefined) ?? readZonedTimeText(text)
+        return us === undefined ? clockTime(text, orders) : { us, isLocal: false }
+      }
     case 'mdy':
     case 'dmy':
-      return text => toUtc(readDate(text, format))
+      return text => clockTime(text, [order ?? format])
     default:
-      return text => readCount(text, format) ?? `timestamp is no number of ${format}`
+      return text => {
+        const us = readCount(text, format)
+        return us === undefined ? `timestamp is no number of ${format}` : { us, isLocal: false }
+      }
   }
 }
 
-type ToUtc = (localUs: number | undefined) => number | string
-
-const noTime = 'timestamp cannot be read'
-
-/** All lines of a file are alike, so the first one ends the import. */
-const noZone: ToUtc = localUs => {
-  if (localUs === undefined) return noTime
-  throw new CommandError(
-    'the times of the file name no time zone; give it with --zone, such as --zone Europe/Zurich',
-    exitUsage,
-  )
+function clockTime(text: string, orders: readonly (DayOrder | 'ymd')[]): TimeRead | string {
+  const { local, aheadUs } = zoneAtEndOf(plainTimeText(text))
+  for (const order of orders) {
+    const us = readDate(local, order)
+    if (us !== undefined) return { us: us - (aheadUs ?? 0), isLocal: aheadUs === undefined }
+  }
+  return 'timestamp cannot be read'
 }
 
-function createLocalReader(zone: string): ToUtc {
-  const offsets = zoneOffsets(zone)
-  const dayMs = 86_400_000
-  let previousUs = Number.NEGATIVE_INFINITY
-  return localUs => {
-    if (localUs === undefined) return noTime
-    const localMs = Math.floor(localUs / 1000)
-    const near = new Set([offsets.at(localMs - dayMs), offsets.at(localMs + dayMs)])
-    const found = [...near].filter(offsetMs => offsets.at(localMs - offsetMs) === offsetMs)
-    const [first, second = first] = found.map(offsetMs => localUs - offsetMs * 1000).sort((a, b) => a - b)
-    if (first === undefined || second === undefined) return `timestamp: there is no such time in ${zone}`
-    // An hour comes twice when the clocks are set back; the second time it follows the first.
-    const timeUs = first < previousUs && second >= previousUs ? second : first
-    previousUs = timeUs
-    return timeUs
-  }
+/** The parts of `13/3/20 7:00` in the order of the text; undefined where it begins with the year, or is not a date. */
+export function dayPartsIn(text: string): { first: number; second: number; hasLongYear: boolean } | undefined {
+  const [, first = '', second = '', third = ''] = date.exec(zoneAtEndOf(plainTimeText(text)).local) ?? []
+  if (first === '' || first.length > 2) return undefined
+  return { first: Number(first), second: Number(second), hasLongYear: third.length === 4 }
 }
 
-function zoneOffsets(zone: string): ZoneOffsets {
-  try {
-    return new ZoneOffsets(zone)
-  } catch {
-    throw new CommandError(`there is no time zone ${zone}; use a name such as Europe/Zurich`, exitUsage)
-  }
+/** Whether a time has a date and no time of day. */
+export function isDateAlone(text: string): boolean {
+  const parts = date.exec(plainTimeText(text))
+  return parts !== null && parts[4] === undefined
+}
+
+const clock = /^\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?: ?[ap]\.?m\.?)?$/i
+
+/** `7:00`, `07:00:00.5` and `7:00 PM`. */
+export function isClock(text: string): boolean {
+  return clock.test(text)
 }
 
 const count = /^(\d{9,19})(?:\.(\d{1,9}))?$/

@@ -1,7 +1,7 @@
 /** Units of foreign files: found in the name of a column, and converted to those of the catalogue of metrics. */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { type Convert, conversion, unchanged, unitOf, units } from '../../metrics/units.ts'
+import { type Convert, conversion, signOf, unchanged, unitOf, units } from '../../metrics/units.ts'
 import { metrics } from '../../store/tables.ts'
 
 function unitOfMetric(metric: string): string {
@@ -14,6 +14,11 @@ export function conversionOf(metric: string, unit: string): Convert | undefined 
   if (!found.ok) return undefined
   if (found.convert === unchanged) return unchanged
   return value => rounded(found.convert(value))
+}
+
+/** The unit of the catalogue, as people read it. */
+export function unitSignOf(metric: string): string {
+  return signOf(unitOfMetric(metric))
 }
 
 /** As people read them. */

@@ -6,7 +6,7 @@ import { FurtherRows } from './further-columns.ts'
 import type { LineReader } from './line-reader.ts'
 import { NameIndex } from './name-index.ts'
 import { type Reject, RejectList } from './reject.ts'
-import type { OtherFields, RowCheck, RowKind } from './row-kind.ts'
+import type { OtherFields, RefusedRow, RowCheck, RowKind } from './row-kind.ts'
 import { createRows, type Rows, withoutRoom } from './rows.ts'
 
 export interface ChunkOptions {
@@ -23,11 +23,15 @@ export interface ChunkOptions {
   names?: NameIndex
   /** Notes the fields that have no column, and has the names of refused rows noted, too. Ends the chunk when it is full. */
   sightings?: SightingsReader
+  /** Asked of lines that have no row: the chunk ends before one that is a header. */
+  isHeader?: ((text: string) => boolean) | undefined
 }
 
 export interface ChunkResult {
-  /** Bytes that were read: all of the chunk, unless its fields were too many. */
+  /** Bytes that were read: all of the chunk, unless its fields were too many or a header follows. */
   bytes: number
+  /** Whether the next line is a header. */
+  endsAtHeader: boolean
   /** Lines in the chunk, empty ones too. */
   lines: number
   rows: Rows
@@ -49,25 +53,26 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
-  const { kind, readLine, lineBytesMax, sightings } = options
+  const { kind, lineBytesMax, sightings } = options
   const sink = new RowSink(Math.ceil(chunk.length / kind.lineBytesMin), options)
   let line = options.firstLine
   let start = 0
+  let endsAtHeader = false
   for (; start < chunk.length && sightings?.isFull() !== true; line++) {
     const found = chunk.indexOf(lineFeed, start)
     const lineEnd = found === -1 ? chunk.length : found
     const end = lineEnd > start && chunk[lineEnd - 1] === carriageReturn ? lineEnd - 1 : lineEnd
     if (lineEnd - start > lineBytesMax) {
       sink.rejects.add(line, undefined, 'LINE_TOO_LONG', `is longer than ${lineBytesMax} bytes`)
-    } else if (end > start) {
-      const fields = readLine(chunk, start, end)
-      if (typeof fields === 'string') sink.rejects.add(line, undefined, 'LINE_MALFORMED', fields)
-      else sink.take(line, fields)
+    } else if (end > start && !sink.take(line, chunk, start, end)) {
+      endsAtHeader = true
+      break
     }
     start = lineEnd + 1
   }
   return {
     bytes: Math.min(start, chunk.length),
+    endsAtHeader,
     lines: line - options.firstLine,
     rows: sink.takeRows(),
     names: sink.names,
@@ -90,9 +95,11 @@ class RowSink {
   readonly #check: RowCheck<never>
   readonly #nowMs: number
   readonly #sightings: SightingsReader | undefined
+  readonly #isHeader: ChunkOptions['isHeader']
   #further: FurtherRows | undefined
 
-  constructor(rowsMax: number, { kind, readLine, check, nowMs, rejectsMax, names, sightings }: ChunkOptions) {
+  constructor(rowsMax: number, options: ChunkOptions) {
+    const { kind, readLine, check, nowMs, rejectsMax, names, sightings, isHeader } = options
     this.names = names ?? new NameIndex()
     this.rejects = new RejectList(kind.subject, rejectsMax)
     this.#rows = createRows(rowsMax, kind.valuesPerRow)
@@ -101,16 +108,22 @@ class RowSink {
     this.#check = check
     this.#nowMs = nowMs
     this.#sightings = sightings
+    this.#isHeader = isHeader
   }
 
-  take(line: number, fields: Fields): void {
+  /** A row or a reject; false where the line is a header. */
+  take(line: number, chunk: Buffer, start: number, end: number): boolean {
+    const fields = this.#readLine(chunk, start, end)
+    const refused = typeof fields === 'string' ? fields : this.#takeFields(line, fields)
+    if (refused === undefined) return true
+    if (this.#isHeader?.(chunk.toString('utf8', start, end)) === true) return false
+    this.#reject(line, refused)
+    return true
+  }
+
+  #takeFields(line: number, fields: Fields): RefusedRow | undefined {
     const checked = this.#check(fields, this.#nowMs, this.#readLine.hasOthers === true)
-    if (!checked.ok) {
-      const { name, reason, others } = checked
-      this.rejects.add(line, name, this.#kind.invalidCode, reason)
-      if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
-      return
-    }
+    if (!checked.ok) return checked
     const rows = this.#rows
     const row = rows.count++
     const name = this.#indexOf(checked.names)
@@ -120,6 +133,17 @@ class RowSink {
     this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
     this.#sightings?.add(name, checked.others)
     if (checked.others !== undefined) this.#takeOthers(row, checked.others)
+    return undefined
+  }
+
+  #reject(line: number, refused: RefusedRow | string): void {
+    if (typeof refused === 'string') {
+      this.rejects.add(line, undefined, 'LINE_MALFORMED', refused)
+      return
+    }
+    const { name, reason, others } = refused
+    this.rejects.add(line, name, this.#kind.invalidCode, reason)
+    if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
   }
 
   #indexOf(parts: readonly string[]): number {

@@ -4,6 +4,12 @@ const signatures: [bytes: readonly number[], sentence: string][] = [
   [[0x1f, 0x8b], 'it is compressed with gzip, which was not said; send it with Content-Encoding: gzip'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'it is compressed with zstd, which was not said; send it with Content-Encoding: zstd'],
   [[0x50, 0x4b, 0x03, 0x04], 'it is a ZIP archive, as XLSX and ODS are; save the sheet as CSV'],
+  [[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], 'it is a workbook of Excel (XLS); save the sheet as CSV'],
+  [[0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], 'it is a 7z archive; unpack it'],
+  [[0x52, 0x61, 0x72, 0x21, 0x1a, 0x07], 'it is a RAR archive; unpack it'],
+  [[0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], 'it is compressed with xz; unpack it, or use gzip or zstd'],
+  [[0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59], 'it is compressed with bzip2; unpack it, or use gzip or zstd'],
+  [[0x25, 0x50, 0x44, 0x46, 0x2d], 'it is a PDF document; send CSV or NDJSON'],
   [[0xff, 0xfe], 'it is UTF-16; save it as UTF-8'],
   [[0xfe, 0xff], 'it is UTF-16; save it as UTF-8'],
 ]
@@ -20,6 +26,8 @@ export function withoutByteOrderMark<Bytes extends Uint8Array>(bytes: Bytes): By
 export function foreignContent(start: Uint8Array): string | undefined {
   const known = signatures.find(([bytes]) => startsWith(start, bytes))
   if (known !== undefined) return known[1]
+  if (firstLine(start).includes('\0'))
+    return 'it is UTF-16 or binary: its first line has bytes of zero; save it as CSV in UTF-8'
   switch (firstMark(start)) {
     case undefined:
       return 'it is empty'

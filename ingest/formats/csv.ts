@@ -1,17 +1,21 @@
 /**
  * CSV: a header that names the columns, in any order, and one row a line. Cells are separated by commas, semicolons
- * or tabs, as the header has it. Where that is no comma, a number may have a comma for its point: spreadsheets write
- * so in many countries.
+ * or tabs, as the header has it. The decimal mark is one for a body: spreadsheets write a comma in many countries.
  */
 
 import { parse } from 'csv-parse/sync'
+import { catalogueEntry } from '../../metrics/catalogue.ts'
+import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
+import { metricNameOf } from '../../metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
+import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
 import type { LineReader } from './line-reader.ts'
 import { readNumber } from './number.ts'
 import type { Column } from './row-kind.ts'
 import { TextCache } from './text-cache.ts'
+import { plainTimeText, readZonedTimeText } from './time-text.ts'
 
 /** The field of each column, in the order of the file; undefined for a column that is not read. */
 type CsvColumns = readonly (string | undefined)[]
@@ -23,6 +27,8 @@ export type Separator = (typeof separators)[number]
 export interface CsvLayout {
   columns: CsvColumns
   separator: Separator
+  /** Without one, a number with a comma cannot be read. */
+  decimal?: DecimalMark | undefined
 }
 
 /** `others`: columns that are not ours, as they are named. */
@@ -50,6 +56,26 @@ export function readCsvHeader(line: string, known: readonly Column[], hasFurther
   return { ok: true, layout, others }
 }
 
+/** Fewer may be words in a broken line. */
+const headerNamesMin = 2
+
+/** Of files that were put together: undefined for a line that is not a header. */
+export function readHeaderAgain(
+  line: string,
+  { columns }: CsvLayout,
+  known: readonly Column[],
+  hasFurther = false,
+): CsvHeader | undefined {
+  const others = new Set(columns.filter(name => name !== undefined))
+  const isName = (cell: string) => fieldOf(cell, known) !== undefined || others.has(cell.trim())
+  const isHeader = separators.some(each => line.split(each).filter(isQuotedOr(isName)).length >= headerNamesMin)
+  return isHeader ? readCsvHeader(line, known, hasFurther) : undefined
+}
+
+function isQuotedOr(isName: (cell: string) => boolean): (cell: string) => boolean {
+  return cell => isName(cell.startsWith('"') && cell.endsWith('"') ? cell.slice(1, -1) : cell)
+}
+
 /** The first of those that are not ours are read by their names. */
 function withOthers(columns: CsvColumns, names: readonly string[]): CsvColumns {
   let count = 0
@@ -61,8 +87,9 @@ function withOthers(columns: CsvColumns, names: readonly string[]): CsvColumns {
 }
 
 function readNames(line: string, separator: Separator, known: readonly Column[]) {
-  const names = splitQuoted(line, separator)
-  if (names === undefined) return undefined
+  const cells = splitQuoted(line, separator)
+  if (cells === undefined) return undefined
+  const names = cells.slice(0, cellCount(cells))
   const columns = names.map(name => fieldOf(name, known))
   return { separator, names, columns, known: columns.filter(field => field !== undefined).length }
 }
@@ -73,6 +100,7 @@ function fieldOf(name: string, known: readonly Column[]): string | undefined {
 }
 
 const quote = 0x22
+const blank = 0x20
 
 /**
  * A line without quotes is read from its bytes where they lie. That takes a third of the time of csv-parse, which
@@ -80,16 +108,15 @@ const quote = 0x22
  * rows with one column of text, which holds their name.
  */
 export function createCsvReader(
-  { columns, separator }: CsvLayout,
+  { columns, separator, decimal }: CsvLayout,
   known: readonly Column[],
   names?: KnownNames,
 ): LineReader {
   const cells = new Cells(columns.length, separator)
-  const hasDecimalComma = separator !== ','
   const texts = new TextCache()
   const utcTime = new ReadTime()
-  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? 'other')
-  const others = columns.filter((name, column) => name !== undefined && kinds[column] === 'other')
+  const kinds = columns.map(field => known.find(({ name }) => name === field)?.cell ?? otherKind(field))
+  const others = columns.filter((name, column) => name !== undefined && isOther(kinds[column]))
   const fields: Fields = Object.fromEntries(
     [...known.map(({ name }) => name), ...others].map(name => [name, undefined]),
   )
@@ -98,11 +125,13 @@ export function createCsvReader(
     readLine.knownName = -1
     const problem = cells.split(chunk, start, end)
     if (problem !== undefined) return problem
-    if (cells.count !== columns.length) return `has ${cells.count} cells, but the header has ${columns.length}`
+    if (cells.count !== columns.length) return cellCountReason(cells.count, columns.length)
     for (let column = 0; column < columns.length; column++) {
       const field = columns[column]
       if (field === undefined) continue
-      fields[field] = readCell(kinds[column], cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
+      const value = readCell(kinds[column], cells.source, cells.starts[column] ?? 0, cells.ends[column] ?? 0)
+      if (value === ambiguousDirection) return `${field} ${ambiguousDirectionReason}`
+      fields[field] = value
     }
     return fields
   }
@@ -115,7 +144,7 @@ export function createCsvReader(
     return place === -1 || names === undefined ? texts.read(source, start, end) : names.text(place)
   }
 
-  function readCell(kind: Column['cell'] | 'other' | undefined, source: Buffer, start: number, end: number): unknown {
+  function readCell(kind: CellKind | undefined, source: Buffer, start: number, end: number): unknown {
     switch (kind) {
       case 'time':
         return readTime(source, start, end)
@@ -124,11 +153,24 @@ export function createCsvReader(
       case 'text':
         return readText(source, start, end)
       case 'other':
-        return readOther(source, start, end, hasDecimalComma)
+        return readOther(source, start, end, decimal)
+      case 'direction':
+        return readDirection(source, start, end, decimal)
       default:
-        return readMetric(source, start, end, hasDecimalComma)
+        return readMetric(source, start, end, decimal)
     }
   }
+}
+
+/** `other` and `direction`: of a field without a column. */
+type CellKind = Column['cell'] | 'other' | 'direction'
+
+function otherKind(field: string | undefined): CellKind {
+  return catalogueEntry(metricNameOf(field ?? '') ?? '')?.kind === 'direction' ? 'direction' : 'other'
+}
+
+function isOther(kind: CellKind | undefined): boolean {
+  return kind === 'other' || kind === 'direction'
 }
 
 /** Milliseconds where the text can be read quickly; otherwise the text itself, for the check that all formats share. */
@@ -137,46 +179,85 @@ function readTime(source: Buffer, start: number, end: number): number | string |
   const timeMs = readIsoTime(source, start, end)
   if (!Number.isNaN(timeMs)) return timeMs
   const epochMs = readNumber(source, start, end)
-  return Number.isNaN(epochMs) ? source.toString('utf8', start, end) : epochMs
+  if (!Number.isNaN(epochMs)) return epochMs
+  const text = source.toString('utf8', start, end)
+  const timeUs = readZonedTimeText(plainTimeText(text))
+  return timeUs === undefined ? text : timeUs / 1000
 }
 
 /** `time` where the text can be read quickly; otherwise the text itself. */
 function readUtcTime(source: Buffer, start: number, end: number, time: ReadTime): ReadTime | string | undefined {
   if (start === end) return undefined
   time.ms = readIsoTime(source, start, end, 'or without zone')
-  return Number.isNaN(time.ms) ? source.toString('utf8', start, end) : time
+  return Number.isNaN(time.ms) ? plainTimeText(source.toString('utf8', start, end)) : time
 }
 
 /** The text itself where it is no number: the check refuses it with its own words. */
-function readMetric(source: Buffer, start: number, end: number, hasDecimalComma: boolean): number | string | null {
+function readMetric(
+  source: Buffer,
+  start: number,
+  end: number,
+  decimal: DecimalMark | undefined,
+): number | string | null {
   if (start === end) return null
-  const value = readNumber(source, start, end)
+  const value = decimal === 'comma' ? Number.NaN : readNumber(source, start, end)
   if (!Number.isNaN(value)) return value
-  const text = source.toString('utf8', start, end)
-  return (hasDecimalComma ? readDecimalComma(text) : undefined) ?? text
+  const text = source.toString('utf8', start, end).trim()
+  if (isMissing(text)) return null
+  const marked = readMarkedNumber(text, decimal)
+  return Number.isNaN(marked) ? text : marked
+}
+
+const missingWords = new Set([
+  ...[
+    'na',
+    'n/a',
+    'n.a.',
+    '#n/a',
+    '#na',
+    'nan',
+    '-nan',
+    'null',
+    '(null)',
+    '#null!',
+    '\\n',
+    'nil',
+    'none',
+    'n.d.',
+    'nd',
+  ],
+  ...['no data', 'nodata', 'no_data', 'missing', 'unknown', 'unavailable', 'err', 'err.', 'error', '#error', 'fail'],
+  ...['#value!', '#ref!', '#div/0!', '#num!', '#name?', '#error!'],
+])
+const missingLengthMax = 16
+
+/** Whether programs write the text in place of a value that they do not have. */
+export function isMissing(text: string): boolean {
+  if (text.length > missingLengthMax) return false
+  return /^[-–—.*?#_ ]*$/.test(text) || missingWords.has(text.trim().toLowerCase())
+}
+
+function readDirection(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined) {
+  const value = readMetric(source, start, end, decimal)
+  if (typeof value !== 'string') return value
+  const degrees = compassDegrees(value)
+  return Number.isNaN(degrees) ? null : (degrees ?? value)
 }
 
 /** Of a field that may be a value of a metric: a switch is a word. */
-function readOther(source: Buffer, start: number, end: number, hasDecimalComma: boolean) {
-  const value = readMetric(source, start, end, hasDecimalComma)
+function readOther(source: Buffer, start: number, end: number, decimal: DecimalMark | undefined) {
+  const value = readMetric(source, start, end, decimal)
   if (typeof value !== 'string' || value.length > 'false'.length) return value
   const word = value.toLowerCase()
   return word === 'true' || word === 'false' ? word === 'true' : value
 }
 
-/** `1013,2`; a number with more commas, or with a point beside one, may mean thousands and is refused. */
-function readDecimalComma(text: string): number | undefined {
-  const [whole = '', fraction, ...more] = text.split(',', 3)
-  if (fraction === undefined || more.length > 0 || text.includes('.')) return undefined
-  const bytes = Buffer.from(`${whole}.${fraction}`)
-  const value = readNumber(bytes, 0, bytes.length)
-  return Number.isNaN(value) ? undefined : value
-}
-
 /** Where the cells of a line are: in the chunk itself, or in a copy without the quotes. */
 class Cells {
   source: Buffer = Buffer.alloc(0)
+  /** Without empty ones beyond those of the header. */
   count = 0
+  #found = 0
   readonly starts: Uint32Array
   readonly ends: Uint32Array
 
@@ -194,6 +275,7 @@ class Cells {
   split(chunk: Buffer, start: number, end: number): string | undefined {
     this.source = chunk
     this.count = 0
+    this.#found = 0
     const separator = this.#separatorByte
     let cellStart = start
     for (let at = start; at < end; at++) {
@@ -212,6 +294,7 @@ class Cells {
     if (texts === undefined) return 'has quotes that do not match'
     this.source = Buffer.from(texts.join(''))
     this.count = 0
+    this.#found = 0
     let start = 0
     for (const text of texts) {
       const end = start + Buffer.byteLength(text)
@@ -222,10 +305,27 @@ class Cells {
   }
 
   #add(start: number, end: number): void {
-    this.starts[this.count] = start
-    this.ends[this.count] = end
-    this.count++
+    const at = this.#found++
+    this.starts[at] = start
+    this.ends[at] = end
+    if (at < this.starts.length || !isBlank(this.source, start, end)) this.count = this.#found
   }
+}
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] !== blank) return false
+  return true
+}
+
+export function cellCountReason(count: number, columnCount: number): string {
+  return `has ${count} cells, but the header has ${columnCount}`
+}
+
+/** Without the empty ones at the end, of which `min` are counted nevertheless. */
+export function cellCount(cells: readonly string[], min = 0): number {
+  let count = cells.length
+  while (count > min && (cells[count - 1] as string).trim() === '') count--
+  return count
 }
 
 /** The cells of a line; undefined where its quotes do not match. */

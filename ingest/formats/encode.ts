@@ -8,6 +8,7 @@ import type { NameIndex } from './name-index.ts'
 import { type Reject, type RejectCode, RejectList } from './reject.ts'
 import type { RowKind, Series } from './row-kind.ts'
 import type { Rows } from './rows.ts'
+import type { SeenRows } from './seen-rows.ts'
 
 /** Why the rows of a name are not taken. */
 export interface Unresolved {
@@ -23,11 +24,15 @@ export interface EncodeOptions {
   /** Rows before this have expired since they were checked. */
   earliestMs?: number | undefined
   rejectsMax: number
+  /** Rows of the same body. */
+  seen?: SeenRows | undefined
 }
 
 export interface EncodedRows {
   records: Uint8Array<ArrayBuffer>
   count: number
+  /** How many of them replace one that was seen. */
+  replaced: number
   /** The earliest time of the records; Infinity where there are none. */
   oldestMs: number
   rejects: Reject[]
@@ -43,6 +48,7 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
   const values = kind.createValues(options.nowMs)
   let offset = 0
   let count = 0
+  let replaced = 0
   let oldestMs = Number.POSITIVE_INFINITY
   for (let row = 0; row < rows.count; row++) {
     const index = rows.names[row] ?? 0
@@ -67,10 +73,12 @@ export function encodeRows(kind: RowKind<never>, rows: Rows, options: EncodeOpti
     if (timeUs % 1000 !== 0) markFineTime(view, offset)
     offset = next
     count++
+    replaced += Number(options.seen?.add(series.number, timeUs) ?? 0)
   }
   return {
     records: offset === records.length ? records : records.slice(0, offset),
     count,
+    replaced,
     oldestMs,
     rejects: rejects.listed,
     rejected: rejects.count,

@@ -4,15 +4,17 @@ import { shortenedName } from '../field-names.ts'
 import type { NamesOfOthers } from './chunk.ts'
 
 const namesMax = 100
+/** Of all headers together. */
+const columnsMax = 10_000
 
 export class IgnoredFields {
   readonly #ignored = new Set<string>()
   readonly #stored = new Set<string>()
-  /** Of a CSV body, the columns of its header that are not ours, as they stand there. */
-  readonly #columns: readonly string[]
+  /** Of a CSV body, the columns of its headers that are not ours, as they stand there. */
+  #columns: readonly string[] = []
 
-  constructor(columns: readonly string[] = []) {
-    this.#columns = columns
+  addColumns(columns: readonly string[]): void {
+    this.#columns = [...new Set([...this.#columns, ...columns])].slice(0, columnsMax)
   }
 
   add({ stored, ignored }: NamesOfOthers): void {

@@ -16,9 +16,7 @@ export class MergedRows {
   #values: Float64Array
   /** At the place of its hash or behind it, a row and one more; 0 where there is none. At most half of them are taken. */
   #slots: Int32Array
-  // Whoever knew these could choose times that all fall on one slot.
-  readonly #timeFactor = oddNumber()
-  readonly #deviceFactor = oddNumber()
+  readonly #hash = createRowHash()
   #last = 0
   #further: FurtherRows | undefined
 
@@ -88,14 +86,6 @@ export class MergedRows {
     return row
   }
 
-  #hash(device: number, timeMs: number): number {
-    const timeUs = Math.round(timeMs * 1000)
-    const high = Math.floor(timeUs / 2 ** 31)
-    const time = Math.imul((timeUs - high * 2 ** 31) ^ Math.imul(high, this.#deviceFactor), this.#timeFactor)
-    const mixed = Math.imul(time ^ (time >>> 15) ^ Math.imul(device, this.#deviceFactor), 0x85eb_ca6b)
-    return mixed ^ (mixed >>> 13)
-  }
-
   #grow(): void {
     const old = this.#rows
     this.#capacity *= 2
@@ -114,6 +104,19 @@ export class MergedRows {
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
       this.#slots[slot] = row + 1
     }
+  }
+}
+
+/** Hashes the number of a device and a time. Nobody can choose times that all have one hash. */
+export function createRowHash(): (device: number, timeMs: number) => number {
+  const timeFactor = oddNumber()
+  const deviceFactor = oddNumber()
+  return (device, timeMs) => {
+    const timeUs = Math.round(timeMs * 1000)
+    const high = Math.floor(timeUs / 2 ** 31)
+    const time = Math.imul((timeUs - high * 2 ** 31) ^ Math.imul(high, deviceFactor), timeFactor)
+    const mixed = Math.imul(time ^ (time >>> 15) ^ Math.imul(device, deviceFactor), 0x85eb_ca6b)
+    return mixed ^ (mixed >>> 13)
   }
 }
 

@@ -38,6 +38,42 @@ export function readZonedTimeText(text: string): number | undefined {
   return text.length > 'YYYY-MM-DD'.length && zoneAtEnd.test(text) ? readTimeText(text) : undefined
 }
 
+const plainLengthMax = 64
+const basic = /^(\d{4})(\d{2})(\d{2})[T ](\d{2})(\d{2})(\d{2})?(?=$|[^\d:])/i
+const slashedDate = /^(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?=$|[T ])/i
+const zoneBehindClock =
+  /(:\d{2}(?:[.,]\d{1,9})?(?: ?[ap]\.?m\.?)?) ?(?:(?:UTC|GMT)?([+-]\d{2}(?::?\d{2})?)|UTC|GMT|Z)$/i
+
+/**
+ * The same time in the form of ISO 8601, of a text that a file has in another one: several blanks, `2020/05/07`,
+ * `20200507T070007Z`, and `UTC`, `GMT` or an offset behind a blank. Any other text as it is, with single blanks.
+ */
+export function plainTimeText(text: string): string {
+  if (text.length > plainLengthMax) return text
+  return text
+    .trim()
+    .replace(/\s+/g, ' ')
+    .replace(basic, (_, year, month, day, hour, minute, second = '00') => {
+      return `${year}-${month}-${day}T${hour}:${minute}:${second}`
+    })
+    .replace(slashedDate, (_, year, month, day) => {
+      return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+    })
+    .replace(zoneBehindClock, (_, clock, offset) => `${clock.replace(',', '.')}${offset ?? 'Z'}`)
+}
+
+const offsetBehindClock = /(:\d{2}(?:\.\d{1,9})?(?: ?[ap]\.?m\.?)?)(?:Z|([+-])(\d{2})(?::?(\d{2}))?)$/i
+
+/** The text before the zone, and by how much local time is ahead of UTC there; undefined without a zone. */
+export function zoneAtEndOf(plainText: string): { local: string; aheadUs: number | undefined } {
+  const parts = offsetBehindClock.exec(plainText)
+  if (parts === null) return { local: plainText, aheadUs: undefined }
+  const [found, clock = '', sign, hours = '0', minutes = '0'] = parts
+  if (Number(hours) > 23 || Number(minutes) > 59) return { local: plainText, aheadUs: undefined }
+  const aheadMinutes = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+  return { local: plainText.slice(0, -found.length) + clock, aheadUs: aheadMinutes * minuteUs }
+}
+
 function isDayOf(year: number, month: number, day: number): boolean {
   return day >= 1 && day <= daysInMonth(year, month)
 }

@@ -54,7 +54,7 @@ export async function importAllOrNothing(
   try {
     const { onStored, ...rest } = source
     const { report, failure, digest } = await importer.run({ ...rest, append: collect })
-    const nothing = { ...report, accepted: 0 }
+    const nothing = { ...report, accepted: 0, replaced: 0 }
     if (failure !== undefined) return { report: nothing, failure }
     const series = [...seriesByNumber.values()]
     const outcome = await decide({ report, digest, series, oldestMs, shardCount: shards.size }, store)

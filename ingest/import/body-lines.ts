@@ -1,10 +1,11 @@
 /** Cuts a body into chunks of whole lines, and reads what stands before its rows. */
 
 import { foreignContent, looksLikeNdjson, withoutByteOrderMark } from '../formats/content.ts'
-import { type CsvLayout, readCsvHeader } from '../formats/csv.ts'
+import { type CsvHeader, type CsvLayout, readCsvHeader } from '../formats/csv.ts'
+import { DecimalSurvey, noteDecimals } from '../formats/decimal-survey.ts'
 import type { Format } from '../formats/line-reader.ts'
 import { type Chunk, type LineLimits, wholeLines } from '../formats/lines.ts'
-import type { RowKind } from '../formats/row-kind.ts'
+import type { Column, RowKind } from '../formats/row-kind.ts'
 import { arrayBody } from './array-body.ts'
 import { BodyFault } from './body-fault.ts'
 
@@ -21,7 +22,7 @@ export interface BodyChunk extends Beginning {
   linesBefore: number
 }
 
-type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasFurther'>
+export type HeaderKind = Pick<RowKind<never>, 'columns' | 'hasFurther'>
 
 const lineFeed = 0x0a
 const noHeader: Beginning = { layout: undefined, otherColumns: [] }
@@ -54,11 +55,46 @@ function begin(first: Chunk, format: Format, { columns, hasFurther }: HeaderKind
   if (foreign !== undefined) throw new BodyFault('CONTENT_UNKNOWN', foreign)
   if (format === 'ndjson') return { ...noHeader, chunk, linesBefore: 0 }
   if (looksLikeNdjson(chunk)) throw new BodyFault('CONTENT_UNKNOWN', 'it is NDJSON; send it as application/x-ndjson')
-  const headerEnd = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
-  if (headerEnd > lineBytesMax) throw new BodyFault('HEADER_INVALID', 'the header is too long')
-  const text = Buffer.from(chunk.subarray(0, headerEnd)).toString().replace(/\r$/, '')
+  const { text, rest } = firstLineOf(chunk, lineBytesMax)
   const header = readCsvHeader(text, columns, hasFurther)
-  if (!header.ok) throw new BodyFault('HEADER_INVALID', header.reason)
-  const { layout, others } = header
-  return { layout, otherColumns: others, chunk: chunk.subarray(headerEnd + 1), linesBefore: 1 }
+  return { ...beginningOf(header, ''), chunk: rest, linesBefore: 1 }
+}
+
+function firstLineOf(chunk: Chunk, lineBytesMax: number): { text: string; rest: Chunk } {
+  const end = chunk.includes(lineFeed) ? chunk.indexOf(lineFeed) : chunk.length
+  if (end > lineBytesMax) throw new BodyFault('HEADER_INVALID', 'the header is too long')
+  const text = Buffer.from(chunk.subarray(0, end)).toString().replace(/\r$/, '')
+  return { text, rest: chunk.subarray(end + 1) }
+}
+
+function beginningOf(header: CsvHeader, place: string): Beginning {
+  if (!header.ok) throw new BodyFault('HEADER_INVALID', `${place}${header.reason}`)
+  return { layout: header.layout, otherColumns: header.others }
+}
+
+/** The rest of a chunk that was read up to a line that is a header again; `line` is its number. */
+export function beginAgain(
+  { chunk, layout }: BodyChunk,
+  { columns, hasFurther }: HeaderKind,
+  lineBytesMax: number,
+  line: number,
+): BodyChunk {
+  const { text, rest } = firstLineOf(chunk, lineBytesMax)
+  const beginning = beginningOf(readCsvHeader(text, columns, hasFurther), `line ${line} is a header again, but `)
+  const decimal = layout?.decimal
+  return { ...beginning, layout: beginning.layout && { ...beginning.layout, decimal }, chunk: rest, linesBefore: 1 }
+}
+
+/**
+ * With the decimal mark of the body, which the first lines with one decide. Where commas separate the cells, it is a point
+ * unless the sender says otherwise. `line` is the number of the chunk's first line.
+ */
+export function withDecimal(body: BodyChunk, known: readonly Column[], line: number): BodyChunk {
+  const { layout, chunk } = body
+  if (layout === undefined || layout.separator === ',' || layout.decimal !== undefined) return body
+  const survey = new DecimalSurvey()
+  noteDecimals(survey, chunk, layout, known, line)
+  const settled = survey.settle(false)
+  if (settled.ok) return { ...body, layout: { ...layout, decimal: settled.mark } }
+  throw new BodyFault('CONTENT_UNKNOWN', `${settled.reason}; say which it is, as ?decimal=comma or ?decimal=point does`)
 }

@@ -39,6 +39,8 @@ export interface ChunkRecords {
   lines: number
   records: Uint8Array<ArrayBuffer>
   count: number
+  /** How many of them replace an earlier one of the body, of the same series and time. */
+  replaced: number
   /** The earliest time of the records; Infinity where there are none. */
   oldestMs: number
   /** In the order of lines. */

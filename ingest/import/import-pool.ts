@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { threadLimits } from '../../store/thread-limits.ts'
+import type { DecimalMark } from '../formats/decimal-mark.ts'
 import type { Format } from '../formats/line-reader.ts'
 import type { LineLimits } from '../formats/lines.ts'
 import type { RowCheckOptions } from '../formats/row-kind.ts'
@@ -29,6 +30,8 @@ export interface BodySource {
   /** As it comes in. Destroyed when its reading ends before it does. */
   body: Readable
   format: Format
+  /** Of numbers in CSV; without one, the lines decide. */
+  decimal?: DecimalMark | undefined
   /** Of the body; none is `identity`. */
   coding?: Coding
   resolve: ResolveNames
@@ -75,12 +78,13 @@ export function createImportPool({ now, earliestMs, bodiesMax, ...checks }: Impo
 
   function open({ body, resolve, known, fields, ...source }: BodySource, limits: BodyBounds): ThreadBody {
     const { port1, port2 } = new MessageChannel()
-    const { format, coding = 'identity', defaultDevice, digestPrefix } = source
+    const { format, decimal, coding = 'identity', defaultDevice, digestPrefix } = source
     const { bodyBytesMax = Number.POSITIVE_INFINITY, chunkBytes, lineBytesMax, rejectsMax } = limits
     const task: BodyTask = {
       ...checks,
       port: port2,
       format,
+      decimal,
       coding,
       defaultDevice,
       digestPrefix,

@@ -41,6 +41,8 @@ export class NamesUnavailable extends Error {}
 
 export interface ImportReport {
   accepted: number
+  /** Those of the accepted ones that replaced an earlier row of the body. */
+  replaced: number
   rejected: number
   rejects: Reject[]
   rejectsTruncated: boolean
@@ -88,7 +90,16 @@ export function failureOf(outcome: Exclude<AppendOutcome, 'stored'>): Failure {
 }
 
 export function emptyReport(): ImportReport {
-  return { accepted: 0, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: 0, ignored: [], bytes: 0 }
+  return {
+    accepted: 0,
+    replaced: 0,
+    rejected: 0,
+    rejects: [],
+    rejectsTruncated: false,
+    linesDone: 0,
+    ignored: [],
+    bytes: 0,
+  }
 }
 
 interface SessionOptions {
@@ -152,6 +163,7 @@ async function store(chunk: ReadyChunk, append: Append): ReturnType<Append> {
 function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): void {
   report.linesDone += ready.lines
   report.accepted += ready.count
+  report.replaced += ready.replaced
   report.rejected += ready.rejected
   for (const reject of ready.rejects) {
     if (report.rejects.length === rejectsMax) break

@@ -5,7 +5,8 @@ import type { MessagePort } from 'node:worker_threads'
 import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
 import { type ChunkResult, readChunk } from '../formats/chunk.ts'
-import { createCsvReader } from '../formats/csv.ts'
+import { createCsvReader, readHeaderAgain } from '../formats/csv.ts'
+import type { DecimalMark } from '../formats/decimal-mark.ts'
 import { encodeRows } from '../formats/encode.ts'
 import { arraysOfSightings, type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
 import { IgnoredFields } from '../formats/ignored-fields.ts'
@@ -18,9 +19,10 @@ import { createResolvedFields, type PackedFields } from '../formats/resolved-fie
 import type { RowCheckOptions } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
+import { SeenRows } from '../formats/seen-rows.ts'
 import { Abandoned, BodyChannel } from './body-channel.ts'
 import { BodyFault, tooLarge } from './body-fault.ts'
-import { type BodyChunk, bodyChunks } from './body-lines.ts'
+import { type BodyChunk, beginAgain, bodyChunks, withDecimal } from './body-lines.ts'
 import type { BodyTimes, ChunkRecords } from './body-messages.ts'
 import { type Coding, decoded } from './content-coding.ts'
 import { arraysOfNames, packNames, packTextsOf } from './packed-names.ts'
@@ -33,6 +35,8 @@ export interface BodyTask extends LineLimits, Omit<RowCheckOptions, 'earliestMs'
   port: MessagePort
   kind: RowKindName
   format: Format
+  /** Of numbers in CSV; without one, the lines decide. */
+  decimal: DecimalMark | undefined
   coding: Coding
   /** Of the body without its compression. */
   bodyBytesMax: number
@@ -89,20 +93,29 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   const kind = rowKindOf(task.kind)
   const body = meter.measured(decoded(channel.body(), task.coding))
   const chunks = bodyChunks(body, task.format, kind, task)
-  const progress = { linesDone: 0, rejectsMax: task.rejectsMax }
-  let ignored: IgnoredFields | undefined
+  const progress = { linesDone: 0, rejectsMax: task.rejectsMax, seen: new SeenRows() }
+  const ignored = new IgnoredFields()
+  let last: BodyChunk | undefined
   let rest: BodyChunk | undefined
+  let isAtHeader = false
+  let headers = 0
   try {
     for (;;) {
       await channel.command('next')
-      const next = rest ?? (await chunks.next()).value
-      if (next === undefined) return
-      ignored ??= new IgnoredFields(next.otherColumns)
-      const { others, bytes, ...encoded } = await encode(task, channel, meter, next, progress)
+      if (isAtHeader && ++headers > headersMax)
+        throw new BodyFault('HEADER_INVALID', `it has more than ${headersMax} headers`)
+      if (isAtHeader && rest !== undefined) rest = beginAgain(rest, kind, task.lineBytesMax, progress.linesDone + 1)
+      const read = rest ?? following(last, (await chunks.next()).value, task)
+      if (read === undefined) return
+      const next = withDecimal(read, kind.columns, progress.linesDone + read.linesBefore + 1)
+      if (next.linesBefore > 0) ignored.addColumns(next.otherColumns)
+      const { others, bytes, endsAtHeader, ...encoded } = await encode(task, channel, meter, next, progress)
+      last = next
       rest = restOf(next, bytes)
       if (rest === undefined) detachBuffers([next.chunk])
       ignored.add(others)
       progress.linesDone += encoded.lines
+      isAtHeader = endsAtHeader
       progress.rejectsMax -= encoded.rejects.length
       const message = { kind: 'records', ...encoded, ignored: ignored.list(), bytes: meter.bytes() } as const
       channel.send(message, [encoded.records.buffer])
@@ -110,6 +123,17 @@ async function sendRecords(task: BodyTask, channel: BodyChannel, meter: Meter): 
   } finally {
     await chunks.return(undefined)
   }
+}
+
+/** Each begins a chunk of its own. */
+const headersMax = 1_000
+
+/** Below the header that was read last. */
+function following(last: BodyChunk | undefined, next: BodyChunk | undefined, task: BodyTask): BodyChunk | undefined {
+  if (next === undefined) return undefined
+  if (last !== undefined) return { ...last, chunk: next.chunk, linesBefore: 0 }
+  const { layout } = next
+  return { ...next, layout: layout && { ...layout, decimal: task.decimal } }
 }
 
 /** What was not read of a chunk; undefined when it was read to its end. */
@@ -120,6 +144,7 @@ function restOf(chunk: BodyChunk, bytes: number): BodyChunk | undefined {
 
 interface Progress {
   linesDone: number
+  seen: SeenRows
   rejectsMax: number
 }
 
@@ -144,10 +169,13 @@ function readRows(
   const check = kind.createCheck({ ...task, earliestMs, deviceOf })
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
   const firstLine = linesDone + linesBefore + 1
-  return readChunk(bytes, { kind, readLine, check, firstLine, lineBytesMax: task.lineBytesMax, rejectsMax, ...reading })
+  const isHeader =
+    layout && ((text: string) => readHeaderAgain(text, layout, kind.columns, kind.hasFurther) !== undefined)
+  const { lineBytesMax } = task
+  return readChunk(bytes, { kind, readLine, check, firstLine, lineBytesMax, rejectsMax, isHeader, ...reading })
 }
 
-interface EncodedChunk extends Omit<ChunkRecords, 'ignored'>, Pick<ChunkResult, 'others'> {
+interface EncodedChunk extends Omit<ChunkRecords, 'ignored'>, Pick<ChunkResult, 'others' | 'endsAtHeader'> {
   /** Of the chunk, that were read. */
   bytes: number
 }
@@ -169,25 +197,37 @@ async function encode(
   const names = new NameIndex(task.usesKnownNames ? knownNames : undefined)
   const reading = { ...times, names }
   const first = readRows(task, chunk, progress, sightings === undefined ? reading : { ...reading, sightings })
-  const { bytes } = first
+  const { bytes, endsAtHeader } = first
   const lines = chunk.linesBefore + first.lines
   const { series, fields } = names.count === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
   const read = fields === undefined ? first : readAgain(task, chunk, progress, times, first, fields)
   const { others, rejects, rejected } = read
   if (series === undefined) {
     const oldestMs = Number.POSITIVE_INFINITY
-    return { records: new Uint8Array(), count: 0, oldestMs, lines, bytes, others, rejects, rejected }
+    return {
+      records: new Uint8Array(),
+      count: 0,
+      replaced: 0,
+      oldestMs,
+      lines,
+      bytes,
+      endsAtHeader,
+      others,
+      rejects,
+      rejected,
+    }
   }
-  const { rejectsMax } = progress
+  const { rejectsMax, seen } = progress
   const resolved = unpackSeries(series, index => names.placeOf(index), names.known)
   learn(names, series)
   detachBuffers(arraysOfSeries(series))
-  const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax })
+  const encoded = encodeRows(kind, read.rows, { names, resolved, ...channel.times, rejectsMax, seen })
   detachBuffers(columnsOf(read.rows))
   return {
     ...encoded,
     lines,
     bytes,
+    endsAtHeader,
     others,
     rejects: [...rejects, ...encoded.rejects].sort((a, b) => a.line - b.line).slice(0, rejectsMax),
     rejected: rejected + encoded.rejected,

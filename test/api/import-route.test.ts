@@ -84,6 +84,15 @@ t.test('an unknown coding or media type is refused with the known ones', async t
   t.match(await send('[]', { 'content-type': 'application/json' }), { status: 415 })
 })
 
+t.test('a line that replaces an earlier one of the body is counted as such', async t => {
+  const { send } = await startRoute(t)
+  const line = (second: number) => `2026-01-01T00:00:0${second}Z,alamosa,1,1,1000\n`
+  t.match(await send(`${header}${line(0)}${line(1)}x\n${line(0)}2026-01-01 00:00:01 UTC,alamosa,2,1,1000\n`), {
+    status: 200,
+    body: { accepted: 2, replaced: 2, rejected: 1 },
+  })
+})
+
 t.test('each rejected line has its verdict', async t => {
   const { send, counts } = await startRoute(t)
   const body = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n2026-01-01T00:00:00Z,attic,1,1,1000\nx\n2026-01-01T00:00:00Z,alamosa,999,1,1000\n`
@@ -152,7 +161,7 @@ t.test('a full journal is a 503 that says what is stored', async t => {
   t.equal(response.headers.get('retry-after'), '5')
   t.match(response.headers.get('content-type'), /^application\/problem\+json/)
   t.match(body, { title: 'storage full', detail: /the journal is full; stored are \d+ readings/ })
-  t.equal(Number(body['lines_done']), Number(body['accepted']) + 1)
+  t.equal(Number(body['lines_done']), Number(body['accepted']) + Number(body['replaced']) + 1)
   t.match(reports, [{ accepted: body['accepted'], end: 'STORAGE_FULL' }])
 })
 

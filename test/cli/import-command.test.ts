@@ -200,6 +200,29 @@ t.test('semicolons, decimal commas and a byte order mark are taken', async t => 
   t.match((await day('alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
 })
 
+t.test('readings that replace another one of the same run are counted, in all of its files and requests', async t => {
+  const [one, two] = [join(folder, 'one.csv'), join(folder, 'two.csv')]
+  writeFileSync(one, `${header}2016-03-01T00:00:00Z,alamosa,1,2,1000\n2016-03-01T00:00:01Z,alamosa,1,2,1000\n`)
+  writeFileSync(two, 'Day,Temp\n2016-03-01 00:00:00 UTC,1\n2016-03-02 UTC,1\n2016-03-01T00:00:00Z,3\n')
+  const args = ['--map', 'timestamp=Day,temperature=Temp:C,device==alamosa']
+  const { stdout, exitStatus } = await run([one, one])
+  t.equal(exitStatus, 0)
+  t.match(stdout, /stored 2 readings, replaced 2, rejected 0/)
+  t.match(stdout, /warning: 2 of 4 lines replaced a value of the same device and time/)
+  const mapped = JSON.parse((await run([two, '--json', ...args])).stdout)
+  t.match(mapped, { accepted: 1, replaced: 1, rejected: 1, files: [{ accepted: 1, replaced: 1, rejected: 1 }] })
+  const long = 'entity_id,state,last_changed\n'
+  const state = (value: number) => `sensor.alamosa_temperature,${value},2016-03-03T00:00:00Z\n`
+  const history = await run(['-', '--preset', 'home-assistant', '--json'], `${long}${state(1)}${state(2)}`)
+  t.match(JSON.parse(history.stdout), { accepted: 1, replaced: 1, rejected: 0 })
+  const unread = await run(
+    ['-'],
+    'hour,note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,alamosa,1\n',
+  )
+  t.match(unread.stdout, /ignored columns: note\n/)
+  t.match(unread.stdout, /columns with numbers or times that were not read: hour, when\n/)
+})
+
 t.test('foreign columns are named, and names that no device can have stay rejected', async t => {
   const input = 'note,timestamp,device,temperature,humidity,pressure\nx,2026-01-01T00:00:00Z,a:b,1,2,1000\n'
   const { stdout, exitStatus } = await run(['-', '--create-devices'], input)
@@ -222,7 +245,7 @@ async function startTrouble(t: Test, troubles: ('reset' | number)[]) {
     }
     response.writeHead(trouble ?? 200, { 'content-type': 'application/json', 'retry-after': '0' })
     const accepted = body.trim().split('\n').length - 1
-    const answer = { accepted, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
+    const answer = { accepted, replaced: 0, rejected: 0, rejects: [], rejects_truncated: false, ignored_columns: [] }
     response.end(JSON.stringify(trouble === undefined ? answer : { title: 'storage full' }))
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))

@@ -27,6 +27,7 @@ async function startServer(t: Test) {
     if (open.answers-- <= 0) return
     const answer = {
       accepted: others.length + 1,
+      replaced: 0,
       rejected: 0,
       rejects: [],
       rejects_truncated: false,

@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { readBatches, shapeOf } from '../../cli/import-batches.ts'
+import { createLocalClock } from '../../cli/mapping/local-clock.ts'
 import { readMapping } from '../../cli/mapping/mapping.ts'
 import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
 import { type HeldReading, ReadingMerger } from '../../cli/mapping/reading-merger.ts'
@@ -333,6 +334,57 @@ t.test('--map: columns, units, constants and quotes', async t => {
   await t.rejects(read(file, { map: ['device==x,timestamp=When,humidity=hygro'] }), /no column for humidity/)
 })
 
+t.test('a line with another number of cells than the header is a reject, empty cells at its end apart', async t => {
+  const map = ['timestamp=Time,temperature=Temp,humidity=Hum,device==porch']
+  await gives(
+    t,
+    'Time,Temp,Hum,\n2020-05-07T07:00:07Z,21,5,40,1\n2020-05-07T07:00:08Z,21,40,,\n2020-05-07T07:00:09Z,21\n',
+    { map },
+    {
+      readings: [[3, '2020-05-07T07:00:08Z', 'porch', 21, 40]],
+      rejects: [
+        [2, 'has 5 cells, but the header has 3'],
+        [4, 'has 2 cells, but the header has 3'],
+      ],
+    },
+  )
+  const long = 'entity_id,state,last_changed\nsensor.porch_temperature,21,5,2020-05-07T07:00:07Z\n'
+  t.match(await read(long, { preset: 'home-assistant' }), {
+    readings: [],
+    rejects: [[2, 'has 4 cells, but the header has 3']],
+  })
+})
+
+t.test('a word in place of a value is missing, and the compass has letters', async t => {
+  const map = ['timestamp=Time,temperature=Temp,humidity=Hum,device==porch']
+  const lines = ['NA', '#N/A', '\\N', 'null', '--.-', 'n.d.', 'Err'].map(
+    word => `2020-05-07 07:00:07 UTC,${word},40,,\n`,
+  )
+  const file = `Time,Temp,Hum,Wind Direction,Gust Bearing\n${lines.join('')}2020-05-07 07:00:07 UTC,21,NaN,NNE,5\n`
+  const result = await read(file, { map })
+  t.strictSame(result.rejects, [])
+  t.strictSame(
+    result.readings.map(([, time, , temperature, humidity]) => [time, temperature, humidity]),
+    [...lines.map(() => ['2020-05-07T07:00:07Z', null, 40]), ['2020-05-07T07:00:07Z', 21, null]],
+  )
+  t.equal((await othersOf(file, { map })).others.at(-1)?.['wind_direction' as never], 22.5)
+  const german = 'Time,Temp,Wind Direction\n2020-05-07T07:00:07Z,21,NO\n'
+  t.match(await read(german, { map: ['timestamp=Time,temperature=Temp,device==porch'] }), {
+    rejects: [[2, /^wind_direction has an O, which is east in some languages and west in others; write E or W: NO$/]],
+  })
+})
+
+t.test('a file of one metric is imported, and one that is not text says so', async t => {
+  const file = 'Time,CO2\n2020-05-07T07:00:07Z,600\n'
+  const map = ['timestamp=Time,device==porch']
+  t.match(await othersOf(file, { map }), { others: [{ co2: 600 }] })
+  for (const words of [{ map }, { preset: 'davis' }] as const) {
+    await t.rejects(read(Buffer.from(`\ufeff${file}`, 'utf16le'), words), /cannot be imported: it is UTF-16/)
+    await t.rejects(read(Buffer.from(file, 'utf16le'), words), /it is UTF-16 or binary/)
+    await t.rejects(read(Buffer.from('PK\u0003\u0004workbook'), words), /ZIP archive, as XLSX and ODS are/)
+  }
+})
+
 /** Of each reading what is in no column of the table. */
 async function othersOf(file: string, words: MappingWords): Promise<{ others: object[]; ignored: readonly string[] }> {
   const others: object[] = []
@@ -407,9 +459,10 @@ t.test('any text is read without a fault of ours', async () => {
 })
 
 t.test('times in all their forms', async t => {
-  const is = (text: string, format: TimeFormat, expected: string, zone?: string) => {
-    const timeUs = createTimeReader(format, zone)(text)
-    t.equal(typeof timeUs === 'string' ? timeUs : new Date(timeUs / 1000).toISOString(), expected, text)
+  const is = (text: string, format: TimeFormat, expected: string, isLocal?: 'local') => {
+    const read = createTimeReader(format)(text)
+    t.equal(typeof read === 'string' ? read : new Date(read.us / 1000).toISOString(), expected, text)
+    if (typeof read === 'object') t.equal(read.isLocal, isLocal === 'local', text)
   }
   is('1704067200', 'auto', '2024-01-01T00:00:00.000Z')
   is('1704067200.5', 'auto', '2024-01-01T00:00:00.500Z')
@@ -418,16 +471,19 @@ t.test('times in all their forms', async t => {
   is('1704067200123456789', 'auto', '2024-01-01T00:00:00.123Z')
   is('1704067200', 's', '2024-01-01T00:00:00.000Z')
   is('2024-01-01T01:00:00+01:00', 'auto', '2024-01-01T00:00:00.000Z')
-  is('2024-01-01 00:00', 'auto', '2024-01-01T00:00:00.000Z', 'UTC')
-  is('2024/1/1 0:05', 'auto', '2024-01-01T00:05:00.000Z', 'UTC')
-  is('1/2/24 12:00 am', 'mdy', '2024-01-02T00:00:00.000Z', 'UTC')
-  is('1/2/2024 12:05 PM', 'mdy', '2024-01-02T12:05:00.000Z', 'UTC')
-  is('1.2.2024 23:59:59.25', 'dmy', '2024-02-01T23:59:59.250Z', 'UTC')
+  is('2024-01-01 00:00', 'auto', '2024-01-01T00:00:00.000Z', 'local')
+  is('2024/1/1 0:05', 'auto', '2024-01-01T00:05:00.000Z', 'local')
+  is('1/2/24 12:00 am', 'mdy', '2024-01-02T00:00:00.000Z', 'local')
+  is('1/2/2024 12:05 PM', 'mdy', '2024-01-02T12:05:00.000Z', 'local')
+  is('1.2.2024 23:59:59.25', 'dmy', '2024-02-01T23:59:59.250Z', 'local')
   for (const wrong of ['2/30/2024', '1/2/2024 13:00 PM', '1/2/2024 24:00', '0/1/2024', 'x', '', '1/2']) {
-    is(wrong, 'mdy', 'timestamp cannot be read', 'UTC')
+    is(wrong, 'mdy', 'timestamp cannot be read', 'local')
   }
-  t.throws(() => createTimeReader('auto', 'Europe/Nowhere'), /there is no time zone/)
-  t.equal(createTimeReader('auto', undefined)('1704067200123456'), 1_704_067_200_123_456)
+  t.throws(() => createLocalClock('Europe/Nowhere'), /there is no time zone/)
+  is('05/07/2020  7:00 PM UTC', 'mdy', '2020-05-07T19:00:00.000Z')
+  is('7.5.2020 07:00:07 +02:00', 'dmy', '2020-05-07T05:00:07.000Z')
+  is('20200507T070007', 'auto', '2020-05-07T07:00:07.000Z', 'local')
+  t.strictSame(createTimeReader('auto')('1704067200123456'), { us: 1_704_067_200_123_456, isLocal: false })
 })
 
 t.test('units: what a column is called, and the same value in another unit', async t => {

@@ -92,6 +92,7 @@ t.test('names and sentences of a server, and names of files, are shown escaped',
   const reject = { line: 2, device: hostile, code: 'DEVICE_UNKNOWN', reason: hostile }
   const rejecting = {
     accepted: 0,
+    replaced: 0,
     rejected: 1,
     rejects: [reject],
     rejects_truncated: false,

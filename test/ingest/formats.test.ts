@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readChunk } from '../../ingest/formats/chunk.ts'
 import { foreignContent } from '../../ingest/formats/content.ts'
-import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { createCsvReader, isMissing, readCsvHeader } from '../../ingest/formats/csv.ts'
+import { type DecimalMark, decimalMarks, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
+import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { wholeLines } from '../../ingest/formats/lines.ts'
@@ -13,6 +15,7 @@ import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
 import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
 import type { Rows } from '../../ingest/formats/rows.ts'
+import { plainTimeText, readZonedTimeText } from '../../ingest/formats/time-text.ts'
 import { defaultRanges, type Reading } from '../../ingest/reading.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
@@ -21,10 +24,10 @@ const kind = rowKindOf('readings')
 const check = kind.createCheck({ ranges: defaultRanges, aheadMsMax: 300_000 })
 const readHeader = (line: string) => readCsvHeader(line, kind.columns)
 
-function csvReader(headerLine: string): LineReader {
+function csvReader(headerLine: string, decimal?: DecimalMark): LineReader {
   const read = readHeader(headerLine)
   if (!read.ok) throw new Error(read.reason)
-  return createCsvReader(read.layout, kind.columns)
+  return createCsvReader({ ...read.layout, decimal }, kind.columns)
 }
 
 function readLines(bytes: Buffer, readLine: LineReader, rejectsMax = 1000) {
@@ -45,7 +48,8 @@ function nameOf({ rows, names }: { rows: Rows; names: NameIndex }, row: number):
   return names.textOf(rows.names[row] ?? -1)
 }
 
-const csv = (text: string, headerLine = header) => readLines(Buffer.from(text), csvReader(headerLine))
+const csv = (text: string, headerLine = header, decimal?: DecimalMark) =>
+  readLines(Buffer.from(text), csvReader(headerLine, decimal))
 const ndjson = (text: string) => readLines(Buffer.from(text), createNdjsonReader(readingRows.columns))
 
 const noBattery = { battery_voltage: Number.NaN, battery_percentage: Number.NaN }
@@ -78,22 +82,72 @@ t.test('CSV: columns may stand in any order, and foreign ones are ignored by nam
   })
 })
 
-t.test('CSV: cells are separated as the header has it, and then a comma may be the point of a number', async t => {
+t.test('CSV: cells are separated as the header has it, and numbers have the decimal mark of the body', async t => {
   const columns = ['timestamp', 'device', 'temperature', 'humidity', 'pressure']
   for (const separator of [';', '\t']) {
     const line = (...cells: string[]) => cells.join(separator)
-    const gives = (cells: string[], expected: object) =>
-      t.match(csv(line(...cells), columns.join(separator)), expected, line(...cells))
+    const gives = (cells: string[], expected: object, decimal: DecimalMark = 'comma') =>
+      t.match(csv(line(...cells), columns.join(separator), decimal), expected, line(...cells))
     const time = '2026-01-01T00:00:00Z'
     const kitchen = { device: 'kitchen', temperature: 21.5, humidity: 40, pressure: 1013.2 }
-    gives([time, 'kitchen', '21.5', '40', '1013.2'], { readings: [kitchen], rejected: 0 })
+    gives([time, 'kitchen', '21.5', '40', '1,013.2'], { readings: [kitchen], rejected: 0 }, 'point')
+    gives([time, 'kitchen', '21,5', '40', '1.013,2'], { readings: [kitchen], rejected: 0 })
     gives([time, '"kitchen"', '21,5', '40', '"1013,2"'], { readings: [kitchen], rejected: 0 })
     gives([time, 'a,b', '-0,5', '40', ''], { readings: [{ device: 'a,b', temperature: -0.5 }] })
-    for (const number of ['1.013,2', '1,013,2', '1013,2,', ',', '1,5e', '1, 5']) {
+    for (const number of ['1.5', '1.01,2', '1,013,2', '1013,2,', ',', '1,5e', '1, 5']) {
       gives([time, 'kitchen', '21,5', '40', number], { readings: [], rejected: 1 })
     }
   }
   t.match(csv('2026-01-01T00:00:00Z,kitchen,"21,5",40,1013', columns.join()), { readings: [], rejected: 1 })
+})
+
+t.test('the decimal mark is one for a file, and is not guessed', async t => {
+  const settled = (cells: string[], hasCommas = false) => {
+    const survey = new DecimalSurvey()
+    for (const [index, cell] of cells.entries()) survey.note(cell, index + 2)
+    const found = survey.settle(hasCommas)
+    return found.ok ? found.mark : found.reason
+  }
+  t.equal(settled(['12,345', '21.5']), 'point')
+  t.equal(settled(['12.345', '21,5']), 'comma')
+  t.equal(settled(['12,345', '0,345']), 'comma')
+  t.equal(settled(['12,345', '1234,567']), 'comma')
+  t.equal(settled(['1.234,5']), 'comma')
+  t.equal(settled(['1,234,567']), 'point')
+  t.equal(settled(['1.234e3']), 'point')
+  t.equal(settled(['12', 'x,y', '1.2.3', '192.168.100.200', '']), undefined)
+  t.match(settled(['12,345', '40']), /12,345 in line 2 has three decimals or a thousands separator/)
+  t.match(settled(['12.345', '40']), /12\.345 in line 2 has three decimals or a thousands separator/)
+  t.equal(settled(['12.345', '40'], true), 'point', 'commas separate the cells')
+  t.match(settled(['21,5', '21.5']), /a comma in 21,5 in line 2, and a point in 21\.5 in line 3/)
+})
+
+t.test('a file is read with the mark that it was written with, or not at all', async t => {
+  const mark = fc.constantFrom(...decimalMarks)
+  const number = fc.record({
+    whole: fc.integer({ min: -999_999_999, max: 999_999_999 }),
+    digits: fc.stringMatching(/^[0-9]{0,4}$/),
+    isGrouped: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(mark, fc.array(number, { minLength: 1 }), (written, numbers) => {
+      const [decimal, group] = written === 'comma' ? [',', '.'] : ['.', ',']
+      const cells = numbers.map(({ whole, digits, isGrouped }) => {
+        const text = isGrouped ? whole.toLocaleString('en-US').replaceAll(',', group) : String(whole)
+        return digits === '' ? text : `${text}${decimal}${digits}`
+      })
+      const survey = new DecimalSurvey()
+      for (const [index, cell] of cells.entries()) survey.note(cell, index)
+      const settled = survey.settle(false)
+      if (!settled.ok) return
+      const values = numbers.map(({ whole, digits }) => Number(`${whole}.${digits}0`))
+      t.strictSame(
+        cells.map(cell => readMarkedNumber(cell, settled.mark)),
+        values,
+        cells.join(' '),
+      )
+    }),
+  )
 })
 
 t.test('what is neither CSV nor NDJSON is told, with what would work', async t => {
@@ -111,6 +165,8 @@ t.test('what is neither CSV nor NDJSON is told, with what would work', async t =
   tells([0x1f, 0x8b, 8], /gzip/)
   tells([0x50, 0x4b, 3, 4], /XLSX/)
   tells([0xff, 0xfe, 0x74, 0], /UTF-16/)
+  tells([...Buffer.from('timestamp,device', 'utf16le')], /UTF-16 or binary/)
+  tells([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1], /XLS/)
   tells('{"device":"a"}', undefined)
   tells('timestamp,device,temperature,humidity,pressure\n', undefined)
   tells('timestamp\tdevice', undefined)
@@ -154,7 +210,7 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   }
   const time = '2026-01-01T00:00:00Z'
   refuses(`${time},kitchen,21.5,40`, 'LINE_MALFORMED', /4 cells, but the header has 7/)
-  refuses(`${time},kitchen,21.5,40,1013,,,,`, 'LINE_MALFORMED', /9 cells/)
+  refuses(`${time},kitchen,21,5,40,1013,,5`, 'LINE_MALFORMED', /8 cells, but the header has 7/)
   refuses(`${time},"kitchen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
   refuses(`${time},kit"chen,21.5,40,1013,,`, 'LINE_MALFORMED', /quotes/)
   refuses('x'.repeat(201), 'LINE_TOO_LONG', /200 bytes/)
@@ -167,7 +223,7 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   refuses(`${new Date(nowMs + 300_001).toISOString()},kitchen,21.5,40,1013,,`, 'READING_INVALID', /future/, 'kitchen')
   refuses(`${time},kitchen,21.5,104,1013,,`, 'READING_INVALID', /^humidity must be between 0 and 103$/, 'kitchen')
   refuses(
-    `${time},kitchen,warm,40,NaN,,`,
+    `${time},kitchen,warm,40,high,,`,
     'READING_INVALID',
     /temperature must be a number.*; pressure must/,
     'kitchen',
@@ -175,6 +231,79 @@ t.test('CSV: a line that is refused says why, and names its device when it got t
   refuses(`${time},kitchen,,,,,`, 'READING_INVALID', /at least one metric/, 'kitchen')
   const broken = readLines(Buffer.from(`${time},k\xfc,21.5,40,1013,,`, 'latin1'), csvReader(header))
   t.match(broken.rejects, [{ line: 1, code: 'READING_INVALID', reason: /UTF-8/ }])
+})
+
+t.test('CSV: empty cells at the end are not counted, of a line or of the header', async t => {
+  const time = '2026-01-01T00:00:00Z'
+  t.match(csv(`${time},kitchen,21.5,40,1013.2,,,,\n`).readings, [kitchen])
+  t.match(csv(`${time},kitchen,21.5,40,1013.2,, , ,""\n`).readings, [kitchen])
+  const shorter = 'timestamp,device,temperature,humidity,pressure,,'
+  for (const end of ['', ',', ',,', ',,,']) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2${end}\n`, shorter).readings, [kitchen], end)
+  }
+  const { rejects } = csv(`${time},kitchen,21,5,40,1013\n`, shorter)
+  t.match(rejects, [{ reason: 'has 6 cells, but the header has 5' }])
+})
+
+t.test('CSV: a word in place of a value is a missing value', async t => {
+  const missing = ['NA', '#N/A', '\\N', 'NaN', 'null', '--', 'n.d.', 'Err', ' ', '--.-', '—', '#DIV/0!', 'None', '****']
+  for (const word of missing) {
+    const { readings, rejected } = csv(`2026-01-01T00:00:00Z,kitchen,${word}, 40 ,1013.2,,`)
+    t.match([readings, rejected], [[{ temperature: Number.NaN, humidity: 40, pressure: 1013.2 }], 0], word)
+  }
+  for (const word of ['warm', '1e', 'Infinity', '21 C', '0x10']) {
+    t.match(csv(`2026-01-01T00:00:00Z,kitchen,${word},40,1013.2,,`), { readings: [], rejected: 1 }, word)
+  }
+  fc.assert(fc.property(fc.string(), text => !isMissing(text) || Number.isNaN(Number.parseFloat(text))))
+})
+
+t.test('CSV: times with the zone behind a blank, and without marks between digits', async t => {
+  const times = ['2026-01-01 00:00:00 UTC', '2026-01-01  00:00 GMT', '2026-01-01 02:00:00 +02:00', '20260101T000000Z']
+  for (const time of [...times, '2026/01/01T00:00:00z', '2026/1/1 00:00 UTC', '20251231T2330-0030']) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2,,`).readings, [kitchen], time)
+  }
+  for (const time of [
+    '2026-01-01 00:00:00',
+    '2026-01-01 00:00 CET',
+    '2026/02/30 00:00 UTC',
+    '2026-01-01 00:00 +25:00',
+  ]) {
+    t.match(csv(`${time},kitchen,21.5,40,1013.2,,`).rejects, [{ code: 'READING_INVALID' }], time)
+  }
+  const moment = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+  const zone = fc.constantFrom('Z', ' UTC', ' gmt', ' +00:00', ' UTC-0000')
+  fc.assert(
+    fc.property(moment, zone, fc.constantFrom('-', '/'), (date, end, mark) => {
+      const iso = date.toISOString().slice(0, 19)
+      const [day = '', clock = ''] = iso.split('T')
+      const texts = [`${day.replaceAll('-', mark)}  ${clock}${end}`, `${iso.replace(/[-:]/g, '')}${end}`]
+      return texts.every(text => readZonedTimeText(plainTimeText(text)) === Date.parse(`${iso}Z`) * 1000)
+    }),
+  )
+  fc.assert(fc.property(fc.string(), text => plainTimeText(plainTimeText(text)) === plainTimeText(text)))
+})
+
+t.test('CSV: letters of the compass are degrees in a column of directions', async t => {
+  const columns = ['timestamp', 'device', 'temperature', 'Wind Direction', 'note']
+  const layout = { columns, separator: ',' } as const
+  const readLine = createCsvReader(layout, kind.columns)
+  const read = (word: string) => {
+    const line = Buffer.from(`2026-01-01T00:00:00Z,kitchen,21.5,${word},NNE`)
+    const fields = readLine(line, 0, line.length)
+    return typeof fields === 'string' ? fields : fields['Wind Direction']
+  }
+  for (const [word, degrees] of Object.entries({
+    NNE: 22.5,
+    n: 0,
+    NbE: 11.25,
+    'North-West': 315,
+    calm: null,
+    270: 270,
+  })) {
+    t.equal(read(word), degrees, word)
+  }
+  t.match(read('NO'), /^Wind Direction has an O, which is east in some languages and west in others/)
+  t.equal(read('XYZ'), 'XYZ')
 })
 
 t.test('NDJSON: the names of the logger API and of the CSV header are both known', async t => {

@@ -141,6 +141,51 @@ t.test('verdicts carry the line of the body, over any number of chunks', async t
   t.equal(journal.stored.length, 50)
 })
 
+t.test('a header again is read as one, over any number of chunks', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, { ...journal, limits: smallChunks })
+  const other = 'timestamp;humidity;temperature;device;pressure\n'
+  const time = '2026-01-01T00:00:00Z'
+  const otherLines = `${time};48,5;21,5;attic;1013,2\n`.repeat(20)
+  const body = `${header}${lines(20)}${header}${lines(1)}nonsense\n${other}${otherLines}unknown;line\n`
+  const { report, failure } = await importer.run(source(body))
+  t.equal(failure, undefined)
+  t.match(report, { accepted: 41, rejected: 2, linesDone: 46 })
+  t.strictSame(
+    report.rejects.map(({ line }) => line),
+    [24, 46],
+  )
+  t.match(journal.stored.at(-1)?.reading, { temperature: 21.5, humidity: 48.5, pressure: 1013.2 })
+})
+
+t.test('a header again that cannot be read stops the import', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, journal)
+  const body = `${header}${lines(3)}time,device,humidity,temperature,pressure\n${lines(3)}`
+  const { report, failure } = await importer.run(source(body))
+  t.match(failure, { code: 'HEADER_INVALID', reason: /line 5 is a header again, but the header lacks timestamp/ })
+  t.match(report, { accepted: 3, linesDone: 4 })
+  const again = `${header}${header.repeat(1_001)}`
+  t.match(await importer.run(source(again)), { failure: { reason: /more than 1000 headers/ } })
+})
+
+t.test('the decimal mark is settled by the first lines, or by the sender', async t => {
+  const journal = createJournal()
+  const importer = startImporter(t, journal)
+  const semicolons = header.replaceAll(',', ';')
+  const line = (temperature: string) => `2026-01-01T00:00:00Z;kitchen;${temperature};40;1013\n`
+  const open = semicolons + line('12,345') + line('21')
+  t.match(await importer.run(source(open)), {
+    report: { accepted: 0 },
+    failure: { code: 'CONTENT_UNKNOWN', reason: /12,345 in line 2 has three decimals .* \?decimal=comma/ },
+  })
+  t.match(await importer.run(source(`${open}${line('21.5')}${line('21,5')}`)), { failure: { code: 'CONTENT_UNKNOWN' } })
+  t.equal(journal.stored.length, 0)
+  t.match(await importer.run({ ...source(open), decimal: 'comma' }), { report: { accepted: 2 } })
+  t.equal(journal.stored[0]?.reading.temperature, 12.345)
+  t.match(await importer.run(source(open + line('21.5'))), { report: { accepted: 2, rejected: 1 } })
+})
+
 t.test('the list of rejects is bounded and says so', async t => {
   const importer = startImporter(t, { ...createJournal(), limits: { ...smallChunks, rejectsMax: 10 } })
   const { report } = await importer.run(source(header + 'bad\n'.repeat(500)))

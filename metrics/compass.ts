@@ -1,0 +1,28 @@
+/** Points of the compass as degrees: `NNE` is 22.5. */
+
+const points = [
+  ...['N', 'NbE', 'NNE', 'NEbN', 'NE', 'NEbE', 'ENE', 'EbN', 'E', 'EbS', 'ESE', 'SEbE', 'SE', 'SEbS', 'SSE', 'SbE'],
+  ...['S', 'SbW', 'SSW', 'SWbS', 'SW', 'SWbW', 'WSW', 'WbS', 'W', 'WbN', 'WNW', 'NWbW', 'NW', 'NWbN', 'NNW', 'NbW'],
+]
+const degreesOf = new Map(points.map((point, index) => [point.toLowerCase(), (index * 360) / points.length]))
+const letters = { north: 'n', east: 'e', south: 's', west: 'w', by: 'b' }
+/** A calm and a variable wind have no direction. */
+const withoutDirection = new Set(['calm', 'vrb', 'variable'])
+const textLengthMax = 'north-north-east by north'.length
+
+export const ambiguousDirection = Symbol('a direction that depends on the language')
+export const ambiguousDirectionReason = 'has an O, which is east in some languages and west in others; write E or W'
+
+/**
+ * Degrees of one of the 32 points, as letters or English words; NaN for a wind without a direction; `ambiguousDirection`
+ * for letters of which one is an O; undefined for any other text.
+ */
+export function compassDegrees(text: string): number | typeof ambiguousDirection | undefined {
+  if (text.length > textLengthMax) return undefined
+  let point = text.toLowerCase().replace(/[\s_-]/g, '')
+  if (withoutDirection.has(point)) return Number.NaN
+  for (const [word, letter] of Object.entries(letters)) point = point.replaceAll(word, letter)
+  const degrees = degreesOf.get(point)
+  if (degrees !== undefined) return degrees
+  return /^[nsweo]{1,3}$/.test(point) && point.includes('o') ? ambiguousDirection : undefined
+}

@@ -1,0 +1,33 @@
+/** Rows that come again in a run. */
+
+import fc from 'fast-check'
+import t from 'tap'
+import { SeenRows } from '../../ingest/formats/seen-rows.ts'
+
+t.test('a row is seen again by its series and time, as in a set of all', async () => {
+  const row = fc.tuple(
+    fc.nat({ max: 5 }),
+    fc.nat({ max: 40 }).map(time => (time - 20) * 1_000_001),
+  )
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 4_000 }), rows => {
+      const seen = new SeenRows()
+      const all = new Set<string>()
+      return rows.every(([series, timeUs]) => {
+        const key = `${series} ${timeUs}`
+        const isThere = all.has(key)
+        all.add(key)
+        return seen.add(series, timeUs) === isThere
+      })
+    }),
+  )
+})
+
+t.test('it grows, and beyond its bound the earliest rows are forgotten', async t => {
+  const seen = new SeenRows(10_000)
+  for (let row = 0; row < 15_000; row++) if (seen.add(row % 7, row * 1000)) t.fail(`${row} is new`)
+  t.ok(seen.add(14_999 % 7, 14_999_000))
+  t.ok(seen.add(0, 0), 'of the generation before')
+  for (let row = 15_000; row < 40_000; row++) if (seen.add(row % 7, row * 1000)) t.fail(`${row} is new`)
+  t.notOk(seen.add(1, 1000))
+})
