@@ -48,10 +48,13 @@ test('fields of line protocol are read with their metrics', async t => {
 
 test('units of line protocol are those that their metrics can have', async t => {
   const read = (text: string) => readConfig({ LINE_PROTOCOL_UNITS: text }).LINE_PROTOCOL_UNITS
-  t.strictSame([...(read('temperature=degF, wind_speed=mph') ?? [])], [
-    ['temperature', 'degF'],
-    ['wind_speed', 'mph'],
-  ])
+  t.strictSame(
+    [...(read('temperature=degF, wind_speed=mph') ?? [])],
+    [
+      ['temperature', 'degF'],
+      ['wind_speed', 'mph'],
+    ],
+  )
   for (const text of ['temperature', 'temperature=', 'temperature=hPa', 'warmth=degF', 'temperature=degF=C']) {
     t.throws(() => read(text), /LINE_PROTOCOL_UNITS must be metrics with their units: /, text)
   }
