@@ -42,14 +42,15 @@ const idempotent = 'Imports are idempotent: an interrupted\nimport can be run ag
 const readingsHelp = `
 The header of a CSV file names its columns, in any order:
   timestamp,device,temperature,humidity,pressure[,battery_voltage,battery_percentage][,other metrics]
-Cells are separated by commas, semicolons or tabs; with the latter two, numbers may have a decimal comma. Times are
+Cells are separated by commas, semicolons or tabs; the decimal mark is that of all numbers of the file. Times are
 ISO 8601 with a time zone, or epoch milliseconds. An empty cell is a missing value, as is NA. JSON arrays and line protocol are read
 too. ${idempotent}
 
 Files with other columns: --preset for those of another program, --map for any, --zone for times without a time zone:
   --map 'temperature="Outdoor Temp(°F)":F,humidity=RH,timestamp=Time:mdy,device==porch'
 Two equals signs stand before a constant, a colon before a unit (C F K, hPa inHg, m/s km/h mph kn, mm in, ppm, V mV, …) or
-a format of times (mdy, dmy, s, ms, us, ns). docs/import.md has more.
+a format of times (mdy, dmy, s, ms, us, ns); timestamp=Date+Time joins two columns. Nothing is sent while a file can be read in
+two ways; the message names the option that decides. docs/import.md has more.
 ${exitStatus('readings')}`
 
 const pointsHelp = `

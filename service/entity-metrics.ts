@@ -2,14 +2,24 @@
 
 import type { Metrics } from '../auth/metrics/metrics.ts'
 import type { EntityMetric } from '../ingest/formats/line-protocol-entities.ts'
+import { catalogueEntry } from '../metrics/catalogue.ts'
+import type { StatedUnits } from '../metrics/stated-units.ts'
 
-export function createEntityMetrics(metrics: Pick<Metrics, 'all' | 'version'>): () => readonly EntityMetric[] {
+/** `units`: of entities that state none. */
+export function createEntityMetrics(
+  metrics: Pick<Metrics, 'all' | 'version'>,
+  units: StatedUnits = new Map(),
+): () => readonly EntityMetric[] {
+  const withUnit = ({ name, unit, kind }: EntityMetric) => ({ name, unit, kind, assumedUnit: units.get(name) })
   let version = -1
   let known: readonly EntityMetric[] = []
   return () => {
     if (metrics.version() !== version) {
       version = metrics.version()
-      known = metrics.all().map(({ name, unit, kind }) => ({ name, unit, kind }))
+      const registered = metrics.all()
+      const names = new Set(registered.map(({ name }) => name))
+      const others = [...units.keys()].flatMap(name => (names.has(name) ? [] : (catalogueEntry(name) ?? [])))
+      known = [...registered, ...others].map(withUnit)
     }
     return known
   }

@@ -238,7 +238,8 @@ function createLineProtocol({ config, log, parts, ingress, readiness }: FamilyIn
       fields: config.LINE_PROTOCOL_FIELDS ?? [],
       unknownFields: config.LINE_PROTOCOL_UNKNOWN_FIELDS,
     },
-    entityMetrics: config.LINE_PROTOCOL_PRESET === undefined ? undefined : createEntityMetrics(metrics),
+    entityMetrics:
+      config.LINE_PROTOCOL_PRESET === undefined ? undefined : createEntityMetrics(metrics, config.LINE_PROTOCOL_UNITS),
     bodyBytesMax: config.LINE_PROTOCOL_BODY_MAX,
     authRateLimit,
     meter: bulkMeter,

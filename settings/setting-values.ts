@@ -3,6 +3,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { z } from 'zod'
 import type { LineNames } from '../ingest/formats/line-protocol-names.ts'
+import { readStatedUnits } from '../metrics/stated-units.ts'
 import { metrics } from '../store/tables.ts'
 
 export const gibibyte = 1024 ** 3
@@ -36,6 +37,13 @@ export const lineFields = z
   .transform(text => text.split(',').map(readLineField))
   .refine(fields => !fields.includes(undefined), 'must be fields with their metrics such as temp=temperature')
   .transform(fields => fields.filter(field => field !== undefined))
+
+export const statedUnits = z.string().transform((text, context) => {
+  const read = readStatedUnits(text)
+  if (read.ok) return read.units
+  context.addIssue({ code: 'custom', message: `must be metrics with their units: ${read.reason}` })
+  return z.NEVER
+})
 
 /** Those of Kafka that need no more than a name and a password. */
 export const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const

@@ -22,6 +22,7 @@ import {
   range,
   saslMechanisms,
   serverUrl,
+  statedUnits,
   wholeNumber,
 } from './setting-values.ts'
 
@@ -223,6 +224,11 @@ export const Settings = z.object({
     .enum(['home-assistant'], { error: 'must be home-assistant' })
     .optional()
     .describe('Sender whose lines are read by their own rules: home-assistant (an entity a line); default is none.'),
+  LINE_PROTOCOL_UNITS: statedUnits
+    .optional()
+    .describe(
+      'Units of metrics in lines of home-assistant that state none, such as temperature=degF,wind_speed=mph; default is the unit of the metric.',
+    ),
   LINE_PROTOCOL_UNKNOWN_FIELDS: z
     .enum(['reject', 'ignore'], { error: 'must be reject or ignore' })
     .default('reject')

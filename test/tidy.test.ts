@@ -59,6 +59,7 @@ const arrows: Record<string, string[]> = {
     'store/start-error.ts',
     'store/tables.ts',
     'ingest/formats/line-protocol-names.ts',
+    'metrics/stated-units.ts',
     'auth/accounts/email-address.ts',
     'auth/accounts/sign-up.ts',
     'auth/time-zone.ts',

@@ -121,7 +121,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
   const names = lineNames(options)
   const deviceDefault = device?.kind === 'constant' ? device.text : undefined
   const fields = new NumberedFields(options)
-  const units = new StatedUnits(options)
+  const units = new AssumedUnits(options)
 
   function take(chunk: Buffer, firstLine: number): TakenLines {
     if (firstLine === 1) commentStatements(chunk)
@@ -166,7 +166,7 @@ export function createLineProtocolSource(options: MappingOptions): LinesSource {
 }
 
 /** Line protocol states no units. */
-class StatedUnits {
+class AssumedUnits {
   readonly #units: MappingOptions['units']
   readonly #withoutUnit = new Set<string>()
 

@@ -2,14 +2,15 @@
 
 import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import type { Precision } from '../../ingest/formats/line-protocol-time.ts'
-import { type Mapping, readMapping, readUnits, type Units } from './mapping.ts'
+import type { StatedUnits } from '../../metrics/stated-units.ts'
+import { type Mapping, readMapping, readUnits } from './mapping.ts'
 import { type Layout, ownLayout, type PresetName, presets } from './presets.ts'
 
 export interface MappingOptions {
   preset: PresetName | undefined
   mapping: Mapping
   /** Of metrics whose unit the file does not state. */
-  units: Units
+  units: StatedUnits
   /** Of times that name none. */
   zone: string | undefined
   /** Of an hour that comes twice, where the order of the lines does not decide. */

@@ -1,9 +1,9 @@
 /** What `--map` says: from which column, series or constant each field of a reading comes, and in which unit. */
 
 import { isMetricName } from '../../metrics/metric-name.ts'
+import { readStatedUnits, type StatedUnits, unitProblem } from '../../metrics/stated-units.ts'
 import { CommandError, exitUsage } from '../command-error.ts'
 import { isTimeFormat, timeFormats } from './times.ts'
-import { conversionOf, unitsOf } from './units.ts'
 
 /** `timestamp`, `device`, or the name of a metric. */
 export type Target = string
@@ -44,30 +44,14 @@ export function quoted(name = ''): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** By metric. */
-export type Units = ReadonlyMap<string, string>
-
-/** `temperature=degF,wind_speed=mph`. Throws a CommandError. */
-export function readUnits(texts: readonly string[]): Units {
-  const parts = texts.flatMap(text => text.split(','))
-  return new Map(
-    parts.map(part => {
-      const [metric = '', unit = '', ...rest] = part.split('=', 3).map(each => each.trim())
-      if (rest.length > 0 || unit === '' || !isMetric(metric)) {
-        throw new CommandError(`--unit ${part}: write metric=unit, such as temperature=degF`, exitUsage)
-      }
-      const problem = unitProblem(metric, unit)
-      if (problem !== undefined) throw new CommandError(`--unit ${part}: ${problem}`, exitUsage)
-      return [metric, unit]
-    }),
-  )
-}
-
-function unitProblem(metric: string, unit: string): string | undefined {
-  if (conversionOf(metric, unit) !== undefined) return undefined
-  const known = unitsOf(metric)
-  if (known.length === 0) return `${metric} has no unit that is known; leave it out`
-  return `the unit of ${metric} is one of ${known.join(', ')}`
+/** Throws a CommandError. */
+export function readUnits(texts: readonly string[]): StatedUnits {
+  const all = texts.map(text => {
+    const read = readStatedUnits(text)
+    if (!read.ok) throw new CommandError(`--unit ${text}: ${read.reason}`, exitUsage)
+    return [...read.units]
+  })
+  return new Map(all.flat())
 }
 
 export function isMetric(target: Target): boolean {

@@ -13,7 +13,7 @@ import { conversionOf, type NamedColumn, readColumnName, unitsOf } from './units
 export type Place = { readonly column: number } | { readonly text: string }
 type Convert = (value: number) => number
 
-export interface MetricColumn {
+interface MetricColumn {
   readonly metric: string
   readonly column: number
   readonly convert: Convert
@@ -46,7 +46,7 @@ interface WideColumns {
   readonly others: readonly OtherColumn[]
 }
 
-export interface OtherColumn extends MetricColumn {
+interface OtherColumn extends MetricColumn {
   /** As it stands in the header. */
   readonly name: string
 }

@@ -16,14 +16,7 @@ import { RepeatedHours, type Turn } from './repeated-hours.ts'
 import type { MappedSeries, TableColumns } from './table-columns.ts'
 import type { TableRow } from './table-lines.ts'
 import { seriesIn, seriesKey, timeIn } from './table-row.ts'
-import {
-  createTimeReader,
-  type DayOrder,
-  dayOrders,
-  isClock,
-  isDateAlone,
-  type TimeFormat,
-} from './times.ts'
+import { createTimeReader, type DayOrder, dayOrders, isClock, isDateAlone, type TimeFormat } from './times.ts'
 import { unitSignOf, unitsOf } from './units.ts'
 
 /** What holds for all of a file. */

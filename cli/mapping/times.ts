@@ -12,7 +12,7 @@ export const dayOrders = ['mdy', 'dmy'] as const
 export type DayOrder = (typeof dayOrders)[number]
 
 /** Epoch microseconds: of a local time, as if the clock were that of UTC. */
-export interface TimeRead {
+interface TimeRead {
   readonly us: number
   readonly isLocal: boolean
 }

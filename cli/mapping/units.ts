@@ -1,7 +1,8 @@
 /** Units of foreign files: found in the name of a column, and converted to those of the catalogue of metrics. */
 
 import { catalogueEntry } from '../../metrics/catalogue.ts'
-import { type Convert, conversion, signOf, unchanged, unitOf, units } from '../../metrics/units.ts'
+import { signsLike } from '../../metrics/stated-units.ts'
+import { type Convert, conversion, signOf, unchanged, unitOf } from '../../metrics/units.ts'
 import { metrics } from '../../store/tables.ts'
 
 function unitOfMetric(metric: string): string {
@@ -23,9 +24,7 @@ export function unitSignOf(metric: string): string {
 
 /** As people read them. */
 export function unitsOf(metric: string): string[] {
-  const dimension = unitOf(unitOfMetric(metric))?.dimension
-  if (dimension === undefined) return []
-  return units.filter(unit => unit.dimension === dimension).map(({ sign }) => sign)
+  return signsLike(unitOfMetric(metric))
 }
 
 /** Files that were made by hand or from a column of another unit have noise in further digits. */

@@ -15,6 +15,29 @@ type Evidence = DecimalMark | 'comma or thousands' | 'point or thousands'
 /** How a cell can be read; undefined for an integer and for a text that is not a number. */
 export function evidenceIn(text: string): Evidence | undefined {
   if (text.length > lengthMax || !(text.includes(',') || text.includes('.'))) return undefined
+  return plainEvidence(text) ?? anyEvidence(text)
+}
+
+/** Of digits with one mark that cannot separate thousands, which most cells are. */
+function plainEvidence(text: string): DecimalMark | undefined {
+  let markAt = -1
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= zero && code <= nine) continue
+    if (markAt !== -1 || at === 0 || !(code === comma || code === point)) return undefined
+    markAt = at
+  }
+  const decimals = text.length - markAt - 1
+  if (decimals === 0 || decimals === 3) return undefined
+  return text.charCodeAt(markAt) === comma ? 'comma' : 'point'
+}
+
+const zero = 0x30
+const nine = 0x39
+const comma = 0x2c
+const point = 0x2e
+
+function anyEvidence(text: string): Evidence | undefined {
   const asComma = !Number.isNaN(readMarkedNumber(text, 'comma'))
   const asPoint = !Number.isNaN(readMarkedNumber(text, 'point'))
   if (asComma && asPoint) return text.includes(',') ? 'comma or thousands' : 'point or thousands'

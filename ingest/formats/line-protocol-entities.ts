@@ -11,7 +11,10 @@ import { shortenedName } from '../field-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
 
 /** A metric of the registry. Plain data, so that it can be handed to a thread. */
-export type EntityMetric = Pick<Metric, 'name' | 'unit' | 'kind'>
+export interface EntityMetric extends Pick<Metric, 'name' | 'unit' | 'kind'> {
+  /** The unit of values whose entity states none, where it is another one than that of the metric. */
+  readonly assumedUnit?: string | undefined
+}
 
 export interface Entity {
   /** As Home Assistant has it, for reasons: `sensor.porch_temperature`. */
@@ -39,12 +42,14 @@ export function createEntityReader(registered: readonly EntityMetric[]): EntityO
   return (measurement, domain, object) => {
     const id = `${domain}.${object}`
     const name = readEntityName(object, isMetric)
-    const metric = name === undefined ? undefined : (byName.get(name.metric) ?? catalogueEntry(name.metric))
+    const metric: EntityMetric | undefined =
+      name === undefined ? undefined : (byName.get(name.metric) ?? catalogueEntry(name.metric))
     const entity = { id: shortenedName(id), device: name?.device, metric, convert: unchanged, problem: undefined }
     // Without a unit of the metric, whatever unit is stated is that of its values.
-    const to = isUnit(measurement, domain, id) ? (metric?.unit ?? null) : null
-    if (to === null) return entity
-    const converted = conversion(shortenedName(measurement), to)
+    const from = isUnit(measurement, domain, id) ? measurement : metric?.assumedUnit
+    const to = metric?.unit ?? null
+    if (to === null || from === undefined) return entity
+    const converted = conversion(shortenedName(from), to)
     if (converted.ok) return { ...entity, convert: converted.convert }
     return { ...entity, problem: invalid(`entity ${entity.id}: ${converted.reason}`) }
   }

@@ -96,5 +96,5 @@ export function withDecimal(body: BodyChunk, known: readonly Column[], line: num
   noteDecimals(survey, chunk, layout, known, line)
   const settled = survey.settle(false)
   if (settled.ok) return { ...body, layout: { ...layout, decimal: settled.mark } }
-  throw new BodyFault('CONTENT_UNKNOWN', `${settled.reason}; say which it is, as ?decimal=comma or ?decimal=point does`)
+  throw new BodyFault('CONTENT_UNKNOWN', `${settled.reason}; imports take ?decimal=comma or ?decimal=point`)
 }

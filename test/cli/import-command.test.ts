@@ -193,6 +193,24 @@ t.test('an import in which nothing was stored does not look like success', async
   t.match(stdout, /empty\.csv: contains no readings/)
 })
 
+t.test('of a file that can be read in two ways nothing is stored before an option decides', async t => {
+  const file =
+    'timestamp;device;temperature;humidity;pressure\n2016-02-02T00:00:00Z;alamosa;20;40;1013\n2016-02-02T01:00:00Z;alamosa;12,345;40;1013\n'
+  const { stdout, ...refused } = await run(['-'], file)
+  t.match(refused, { exitStatus: 2, message: /12,345 in line 3 .* --decimal comma or --decimal point/ })
+  t.match(stdout, /stored 0 readings/)
+  t.match(await run(['-', '--decimal', 'comma'], file), { exitStatus: 0, stdout: /stored 2 readings, rejected 0/ })
+  await until('all is visible', isVisible)
+  t.match((await day('alamosa', '2016-02-02'))['temperature'], [{ v: 20 }, { v: 12.345 }])
+
+  const mapped = ['-', '--map', 'timestamp=Time,device==alamosa,temperature=Temp,humidity=Hum,pressure=Baro', '--json']
+  const table = 'Time,Temp,Hum,Baro\n2016-02-03T00:00:00Z,50,40,1013\n'
+  const [file0] = JSON.parse((await run([...mapped, '--unit', 'temperature=degF'], table)).stdout).files
+  t.match(file0.notices, [/humidity in %, pressure in hPa/])
+  await until('all is visible', isVisible)
+  t.match((await day('alamosa', '2016-02-03'))['temperature'], [{ v: 10 }])
+})
+
 t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
   const lines = 'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;alamosa;21,5;40;1013,2\r\n'
   t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })

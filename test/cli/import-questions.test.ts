@@ -301,7 +301,7 @@ t.test('all open questions are asked at once, of a file, of a pipe and of the st
   t.strictSame(await read(file, answers), expected)
   t.strictSame(await read(file, answers, join(folder, 'questions.csv')), expected)
   const fifo = join(folder, 'fifo')
-  await once(spawn('mkfifo', [fifo]), 'close')
+  await once(spawn('sh', ['-c', 'mkfifo "$0"', fifo]), 'close')
   const written = once(spawn('sh', ['-c', `printf '%s' "$0" > "$1"`, file, fifo]), 'close')
   const batches = await Array.fromAsync(
     readBatches(fifo, Readable.from([]), shapeOf('readings', mappingOptions(answers))),

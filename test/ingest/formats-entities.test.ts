@@ -9,6 +9,8 @@ import type { EntityMetric } from '../../ingest/formats/line-protocol-entities.t
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readEntityName } from '../../metrics/entity-name.ts'
+import type { Metric } from '../../metrics/metric.ts'
+import { createEntityMetrics } from '../../service/entity-metrics.ts'
 import { metrics } from '../../store/tables.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
@@ -202,6 +204,20 @@ t.test('states in words are numbers of metrics that are states, and text alone i
   nothing(t, light, { names: { ...defaultLineNames, unknownFields: 'ignore' } })
   nothing(t, lineOf('weather.home', 'units', 'temperature=21.4,humidity=40,state="sunny"'))
   nothing(t, lineOf('sensor.porch_temperature', '°C', 'state="warm"'))
+})
+
+t.test('an entity without a unit has that of the setting, and a stated one counts more', async t => {
+  const all = () => registered.map(metric => metric as Metric)
+  const units = new Map([...Object.entries({ temperature: 'degF', wind_speed: 'mph', illuminance: 'klx' })])
+  const entityMetrics = createEntityMetrics({ all, version: () => 1 }, units)()
+  const valuesOf = (line: string) => read(line, { entityMetrics }).readings.map(({ values }) => values)
+  const asName = (entity: string) => lineOf(entity, entity, 'value=50')
+  t.strictSame(valuesOf(asName('sensor.porch_temperature')), [{ temperature: 10 }])
+  t.strictSame(valuesOf(lineOf('sensor.porch_temperature', 'units', 'value=50')), [{ temperature: 10 }])
+  t.strictSame(valuesOf(asName('sensor.porch_wind_speed')), [{ wind_speed: 80.4672 }], 'in the unit of the registry')
+  t.strictSame(valuesOf(lineOf('sensor.porch_temperature', '°C', 'value=50')), [{ temperature: 50 }])
+  t.strictSame(valuesOf(asName('sensor.porch_humidity')), [{ humidity: 50 }])
+  t.strictSame(valuesOf(asName('sensor.porch_illuminance')), [{ illuminance: 50_000 }], 'not registered yet')
 })
 
 t.test('an entity that ends with no metric is refused, or left out where unknown fields are', async t => {

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readChunk } from '../../ingest/formats/chunk.ts'
 import { createCsvReader, readCsvHeader } from '../../ingest/formats/csv.ts'
+import type { DecimalMark } from '../../ingest/formats/decimal-mark.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { createNdjsonReader } from '../../ingest/formats/ndjson.ts'
@@ -17,10 +18,10 @@ const header = 'timestamp,sn,parameter,unit,value'
 const kind = rowKindOf('points')
 const check = kind.createCheck({ ranges: defaultRanges, aheadMsMax: 300_000 })
 
-function csvReader(headerLine = header): LineReader {
+function csvReader(headerLine = header, decimal?: DecimalMark): LineReader {
   const read = readCsvHeader(headerLine, kind.columns)
   if (!read.ok) throw new Error(read.reason)
-  return createCsvReader(read.layout, kind.columns)
+  return createCsvReader({ ...read.layout, decimal }, kind.columns)
 }
 
 function readLines(bytes: Buffer, readLine: LineReader) {
@@ -81,7 +82,7 @@ t.test('the same point in every form gives the same record', async t => {
       rejects: [],
     },
   )
-  const semicolons = csvReader(header.replaceAll(',', ';'))
+  const semicolons = csvReader(header.replaceAll(',', ';'), 'comma')
   t.strictSame(recordsOf(`${timestamp};IN-1;pm25;ugm3;12,5`, semicolons).found, expected)
 })
 

@@ -46,6 +46,20 @@ test('fields of line protocol are read with their metrics', async t => {
   t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device', 'host'])
 })
 
+test('units of line protocol are those that their metrics can have', async t => {
+  const read = (text: string) => readConfig({ LINE_PROTOCOL_UNITS: text }).LINE_PROTOCOL_UNITS
+  t.strictSame(
+    [...(read('temperature=degF, wind_speed=mph') ?? [])],
+    [
+      ['temperature', 'degF'],
+      ['wind_speed', 'mph'],
+    ],
+  )
+  for (const text of ['temperature', 'temperature=', 'temperature=hPa', 'warmth=degF', 'temperature=degF=C']) {
+    t.throws(() => read(text), /LINE_PROTOCOL_UNITS must be metrics with their units: /, text)
+  }
+})
+
 test('sites that may show views in a frame are origins, which end no directive of a policy', async t => {
   const read = (EMBED_ORIGINS: string) => readConfig({ EMBED_ORIGINS }).EMBED_ORIGINS
   t.equal(read(''), undefined)
