@@ -55,6 +55,9 @@ export interface ImportTotals extends Counts {
   files: FileTotals[]
   /** The first ones; all of them are in the rejects file. */
   rejects: FileReject[]
+  /** Readings that are stored without values out of range, and the first of them. */
+  leftOut: number
+  leftOutLines: FileReject[]
 }
 
 const shownRejectsMax = 1_000
@@ -150,6 +153,9 @@ function settle(
   const ignored = [...(batch.mapped?.ignoredColumns ?? []), ...answer.ignored_columns]
   ofFile.ignored_columns = [...new Set([...ofFile.ignored_columns, ...ignored])]
   ofFile.notices = [...new Set([...ofFile.notices, ...(batch.mapped?.notices ?? [])])]
+  totals.leftOut += answer.left_out ?? 0
+  const leftOut = (answer.left_out_lines ?? []).map(each => ({ ...each, file, line: lineInFile(batch, each.line) }))
+  totals.leftOutLines.push(...leftOut.slice(0, shownRejectsMax - totals.leftOutLines.length))
   rejectsFile?.add(file, batch, answer.rejects)
   const rejects = [
     ...answer.rejects.map(reject => ({ ...reject, file, line: lineInFile(batch, reject.line) })),

@@ -22,7 +22,8 @@ export function jsonSummary({ kind, totals, complete, seconds, made, passwordsPa
   const { files, accepted, replaced, rejected, rejects } = totals
   const created = passwordsPath === undefined ? made : made.map(({ device }) => ({ device }))
   const rejects_truncated = rejects.length < rejected
-  const summary = { complete, accepted, replaced, rejected, files, rejects, rejects_truncated }
+  const leftOut = totals.leftOut === 0 ? {} : { left_out: totals.leftOut, left_out_lines: totals.leftOutLines }
+  const summary = { complete, accepted, replaced, rejected, files, rejects, rejects_truncated, ...leftOut }
   return `${JSON.stringify({ ...summary, ...(kind === 'readings' ? { created } : {}), seconds })}\n`
 }
 
@@ -37,6 +38,7 @@ export function textSummary(summary: ImportSummary): string {
     ...replacedWarning(summary),
     ...totals.files.flatMap(({ file, notices }) => notices.map(notice => `${file}: ${notice}`)),
     ...ignoredColumns(totals),
+    ...leftOutLines(totals),
     ...rejectLines(summary),
     ...passwordLines(summary),
   ]
@@ -70,6 +72,19 @@ function ignoredColumns({ files }: ImportTotals): string[] {
         : []),
     ]
   })
+}
+
+function leftOutLines({ leftOut, leftOutLines: lines }: ImportTotals): string[] {
+  if (leftOut === 0) return []
+  const shown = lines.slice(0, rejectsShownMax).map(({ file, line, device, reason }) => {
+    return `  ${file}:${line}: ${device === undefined ? '' : `${device}: `}${reason}`
+  })
+  const more = leftOut - shown.length
+  return [
+    `stored ${leftOut} of the readings without values that are out of range:`,
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ]
 }
 
 function rejectLines({ totals, rejectsPath, made }: ImportSummary): string[] {

@@ -5,8 +5,23 @@
  * longer for it than the credential check and the record together.
  */
 
-import { type Fields, percentageNames, spellingIn, voltageNames } from './field-names.ts'
-import { type FurtherFields, furtherFieldsOf, unknownFieldReason } from './further-fields.ts'
+import type { Metric } from '../store/tables.ts'
+import {
+  batteryVolts,
+  type Fields,
+  isColumnField,
+  percentageNames,
+  shortenedName,
+  spellingIn,
+  voltageNames,
+} from './field-names.ts'
+import {
+  type FurtherFields,
+  isListedColumn,
+  type OtherFields,
+  otherFieldsOf,
+  unknownFieldReason,
+} from './further-fields.ts'
 import type { FurtherValues } from './journal/record.ts'
 
 /** One measurement of a device. NaN means that the device did not give the value. */
@@ -50,11 +65,21 @@ export const defaultRanges: Ranges = {
   battery_percentage: { min: 0, max: 110, storedMax: 100 },
 }
 
+/** Reasons by the names of fields. */
 export type Errors = Record<string, string>
 
-/** `further`: fields without a column that may be values of metrics, which are not in the reading yet. */
-export type Checked = { further?: FurtherFields | undefined } & (
-  | { ok: true; reading: Reading }
+export type Checked = {
+  /** Fields without a column that may be values of metrics, which are not in the reading yet. */
+  further?: FurtherFields | undefined
+  /** Values that are left out of the reading. */
+  outOfRange?: Errors | undefined
+} & (
+  | {
+      ok: true
+      reading: Reading
+      /** Fields of columns and of the time that have another than a documented name. */
+      aliases: readonly string[]
+    }
   | { ok: false; errors: Errors }
 )
 
@@ -82,55 +107,79 @@ export type ReadingCheck = (fields: Fields, nowMs: number, metrics?: readonly st
 
 /** No reading is older: a device whose clock was never set says 1970. */
 export const earliestTimeMs = Date.UTC(2000, 0, 1)
-/** A number from here on that is too early in milliseconds is meant as seconds, up to the year 2100. */
-const secondsMin = earliestTimeMs / 1000
-const secondsMax = Date.UTC(2100, 0, 1) / 1000
 export const isoWithZone = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)$/
+
+const noAliases: readonly string[] = []
+
+interface Faults {
+  /** They refuse the reading. */
+  errors: Errors | undefined
+  outOfRange: Errors | undefined
+}
 
 export function createReadingCheck(options: ReadingCheckOptions = {}): ReadingCheck {
   const ranges = options.ranges ?? defaultRanges
   const { aheadMsMax = 5 * 60_000, earliestMs = () => earliestTimeMs, collectsFurther = false } = options
-  // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
-  const finerBeforeMs = (nowMs: number) => (options.keepsMicroseconds === true ? nowMs : Number.NEGATIVE_INFINITY)
+
+  function timeOf(fields: Fields, others: OtherFields | undefined, nowMs: number, faults: Faults): Time {
+    const timestamp = fields['timestamp'] ?? null
+    if (timestamp === null && (others === undefined || others.times.length === 0)) return noTime
+    const exact =
+      timestamp === null ? readOtherTimes(fields, others?.times ?? [], faults) : readTimestamp(timestamp, faults)
+    return exact === undefined ? noTime : withinLimits(exact, nowMs, faults)
+  }
+
+  function withinLimits(exact: ExactTime, nowMs: number, faults: Faults): Time {
+    // Our own stamps have microseconds, so a time to come must not: one of them could meet it.
+    const keepsFraction = options.keepsMicroseconds === true && exact.ms < nowMs
+    const ms = keepsFraction ? exact.ms : Math.floor(exact.ms)
+    const reason = timeReason(ms, earliestMs(), nowMs + aheadMsMax)
+    if (reason === undefined) return { ms, names: exact.names }
+    faults.errors = { ...faults.errors, [exact.names[0] ?? 'timestamp']: reason }
+    return noTime
+  }
 
   function read(
     fields: Fields,
-    column: keyof Ranges,
+    column: Metric,
     name: string,
     metrics: readonly string[] | null,
-    errors: Errors,
+    faults: Faults,
   ): number {
     const value = fields[name]
-    if (value === undefined || value === null || metrics?.includes(column) === false) return Number.NaN
+    if (value === undefined || value === null) return Number.NaN
+    if (!isListedColumn(metrics, column, name)) return Number.NaN
     if (typeof value !== 'number') {
-      errors[name] = noNumberReason
+      faults.errors = { ...faults.errors, [name]: noNumberReason }
       return Number.NaN
     }
-    const stored = storedValue(value, ranges[column])
-    if (Number.isNaN(stored)) errors[name] = rangeReason(ranges[column])
+    const isInMillivolts = column === 'battery_voltage' && !isColumnField(name)
+    const stored = storedValue(isInMillivolts ? batteryVolts(value) : value, ranges[column])
+    if (Number.isNaN(stored)) faults.outOfRange = { ...faults.outOfRange, [name]: rangeReason(ranges[column]) }
     return stored
   }
 
   return (fields, nowMs, metrics = null) => {
-    const errors: Errors = {}
-    const timestamp = fields['timestamp']
-    const voltage = spellingIn(fields, voltageNames)
-    const percentage = spellingIn(fields, percentageNames)
+    const others = collectsFurther ? otherFieldsOf(fields, metrics) : undefined
+    const columns = others?.columns
+    const faults: Faults = { errors: undefined, outOfRange: undefined }
+    const time = timeOf(fields, others, nowMs, faults)
+    const voltage = columns?.battery_voltage ?? spellingIn(fields, voltageNames)
+    const percentage = columns?.battery_percentage ?? spellingIn(fields, percentageNames)
     const reading: Reading = {
-      timestampMs:
-        timestamp === undefined || timestamp === null
-          ? undefined
-          : readTimestamp(timestamp, finerBeforeMs(nowMs), [earliestMs(), nowMs + aheadMsMax], errors),
-      temperature: read(fields, 'temperature', 'temperature', metrics, errors),
-      humidity: read(fields, 'humidity', 'humidity', metrics, errors),
-      pressure: read(fields, 'pressure', 'pressure', metrics, errors),
-      battery_voltage: read(fields, 'battery_voltage', voltage, metrics, errors),
-      battery_percentage: read(fields, 'battery_percentage', percentage, metrics, errors),
+      timestampMs: time.ms,
+      temperature: read(fields, 'temperature', columns?.temperature ?? 'temperature', metrics, faults),
+      humidity: read(fields, 'humidity', columns?.humidity ?? 'humidity', metrics, faults),
+      pressure: read(fields, 'pressure', columns?.pressure ?? 'pressure', metrics, faults),
+      battery_voltage: read(fields, 'battery_voltage', voltage, metrics, faults),
+      battery_percentage: read(fields, 'battery_percentage', percentage, metrics, faults),
     }
-    const further = collectsFurther ? furtherFieldsOf(fields) : undefined
-    for (const _ in errors) return { ok: false, errors, further }
-    if (further === undefined && hasNoColumn(reading)) return { ok: false, errors: emptyErrors(metrics) }
-    return { ok: true, reading, further }
+    const { outOfRange } = faults
+    const further = others?.further
+    if (faults.errors !== undefined) return { ok: false, errors: { ...faults.errors, ...outOfRange }, further }
+    if (further === undefined && hasNoColumn(reading)) return { ok: false, errors: outOfRange ?? emptyErrors(metrics) }
+    const aliases = others === undefined ? noAliases : [...others.aliases, ...time.names]
+    return { ok: true, reading, further, outOfRange, aliases }
   }
 }
 
@@ -151,28 +200,62 @@ export function storedValue(value: number, { min, max, storedMax }: Range): numb
   return storedMax !== undefined && value > storedMax ? storedMax : value
 }
 
+/** Why values are left out of a reading that is stored. */
+export function leftOutReason(outOfRange: Errors): string {
+  return `${sentenceOf(outOfRange)} (other values of the reading are stored)`
+}
+
+/** What a check has found, for people. */
+export function sentenceOf(errors: Readonly<Errors>): string {
+  return Object.entries(errors)
+    .map(([field, reason]) => `${shortenedName(field)} ${reason}`)
+    .join('; ')
+}
+
 export function rangeReason({ min, max }: Range): string {
   return `must be between ${min} and ${max}`
 }
 
-function readTimestamp(
-  value: unknown,
-  finerBeforeMs: number,
-  [earliestMs, latestMs]: readonly [number, number],
-  errors: Errors,
-): number | undefined {
-  const exactMs = parseTimestampMs(value)
-  const timeMs = exactMs === undefined || exactMs < finerBeforeMs ? exactMs : Math.floor(exactMs)
-  if (timeMs === undefined) {
-    errors['timestamp'] = 'must be ISO 8601 with a zone, or epoch milliseconds'
-  } else if (typeof value === 'number' && value >= secondsMin && value < secondsMax) {
-    errors['timestamp'] = 'looks like seconds; send milliseconds'
-  } else {
-    const reason = timeReason(timeMs, earliestMs, latestMs)
-    if (reason === undefined) return timeMs
-    errors['timestamp'] = reason
-  }
+/** `ms` undefined for the moment of receipt. */
+interface Time {
+  readonly ms: number | undefined
+  /** The fields with it that have another than the documented name. */
+  readonly names: readonly string[]
+}
+
+type ExactTime = Time & { readonly ms: number }
+
+const noTime: Time = { ms: undefined, names: [] }
+const timestampReason = 'must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns'
+
+function readTimestamp(value: unknown, faults: Faults): ExactTime | undefined {
+  // A number that is no time since 2000 in any unit is refused for being too early or too late.
+  const ms = timeIn(value) ?? (typeof value === 'number' && Number.isFinite(value) ? value : undefined)
+  if (ms !== undefined) return { ms, names: noAliases }
+  faults.errors = { ...faults.errors, timestamp: timestampReason }
   return undefined
+}
+
+/** Of fields that agree, one may be in seconds and another one in milliseconds. */
+const agreeMs = 1000
+
+/** Of the fields that can be a time; others are ignored. Fields that disagree refuse the reading: neither is a guess. */
+function readOtherTimes(fields: Fields, names: readonly string[], faults: Faults): ExactTime | undefined {
+  let found: { ms: number; names: string[] } | undefined
+  for (const name of names) {
+    const ms = timeIn(fields[name])
+    if (ms === undefined) continue
+    if (found === undefined) {
+      found = { ms, names: [name] }
+    } else if (Math.abs(found.ms - ms) >= agreeMs) {
+      faults.errors = { ...faults.errors, [name]: `is another time than ${found.names[0]}` }
+      return undefined
+    } else {
+      found.names.push(name)
+      if (found.ms % 1000 === 0) found.ms = ms
+    }
+  }
+  return found
 }
 
 /** Why a client's time is not taken; undefined for one that is. */
@@ -190,14 +273,31 @@ function dayOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 10)
 }
 
-/** Epoch milliseconds of an ISO 8601 text with a zone or of a number, microseconds as a fraction. Undefined when neither. */
-function parseTimestampMs(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
-  if (typeof value !== 'string' || !isoWithZone.test(value)) return undefined
+const secondsMin = earliestTimeMs / 1000
+const secondsMax = Date.UTC(2100, 0, 1) / 1000
+export const epochText = /^\d{9,19}$/
+
+/**
+ * Epoch milliseconds of an ISO 8601 text with a zone, or of a number of seconds, milliseconds, microseconds or nanoseconds
+ * of the years 2000 to 2099, which do not overlap; microseconds are a fraction. Undefined for anything else.
+ */
+export function timeIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return epochMs(value)
+  if (typeof value !== 'string') return undefined
+  if (epochText.test(value)) return epochMs(Number(value))
+  if (!isoWithZone.test(value)) return undefined
   const timeMs = Date.parse(normalizedIso(value))
   if (Number.isNaN(timeMs) || !isCalendarDay(value)) return undefined
   const [, microseconds = ''] = /[.,]\d{3}(\d{1,3})/.exec(value) ?? []
   return timeMs + Number(microseconds.padEnd(3, '0')) / 1000
+}
+
+function epochMs(value: number): number | undefined {
+  if (value >= secondsMin * 1000 && value < secondsMax * 1000) return value
+  if (value >= secondsMin && value < secondsMax) return Math.round(value * 1e6) / 1000
+  if (value >= secondsMin * 1e6 && value < secondsMax * 1e6) return value / 1000
+  if (value >= secondsMin * 1e9 && value < secondsMax * 1e9) return Math.floor(value / 1000) / 1000
+  return undefined
 }
 
 /** The forms of ISO 8601 that `Date.parse` does not know: a comma, a blank, a zone without colon or minutes. */

@@ -1,6 +1,6 @@
 /** A reading with all that it has: its columns as they were checked, and its other fields as the registry knows them. */
 
-import { type Fields, isColumnField } from './field-names.ts'
+import { type Fields, isColumnField, type StoredFields } from './field-names.ts'
 import { type FurtherFieldOf, type TakenFields, takeFields } from './further-fields.ts'
 import { type Checked, type Errors, emptyErrors, hasNoColumn, noNumberReason, type Reading } from './reading.ts'
 
@@ -13,28 +13,33 @@ export interface ReadingDevice {
   nameOf: (field: string) => string | undefined
 }
 
-/** `further`: the fields without a column that are in the reading. */
-export type WholeReading = { ok: true; reading: Reading; further: ReadonlySet<string> } | { ok: false; errors: Errors }
+export type WholeReading = ({ ok: true; reading: Reading } & StoredFields) | { ok: false; errors: Errors }
 
 const noFields: ReadonlySet<string> = new Set()
-const nothingTaken: TakenFields = { further: undefined, ignored: [], errors: undefined }
+const nothingTaken: TakenFields = { further: undefined, ignored: [], outOfRange: undefined }
 
-/** `checked` is what the check says of the same fields. A reading is whole only when all of its values are accepted. */
+/** `checked` is what the check says of the same fields. Values out of range are left out; a reading has another one. */
 export function wholeReading(checked: Checked, fields: Fields, device: ReadingDevice): WholeReading {
   const names = checked.further?.names ?? []
   const taken = checked.further === undefined ? nothingTaken : takeFields(checked.further, device.fieldOf)
   const noNumbers = device.metrics === null ? undefined : noNumberErrors(fields, device.metrics, device.nameOf)
-  if (!checked.ok || noNumbers !== undefined || taken.errors !== undefined) {
-    return { ok: false, errors: { ...(checked.ok ? undefined : checked.errors), ...noNumbers, ...taken.errors } }
+  if (!checked.ok || noNumbers !== undefined) {
+    return {
+      ok: false,
+      errors: { ...(checked.ok ? checked.outOfRange : checked.errors), ...noNumbers, ...taken.outOfRange },
+    }
   }
-  const { reading } = checked
+  const { reading, aliases } = checked
+  const outOfRange =
+    taken.outOfRange === undefined ? checked.outOfRange : { ...checked.outOfRange, ...taken.outOfRange }
   if (taken.further === undefined && hasNoColumn(reading)) {
-    return { ok: false, errors: emptyErrors(device.metrics, taken.ignored[0]) }
+    return { ok: false, errors: outOfRange ?? emptyErrors(device.metrics, taken.ignored[0]) }
   }
   reading.further = taken.further
+  if (taken.further === undefined && aliases.length === 0) return { ok: true, reading, stored: noFields, outOfRange }
   const ignored = new Set(taken.ignored)
-  const further = taken.further === undefined ? noFields : new Set(names.filter(name => !ignored.has(name)))
-  return { ok: true, reading, further }
+  const stored = new Set([...aliases, ...names.filter(name => !ignored.has(name))])
+  return { ok: true, reading, stored, outOfRange }
 }
 
 /** Fields that are metrics of the device's list and hold neither a number nor null; undefined when there are none. */

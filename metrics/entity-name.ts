@@ -14,17 +14,9 @@ export interface EntityName {
 /** Whether the registry has a metric of this name. */
 type IsMetric = (name: string) => boolean
 
-/** A sensor of a house has a battery more often than a meter. */
-const batteryEndings = {
-  battery: 'battery_percentage',
-  battery_level: 'battery_percentage',
-  voltage: 'battery_voltage',
-}
-
-const endings: ReadonlyMap<string, string> = new Map([
-  ...catalogue.flatMap(({ name, aliases }) => [name, ...aliases].map(ending => [ending, name] as const)),
-  ...Object.entries(batteryEndings),
-])
+const endings: ReadonlyMap<string, string> = new Map(
+  catalogue.flatMap(({ name, aliases }) => [name, ...aliases].map(ending => [ending, name] as const)),
+)
 
 /** Home Assistant has no longer ones. */
 const entityLengthMax = 255

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { plainText } from '../auth/plain-text.ts'
 import { MetricLimits } from './metric-limits.ts'
-import { MetricName } from './metric-name.ts'
+import { MetricName, NewMetricName } from './metric-name.ts'
 import { unitOf } from './units.ts'
 
 /**
@@ -79,7 +79,7 @@ const rangeIssue = { path: ['min'], message: 'must be less than max' }
 export const NewMetric = z
   .strictObject({ ...fields })
   .partial()
-  .extend({ name: MetricName })
+  .extend({ name: NewMetricName })
   .refine(isRange, rangeIssue)
 export type NewMetric = z.infer<typeof NewMetric>
 

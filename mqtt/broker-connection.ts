@@ -17,7 +17,7 @@ import { rejectionOf, topicPrefix } from './reading-message.ts'
 
 export interface BrokerConnectionOptions extends BrokerAddress {
   intake: Pick<Intake, 'take' | 'prepare'>
-  meter: Pick<ReadingMeter, 'rejected'>
+  meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   writer: Writer
   /** The broker has granted the subscription. */
   onSubscribed: () => void
@@ -43,12 +43,20 @@ const session: SessionOptions = {
   keepAliveSeconds,
   properties: { receiveMaximum, sessionExpiryInterval: neverExpires, maximumPacketSize: publishBytesMax },
 }
-const subscription: Packet = { cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: `${topicPrefix}+`, qos: 1 }] }
+/**
+ * MQTT 5: the broker sends retained messages only where it does not have the subscription yet (1), and clears RETAIN in
+ * those that are published now.
+ */
+const subscription: Packet = {
+  cmd: 'subscribe',
+  messageId: 1,
+  subscriptions: [{ topic: `${topicPrefix}+`, qos: 1, rh: 1, rap: false, nl: false }],
+}
 /** From here on a code of a SUBACK is a refusal. */
 const refusedMin = 0x80
 
 /** What never will be stored is acknowledged in both versions: the broker would only send it again. */
-const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false }
+const rules: DeliveryRules = { ...mqtt311, closesOnTopic: () => false, takesRetained: false }
 const limitOf = limitsOf('connack', 'publish', 'pubrel', 'suback', 'pingresp', 'disconnect')
 
 export function openBrokerConnection(options: BrokerConnectionOptions): BrokerConnection {
@@ -61,13 +69,13 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
   const deliveries = new Deliveries({
     intake,
     ...always(writer),
-    rules,
     send(answer) {
       send(answer)
       options.onAcknowledged()
     },
     onSettled: settled,
     onRejected: ({ reason, text }, topic) => meter.rejected(reason, rejectionOf(senderOf(writer), text, topic)),
+    onLeftOut: ({ part, reason }, topic) => meter.leftOut({ ...rejectionOf(senderOf(writer), reason, topic), part }),
     onRefused: () => end('a reading could not be stored'),
     onFailed: error => end(`failed: ${String(error)}`),
   })
@@ -139,6 +147,6 @@ export function openBrokerConnection(options: BrokerConnectionOptions): BrokerCo
 }
 
 /** A writer whose credential does not end. */
-function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh'> {
-  return { writer: () => writer, refresh: async () => undefined }
+function always(writer: Writer): Pick<DeliveriesOptions, 'writer' | 'refresh' | 'rules'> {
+  return { writer: () => writer, refresh: async () => undefined, rules }
 }

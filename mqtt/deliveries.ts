@@ -4,22 +4,15 @@
  * in MQTT 5, too.
  */
 
-import type { Intake, Refusal } from '../api/write/intake.ts'
+import type { Intake, LeftOut, Refusal, StoredReading } from '../api/write/intake.ts'
 import type { Writer } from '../auth/writers.ts'
 import { type Acknowledgement, Acknowledgements } from './acknowledgements.ts'
 import type { CloseReason } from './close-reasons.ts'
 import { MessageIds } from './message-ids.ts'
-import {
-  isRetryable,
-  type MessageRefusal,
-  refusalOfDevice,
-  refusalOfOutcome,
-  refusalOfReading,
-  refusals,
-} from './message-refusal.ts'
+import { isRetryable, type MessageRefusal, refusalOfDevice, refusalOfReading, refusals } from './message-refusal.ts'
 import type { Publish, PublishHead } from './packets.ts'
 import type { DeliveryRules } from './protocol.ts'
-import { type Body, deviceOfTopic, readBody } from './reading-message.ts'
+import { type Body, deviceOfTopic, hasTime, readBody } from './reading-message.ts'
 
 export interface DeliveriesOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
@@ -33,6 +26,8 @@ export interface DeliveriesOptions {
   onSettled: () => void
   /** A reading was not taken. */
   onRejected: (refusal: MessageRefusal, topic: string) => void
+  /** A reading is stored without some of its values or fields. */
+  onLeftOut: (leftOut: LeftOut, topic: string) => void
   /** The connection must be closed, since this message is not answered. */
   onRefused: (reason: Fault, refusal: MessageRefusal, topic: string) => void
   /** Something here has failed, so that the outcome of a message is unknown; the connection must be closed. */
@@ -148,6 +143,10 @@ export class Deliveries {
     if (qos === 2) this.#unreleased.add(messageId)
     const message: Message = { head: { topic, qos, messageId }, answer: this.#acknowledgements.add(publish) }
     const read: Body = refusal === undefined ? readBody(payload, deviceName) : { refusal }
+    if (publish.retain && !this.#options.rules.takesRetained && 'body' in read && !hasTime(read.body)) {
+      this.#ignoreRetained(message)
+      return
+    }
     if ('refusal' in read) {
       this.#settle(message, read.refusal)
       return
@@ -155,6 +154,12 @@ export class Deliveries {
     const preparing = this.#options.intake.prepare(writer, read.body)
     if (preparing === undefined) this.#store(writer, read.body, message)
     else this.#own(this.#storePrepared(preparing, deviceName, read.body, message))
+  }
+
+  /** Acknowledged, or the broker would send it again. */
+  #ignoreRetained(message: Message): void {
+    this.#options.onLeftOut({ part: 'field', reason: retainedReason }, message.head.topic)
+    this.#settle(message, undefined)
   }
 
   /** Takes a reading when the registries have what it needs. */
@@ -176,7 +181,7 @@ export class Deliveries {
   #store(writer: Writer, body: unknown, message: Message): void {
     const taken = this.#options.intake.take(writer, body)
     if (taken instanceof Promise) {
-      this.#own(taken.then(outcome => this.#settle(message, refusalOfOutcome(outcome))))
+      this.#own(taken.then(outcome => this.#settleOutcome(message, outcome)))
     } else if (taken.reason === 'throttled') {
       // The connection is not read meanwhile: the back-pressure is the answer.
       this.#isHeld = true
@@ -185,6 +190,15 @@ export class Deliveries {
     } else {
       this.#settle(message, refusalOfReading(taken))
     }
+  }
+
+  #settleOutcome(message: Message, outcome: Refusal | StoredReading): void {
+    if ('reason' in outcome) {
+      this.#settle(message, refusalOfReading(outcome))
+      return
+    }
+    for (const leftOut of outcome.leftOut) this.#options.onLeftOut(leftOut, message.head.topic)
+    this.#settle(message, undefined)
   }
 
   #own(work: Promise<void>): void {
@@ -210,6 +224,8 @@ export class Deliveries {
     if (!this.#isClosed) this.#options.onRefused(fault, refusal, topic)
   }
 }
+
+const retainedReason = 'a retained message without a time of its own is no new reading'
 
 function isError(acknowledgement: Acknowledgement | undefined): boolean {
   return (acknowledgement?.reasonCode ?? 0) >= errorMin

@@ -13,7 +13,7 @@ import { NamedSessions } from './named-sessions.ts'
 import { ByteBudget } from './packet-reader.ts'
 import { MqttSession, type SessionOptions } from './session.ts'
 
-export interface ListenerOptions extends Pick<SessionOptions, 'intake'>, AuthenticateOptions {
+export interface ListenerOptions extends Pick<SessionOptions, 'intake' | 'meter'>, Omit<AuthenticateOptions, 'meter'> {
   host: string
   port: number
   tls: Certificate | undefined

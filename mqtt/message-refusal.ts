@@ -1,6 +1,6 @@
 /** Why the reading of a message is not stored, for those who count, for the client and for the log. */
 
-import type { Refusal, StoredReading } from '../api/write/intake.ts'
+import type { Refusal } from '../api/write/intake.ts'
 import type { RejectionReason } from '../api/write/reading-meter.ts'
 import { refusalText } from '../api/write/refusal-text.ts'
 import { type WriteRefusal, type Writer, writeRefusalReason } from '../auth/writers.ts'
@@ -75,11 +75,6 @@ export function refusalOfDevice(
   if (typeof device !== 'string' || device === 'DEVICE_SUSPENDED' || device === 'LOGGING_DISABLED') return undefined
   if (device === 'DEVICE_UNKNOWN' && maker?.mayCreateDevices === true) return undefined
   return { ...ofDevice[device], text: writeRefusalReason(device, deviceName) }
-}
-
-/** Undefined for a reading that is stored. */
-export function refusalOfOutcome(outcome: Refusal | StoredReading): MessageRefusal | undefined {
-  return 'reason' in outcome ? refusalOfReading(outcome) : undefined
 }
 
 /** Of a reading that the intake refuses. */

@@ -40,6 +40,7 @@ export const mqtt311: Protocol = {
     return { cmd: qos === 1 ? 'puback' : 'pubrec', messageId }
   },
   closesOnTopic: () => true,
+  takesRetained: true,
   resolve: publish => publish,
   released: messageId => ({ cmd: 'pubcomp', messageId }),
   subscribed({ messageId, filters }) {

@@ -76,6 +76,7 @@ export function createMqtt5(properties: Properties, aliasBudget: ByteBudget): Pr
     },
     // At QoS 0 there is no other way to tell.
     closesOnTopic: ({ qos }) => qos === 0,
+    takesRetained: true,
     resolve(publish) {
       if (publish.retain) throw new PacketError('retain', 'messages are not retained')
       if (publish.properties.topicAlias === undefined) return publish

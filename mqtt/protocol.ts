@@ -22,6 +22,11 @@ export interface DeliveryRules {
   acknowledgement(publish: PublishHead, refusal: MessageRefusal | undefined): Acknowledgement | undefined
   /** Whether a message to a topic that is not the client's ends the connection. */
   closesOnTopic(publish: PublishHead): boolean
+  /**
+   * Whether RETAIN says nothing about when a message was published. Otherwise it marks a stored message that the broker
+   * sends for the subscription: a reading only where it has a time of its own.
+   */
+  takesRetained: boolean
 }
 
 export interface Protocol extends DeliveryRules {

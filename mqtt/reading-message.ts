@@ -2,6 +2,8 @@
 
 import { parseJson } from '../api/http/json-body.ts'
 import { composed } from '../auth/plain-text.ts'
+import { type Fields, roleOf } from '../ingest/field-names.ts'
+import { timeIn } from '../ingest/reading.ts'
 import type { RejectedSender, Rejection } from '../ingest/rejections/rejection.ts'
 import { type MessageRefusal, refusals } from './message-refusal.ts'
 import type { Publish } from './packets.ts'
@@ -21,7 +23,15 @@ export function rejectionOf(sender: RejectedSender, reason: string, topic: strin
   return { way: 'mqtt', sender, device: deviceOfTopic(topic), reason }
 }
 
-export type Body = { body: unknown } | { refusal: MessageRefusal }
+export type Body = { body: Fields } | { refusal: MessageRefusal }
+
+/** Whether a payload says when its reading was taken. */
+export function hasTime(body: Fields): boolean {
+  for (const name in body) {
+    if ((name === 'timestamp' || roleOf(name) === 'reading time') && timeIn(body[name]) !== undefined) return true
+  }
+  return false
+}
 
 /** The parsed payload; one that does not name a device is of that of the topic. */
 export function readBody(payload: Publish['payload'], deviceName: string): Body {
@@ -33,10 +43,11 @@ export function readBody(payload: Publish['payload'], deviceName: string): Body 
     return { refusal: refusals.json }
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { refusal: refusals.json }
-  const fields: { device?: unknown } = body
-  if (fields.device === undefined) fields.device = deviceName
-  if (typeof fields.device !== 'string') return { refusal: refusals.deviceField }
-  return isSameName(fields.device, deviceName) ? { body } : { refusal: refusals.otherDevice }
+  const fields = body as Fields
+  const { device = deviceName } = fields
+  if (typeof device !== 'string') return { refusal: refusals.deviceField }
+  fields['device'] = device
+  return isSameName(device, deviceName) ? { body: fields } : { refusal: refusals.otherDevice }
 }
 
 function isSameName(one: string, other: string): boolean {

@@ -29,7 +29,7 @@ import type { ReasonCode } from './reason-codes.ts'
 
 export interface SessionOptions {
   intake: Pick<Intake, 'take' | 'prepare'>
-  meter: Pick<ReadingMeter, 'rejected'>
+  meter: Pick<ReadingMeter, 'rejected' | 'leftOut'>
   authenticate: Authenticate
   /** Of incomplete packets. */
   budget: ByteBudget
@@ -267,6 +267,9 @@ export class MqttSession {
       rules,
       send: answer => this.#send(answer),
       onSettled: () => this.#settled(),
+      onLeftOut: ({ part, reason }, topic) => {
+        meter.leftOut({ ...rejectionOf(this.#sender, reason, topic), part }, this.#about(topic))
+      },
       onRejected: ({ reason, text }, topic) => {
         meter.rejected(reason, rejectionOf(this.#sender, text, topic), this.#about(topic))
       },

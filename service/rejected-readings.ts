@@ -1,4 +1,4 @@
-/** The readings of a device that were refused in the last day, as far as this process remembers them. */
+/** The readings of a device that were refused in the last day, as a whole or in part, as far as this process remembers them. */
 
 import type { RejectedReadings } from '../analytics/findings/from-rejections.ts'
 import type { Rejections } from '../ingest/rejections/rejections.ts'
@@ -15,7 +15,9 @@ export function rejectedReadings(
 ): RejectedReadings | undefined {
   const own = rejections
     .list({ device, limit: entriesMax })
-    .entries.filter(({ sender, latestMs }) => sender === `device ${device}` && latestMs >= nowMs - dayMs)
+    .entries.filter(({ sender, latestMs, part }) => {
+      return part !== 'field' && sender === `device ${device}` && latestMs >= nowMs - dayMs
+    })
     .sort((a, b) => b.count - a.count)
   const [most] = own
   if (most === undefined) return undefined

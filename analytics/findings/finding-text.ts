@@ -213,7 +213,7 @@ function batteryText({ value, expected }: FindingData, { count }: FindingWords):
 function rejectedText({ reason, count, sinceMs }: FindingData, words: FindingWords): string {
   const because = reason === null ? '' : `: ${reason}`
   const readings = count === null ? 'Readings' : `At least ${words.count(count, 'reading')}`
-  return `${readings} ${count === 1 ? 'has' : 'have'} been rejected since ${words.moment(sinceMs)}${because}`
+  return `${readings} ${count === 1 ? 'has' : 'have'} been rejected, as a whole or in part, since ${words.moment(sinceMs)}${because}`
 }
 
 function spikesText({ metric, count, sinceMs, value }: FindingData, words: FindingWords): string {

@@ -21,6 +21,8 @@ export const ImportAnswer = z.object({
   /** More lines were rejected than are listed. */
   rejects_truncated: z.boolean(),
   /** Columns of the header that are not ours. */
+  left_out: z.int().optional().meta({ description: 'Readings that are stored without values out of range.' }),
+  left_out_lines: z.array(Reject).optional().meta({ description: 'The first 1,000 of them, with the reasons.' }),
   ignored_columns: z.array(z.string()),
 })
 export type ImportAnswer = z.infer<typeof ImportAnswer>

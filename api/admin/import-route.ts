@@ -176,6 +176,7 @@ function answer(
     rejected: report.rejected,
     rejects: report.rejects,
     rejects_truncated: report.rejectsTruncated,
+    ...(report.leftOut.rejected > 0 && { left_out: report.leftOut.rejected, left_out_lines: report.leftOut.rejects }),
     ignored_columns: report.ignored,
   }
   if (failure === undefined) return reply.send(members)

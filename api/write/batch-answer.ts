@@ -2,6 +2,7 @@
 
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { shortenedName } from '../../ingest/field-names.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
 import { type Reject, rejectCodes } from '../../ingest/formats/reject.ts'
 import type { ImportResult } from '../../ingest/import/import-session.ts'
@@ -74,7 +75,8 @@ export function answerBatch(
     rejects,
     ...(report.rejectsTruncated ? { rejects_truncated: true } : {}),
   }
-  const ignored = report.ignored.length === 0 ? {} : { ignored: report.ignored }
+  const names = [...new Set([...report.ignored, ...report.leftOut.fields.map(shortenedName)])]
+  const ignored = names.length === 0 ? {} : { ignored: names }
   if (failure !== undefined) {
     const code = failures[failure.code]
     if (code === 'UNAUTHORIZED') askForCredential(reply)

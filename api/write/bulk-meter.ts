@@ -3,6 +3,7 @@
 import { Counter, type Registry } from 'prom-client'
 import type { RejectionSource } from '../../ingest/rejections/rejection.ts'
 import type { RejectedLines, Rejections } from '../../ingest/rejections/rejections.ts'
+import { timesLeftOut } from './intake.ts'
 import type { IntervalMeter } from './interval-meter.ts'
 
 const bulkWays = ['batch', 'line_protocol', 'import'] as const
@@ -12,9 +13,15 @@ export interface BulkSource extends RejectionSource {
   way: BulkWay
 }
 
+/** `leftOut`: lines that are stored without some of their values; `ignored`: fields that are not stored. */
+interface BulkLines extends RejectedLines {
+  leftOut: RejectedLines
+  ignored?: readonly string[] | undefined
+}
+
 export interface BulkMeter {
   /** Of one body: readings that are on disk, and readings or lines that were not taken. */
-  taken(source: BulkSource, stored: number, lines: RejectedLines): void
+  taken(source: BulkSource, stored: number, lines: BulkLines): void
   /** A body of which nothing was read, or that broke off. It has no number of readings, so it is in no metric. */
   refused(source: BulkSource, reason: string): void
 }
@@ -44,6 +51,8 @@ export function createBulkMeter(
       rejectedTotal.inc({ way }, lines.rejected)
       interval?.rejected(lines.rejected)
       rejections?.addLines(source, lines)
+      if (lines.leftOut.rejected > 0) rejections?.addLines(source, lines.leftOut, 'value')
+      for (const { part, reason } of timesLeftOut(lines.ignored ?? [])) rejections?.add({ ...source, reason, part })
     },
     refused: (source, reason) => rejections?.add({ ...source, reason }),
   }

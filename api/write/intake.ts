@@ -4,10 +4,11 @@ import { type Device, nameFault } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import { composed } from '../../auth/plain-text.ts'
 import { type WriteRefusal, type Writer, writeRefusals } from '../../auth/writers.ts'
-import { type Fields, ignoredNames } from '../../ingest/field-names.ts'
+import { type Fields, ignoredNames, roleOf, type StoredFields } from '../../ingest/field-names.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
-import type { Reading, ReadingCheck } from '../../ingest/reading.ts'
+import { leftOutReason, type Reading, type ReadingCheck } from '../../ingest/reading.ts'
+import type { RejectedPart } from '../../ingest/rejections/rejection.ts'
 import type { WholeReading } from '../../ingest/whole-reading.ts'
 import type { LoggerErrorCode } from '../http/status-errors.ts'
 import { createFurtherMetrics, type RegistryOfMetrics } from './further-metrics.ts'
@@ -55,6 +56,13 @@ export interface Refusal {
 export interface StoredReading {
   /** Names of fields that are not; undefined when there are none. */
   readonly ignored: readonly string[] | undefined
+  /** Reasons for the list of rejections. */
+  readonly leftOut: readonly LeftOut[]
+}
+
+export interface LeftOut {
+  readonly part: RejectedPart
+  readonly reason: string
 }
 
 export interface Intake {
@@ -102,7 +110,7 @@ export const outcomeRefusals: Record<Exclude<Outcome, 'stored'>, Refusal> = {
   unknown: { reason: 'unknown', code: 'STORAGE_FAILED' },
 }
 
-const nothingIgnored: StoredReading = { ignored: undefined }
+const nothingIgnored: StoredReading = { ignored: undefined, leftOut: [] }
 const noFields: ReadonlySet<string> = new Set()
 
 export function createIntake(options: IntakeOptions): Intake {
@@ -123,7 +131,9 @@ export function createIntake(options: IntakeOptions): Intake {
     const checked = check(fields, nowMs(), device.metrics)
     // Nearly all readings have the columns alone.
     if (checked.further !== undefined || device.metrics !== null) return furtherMetrics.whole(device, fields, checked)
-    return checked.ok ? { ok: true, reading: checked.reading, further: noFields } : checked
+    if (!checked.ok) return checked
+    const { reading, aliases, outOfRange } = checked
+    return { ok: true, reading, stored: aliases.length === 0 ? noFields : new Set(aliases), outOfRange }
   }
 
   async function settle(
@@ -151,14 +161,32 @@ export function createIntake(options: IntakeOptions): Intake {
       if ('reason' in device) return device
       const whole = read(device, body)
       if (!whole.ok) return invalidReading(whole.errors)
-      const { reading, further } = whole
-      const ignored = ignoredNames(body, further, device.metrics)
+      const { reading } = whole
+      const ignored = ignoredNames(body, whole, device.metrics)
       const accepted =
         key === undefined ? ingest.accept(device, reading) : acceptOnce({ ...key, writer, device, reading, body })
-      return settle(device, accepted, ignored === undefined ? nothingIgnored : { ignored }, startedMs)
+      return settle(device, accepted, ignored === undefined ? nothingIgnored : storedWithout(ignored, whole), startedMs)
     },
   }
 }
+
+function storedWithout(ignored: readonly string[], { outOfRange }: StoredFields): StoredReading {
+  const leftOut = timesLeftOut(ignored)
+  if (outOfRange !== undefined) leftOut.push({ part: 'value', reason: leftOutReason(outOfRange) })
+  return { ignored, leftOut }
+}
+
+/** Fields with times that are neither the time of their reading nor a metric. */
+export function timesLeftOut(ignored: readonly string[]): LeftOut[] {
+  return ignored.flatMap(name => {
+    const role = roleOf(name)
+    if (role === 'record time') return [{ part: 'field', reason: `${name} is a time and no metric` }]
+    if (role !== 'reading time') return []
+    return [{ part: 'field', reason: `${name} is not the time of the reading: ${timeFieldReason}` }]
+  })
+}
+
+const timeFieldReason = 'it is no time with a zone since 2000, or the reading has a timestamp'
 
 function refusalOfUnprepared(unprepared: Unprepared | undefined): Refusal | undefined {
   if (unprepared === undefined) return undefined

@@ -103,7 +103,12 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
     allowNext(reply.raw)
     const outcome = await taken
     if ('reason' in outcome) return refuse(reply, outcome)
-    return reply.type('application/json; charset=utf-8').send(successOf(outcome))
+    return accept(reply, outcome)
+  }
+
+  function accept(reply: FastifyReply, stored: StoredReading): FastifyReply {
+    for (const { part, reason } of stored.leftOut) meter.leftOut({ ...rejectionOf(reply.request, reason), part })
+    return reply.type('application/json; charset=utf-8').send(successOf(stored))
   }
 
   return {
@@ -119,7 +124,10 @@ export function logGroup(options: LogOptions): OperationGroup<WriteOperation> {
 const Stored = z
   .object({
     status: z.literal('success'),
-    ignored: z.array(z.string()).optional().meta({ description: 'Names of fields that are not stored.' }),
+    ignored: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Names of fields that are not stored, or hold a value outside its range.' }),
   })
   .meta({ id: 'Stored' })
 

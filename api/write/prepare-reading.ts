@@ -2,8 +2,8 @@
 
 import type { Device } from '../../auth/devices/device.ts'
 import type { Writer } from '../../auth/writers.ts'
-import type { Fields } from '../../ingest/field-names.ts'
-import { type FurtherFields, furtherFieldsOf } from '../../ingest/further-fields.ts'
+import { type Fields, isColumnField } from '../../ingest/field-names.ts'
+import { type FurtherFields, otherFieldsOf } from '../../ingest/further-fields.ts'
 import { type Errors, emptyErrors, hasNoColumn, type ReadingCheck } from '../../ingest/reading.ts'
 import { type FurtherMetrics, newDeviceOf } from './further-metrics.ts'
 
@@ -19,6 +19,11 @@ type Prepared = Promise<Unprepared | undefined> | undefined
 
 /** Undefined where nothing is made: a reading that is not good, or of no device, is refused when it is taken. */
 export type PrepareReading = (writer: Writer, fields: Fields) => Prepared
+
+function hasOtherFields(fields: Fields): boolean {
+  for (const name in fields) if (!isColumnField(name)) return true
+  return false
+}
 
 export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOptions): PrepareReading {
   function errorsOfFirst(fields: Fields, owner: number | null): Errors | undefined {
@@ -51,12 +56,13 @@ export function createPrepareReading({ check, nowMs, furtherMetrics }: PrepareOp
   return (writer, fields) => {
     const name = fields['device']
     if (typeof name !== 'string') return undefined
-    const further = furtherFieldsOf(fields)
     // Nearly all readings have the columns alone.
-    if (further === undefined && !writer.mayCreateDevices) return undefined
+    if (!writer.mayCreateDevices && !hasOtherFields(fields)) return undefined
     const device = writer.find(name)
-    if (typeof device !== 'string') return makeMetrics(writer, device, fields, further)
+    if (typeof device !== 'string') {
+      return makeMetrics(writer, device, fields, otherFieldsOf(fields, device.metrics)?.further)
+    }
     const isAdded = device === 'DEVICE_UNKNOWN' && writer.mayCreateDevices
-    return isAdded ? addDevice(writer, name, fields, further) : undefined
+    return isAdded ? addDevice(writer, name, fields, otherFieldsOf(fields, null)?.further) : undefined
   }
 }

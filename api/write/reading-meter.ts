@@ -36,6 +36,8 @@ export interface ReadingMeter {
   stored(elapsedMs: number): void
   /** For the metrics, and for those who look for the cause; `about` says more in the log. */
   rejected(reason: RejectionReason, rejection: Rejection, about?: object): void
+  /** A reading is stored without some of its values or fields. */
+  leftOut(rejection: Rejection, about?: object): void
 }
 
 const ackSeconds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
@@ -70,6 +72,7 @@ export function createReadingMeter(
       interval?.rejected(1)
       rejections?.add(rejection, about)
     },
+    leftOut: (rejection, about) => rejections?.add(rejection, about),
   }
 }
 

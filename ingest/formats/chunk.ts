@@ -1,6 +1,7 @@
 /** Reads a chunk of whole lines: rows that passed the check, and a reject for each line that did not. */
 
 import type { Fields } from '../field-names.ts'
+import { type Errors, leftOutReason } from '../reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
 import { FurtherRows } from './further-columns.ts'
 import type { LineReader } from './line-reader.ts'
@@ -40,7 +41,20 @@ export interface ChunkResult {
   others: NamesOfOthers
   rejects: Reject[]
   rejected: number
+  leftOut: LeftOutValues
 }
+
+/** Values out of range of rows that are stored without them. */
+export interface LeftOutValues {
+  /** Lines with some, and the first of these with the reasons. */
+  rejected: number
+  rejects: Reject[]
+  /** The first names of their fields. */
+  fields: string[]
+}
+
+const leftOutListedMax = 1_000
+const leftOutFieldsMax = 100
 
 /** Names of fields without a column, of rows that passed the check. */
 export interface NamesOfOthers {
@@ -79,6 +93,7 @@ export function readChunk(chunk: Buffer, options: ChunkOptions): ChunkResult {
     others: sink.others,
     rejects: sink.rejects.listed,
     rejected: sink.rejects.count,
+    leftOut: { rejected: sink.leftOut.count, rejects: sink.leftOut.listed, fields: [...sink.leftOutFields] },
   }
 }
 
@@ -89,6 +104,8 @@ class RowSink {
   readonly names: NameIndex
   readonly rejects: RejectList
   readonly others = { stored: new Set<string>(), ignored: new Set<string>() }
+  readonly leftOut: RejectList
+  readonly leftOutFields = new Set<string>()
   readonly #rows: Rows
   readonly #kind: RowKind<never>
   readonly #readLine: LineReader
@@ -102,6 +119,7 @@ class RowSink {
     const { kind, readLine, check, nowMs, rejectsMax, names, sightings, isHeader } = options
     this.names = names ?? new NameIndex()
     this.rejects = new RejectList(kind.subject, rejectsMax)
+    this.leftOut = new RejectList(kind.subject, leftOutListedMax)
     this.#rows = createRows(rowsMax, kind.valuesPerRow)
     this.#kind = kind
     this.#readLine = readLine
@@ -133,6 +151,7 @@ class RowSink {
     this.#kind.put(rows.values, row * this.#kind.valuesPerRow, checked.values)
     this.#sightings?.add(name, checked.others)
     if (checked.others !== undefined) this.#takeOthers(row, checked.others)
+    if (checked.outOfRange !== undefined) this.#noteLeftOut(line, checked.names[0], checked.outOfRange)
     return undefined
   }
 
@@ -144,6 +163,11 @@ class RowSink {
     const { name, reason, others } = refused
     this.rejects.add(line, name, this.#kind.invalidCode, reason)
     if (name !== undefined) this.#sightings?.addRefused(this.#indexOf([name]), others)
+  }
+
+  #noteLeftOut(line: number, name: string | undefined, outOfRange: Errors): void {
+    this.leftOut.add(line, name, this.#kind.invalidCode, leftOutReason(outOfRange))
+    for (const field in outOfRange) if (this.leftOutFields.size < leftOutFieldsMax) this.leftOutFields.add(field)
   }
 
   #indexOf(parts: readonly string[]): number {

@@ -6,8 +6,9 @@
 import { parse } from 'csv-parse/sync'
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { ambiguousDirection, ambiguousDirectionReason, compassDegrees } from '../../metrics/compass.ts'
-import { metricNameOf } from '../../metrics/metric-name.ts'
+import { metricNameOf, timeFieldOf } from '../../metrics/metric-name.ts'
 import type { Fields } from '../field-names.ts'
+import { earliestTimeMs } from '../reading.ts'
 import { type DecimalMark, readMarkedNumber } from './decimal-mark.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
@@ -49,6 +50,8 @@ export function readCsvHeader(line: string, known: readonly Column[], hasFurther
   const others = names.filter((_, column) => columns[column] === undefined)
   const layout = { columns: hasFurther ? withOthers(columns, names) : columns, separator }
   const absent = known.flatMap(({ name, isRequired }) => (isRequired && !columns.includes(name) ? [name] : []))
+  // The check of the rows finds the time in such a column.
+  if (absent[0] === 'timestamp' && hasFurther && others.some(isReadingTime)) absent.shift()
   if (absent.length > 0) {
     const lacks = `the header lacks ${absent.join(', ')}; it begins with: ${line.slice(0, 100)}`
     return { ok: false, reason: `${lacks}; it should name ${known.map(({ name }) => name).join(',')}` }
@@ -74,6 +77,10 @@ export function readHeaderAgain(
 
 function isQuotedOr(isName: (cell: string) => boolean): (cell: string) => boolean {
   return cell => isName(cell.startsWith('"') && cell.endsWith('"') ? cell.slice(1, -1) : cell)
+}
+
+function isReadingTime(name: string): boolean {
+  return timeFieldOf(name.trim()) === 'reading time'
 }
 
 /** The first of those that are not ours are read by their names. */
@@ -177,7 +184,8 @@ function isOther(kind: CellKind | undefined): boolean {
 function readTime(source: Buffer, start: number, end: number): number | string | undefined {
   if (start === end) return undefined
   const timeMs = readIsoTime(source, start, end)
-  if (!Number.isNaN(timeMs)) return timeMs
+  // As a number, a text of the first weeks of 1970 would be one of seconds.
+  if (timeMs >= earliestTimeMs) return timeMs
   const epochMs = readNumber(source, start, end)
   if (!Number.isNaN(epochMs)) return epochMs
   const text = source.toString('utf8', start, end)

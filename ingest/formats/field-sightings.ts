@@ -14,7 +14,7 @@ export interface FieldSightings {
   fields: string[]
   /** Index of the name of a device and of the field, one behind the other: of rows that passed their check. */
   taken: Uint32Array<ArrayBuffer>
-  /** The same of rows that did not: they may be readings of a device that lists its metrics. */
+  /** The same of rows that did not, and of fields that count only where a device lists its metrics. */
   refused: Uint32Array<ArrayBuffer>
 }
 
@@ -76,8 +76,9 @@ export class SightingsReader {
     }
   }
 
-  #addAll(device: number, { stored, fields }: OtherFields, isRefused: boolean): void {
-    for (const name of stored) this.addField(device, name, isRefused)
+  #addAll(device: number, { sighted, ifListed, fields }: OtherFields, isRefused: boolean): void {
+    for (const name of sighted) this.addField(device, name, isRefused)
+    for (const name of ifListed) this.addField(device, name, true)
     // Of a device that lists a metric, a null for it is not the same as nothing.
     for (const name in fields) if (name.length <= nameLengthMax && !isColumnField(name)) this.#indexOf(name)
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Fields } from '../field-names.ts'
+import { earliestTimeMs } from '../reading.ts'
 import { ReadTime, readIsoTime } from './iso-time.ts'
 import type { KnownNames } from './known-names.ts'
 import { exactDigits, powersOfTen } from './number.ts'
@@ -21,8 +22,6 @@ const zero = 0x30
 const nine = 0x39
 const space = 0x20
 const nullBytes = Buffer.from('null')
-/** A number before this time may be meant as seconds; a text never is. */
-const numberMsMin = Date.UTC(2000, 0, 1)
 
 export class FlatObjectReader {
   readonly #columns: readonly Column[]
@@ -116,7 +115,8 @@ export class FlatObjectReader {
   #readTime(cell: Column['cell'], start: number, end: number): number | ReadTime | undefined {
     if (cell === 'time') {
       const timeMs = readIsoTime(this.#source, start, end)
-      return timeMs >= numberMsMin ? timeMs : undefined
+      // As a number, a text of the first weeks of 1970 would be one of seconds.
+      return timeMs >= earliestTimeMs ? timeMs : undefined
     }
     if (cell !== 'utc time') return undefined
     this.#utcTime.ms = readIsoTime(this.#source, start, end, 'or without zone')

@@ -9,6 +9,7 @@ import type { Metric } from '../../metrics/metric.ts'
 import { type Convert, conversion, unchanged } from '../../metrics/units.ts'
 import { shortenedName } from '../field-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
+import { nameEnd, unescapeText } from './line-protocol-text.ts'
 
 /** A metric of the registry. Plain data, so that it can be handed to a thread. */
 export interface EntityMetric extends Pick<Metric, 'name' | 'unit' | 'kind'> {
@@ -23,6 +24,8 @@ export interface Entity {
   readonly device: string | undefined
   /** Undefined where its name ends with none. */
   readonly metric: EntityMetric | undefined
+  /** Whether the body has an entity of the battery of its device. */
+  readonly isBesideBattery: boolean
   /** From the unit of the measurement to that of the metric. */
   readonly convert: Convert
   /** Of the unit. */
@@ -34,8 +37,28 @@ export type EntityOf = (measurement: string, domain: string, object: string) => 
 
 export const entityTags = { domain: 'domain', object: 'entity_id' } as const
 
+const objectTag = Buffer.from(`,${entityTags.object}=`)
+const batteryPart = '_batt'
+
+/** Devices with an entity such as `porch_battery` or `porch_battery_low` in a body. */
+function batteryDevicesIn(body: Buffer): ReadonlySet<string> {
+  const devices = new Set<string>()
+  for (let at = body.indexOf(objectTag); at !== -1; at = body.indexOf(objectTag, at + 1)) {
+    const start = at + objectTag.length
+    const object = unescapeText(body, start, nameEnd(body, start, body.length), 'name')
+    const end = object.indexOf(batteryPart)
+    if (end > 0) devices.add(object.slice(0, end))
+  }
+  return devices
+}
+
 /** `registered`: the metrics of the registry. */
-export function createEntityReader(registered: readonly EntityMetric[]): EntityOf {
+export function createEntityReader(registered: readonly EntityMetric[], body: Buffer): EntityOf {
+  let batteryDevices: ReadonlySet<string> | undefined
+  const isBesideBattery = (device: string | undefined) => {
+    batteryDevices ??= batteryDevicesIn(body)
+    return device !== undefined && batteryDevices.has(device)
+  }
   const byName = new Map(registered.map(metric => [metric.name, metric]))
   const isMetric = (name: string) => byName.has(name)
 
@@ -44,7 +67,14 @@ export function createEntityReader(registered: readonly EntityMetric[]): EntityO
     const name = readEntityName(object, isMetric)
     const metric: EntityMetric | undefined =
       name === undefined ? undefined : (byName.get(name.metric) ?? catalogueEntry(name.metric))
-    const entity = { id: shortenedName(id), device: name?.device, metric, convert: unchanged, problem: undefined }
+    const entity = {
+      id: shortenedName(id),
+      device: name?.device,
+      metric,
+      isBesideBattery: metric?.name === 'voltage' && isBesideBattery(name?.device),
+      convert: unchanged,
+      problem: undefined,
+    }
     // Without a unit of the metric, whatever unit is stated is that of its values.
     const from = isUnit(measurement, domain, id) ? measurement : metric?.assumedUnit
     const to = metric?.unit ?? null

@@ -1,9 +1,9 @@
 /** The fields of a line: which metrics they are, and their values. */
 
 import { type Metric, metrics } from '../../store/tables.ts'
-import { shortenedName } from '../field-names.ts'
-import { type FurtherField, furtherRangeReason, unknownEntityReason, unknownFieldReason } from '../further-fields.ts'
-import { type Range, type Ranges, rangeReason, storedValue } from '../reading.ts'
+import { batteryVolts, type FieldRole, isBatteryVoltage, roleOf, shortenedName } from '../field-names.ts'
+import { furtherRangeReason, isListedColumn, unknownEntityReason, unknownFieldReason } from '../further-fields.ts'
+import { type Errors, type Range, type Ranges, rangeReason, sentenceOf, storedValue } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
 import { type Entity, EntityLine } from './line-protocol-entities.ts'
@@ -19,8 +19,10 @@ interface KnownField {
   /** As it stands in the body, with the equals sign. */
   name: Buffer
   metric: number
-  /** Of a field that has no column, its name as a text. */
-  otherName: string
+  /** Its name as a text. */
+  text: string
+  /** Of a name that is not in the table. */
+  role: FieldRole
 }
 
 /** What is known of the device of a line. A field that is not there is a missing value, also of one that it lists. */
@@ -38,6 +40,8 @@ export interface FieldsOptions {
 }
 
 const noMetric = -1
+const voltageMetric = metrics.indexOf('battery_voltage')
+const percentageMetric = metrics.indexOf('battery_percentage')
 /** Of a line. */
 const furtherMax = 150
 const fieldsMax = 1024
@@ -50,6 +54,10 @@ export class FieldsReader {
   readonly further: FurtherValueOfLine[] = []
   /** Names of fields of which it is not known yet whether they are metrics. */
   readonly sighted: string[] = []
+  /** Names of those that are values of metrics only where the device lists them. */
+  readonly sightedIfListed: string[] = []
+  /** Why values are left out of the line, by field. */
+  outOfRange: Errors | undefined
   /** Whether it has any value, or may have one. */
   hasMetric = false
   /** Behind the last field, or where a problem was found. */
@@ -62,6 +70,12 @@ export class FieldsReader {
   readonly #options: FieldsOptions
   readonly #known: KnownField[] = []
   readonly #entityLine = new EntityLine()
+  /** Fields that may hold the voltage of a battery, which the other fields of the line decide. */
+  readonly #voltages: { name: string; value: number }[] = []
+  #hasBattery = false
+  #hasVoltage = false
+  /** Of the first field that is stored as no metric, where such lines are refused. */
+  #unknownProblem: Problem | undefined
   #device: DeviceOfLine | undefined
   #entity: Entity | undefined
 
@@ -73,8 +87,8 @@ export class FieldsReader {
   }
 
   /**
-   * Reads the fields from `start` on, whose metrics are those of `table`, or of those of an entity its value. The first thing that
-   * is wrong counts.
+   * Reads the fields from `start` on, whose metrics are those of `table`, or of those of an entity its value. The first value
+   * that is wrong counts, and without one the first field that is stored as no metric.
    */
   read(
     start: number,
@@ -85,14 +99,32 @@ export class FieldsReader {
     this.values.fill(Number.NaN)
     if (this.further.length > 0) this.further.length = 0
     if (this.sighted.length > 0) this.sighted.length = 0
+    if (this.sightedIfListed.length > 0) this.sightedIfListed.length = 0
+    if (this.#voltages.length > 0) this.#voltages.length = 0
+    this.outOfRange = undefined
+    this.#hasBattery = false
+    this.#hasVoltage = false
+    this.#unknownProblem = undefined
     this.hasMetric = false
     this.lineFeeds = 0
     this.end = start
     this.#device = device
     this.#entity = entity
-    if (entity === undefined) return this.#readFields(table)
-    this.#entityLine.clear()
-    return this.#readFields(table) ?? this.#takeEntity(entity)
+    if (entity !== undefined) {
+      this.#entityLine.clear()
+      return this.#readFields(table) ?? this.#takeEntity(entity) ?? this.#problemOfLine()
+    }
+    const problem = this.#readFields(table)
+    if (problem !== undefined) return problem
+    if (this.#voltages.length > 0) this.#placeVoltages()
+    return this.#problemOfLine()
+  }
+
+  /** Of a line whose values can all be read. */
+  #problemOfLine(): Problem | undefined {
+    if (this.outOfRange === undefined || this.#unknownProblem !== undefined) return this.#unknownProblem
+    this.hasMetric = this.further.length + this.sighted.length > 0 || !this.values.every(Number.isNaN)
+    return this.hasMetric ? undefined : invalid(sentenceOf(this.outOfRange))
   }
 
   #readFields(table: FieldTable): Problem | undefined {
@@ -119,19 +151,19 @@ export class FieldsReader {
       }
       const name = unescapeText(this.#bytes, nameAt, this.end, 'name')
       const metric = table.get(name) ?? noMetric
-      known = { table, name: this.#bytes.subarray(nameAt, this.end + 1), metric, otherName: name }
+      known = { table, name: this.#bytes.subarray(nameAt, this.end + 1), metric, text: name, role: roleOf(name) }
       this.#known[place] = known
     }
     this.end = nameAt + known.name.length
-    const { metric, otherName } = known
-    if (this.#entity !== undefined) return this.#noteOfEntity(otherName)
-    return metric === noMetric || !this.#isTaken(metric) ? this.#readOther(otherName) : this.#readMetric(metric)
+    const { metric, text } = known
+    if (this.#entity !== undefined) return this.#noteOfEntity(text)
+    if (metric === noMetric) return this.#readOther(known)
+    return this.#isTaken(metric, text) ? this.#readMetric(metric) : this.#readFurther(text)
   }
 
   /** Of a device that lists what it has, those alone. */
-  #isTaken(metric: number): boolean {
-    const listed = this.#device?.metrics
-    return listed == null || listed.includes(metrics[metric] as string)
+  #isTaken(metric: number, name: string): boolean {
+    return isListedColumn(this.#device?.metrics ?? null, metrics[metric] as Metric, name)
   }
 
   #startsWith(name: Buffer): boolean {
@@ -146,16 +178,23 @@ export class FieldsReader {
   #readMetric(metric: number): Problem | undefined {
     const value = this.#numbers.read(this.end)
     this.end = this.#numbers.end
-    return Number.isNaN(value) ? this.#valueProblem(metric) : this.#takeMetric(metric, value)
+    if (Number.isNaN(value)) return this.#valueProblem(metric)
+    this.#takeMetric(metric, value, metrics[metric] as string)
+    return undefined
   }
 
-  #takeMetric(metric: number, value: number): Problem | undefined {
+  #takeMetric(metric: number, value: number, name: string): void {
     const range = this.#ranges[metric] as Range
     const stored = storedValue(value, range)
-    if (Number.isNaN(stored)) return invalid(`${metrics[metric]} ${rangeReason(range)}`)
+    if (metric === voltageMetric) this.#hasVoltage = true
+    else if (metric === percentageMetric) this.#hasBattery = true
     this.values[metric] = stored
-    this.hasMetric = true
-    return undefined
+    if (Number.isNaN(stored)) this.#leaveOut(name, rangeReason(range))
+    else this.hasMetric = true
+  }
+
+  #leaveOut(name: string, reason: string): void {
+    this.outOfRange = { ...this.outOfRange, [name]: reason }
   }
 
   #valueProblem(metric: number): Problem {
@@ -163,17 +202,70 @@ export class FieldsReader {
     return problem ?? invalid(`${metrics[metric]} must be a number`)
   }
 
-  /** Of a field that has no column. */
-  #readOther(name: string): Problem | undefined {
-    const value = this.#readAny()
-    if (typeof value !== 'number') return value
-    return Number.isNaN(value) ? this.#unknown(name) : this.#takeOther(name, value)
+  /** Of a field that is not in the table. */
+  #readOther({ text, role }: KnownField): Problem | undefined {
+    if (role === 'reading time' || role === 'record time') return this.#readTimeField(text)
+    if (role === 'battery') this.#hasBattery = true
+    if (role === 'battery' || role === 'further') return this.#readFurther(text)
+    const start = this.end
+    const value = this.#numbers.read(start)
+    this.end = this.#numbers.end
+    if (Number.isNaN(value)) {
+      this.end = start
+      return this.#readFurther(text)
+    }
+    if (role === 'voltage') this.#voltages.push({ name: text, value })
+    else this.#takeAlias(metrics.indexOf(role), text, value)
+    return undefined
   }
 
-  #takeOther(name: string, value: number): Problem | undefined {
-    if (this.#device === undefined) return this.#sight(name)
-    const field = this.further.length < furtherMax ? this.#device.fieldOf(name) : undefined
-    return field === undefined ? this.#unknown(name) : this.#takeFurther(name, value, field)
+  #takeAlias(metric: number, name: string, value: number): void {
+    if (this.#isTaken(metric, name))
+      this.#takeMetric(metric, metric === voltageMetric ? batteryVolts(value) : value, name)
+    else this.#unknown(name)
+  }
+
+  /** Those of a battery where the line has one, as in readings of all formats. */
+  #placeVoltages(): void {
+    for (const { name, value } of this.#voltages) {
+      const isOfBattery = this.#hasBattery && !this.#hasVoltage && isBatteryVoltage(value)
+      if (!isOfBattery || this.#device?.metrics?.includes('voltage') === true) {
+        this.#takeOther(name, value)
+        continue
+      }
+      this.#takeAlias(voltageMetric, name, value)
+      if (this.#device === undefined && this.#options.sightings !== undefined) this.sightedIfListed.push(name)
+    }
+  }
+
+  /** The timestamp of a line stands behind its fields. */
+  #readTimeField(name: string): Problem | undefined {
+    const value = this.#readAny()
+    if (typeof value !== 'number') return value
+    if (this.#refusesUnknown()) this.#unknownProblem ??= invalid(timeFieldReason(name))
+    return undefined
+  }
+
+  /** Of a field that has no column. */
+  #readFurther(name: string): Problem | undefined {
+    const isText = this.#bytes[this.end] === byteOf.quote
+    const value = this.#readAny()
+    if (typeof value !== 'number') return value
+    if (!Number.isNaN(value)) this.#takeOther(name, value)
+    else if (this.#refusesUnknown())
+      return invalid(isText ? textReason(name) : `${shortenedName(name)} must be a number`)
+    return undefined
+  }
+
+  #takeOther(name: string, value: number): void {
+    const field = this.further.length < furtherMax ? this.#device?.fieldOf(name) : undefined
+    if (this.#device === undefined) this.#sight(name)
+    else if (field === undefined) this.#unknown(name)
+    else if (value < field.min || value > field.max) this.#leaveOut(name, furtherRangeReason(field))
+    else {
+      this.further.push({ series: field.series, value })
+      this.hasMetric = true
+    }
   }
 
   #noteOfEntity(field: string): Problem | undefined {
@@ -188,8 +280,16 @@ export class FieldsReader {
     if (Number.isNaN(value)) return undefined
     const name = this.#entityLine.isOf(entity) ? entity.metric?.name : undefined
     if (name === undefined) return this.#unknownEntity(entity)
+    if (name === 'voltage') {
+      this.#hasBattery = entity.isBesideBattery
+      this.#voltages.push({ name, value })
+      this.#placeVoltages()
+      return undefined
+    }
     const metric = metrics.indexOf(name as Metric)
-    return metric !== noMetric && this.#isTaken(metric) ? this.#takeMetric(metric, value) : this.#takeOther(name, value)
+    if (metric !== noMetric && this.#isTaken(metric, name)) this.#takeMetric(metric, value, name)
+    else this.#takeOther(name, value)
+    return undefined
   }
 
   /** NaN for a text, or a word that is none of a boolean. */
@@ -207,28 +307,26 @@ export class FieldsReader {
     return Number.isNaN(value) ? booleanIn(this.#bytes, start, withoutReturn(this.#bytes, start, this.end)) : value
   }
 
-  #sight(name: string): Problem | undefined {
+  #sight(name: string): void {
     const mayBeMetric = name.length <= nameCharactersMax && this.sighted.length < furtherMax
-    if (this.#options.sightings === undefined || !mayBeMetric) return this.#unknown(name)
+    if (this.#options.sightings === undefined || !mayBeMetric) {
+      this.#unknown(name)
+      return
+    }
     this.sighted.push(name)
     this.hasMetric = true
-    return undefined
   }
 
-  #takeFurther(name: string, value: number, field: FurtherField): Problem | undefined {
-    if (value < field.min || value > field.max) return invalid(`${shortenedName(name)} ${furtherRangeReason(field)}`)
-    this.further.push({ series: field.series, value })
-    this.hasMetric = true
-    return undefined
+  #unknown(name: string): void {
+    if (this.#refusesUnknown()) this.#unknownProblem ??= invalid(unknownFieldReason(name))
   }
 
-  #unknown(name: string): Problem | undefined {
-    return this.#options.names.unknownFields === 'ignore' ? undefined : invalid(unknownFieldReason(name))
+  #refusesUnknown(): boolean {
+    return this.#options.names.unknownFields === 'reject'
   }
 
   #unknownEntity({ id }: Entity): Problem | undefined {
-    const isIgnored = this.#options.names.unknownFields === 'ignore'
-    return isIgnored ? undefined : invalid(unknownEntityReason(id))
+    return this.#refusesUnknown() ? invalid(unknownEntityReason(id)) : undefined
   }
 
   #skipText(): Problem | undefined {
@@ -238,6 +336,14 @@ export class FieldsReader {
     this.lineFeeds += lineFeedsIn(this.#bytes, start, this.end)
     return end === undefined ? malformed('has a quote that is not closed') : undefined
   }
+}
+
+function textReason(name: string): string {
+  return `field ${shortenedName(name)} is a text: only numbers and booleans are stored, texts with LINE_PROTOCOL_UNKNOWN_FIELDS=ignore left out`
+}
+
+function timeFieldReason(name: string): string {
+  return `field ${shortenedName(name)} is a time and no metric: the timestamp of a line stands at its end`
 }
 
 const words = new Map([

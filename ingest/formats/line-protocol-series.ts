@@ -68,7 +68,7 @@ export class SeriesReader {
     // What a credential of one device says changes what a series means.
     this.#knownLines = deviceDefault === undefined ? knownLines : undefined
     this.#deviceTags = names.deviceTags
-    this.#entityOf = entityMetrics && createEntityReader(entityMetrics)
+    this.#entityOf = entityMetrics && createEntityReader(entityMetrics, bytes)
     const entity = entityMetrics === undefined ? [] : Object.values(entityTags)
     this.#tags = [...new Set([...names.deviceTags, ...entity])]
     this.#deviceDefault = deviceDefault

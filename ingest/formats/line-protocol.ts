@@ -4,7 +4,7 @@
  * Lines with the same device and time become one row, field by field, because many senders write one field a line.
  */
 
-import { earliestTimeMs, type Ranges, timeReason } from '../reading.ts'
+import { type Errors, earliestTimeMs, leftOutReason, type Ranges, timeReason } from '../reading.ts'
 import type { SightingsReader } from './field-sightings.ts'
 import type { KnownLines } from './known-lines.ts'
 import { type Entity, type EntityMetric, EntityReports } from './line-protocol-entities.ts'
@@ -62,6 +62,8 @@ export interface LineProtocolResult {
   lineCounts: Uint32Array<ArrayBuffer>
   rejects: Reject[]
   rejected: number
+  /** Lines that are stored without values that are out of range; the first are listed. */
+  leftOut: { rejected: number; rejects: Reject[] }
   /** There were more rows, devices or fields than there may be: what follows was not read. */
   isTooLong: boolean
 }
@@ -76,6 +78,7 @@ const devicesMax = 10_000
 /** Without a column, of all rows. */
 const furtherValuesMax = 4_000_000
 const lineBytesUsual = 64
+const leftOutListedMax = 100
 
 export function readLineProtocol(body: Buffer, options: LineProtocolOptions): LineProtocolResult {
   const reader = new BodyReader(body, options)
@@ -92,6 +95,7 @@ class BodyReader {
   readonly #series: SeriesReader
   readonly #fields: FieldsReader
   readonly #rejects: RejectList
+  readonly #leftOut: RejectList
   readonly #rows: MergedRows
   readonly #lineCounts: number[] = []
   readonly #reports = new EntityReports()
@@ -114,6 +118,7 @@ class BodyReader {
     this.#fields = new FieldsReader(body, options)
     this.#rows = new MergedRows(linesExpected)
     this.#rejects = new RejectList(readingRows.subject, rejectsMax)
+    this.#leftOut = new RejectList(readingRows.subject, leftOutListedMax)
   }
 
   result(): LineProtocolResult {
@@ -127,6 +132,7 @@ class BodyReader {
       ),
       rejects: this.#rejects.listed,
       rejected: this.#rejects.count,
+      leftOut: { rejected: this.#leftOut.count, rejects: this.#leftOut.listed },
       isTooLong: this.#isTooLong(),
     }
   }
@@ -173,6 +179,12 @@ class BodyReader {
     const row = this.#rows.put(line, device, this.#timeOfRow(device), values)
     for (const { series, value } of further) this.#rows.putFurther(row, series, value)
     this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
+    const { outOfRange } = this.#fields
+    if (outOfRange !== undefined) this.#noteLeftOut(line, device, outOfRange)
+  }
+
+  #noteLeftOut(line: number, device: number, outOfRange: Errors): void {
+    this.#leftOut.add(line, this.#series.devices.textOf(device), readingRows.invalidCode, leftOutReason(outOfRange))
   }
 
   #timeOfRow(device: number): number {
@@ -209,6 +221,7 @@ class BodyReader {
   /** A line with a value that is not taken may be one of a device that lists what it has. */
   #noteSighted(device: number, isRefused: boolean): void {
     for (const name of this.#fields.sighted) this.#options.sightings?.addField(device, name, isRefused)
+    for (const name of this.#fields.sightedIfListed) this.#options.sightings?.addField(device, name, true)
   }
 
   /** What stands between the fields and the line feed. */

@@ -3,8 +3,8 @@
 import type { Fields } from '../field-names.ts'
 import { createPointCheck, type PointValues } from '../point.ts'
 import { pointWriter } from '../points-table.ts'
+import { sentenceOf } from '../reading.ts'
 import type { CheckedRow, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
-import { sentenceOf } from './sentence.ts'
 
 export const pointRows: RowKind<PointValues> = {
   noun: 'point',

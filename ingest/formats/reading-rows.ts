@@ -1,12 +1,11 @@
 /** Readings of devices as rows of bulk bodies. */
 
-import { type Fields, ignoredNames } from '../field-names.ts'
-import { type Checked, createReadingCheck, earliestTimeMs, type Reading } from '../reading.ts'
+import { type Fields, ignoredNames, roleOf } from '../field-names.ts'
+import { createReadingCheck, type Errors, earliestTimeMs, type Reading, sentenceOf } from '../reading.ts'
 import { readingWriter } from '../readings-table.ts'
 import { type ReadingDevice, wholeReading } from '../whole-reading.ts'
 import { deviceNameProblem } from './device-name.ts'
 import type { CheckedRow, OtherFields, RefusedRow, RowCheck, RowCheckOptions, RowKind } from './row-kind.ts'
-import { sentenceOf } from './sentence.ts'
 
 export const readingRows: RowKind<Reading> = {
   noun: 'reading',
@@ -65,12 +64,12 @@ function createCheck(options: RowCheckOptions): RowCheck<Reading> {
     if (problem !== undefined) return { ok: false, name: undefined, reason: `device ${problem}` }
     const name = String(device)
     const checked = check(fields, name, nowMs, hasOthers)
-    const { others } = checked
+    const { others, outOfRange } = checked
     if (!checked.ok) return { ok: false, name, reason: sentenceOf(checked.errors), others }
     const { timestampMs } = checked.reading
     if (timestampMs === undefined) return { ok: false, name, reason: 'timestamp is required', others }
     names[0] = name
-    return { ok: true, names, timestampMs, values: checked.reading, others }
+    return { ok: true, names, timestampMs, values: checked.reading, others, outOfRange }
   }
 }
 
@@ -79,7 +78,10 @@ type CheckOfDevice = (
   device: string,
   nowMs: number,
   hasOthers: boolean,
-) => Checked & { others?: OtherFields | undefined }
+) => ({ ok: true; reading: Reading } | { ok: false; errors: Errors }) & {
+  outOfRange?: Errors | undefined
+  others?: OtherFields | undefined
+}
 
 /** Before anything is known of the device: what has fields that may be stored is not refused for having no other value. */
 function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
@@ -87,9 +89,12 @@ function createFirstCheck(options: RowCheckOptions): CheckOfDevice {
   return (fields, _device, nowMs, hasOthers) => {
     if (!hasOthers) return check(fields, nowMs)
     const checked = checkAll(fields, nowMs)
-    const stored = checked.further?.names ?? []
-    const ignored = ignoredNames(fields, new Set(stored), null) ?? []
-    return { ...checked, others: { stored, ignored, fields, further: undefined } }
+    const sighted = checked.further?.names ?? []
+    const aliases = checked.ok ? checked.aliases : []
+    const ifListed = aliases.filter(name => roleOf(name) === 'voltage')
+    const stored = new Set([...sighted, ...aliases])
+    const ignored = ignoredNames(fields, { stored }, null) ?? []
+    return { ...checked, others: { stored, sighted, ifListed, ignored, fields, further: undefined } }
   }
 }
 
@@ -101,9 +106,10 @@ function createWholeCheck(options: RowCheckOptions, deviceOf: (name: string) => 
     const checked = (hasOthers ? checkAll : check)(fields, nowMs, metrics)
     const whole = wholeReading(checked, fields, device)
     if (!whole.ok) return whole
-    const ignored = ignoredNames(fields, whole.further, metrics) ?? []
-    const others = { stored: whole.further, ignored, fields: undefined, further: whole.reading.further }
-    return { ok: true, reading: whole.reading, others }
+    const { reading, stored, outOfRange } = whole
+    const ignored = ignoredNames(fields, { stored }, metrics) ?? []
+    const others = { stored, sighted: [], ifListed: [], ignored, fields: undefined, further: reading.further }
+    return { ok: true, reading, others, outOfRange }
   }
 }
 

@@ -5,7 +5,7 @@
 
 import type { Fields } from '../field-names.ts'
 import type { FurtherValues, RecordWriter, Timed } from '../journal/record.ts'
-import type { Ranges } from '../reading.ts'
+import type { Errors, Ranges } from '../reading.ts'
 import type { ReadingDevice } from '../whole-reading.ts'
 import type { RejectCode, Subject } from './reject.ts'
 
@@ -31,6 +31,10 @@ export interface Series {
 export interface OtherFields {
   /** Names of those that are stored; before it is known what becomes of them, of those that may be. */
   readonly stored: Iterable<string>
+  /** Names of those that may be values of metrics, while that is not known. */
+  readonly sighted: readonly string[]
+  /** Names of those that are values of metrics only where the device lists them. */
+  readonly ifListed: readonly string[]
   /** Names of those that are stored as no metric; the first ones. */
   readonly ignored: readonly string[]
   /** The fields of the row, before it is known what becomes of them. */
@@ -48,6 +52,8 @@ export interface CheckedRow<Values> {
   timestampMs: number
   values: Values
   others?: OtherFields | undefined
+  /** Why values are left out of the row, by field. */
+  outOfRange?: Errors | undefined
 }
 
 export interface RefusedRow {

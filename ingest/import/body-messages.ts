@@ -3,6 +3,7 @@
  * bytes as they come, and looks up the names; whatever looks at a byte is done in the thread.
  */
 
+import type { LeftOutValues } from '../formats/chunk.ts'
 import type { FieldSightings } from '../formats/field-sightings.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { PackedFields } from '../formats/resolved-fields.ts'
@@ -46,6 +47,7 @@ export interface ChunkRecords {
   /** In the order of lines. */
   rejects: Reject[]
   rejected: number
+  leftOut: LeftOutValues
   /** Names of fields and columns that are stored as no metric, of the body so far. */
   ignored: string[]
 }

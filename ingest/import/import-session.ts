@@ -6,6 +6,7 @@
  */
 
 import { detachBuffers } from '../../limits/detach-buffers.ts'
+import type { LeftOutValues } from '../formats/chunk.ts'
 import type { Reject } from '../formats/reject.ts'
 import type { RowKind, Series } from '../formats/row-kind.ts'
 import type { Outcome } from '../journal/outcome.ts'
@@ -46,6 +47,8 @@ export interface ImportReport {
   rejected: number
   rejects: Reject[]
   rejectsTruncated: boolean
+  /** Readings that are stored without values that are out of range. */
+  leftOut: LeftOutValues
   /** Every line up to this one is on disk or rejected; the header is one of them. */
   linesDone: number
   /** Names of fields and columns that are stored as no metric. */
@@ -90,12 +93,14 @@ export function failureOf(outcome: Exclude<AppendOutcome, 'stored'>): Failure {
 }
 
 export function emptyReport(): ImportReport {
+  const leftOut: LeftOutValues = { rejected: 0, rejects: [], fields: [] }
   return {
     accepted: 0,
     replaced: 0,
     rejected: 0,
     rejects: [],
     rejectsTruncated: false,
+    leftOut,
     linesDone: 0,
     ignored: [],
     bytes: 0,
@@ -171,4 +176,14 @@ function settle(report: ImportReport, ready: ReadyChunk, rejectsMax: number): vo
   }
   report.rejectsTruncated = report.rejects.length < report.rejected
   report.ignored = ready.ignored
+  if (ready.leftOut.rejected > 0) addLeftOut(report.leftOut, ready.leftOut)
+}
+
+const leftOutListedMax = 1_000
+const leftOutFieldsMax = 100
+
+function addLeftOut(total: LeftOutValues, { rejected, rejects, fields }: LeftOutValues): void {
+  total.rejected += rejected
+  total.rejects.push(...rejects.slice(0, leftOutListedMax - total.rejects.length))
+  total.fields = [...new Set([...total.fields, ...fields])].slice(0, leftOutFieldsMax)
 }

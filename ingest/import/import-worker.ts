@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import { detachBuffers } from '../../limits/detach-buffers.ts'
 import { lowerThreadPriority } from '../../store/thread-priority.ts'
-import { type ChunkResult, readChunk } from '../formats/chunk.ts'
+import { type ChunkResult, type LeftOutValues, readChunk } from '../formats/chunk.ts'
 import { createCsvReader, readHeaderAgain } from '../formats/csv.ts'
 import type { DecimalMark } from '../formats/decimal-mark.ts'
-import { encodeRows } from '../formats/encode.ts'
+import { encodeRows, type Unresolved } from '../formats/encode.ts'
 import { arraysOfSightings, type FieldSightings, SightingsReader } from '../formats/field-sightings.ts'
 import { IgnoredFields } from '../formats/ignored-fields.ts'
 import { KnownNames } from '../formats/known-names.ts'
@@ -16,7 +16,7 @@ import type { LineLimits } from '../formats/lines.ts'
 import { NameIndex } from '../formats/name-index.ts'
 import { createNdjsonReader } from '../formats/ndjson.ts'
 import { createResolvedFields, type PackedFields } from '../formats/resolved-fields.ts'
-import type { RowCheckOptions } from '../formats/row-kind.ts'
+import type { RowCheckOptions, Series } from '../formats/row-kind.ts'
 import { type RowKindName, rowKindOf } from '../formats/row-kinds.ts'
 import { columnsOf } from '../formats/rows.ts'
 import { SeenRows } from '../formats/seen-rows.ts'
@@ -201,7 +201,7 @@ async function encode(
   const lines = chunk.linesBefore + first.lines
   const { series, fields } = names.count === 0 ? noAnswer : await ask(channel, meter, first, sightings?.result())
   const read = fields === undefined ? first : readAgain(task, chunk, progress, times, first, fields)
-  const { others, rejects, rejected } = read
+  const { others, rejects, rejected, leftOut } = read
   if (series === undefined) {
     const oldestMs = Number.POSITIVE_INFINITY
     return {
@@ -215,6 +215,7 @@ async function encode(
       others,
       rejects,
       rejected,
+      leftOut,
     }
   }
   const { rejectsMax, seen } = progress
@@ -231,7 +232,19 @@ async function encode(
     others,
     rejects: [...rejects, ...encoded.rejects].sort((a, b) => a.line - b.line).slice(0, rejectsMax),
     rejected: rejected + encoded.rejected,
+    leftOut: leftOut.rejected === 0 ? leftOut : leftOutOf(leftOut, resolved, names),
   }
+}
+
+/** Without lines that are rejected for their device. */
+function leftOutOf(
+  { rejected, rejects: listed, fields }: LeftOutValues,
+  resolved: readonly (Series | Unresolved)[],
+  names: NameIndex,
+): LeftOutValues {
+  const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [names.textOf(index)] : [])))
+  const rejects = listed.filter(({ device = '' }) => !unresolved.has(device))
+  return { rejected: rejected - listed.length + rejects.length, rejects, fields }
 }
 
 const noAnswer = { series: undefined, fields: undefined }

@@ -12,7 +12,7 @@ import type { DeviceRef } from '../readings-table.ts'
 import { createBulkJournal } from './bulk-journal.ts'
 import { createLineThread } from './line-protocol-thread.ts'
 import { arraysOfNames } from './packed-names.ts'
-import { createNameOf, type LineResolver, readResolved, refusedLines } from './resolve-lines.ts'
+import { createNameOf, type LineResolver, type ResolvedNames, readResolved, refusedLines } from './resolve-lines.ts'
 
 export interface LineImporterOptions extends TimeLimits {
   ingest: Pick<Ingest, 'append' | 'term' | 'stampUs' | 'clockUs' | 'status'>
@@ -47,6 +47,8 @@ export type LineImport = { bytes: number } & (
       /** Lines that were not taken; the first of them are listed. */
       rejected: number
       rejects: Reject[]
+      /** Lines that are stored without values that are out of range; the first are listed. */
+      leftOut: { rejected: number; rejects: Reject[] }
       /** Of the readings that were. */
       devices: DeviceRef[]
     }
@@ -57,6 +59,19 @@ export interface LineImporter {
   run(body: LineBody): Promise<LineImport>
   /** Finishes what runs. May be called twice. */
   close(): Promise<void>
+}
+
+type LeftOut = Extract<LineImport, { kind: 'stored' }>['leftOut']
+
+/** Without lines that are rejected for their device. */
+function leftOutOf(
+  { rejected, rejects: listed }: LeftOut,
+  resolved: ResolvedNames,
+  nameOf: (index: number) => string,
+): LeftOut {
+  const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [nameOf(index)] : [])))
+  const rejects = listed.filter(({ device = '' }) => !unresolved.has(device))
+  return { rejected: rejected - listed.length + rejects.length, rejects }
 }
 
 /** As many as fit a message that people read. */
@@ -100,7 +115,8 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     detachBuffers([...arraysOfNames(names.names), ...arraysOfSightings(result.sightings), result.lineCounts])
     const rejects = [...result.rejects, ...refused.rejects, ...expired].toSorted((a, b) => a.line - b.line)
     const counts = { points, readings: encoded.count, rejected: result.rejected + refused.count + encoded.expiredCount }
-    return { kind: 'stored', bytes, ...counts, rejects: rejects.slice(0, rejectsMax), devices: written }
+    const leftOut = result.leftOut.rejected === 0 ? result.leftOut : leftOutOf(result.leftOut, resolved, nameOf)
+    return { kind: 'stored', bytes, ...counts, rejects: rejects.slice(0, rejectsMax), leftOut, devices: written }
   }
 
   async function run(body: LineBody): Promise<LineImport> {

@@ -77,7 +77,7 @@ export class RejectionRing {
     return { entries, hasMore: found.length > limit }
   }
 
-  #entryOf({ way, sender, device, reason }: Rejection, count: number, nowMs: number): Kept {
+  #entryOf({ way, sender, device, reason, part }: Rejection, count: number, nowMs: number): Kept {
     const name = boundedText(sender.name, senderLengthMax)
     const ofDevice = device === undefined ? undefined : boundedText(device, deviceLengthMax)
     const why = boundedText(reason, reasonLengthMax)
@@ -87,6 +87,7 @@ export class RejectionRing {
       sender: name,
       device: ofDevice,
       reason: why,
+      ...(part !== undefined && { part }),
       count,
       firstMs: nowMs,
       latestMs: nowMs,

@@ -25,8 +25,13 @@ export interface RejectionSource {
   device?: string | undefined
 }
 
+/** What of a stored reading was left out: values out of range, or a field that is not a metric. */
+export type RejectedPart = 'value' | 'field'
+
 export interface Rejection extends RejectionSource {
   reason: string
+  /** Undefined for a whole reading or request. */
+  part?: RejectedPart | undefined
 }
 
 export interface RejectionEntry {
@@ -36,6 +41,7 @@ export interface RejectionEntry {
   sender: string
   device: string | undefined
   reason: string
+  part?: RejectedPart
   /** How often, from the first to the latest time. */
   count: number
   firstMs: number

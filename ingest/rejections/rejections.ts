@@ -4,7 +4,7 @@
  */
 
 import type { Reject } from '../formats/reject.ts'
-import type { Rejection, RejectionEntry, RejectionSource } from './rejection.ts'
+import type { RejectedPart, Rejection, RejectionEntry, RejectionSource } from './rejection.ts'
 import { type RejectionQuery, RejectionRing } from './rejection-ring.ts'
 import type { SenderLog } from './sender-log.ts'
 
@@ -23,10 +23,10 @@ export interface RejectedLines {
 export interface Rejections {
   /** `about` says more in the log. */
   add(rejection: Rejection, about?: object): void
-  /** Costs no more than the rejects that are listed, whatever their number. */
-  addLines(source: RejectionSource, lines: RejectedLines): void
+  /** Costs no more than the rejects that are listed, whatever their number. `part`: of lines that are stored. */
+  addLines(source: RejectionSource, lines: RejectedLines, part?: RejectedPart): void
   list(query: RejectionQuery): { entries: RejectionEntry[]; hasMore: boolean }
-  /** Since when it is counted and kept, and how many there were. */
+  /** Since when it is counted and kept, and how many readings and requests were rejected as a whole. */
   status(): { sinceMs: number; rejected: number }
 }
 
@@ -41,21 +41,25 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
   let rejected = 0
 
   function add(rejection: Rejection, count: number, about?: object): void {
-    rejected += count
+    const { part } = rejection
+    if (part === undefined) rejected += count
     const { way, sender, device, reason } = ring.add(rejection, count, nowMs())
-    senderLog(sender, 'warn', { way, sender, device, reason, count, ...about }, 'reading rejected')
+    // A field that is not a metric is no fault of the sensor, and comes with each reading.
+    if (part === 'field') return
+    const text = part === undefined ? 'reading rejected' : 'value rejected'
+    senderLog(sender, 'warn', { way, sender, device, reason, count, ...about }, text)
   }
 
   return {
     add: (rejection, about) => add(rejection, 1, about),
-    addLines(source, lines) {
+    addLines(source, lines, part) {
       const entries = entriesOf(source, lines)
       let left = lines.rejected
       for (const { rejection, count } of entries) {
-        add(rejection, count)
+        add({ ...rejection, part }, count)
         left -= count
       }
-      if (left > 0) add({ ...source, reason: unlistedReason }, left)
+      if (left > 0) add({ ...source, reason: unlistedReason, part }, left)
     },
     list: query => ring.list(query),
     status: () => ({ sinceMs, rejected }),

@@ -135,7 +135,7 @@ t.test('each other finding says what is wrong and since when', async t => {
   )
   t.equal(
     says('rejected', { count: 12, reason: 'out of range' }),
-    'At least 12 readings have been rejected since 23 Nov 2026, 14:20: out of range',
+    'At least 12 readings have been rejected, as a whole or in part, since 23 Nov 2026, 14:20: out of range',
   )
   t.equal(
     says('spikes', { metric: 'temperature', value: 61, count: 13 }),

@@ -95,12 +95,14 @@ t.test('a line that replaces an earlier one of the body is counted as such', asy
 
 t.test('each rejected line has its verdict', async t => {
   const { send, counts } = await startRoute(t)
-  const body = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n2026-01-01T00:00:00Z,attic,1,1,1000\nx\n2026-01-01T00:00:00Z,alamosa,999,1,1000\n`
+  const body = `${header}2026-01-01T00:00:00Z,alamosa,1,1,1000\n2026-01-01T00:00:00Z,attic,1,1,1000\nx\n2026-01-01T00:00:00Z,alamosa,999,,\n2026-01-01T00:00:01Z,alamosa,999,1,1000\n`
   t.match(await send(body), {
     status: 200,
     body: {
-      accepted: 1,
+      accepted: 2,
       rejected: 3,
+      left_out: 1,
+      left_out_lines: [{ line: 6, device: 'alamosa', reason: /^temperature must .* values of the reading are stored/ }],
       rejects: [
         { line: 3, device: 'attic', code: 'DEVICE_UNKNOWN', reason: /no device/ },
         { line: 4, code: 'LINE_MALFORMED', reason: /1 cells/ },
@@ -108,7 +110,7 @@ t.test('each rejected line has its verdict', async t => {
       ],
     },
   })
-  t.strictSame(counts, [['import', 1, 3]])
+  t.strictSame(counts, [['import', 2, 3]])
 })
 
 t.test('a header or a compressed body that cannot be read is the fault of the caller', async t => {

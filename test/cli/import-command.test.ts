@@ -69,7 +69,7 @@ t.test('a line of a device that is not there is rejected, and can be found again
     'file,line,code,reason,text',
     `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,attic,1,2,1000"`,
     `${file},3,LINE_MALFORMED,has quotes that do not match,"""a """"quoted"""" line"`,
-    `${file},5,READING_INVALID,"timestamp must be ISO 8601 with a zone, or epoch milliseconds","x,attic,1,2,1000"`,
+    `${file},5,READING_INVALID,"timestamp must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns","x,attic,1,2,1000"`,
     '',
   ])
 })
@@ -82,22 +82,29 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
   const words = ['--preset', 'ecowitt', '--map', 'device==mapped', '--zone', 'Europe/Zurich', '--create-devices']
   const { stdout, exitStatus } = await run([file, ...words, '--rejects', rejects])
   t.equal(exitStatus, 3)
-  t.match(stdout, /stored 1 readings, rejected 2/)
-  t.match(stdout, /ecowitt\.csv:3: mapped: temperature must be between -90 and 85/)
+  t.match(stdout, /stored 2 readings, rejected 1/)
+  t.match(
+    stdout,
+    /stored 1 of the readings without values that are out of range:\n {2}.*ecowitt\.csv:3: mapped: temperature/,
+  )
   t.match(stdout, /ecowitt\.csv:4: temperature is no number: x/)
   t.match(
     readFileSync(rejects, 'utf8').split('\n'),
-    [
-      'file,line,code,reason,text',
-      `${file},3,READING_INVALID,temperature must be between -90 and 85,`,
-      `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`,
-    ].map(line => new RegExp(`^${line.replaceAll(/[.\\]/g, '.')}`)),
+    ['file,line,code,reason,text', `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`].map(
+      line => new RegExp(`^${line.replaceAll(/[.\\]/g, '.')}`),
+    ),
   )
   await until('all is visible', isVisible)
   t.strictSame(await day('mapped', '2025-12-31'), {
     temperature: [{ d: '2025-12-31 23:00', v: 10 }],
-    humidity: [{ d: '2025-12-31 23:00', v: 40 }],
-    pressure: [{ d: '2025-12-31 23:00', v: 1000.000573 }],
+    humidity: [
+      { d: '2025-12-31 23:00', v: 40 },
+      { d: '2025-12-31 23:05', v: 40 },
+    ],
+    pressure: [
+      { d: '2025-12-31 23:00', v: 1000.000573 },
+      { d: '2025-12-31 23:05', v: 1000.000573 },
+    ],
   })
 })
 
@@ -182,7 +189,7 @@ t.test('an import in which nothing was stored does not look like success', async
     t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
   await refuses(`[${device}`, /the standard input cannot be read: the body ends before its JSON array does/)
   await refuses('a;b\n1;2\n', /the standard input cannot be imported: the header lacks timestamp/)
-  await refuses('time,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
+  await refuses('when,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
   await refuses('', /the files contain no readings/)
   await refuses('\n\n', /cannot be imported: it is empty/)
   await refuses(header, /the files contain no readings/)

@@ -427,7 +427,7 @@ switch.porch_light,on,,2024-01-01T00:00:00.000Z
 sensor.porch_voltage,3.7,V,2024-01-01T00:00:00.000Z
 `
   t.match(await othersOf(history, { preset: 'home-assistant' }), {
-    others: [{ co2: 412, door: 1, wind_speed: 10, battery_voltage: 3.7 }],
+    others: [{ co2: 412, door: 1, wind_speed: 10, voltage: 3.7 }],
   })
   t.match((await othersOf(openaq, { preset: 'openaq' })).others, [{ o3: 45 }, {}])
   t.match((await othersOf(influxdb, { preset: 'influxdb' })).others, [{ co2: 415 }, {}])

@@ -48,6 +48,7 @@ const further = [
   'wind_speed',
   'power',
   'uv_index',
+  'voltage',
 ]
 
 function read(body: string, options: Partial<LineProtocolOptions> = {}) {
@@ -106,9 +107,32 @@ t.test('the end of an entity is its metric, and what stands before it its device
   gives(t, lineOf('sensor.aq_pm2_5', 'µg/m³', 'value=7.5'), 'aq', { pm25: 7.5 })
   gives(t, lineOf('sensor.porch_battery', '%', 'value=88'), 'porch', { battery_percentage: 88 })
   gives(t, lineOf('sensor.porch_battery_level', '%', 'value=88'), 'porch', { battery_percentage: 88 })
+  gives(t, lineOf('sensor.porch_battery_voltage', 'mV', 'value=3005'), 'porch', { battery_voltage: 3.005 })
+  gives(t, lineOf('sensor.plug_voltage', 'V', 'value=230'), 'plug', { voltage: 230 })
+  gives(t, lineOf('sensor.supply_voltage', 'V', 'value=24'), 'supply', { voltage: 24 })
   gives(t, lineOf('sensor.tree_7_sap_flow', 'L/h', 'value=3'), 'tree_7', { sap_flow: 3 })
   gives(t, lineOf('sensor.tree_flow_of_sap', 'L/min', 'value=0.05'), 'tree', { flow_of_sap: 3 })
   gives(t, lineOf('sensor.a_b__humidity', '%', 'value=3'), 'a_b_', { humidity: 3 })
+})
+
+t.test('a voltage is that of the battery where the body has another entity of the battery of its device', async t => {
+  const of = (device: string, volts: string) => lineOf(`sensor.${device}_voltage`, 'V', `value=${volts}`)
+  const body = [
+    of('door', '3'),
+    of('plug', '230'),
+    of('ups', '230'),
+    lineOf('sensor.ups_battery', '%', 'value=90'),
+    lineOf('binary_sensor.door_battery_low', 'units', 'value=0'),
+  ]
+  const { readings } = read(body.join('\n'), { names: { ...defaultLineNames, unknownFields: 'ignore' } })
+  t.strictSame(
+    readings.map(({ device, values }) => [device, values]),
+    [
+      ['door', { battery_voltage: 3 }],
+      ['plug', { voltage: 230 }],
+      ['ups', { battery_percentage: 90, voltage: 230 }],
+    ],
+  )
 })
 
 /** As influxdb 5.3.2 and influxdb-client 1.50 for Python write the points that Home Assistant makes of its events. */

@@ -157,14 +157,21 @@ t.test('what cannot be read is refused with the reason, and nothing of its line 
   t.equal(read(Buffer.from([...Buffer.from('w,device='), 0xff, ...Buffer.from(' temperature=1')])).rejected, 1)
 })
 
-t.test('a value that is no number, or out of its range, is refused by the name of its metric', async t => {
-  const values = ['"warm"', 'true', 't', 'F', 'NaN', 'Inf', '-', '1.5i', '-1u', '1i2', '0x10', '+1', '1_0', '1e', 'i']
-  for (const value of [...values, '1'.repeat(401)]) {
-    refuses(t, `w,device=k temperature=${value} ${ns}`, /^temperature must be a number$/)
-  }
-  refuses(t, `w,device=k temperature=21,humidity=104 ${ns}`, /^humidity must be between 0 and 103$/)
-  refuses(t, `w,device=k temperature=1e300 ${ns}`, /between -90 and 85/)
-})
+t.test(
+  'a value that is no number is refused by the name of its metric, one out of its range where it is alone',
+  async t => {
+    const values = ['"warm"', 'true', 't', 'F', 'NaN', 'Inf', '-', '1.5i', '-1u', '1i2', '0x10', '+1', '1_0', '1e', 'i']
+    for (const value of [...values, '1'.repeat(401)]) {
+      refuses(t, `w,device=k temperature=${value} ${ns}`, /^temperature must be a number$/)
+    }
+    refuses(t, `w,device=k humidity=104 ${ns}`, /^humidity must be between 0 and 103$/)
+    const { readings, leftOut } = read(`w,device=k temperature=21.5,humidity=104 ${ns}`)
+    t.strictSame(readings, [{ line: 1, device: 'k', timeMs, temperature: 21.5 }])
+    const reason = 'humidity must be between 0 and 103 (other values of the reading are stored)'
+    t.match(leftOut, { rejected: 1, rejects: [{ line: 1, device: 'k', reason }] })
+    refuses(t, `w,device=k temperature=1e300 ${ns}`, /between -90 and 85/)
+  },
+)
 
 t.test('a field that is no metric is a reject, unless it is ignored', async t => {
   refuses(
@@ -178,6 +185,30 @@ t.test('a field that is no metric is a reject, unless it is ignored', async t =>
   const only = read(`w,device=k co2=400 ${ns}`, { names })
   t.strictSame([only.readings, only.rejected, only.points], [[], 0, 1])
   refuses(t, `w,device=k temperature=21.5,co2= ${ns}`, /field without a value/, { names })
+})
+
+t.test('the field that is wrong is named, not one beside it', async t => {
+  refuses(t, `w,device=k load1=1,load5=NaN ${ns}`, /^load5 must be a number$/)
+  refuses(t, `w,device=k load5=NaN,load1=1 ${ns}`, /^load5 must be a number$/)
+  refuses(t, `w,device=k load1=1,temperature="x" ${ns}`, /^temperature must be a number$/)
+  refuses(
+    t,
+    `w,device=k temperature=1,state="on" ${ns}`,
+    /^field state is a text: only numbers and booleans are stored/,
+  )
+  refuses(t, `w,device=k load1=1,state="on" ${ns}`, /^field state is a text/)
+  refuses(t, `w,device=k temperature=1,time=17i ${ns}`, /^field time is a time and no metric/)
+  refuses(t, `w,device=k load1=1,load5=2 ${ns}`, /^field load1 is not known/)
+})
+
+t.test('other names of columns are those of the catalogue, and a voltage is one of a battery beside one', async t => {
+  takes(t, `w,device=k temp=21.5,batteryLevel=80,voltage=3005i ${ns}`, {
+    battery_percentage: 80,
+    battery_voltage: 3.005,
+  })
+  takes(t, `w,device=k temp=21.5,vbat=3005i ${ns}`, { battery_voltage: 3.005 })
+  refuses(t, `w,device=k temp=21.5,batt=80,voltage=230 ${ns}`, /^field voltage is not known/)
+  refuses(t, `w,device=k temp=21.5,voltage=24 ${ns}`, /^field voltage is not known/)
 })
 
 t.test('tags and fields may have other names, also of one measurement only', async t => {

@@ -126,7 +126,7 @@ t.test('a time that has not passed is cut to the millisecond: one of our own sta
 t.test('verdicts carry the line of the body, over any number of chunks', async t => {
   const journal = createJournal()
   const importer = startImporter(t, { ...journal, limits: smallChunks })
-  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}2026-01-01T00:00:00Z,kitchen,99,1,1000`
+  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}2026-01-01T00:00:00Z,kitchen,99,,\n2026-01-01T00:00:00Z,kitchen,99,1,1000`
   const { report } = await importer.run(source(body))
   t.strictSame(
     report.rejects.map(({ line, code, device }) => [line, code, device]),
@@ -137,8 +137,9 @@ t.test('verdicts carry the line of the body, over any number of chunks', async t
       [56, 'READING_INVALID', 'kitchen'],
     ],
   )
-  t.match(report, { accepted: 50, rejected: 4, rejectsTruncated: false, linesDone: 56 })
-  t.equal(journal.stored.length, 50)
+  t.match(report, { accepted: 51, rejected: 4, rejectsTruncated: false, linesDone: 57 })
+  t.match(report.leftOut, { rejected: 1, rejects: [{ line: 57, device: 'kitchen' }], fields: ['temperature'] })
+  t.equal(journal.stored.length, 51)
 })
 
 t.test('a header again is read as one, over any number of chunks', async t => {

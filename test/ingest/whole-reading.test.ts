@@ -8,6 +8,7 @@ import { type WholeReading, wholeReading } from '../../ingest/whole-reading.ts'
 const check = createReadingCheck({ collectsFurther: true })
 const nowMs = Date.UTC(2026, 5, 1)
 const good = { device: 'porch', temperature: 21.5, humidity: 48, pressure: 1013.2 }
+const { device: _, ...values } = good
 
 /** As the registry knows them: a name, or another one of it. */
 const metrics: Record<string, { name: string; series: number; min: number; max: number }> = {
@@ -18,6 +19,7 @@ const metrics: Record<string, { name: string; series: number; min: number; max: 
   rain: { name: 'rain', series: 4, min: 0, max: Number.POSITIVE_INFINITY },
   frost: { name: 'frost', series: 5, min: Number.NEGATIVE_INFINITY, max: 0 },
   constructor: { name: 'constructor', series: 6, min: -1, max: 1 },
+  voltage: { name: 'voltage', series: 7, min: -1e6, max: 1e6 },
 }
 const metricOf = (field: string) => (Object.hasOwn(metrics, field) ? metrics[field] : undefined)
 
@@ -36,7 +38,7 @@ function takes(t: Test, fields: Fields, further: object, ignored?: string[], lis
   if (!whole.ok) return void t.fail(JSON.stringify(whole.errors))
   const { series = [], values = [] } = whole.reading.further ?? {}
   t.strictSame(Object.fromEntries(series.map((number, at) => [number, values[at]])), further)
-  t.strictSame(ignoredNames(fields, whole.further, list), ignored)
+  t.strictSame(ignoredNames(fields, whole, list), ignored)
 }
 
 function refuses(t: Test, fields: Fields, errors: object, list: string[] | null = null): void {
@@ -54,17 +56,136 @@ t.test('fields with a metric are further values, and what is lost is named', asy
   takes(t, { device: 'porch', temperature: null, humidity: null, pressure: null, co2: 412 }, { 1: 412 })
 })
 
-t.test('a value outside the range of its metric refuses its reading, with every other error', async t => {
-  refuses(t, { ...good, co2: -1 }, { co2: 'must be between 0 and 100000' })
-  refuses(t, { ...good, rain: -1 }, { rain: 'must be at least 0' })
-  refuses(t, { ...good, frost: 1 }, { frost: 'must be at most 0' })
+/** What is left out of a reading that is stored, with its reasons; the values of the columns that are not NaN. */
+function leavesOut(t: Test, fields: Fields, outOfRange: object, values: object, list: string[] | null = null): void {
+  const whole = read(fields, list)
+  if (!whole.ok) return void t.fail(JSON.stringify(whole.errors))
+  t.strictSame(whole.outOfRange, outOfRange)
+  t.match(whole.reading, values)
+  t.same(new Set(ignoredNames(fields, whole, list)), new Set(Object.keys(outOfRange)))
+}
+
+t.test('a value outside the range of its metric is left out with its reason, and the others are stored', async t => {
+  const none = Number.NaN
+  leavesOut(
+    t,
+    { ...good, temperature: -127 },
+    { temperature: 'must be between -90 and 85' },
+    { ...values, temperature: none },
+  )
+  leavesOut(t, { ...good, co2: -1 }, { co2: 'must be between 0 and 100000' }, values)
+  leavesOut(t, { ...good, rain: -1 }, { rain: 'must be at least 0' }, values)
+  leavesOut(t, { ...good, frost: 1, door: true }, { frost: 'must be at most 0' }, { further: { series: [3] } })
+  leavesOut(
+    t,
+    { device: 'bed', temperature: 900, co2: 400 },
+    { temperature: 'must be between -90 and 85' },
+    { further: { series: [1] } },
+  )
+})
+
+t.test('a reading of which nothing is left is refused with every reason', async t => {
+  const errors = { temperature: 'must be between -90 and 85', co2_ppm: 'must be between 0 and 100000' }
+  refuses(t, { device: 'porch', temperature: 99, co2_ppm: 1e6 }, errors)
+  refuses(t, { device: 'porch', temperature: 99 }, { temperature: errors.temperature })
   refuses(
     t,
-    { ...good, temperature: 99, co2_ppm: 1e6 },
-    {
-      temperature: 'must be between -90 and 85',
-      co2_ppm: 'must be between 0 and 100000',
-    },
+    { ...good, pressure: 'x', temperature: 99 },
+    { pressure: 'must be a number or null', temperature: errors.temperature },
+  )
+})
+
+t.test('other names of columns are those of the catalogue, whatever the case', async t => {
+  const column = (fields: Fields, expected: object) => {
+    const whole = read({ device: 'porch', ...fields })
+    if (!whole.ok) return void t.fail(JSON.stringify([fields, whole.errors]))
+    t.match(whole.reading, expected, JSON.stringify(fields))
+    t.equal(ignoredNames({ device: 'porch', ...fields }, whole, null), undefined)
+  }
+  for (const name of [
+    'battery',
+    'battery_level',
+    'batteryLevel',
+    'batt',
+    'battery_percent',
+    'soc',
+    'Battery Percentage',
+  ]) {
+    column({ [name]: 88 }, { battery_percentage: 88 })
+  }
+  for (const name of ['temp', 'tempc', 'tempC', 'Temperature', 'TEMP']) column({ [name]: 20 }, { temperature: 20 })
+  for (const name of ['hum', 'rh', 'RH', 'Humidity']) column({ [name]: 102 }, { humidity: 100 })
+  for (const name of ['vbat', 'battery_v', 'batteryVoltage']) {
+    column({ [name]: 3.005 }, { battery_voltage: 3.005 })
+    column({ [name]: 3005 }, { battery_voltage: 3.005 })
+  }
+  column({ temp: 20, temperature: 21 }, { temperature: 21 })
+  column({ temperature: 21, temp: 20 }, { temperature: 20 })
+  column({ temperature: null, temp: 20 }, { temperature: 20 })
+  column({ temp: 20, temperature: null }, { temperature: 20 })
+  takes(t, { ...good, battery: true, temp: 'warm', soc: [1] }, {}, ['battery', 'temp', 'soc'])
+  takes(t, { ...good, battery: 88, temp: 20 }, {}, ['humidity', 'pressure', 'battery'], ['temperature'])
+  refuses(t, { device: 'porch', battery: 900 }, { battery: 'must be between 0 and 110' })
+})
+
+t.test('a voltage is that of the battery where the message has one, in mV from 1000 on', async t => {
+  const battery = (fields: Fields, volts: number) => {
+    t.match(read({ device: 'porch', ...fields }), { reading: { battery_voltage: volts, further: undefined } })
+  }
+  battery({ battery: 80, voltage: 3005 }, 3.005)
+  battery({ voltage: 3005, battery_low: false, temperature: 20 }, 3.005)
+  battery({ 'battery percentage': 80, voltage: 12.6 }, 12.6)
+  const mains = (fields: Fields, volts: number, list: string[] | null = null) => {
+    t.match(read({ device: 'porch', ...fields }, list), { reading: { further: { series: [7], values: [volts] } } })
+  }
+  mains({ temperature: 20, voltage: 230 }, 230)
+  mains({ voltage: 24 }, 24)
+  mains({ battery: 80, voltage: 230 }, 230)
+  mains({ battery: 80, battery_voltage: 12.6, voltage: 24 }, 24)
+  mains({ battery: 80, voltage: 24 }, 24, ['voltage', 'battery_percentage'])
+})
+
+t.test('a time by another name is the time of the reading, in whatever unit', async t => {
+  const iso = '2026-05-31T23:00:00.500Z'
+  const ms = Date.parse(iso)
+  const at = (fields: Fields, expected: number | undefined, ignored?: string[]) => {
+    const whole = read({ ...good, ...fields })
+    if (!whole.ok) return void t.fail(JSON.stringify([fields, whole.errors]))
+    t.equal(whole.reading.timestampMs, expected, JSON.stringify(fields))
+    t.strictSame(ignoredNames({ ...good, ...fields }, whole, null), ignored, JSON.stringify(fields))
+  }
+  for (const name of [
+    'ts',
+    'time',
+    'Time',
+    'datetime',
+    'dateTime',
+    'date_time',
+    'epoch',
+    'unixtime',
+    'unixTime',
+    'TIMESTAMP',
+  ]) {
+    at({ [name]: ms }, ms)
+  }
+  for (const time of [iso, ms, ms / 1000, ms * 1000, ms * 1e6, String(ms), '2026-06-01 01:00:00.5+02']) {
+    at({ ts: time }, ms)
+    at({ timestamp: time }, ms)
+  }
+  at({ time: null }, undefined)
+  at({ time: 12.5 }, undefined, ['time'])
+  at({ Time: '2026-05-31T23:00:00' }, undefined, ['Time'])
+  at({ time: '12:30', epoch: ms }, ms, ['time'])
+  at({ epoch: Math.floor(ms / 1000), time: ms }, ms)
+  at({ timestamp: ms - 60_000, time: ms }, ms - 60_000, ['time'])
+  const others = ['created_at', 'receivedAt', 'last_seen', 'lastSeen', 'updated_at']
+  at(Object.fromEntries(others.map(name => [name, ms])), undefined, others)
+  refuses(t, { ...good, ts: ms, time: ms - 60_000 }, { time: 'is another time than ts' })
+  refuses(t, { ...good, time: nowMs + 3_600_000 }, { time: 'must not be in the future' })
+  refuses(
+    t,
+    { ...good, timestamp: 12.5 },
+    { timestamp: 'must not be before 2000-01-01 (a clock that is not set says 1970)' },
   )
 })
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { catalogue, catalogueEntry } from '../../metrics/catalogue.ts'
 import { Metric, MetricChange, metricKinds, NewMetric } from '../../metrics/metric.ts'
-import { isMetricName, MetricName, metricNameOf, titleOfName } from '../../metrics/metric-name.ts'
+import { isMetricName, MetricName, metricNameOf, timeFieldOf, titleOfName } from '../../metrics/metric-name.ts'
 import { unitOf } from '../../metrics/units.ts'
 import { metrics as columns } from '../../store/tables.ts'
 
@@ -69,9 +69,28 @@ test('whatever a field is called, it stands for a name or for none, and a name s
   )
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,10}(_[a-z0-9]{1,10}){0,3}$/), name => {
-      return metricNameOf(name) === (isMetricName(name) ? name : undefined)
+      const isName = isMetricName(name) && timeFieldOf(name) === undefined
+      return metricNameOf(name) === (isName ? name : undefined)
     }),
   )
+})
+
+test('ranges of the catalogue allow the noise of real sensors around zero', async t => {
+  const noise = { no2: -0.43, o3: -3, so2: -1.2, pm25: -0.8, pm10: -2, co: -0.05, solar_radiation: -3.1, par: -1 }
+  const others = { uv_index: -0.1, wind_speed: -0.2, soil_moisture: -3, snow_depth: -1, turbidity: -0.3, hcho: -1 }
+  for (const [name, value] of Object.entries({ ...noise, ...others })) {
+    t.ok(value >= (catalogueEntry(name)?.min ?? 0), name)
+  }
+  const codes = { pm25: -999, no2: -999, solar_radiation: -999, soil_moisture: -99, wind_speed: -99 }
+  for (const [name, value] of Object.entries(codes)) t.ok(value < (catalogueEntry(name)?.min ?? -1e9), name)
+})
+
+test('no name of a time is one of a new metric, nor does a field of such a name stand for one', async t => {
+  for (const field of ['time', 'Time', 'dateTime', 'epoch', 'unixtime', 'created_at', 'receivedAt', 'last_seen']) {
+    t.equal(metricNameOf(field), undefined, field)
+  }
+  t.notOk(NewMetric.safeParse({ name: 'created_at' }).success)
+  t.ok(MetricName.safeParse('created_at').success, 'one from before goes on')
 })
 
 test('the catalogue has each name and alias once, known units, and ranges that hold something', async t => {

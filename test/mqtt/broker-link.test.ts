@@ -10,6 +10,7 @@ import { createDeviceRate } from '../../api/write/device-rate.ts'
 import { createFairShare } from '../../api/write/fair-share.ts'
 import type { Device } from '../../auth/devices/device.ts'
 import { createWriters } from '../../auth/writers.ts'
+import type { Rejection } from '../../ingest/rejections/rejection.ts'
 import { openBrokerLink } from '../../mqtt/broker-link.ts'
 import { createBrokerRate } from '../../mqtt/broker-rate.ts'
 import { perOwner } from '../support/accounts.ts'
@@ -182,7 +183,7 @@ test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowl
   const [connect, subscribe] = received
   t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
   t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
-  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1 }] })
+  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
   t.equal(received.length, 2)
   parts.journal.settle('stored')
   await until('all are acknowledged', () => received.length === 5)
@@ -194,6 +195,29 @@ test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowl
       ['puback', 13],
     ],
   )
+})
+
+test('a retained message is no new reading at each subscription, unless it has a time of its own', async t => {
+  const url = await startBroker(t)
+  const sender = await connectClient(t, url)
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1, retain: true })
+  const timed = { ...JSON.parse(reading(2)), Time: Math.floor(Date.now() / 1000) }
+  await sender.publishAsync('readings/barn', JSON.stringify(timed), { qos: 1, retain: true })
+  const leftOut: string[] = []
+  const kept = { add: ({ device, reason }: Rejection) => void leftOut.push(`${device}: ${reason}`) }
+  const parts = createIntakeParts(undefined, kept)
+  for (let start = 1; start <= 3; start++) {
+    const opened = link(t, url, parts)
+    await until('both are answered', () => leftOut.length === start && parts.journal.stored.length === start)
+    await opened.close()
+  }
+  t.strictSame(new Set(leftOut), new Set(['porch: a retained message without a time of its own is no new reading']))
+  t.strictSame(parts.journal.stored, [2, 2, 2], 'a time that comes again is the same reading')
+  t.strictSame(parts.rejections, [])
+  const opened = link(t, url, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  await sender.publishAsync('readings/porch', reading(3), { qos: 1, retain: true })
+  await until('what is published now is a reading', () => parts.journal.stored.includes(3))
 })
 
 test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {

@@ -125,7 +125,7 @@ class Parts {
     if (outcome === 'rejects') throw broken()
     if (outcome === 'full') return full
     this.stored.add(number)
-    return { ignored: undefined }
+    return { ignored: undefined, leftOut: [] }
   }
 }
 

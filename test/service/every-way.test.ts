@@ -11,8 +11,8 @@ import { basic, type Service, startService, withoutQuestdb } from '../support/se
 
 interface Case {
   what: string
-  /** `listing` lists co2 and temperature. */
-  device: 'hall' | 'listing'
+  /** `listing` lists co2 and temperature, `supply` voltage and the charge of its battery. */
+  device: 'hall' | 'listing' | 'supply'
   fields: Record<string, unknown>
   isStored: boolean
   /** Nothing of it is written in line protocol, or ignored there: its lines are taken, and nothing is stored. */
@@ -28,8 +28,16 @@ const cases: Case[] = [
   { what: 'further values', device: 'hall', fields: { ...good, co2: 412.5, door: true, pm2_5: 7 }, isStored: true },
   { what: 'another spelling', device: 'hall', fields: { ...good, co2_ppm: 413, windSpeed: 0 }, isStored: true },
   { what: 'two spellings of one', device: 'hall', fields: { ...good, co2: 1, co2_ppm: 2 }, isStored: true },
-  { what: 'a value out of range', device: 'hall', fields: { ...good, co2: -5, door: false }, isStored: false },
-  { what: 'a column out of range', device: 'hall', fields: { ...good, humidity: 900, co2: 5 }, isStored: false },
+  { what: 'a value out of range', device: 'hall', fields: { ...good, co2: -5, door: false }, isStored: true },
+  { what: 'a column out of range', device: 'hall', fields: { ...good, temperature: -127, co2: 600 }, isStored: true },
+  { what: 'a bad value and a further one', device: 'hall', fields: { temperature: -127, co2: 601 }, isStored: true },
+  { what: 'bad values alone', device: 'hall', fields: { temperature: -127, co2: -5 }, isStored: false },
+  { what: 'a text in a column', device: 'hall', fields: { ...good, humidity: 'wet', co2: 7 }, isStored: false },
+  { what: 'aliases', device: 'hall', fields: { temp: 20.5, RH: 41, batteryLevel: 77 }, isStored: true },
+  { what: 'a battery in mV', device: 'hall', fields: { ...good, battery: 76, voltage: 3005 }, isStored: true },
+  { what: 'mains', device: 'hall', fields: { ...good, battery: 75, voltage: 230 }, isStored: true },
+  { what: 'an alias out of range', device: 'hall', fields: { temp: 21, soc: 900 }, isStored: true },
+  { what: 'times of something else', device: 'hall', fields: { ...good, created_at: 1, lastSeen: 2 }, isStored: true },
   { what: 'no metrics', device: 'hall', fields: { ...good, '%': 1, note: 'dry', device_2_: 7 }, isStored: true },
   { what: 'a missing value', device: 'hall', fields: { ...good, co2: null }, isStored: true },
   { what: 'further values alone', device: 'hall', fields: { ...nothing, sap_flow: -1e6 }, isStored: true },
@@ -41,11 +49,13 @@ const cases: Case[] = [
   { what: 'temperature alone', device: 'hall', fields: { temperature: 21.5 }, isStored: true },
   { what: 'one further value alone', device: 'hall', fields: { co2: 414 }, isStored: true },
   { what: 'nothing', device: 'hall', fields: { temperature: null }, isStored: false, isLeftOut: true },
-  { what: 'a listed one out of range', device: 'listing', fields: { ...listed, co2: 1e9 }, isStored: false },
+  { what: 'a listed one out of range', device: 'listing', fields: { ...listed, co2: 1e9 }, isStored: true },
+  { what: 'an alias of one in the list', device: 'listing', fields: { temp: 6, hum: 50, battery: 4 }, isStored: true },
+  { what: 'a listed voltage', device: 'supply', fields: { battery: 74, voltage: 24 }, isStored: true },
 ]
 
 /** Values without a column that are stored of them. */
-const furtherOfCases = 11
+const furtherOfCases = 16
 
 type Sent = Record<string, unknown> & { timestamp: number; device: string }
 /** Whether the reading is stored, as its sender is told. */
@@ -79,6 +89,7 @@ async function waysInto(
   const passwords: Record<string, string> = {
     hall: await service.addDevice('hall', { owner }),
     listing: await service.addDevice('listing', listing),
+    supply: await service.addDevice('supply', { metrics: ['voltage', 'battery_percentage'] }),
   }
   const post = async (path: string, type: string, body: string, { device }: Sent): Promise<Response> => {
     const authorization = basic(device, passwords[device] ?? '')
@@ -99,7 +110,7 @@ async function waysInto(
     t.teardown(() => void client.end(true))
     return client
   }
-  const clients = { hall: await connect('hall'), listing: await connect('listing') }
+  const clients = { hall: await connect('hall'), listing: await connect('listing'), supply: await connect('supply') }
   return {
     put: async reading => (await service.put(reading.device, passwords[reading.device] ?? '', reading)).status === 200,
     json: batch('application/json', reading => JSON.stringify([reading])),
@@ -111,7 +122,7 @@ async function waysInto(
       return status === 204
     },
     async mqtt(reading) {
-      const client = clients[reading.device as 'hall' | 'listing']
+      const client = clients[reading.device as keyof typeof clients]
       const published = client.publishAsync(`readings/${reading.device}`, JSON.stringify(reading), { qos: 1 })
       return await published.then(
         () => true,
@@ -212,7 +223,7 @@ tap.test('by every way in the devices of an account make no more metrics than th
   }
   const { body } = await service.admin('GET', '/metrics')
   const names = (body as { metrics: { name: string }[] }).metrics.map(metric => metric.name).slice(5)
-  t.strictSame(names, ['co2', 'own_1', 'noise', 'par', 'co', 'no', 'no2', 'o3', 'so2'])
+  t.strictSame(names, ['co2', 'voltage', 'own_1', 'noise', 'par', 'co', 'no', 'no2', 'o3', 'so2'])
   const password = await service.addDevice('porch', { owner })
   const answer = await service.put('porch', password, { device: 'porch', ...good, own_1: 1, own_3: 1 })
   t.match(await answer.json(), { ignored: ['own_3'] }, 'the sender is told')

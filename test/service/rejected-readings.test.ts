@@ -23,6 +23,15 @@ t.test('refused readings of the last day count, with the credential of the devic
   nowMs += hourMs
   add('device porch', true, 'humidity out of range', 10)
   t.strictSame(told(), { count: 8, reason: 'humidity out of range', sinceMs })
+  const sender = { name: 'device porch', isKnown: true }
+  for (let left = 30; left > 0; left--) {
+    rejections.add({ way: 'put', sender, device: 'porch', reason: 'created_at is a time', part: 'field' })
+  }
+  t.match(told(), { count: 8 }, 'a field that is not a metric is no fault')
+  for (let left = 30; left > 0; left--) {
+    rejections.add({ way: 'put', sender, device: 'porch', reason: 'pressure out of range', part: 'value' })
+  }
+  t.match(told(), { count: 32, reason: 'pressure out of range' }, 'a value that is left out counts')
   nowMs += 25 * hourMs
   t.equal(told(), undefined, 'a day later')
 })

@@ -97,16 +97,18 @@ function readLine(text: string, options: ReferenceOptions) {
   const device = readDevice(text.slice(0, space), options)
   let rest = text.slice(space).replace(/^ +/, '')
   const values: Partial<Record<Metric, number>> = {}
+  let isOutOfRange = false
   for (;;) {
     const equals = find(rest, ',= ')
     if (equals === 0 || rest[equals] !== '=') throw new Error('no name')
     const name = unescapeText(rest.slice(0, equals), ',= \\')
     const [value, behind] = cutValue(rest.slice(equals + 1))
-    take(values, name, value, options)
+    if (!take(values, name, value, options)) isOutOfRange = true
     rest = behind
     if (!rest.startsWith(',')) break
     rest = rest.slice(1)
   }
+  if (isOutOfRange && Object.keys(values).length === 0) throw new Error('nothing is left')
   if (rest !== '' && !rest.startsWith(' ')) throw new Error('characters behind a value')
   return { device, time: readTime(rest.replace(/^ +| +$/g, ''), options), values }
 }
@@ -167,23 +169,27 @@ function cutValue(text: string): [value: string, behind: string] {
   return [text.slice(0, end), text.slice(end)]
 }
 
+/** False for a value out of range. */
 function take(
   values: Partial<Record<Metric, number>>,
   name: string,
   text: string,
   { ignoreUnknown }: ReferenceOptions,
-): void {
+): boolean {
   if (text === '') throw new Error('no value')
   const metric = metrics.find(known => known === name)
   if (metric === undefined) {
-    if (ignoreUnknown) return
+    if (ignoreUnknown) return true
     throw new Error('unknown')
   }
   const isNumber = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) || /^-?\d+i$/.test(text) || /^\d+u$/.test(text)
   const number = Number(text.replace(/[iu]$/, ''))
   const [min, max, stored] = limits[metric]
-  if (!isNumber || text.length > 400 || number < min || number > max) throw new Error('value')
+  if (!isNumber || text.length > 400 || !Number.isFinite(number)) throw new Error('value')
+  delete values[metric]
+  if (number < min || number > max) return false
   values[metric] = Math.min(number, stored)
+  return true
 }
 
 function readTime(text: string, { unitNs, latestMs }: ReferenceOptions): string {

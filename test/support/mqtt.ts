@@ -71,6 +71,7 @@ export function createIntakeParts(
       rejections.push(reason)
       kept?.add(rejection, about)
     },
+    leftOut: (rejection, about) => kept?.add(rejection, about),
   }
   let waiting: { temperature: number; resolve: (outcome: Outcome) => void }[] = []
   let outcomeNow: Outcome | undefined = 'stored'

@@ -8,10 +8,12 @@ import { createBulkFields } from '../../../auth/metrics/bulk-fields.ts'
 import { createDeviceFields } from '../../../auth/metrics/device-fields.ts'
 import { type MetricsOptions, openMetrics } from '../../../auth/metrics/metrics.ts'
 import { createWriters, type Writer } from '../../../auth/writers.ts'
+import { roleOf } from '../../../ingest/field-names.ts'
 import type { FurtherValues } from '../../../ingest/journal/record.ts'
 import { createReadingCheck } from '../../../ingest/reading.ts'
 import { metricsMax } from '../../../metrics/metric-counts.ts'
 import { metricNameOf } from '../../../metrics/metric-name.ts'
+import { metrics as builtIn } from '../../../store/tables.ts'
 import { perOwner } from '../../support/accounts.ts'
 import { openParts } from '../../support/admin.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
@@ -94,11 +96,11 @@ t.test('fields without a metric make one, in the device and in the audit, and th
 t.test('what is refused makes no metric, and stores nothing', async t => {
   const { metrics, send, appended } = await open(t)
   const device = await addDevice('refused')
-  const hot = await send(device, { device: 'refused', ...good, temperature: 99, never_made: 1 })
-  t.match(hot, { code: 'PAYLOAD_INVALID', errors: { temperature: /between/ } })
+  const wrong = await send(device, { device: 'refused', ...good, temperature: 'x', never_made: 1 })
+  t.match(wrong, { code: 'PAYLOAD_INVALID', errors: { temperature: /number/ } })
   t.equal(metrics.find('never_made'), undefined)
   const errors = { co2: 'must be between 0 and 100000' }
-  t.strictSame(await send(device, { device: 'refused', ...good, co2: -1 }), { code: 'PAYLOAD_INVALID', errors })
+  t.strictSame(await send(device, { device: 'refused', co2: -1 }), { code: 'PAYLOAD_INVALID', errors })
   t.match(await send(device, { device: 'first', ...good, never_made: 1 }), { code: 'DEVICE_MISMATCH' })
   t.equal(metrics.find('never_made'), undefined)
   t.equal(appended.size, 0)
@@ -202,6 +204,9 @@ t.test('an API key makes the device of a good reading with its metrics', async t
   )
 })
 
+const columns: readonly string[] = builtIn
+const isOutside = (value: number, { min, max }: { min: number; max: number }) => value < min || value > max
+
 t.test('whatever fields a reading has, each is stored or named, or the reading is refused with a reason', async t => {
   const { metrics, send } = await open(t)
   const fields = createDeviceFields(metrics)
@@ -237,10 +242,10 @@ t.test('whatever fields a reading has, each is stored or named, or the reading i
       named.has(field) || ignored.length === 20 || (field.length > 64 && ignored.some(text => text.endsWith('…')))
     return Object.keys(body).every(field => {
       if (field in good || ['device', 'timestamp'].includes(field) || /^battery[_ ]/.test(field)) return true
-      if (body[field] === null) return true
+      if (body[field] === null || columns.includes(roleOf(field))) return true
       const found = fields.find(device, field)
       const isValue = typeof body[field] === 'boolean' || Number.isFinite(body[field])
-      if (!isValue || found === undefined) return isTold(field)
+      if (!isValue || found === undefined || isOutside(Number(body[field]), found)) return isTold(field)
       return metricNameOf(field) !== undefined && series.has(found.series) && !named.has(field)
     })
   }

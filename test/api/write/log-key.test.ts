@@ -24,7 +24,7 @@ function startLog(t: Test) {
     },
     async take(_writer, body) {
       taken.push(body as object)
-      return { ignored: undefined }
+      return { ignored: undefined, leftOut: [] }
     },
   }
   const { prefix, register } = loggerFamily({
