@@ -114,7 +114,15 @@ async function runImport(
 ): Promise<void> {
   const startedMs = Date.now()
   const mapping = mappingOptions(options)
-  const totals: ImportTotals = { files: [], accepted: 0, replaced: 0, rejected: 0, rejects: [], leftOut: 0, leftOutLines: [] }
+  const totals: ImportTotals = {
+    files: [],
+    accepted: 0,
+    replaced: 0,
+    rejected: 0,
+    rejects: [],
+    leftOut: 0,
+    leftOutLines: [],
+  }
   const passwordsFile = options.passwords === undefined ? undefined : createPasswordsFile(options.passwords)
   const state = openState(kind, files, options)
   const rejectsFile = options.rejects === undefined ? undefined : createRejectsFile(options.rejects, state.isContinued)
