@@ -111,7 +111,7 @@ test('a reading is acknowledged when it is stored, and not before; one that neve
   await published
   const cases: [topic: string, payload: string | Buffer, code: number, reason: string][] = [
     ['readings/porch', '[]', 0x99, 'invalid'],
-    ['readings/porch', reading(200), 0x99, 'invalid'],
+    ['readings/porch', reading(200, { humidity: null, pressure: null }), 0x99, 'invalid'],
     ['readings/porch', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 0x99, 'invalid'],
     ['readings/porch', reading(1, { device: 'barn' }), 0x99, 'mismatch'],
     ['readings/porch', ' '.repeat(66_000), 0x97, 'too_large'],
@@ -137,7 +137,7 @@ test('a reading is acknowledged when it is stored, and not before; one that neve
 
 test('the reason is told in words, unless the client wants none or has no room for it', async t => {
   const { url } = await startListener(t)
-  const invalid = publish(5, { id: 1, payload: reading(200) })
+  const invalid = publish(5, { id: 1, payload: reading(200, { humidity: null, pressure: null }) })
   const refusal = { cmd: 'puback', messageId: 1, reasonCode: 0x99 }
   const reasonString = 'invalid payload: temperature must be between -90 and 85'
   const size = 9 + reasonString.length

@@ -88,7 +88,7 @@ tap.test('keys are refused with a reason, and readings without one never notice'
     status: 400,
     body: { status: 'invalid idempotency key', detail: /^must/ },
   })
-  t.match(await put({ ...good('porch'), temperature: 999 }, keyed('a')), {
+  t.match(await put({ ...good('porch'), temperature: 'x' }, keyed('a')), {
     status: 400,
     body: { status: 'invalid payload' },
   })

@@ -234,7 +234,7 @@ const cases: Case[] = [
   },
   {
     way: 'mqtt',
-    send: () => publish('readings/porch', reading(200)),
+    send: () => publish('readings/porch', reading(200, { humidity: null, pressure: null })),
     entry: { sender: device, device: 'porch', reason: 'invalid payload: temperature must be between -90 and 85' },
   },
   {
