@@ -74,9 +74,9 @@ export function readReadingsParameters(
   const { start, end, step, format } = query
   if (start === undefined) return { ok: false, status: 'start is required' }
   const fromUs = readMoment(start)
-  if (fromUs === undefined) return timeInvalid('start')
+  if (typeof fromUs === 'string') return { ok: false, status: `start ${fromUs}` }
   const toUs = end === undefined ? Math.max(fromUs, nowUs) : readMoment(end)
-  if (toUs === undefined) return timeInvalid('end')
+  if (typeof toUs === 'string') return { ok: false, status: `end ${toUs}` }
   if (toUs < fromUs) return { ok: false, status: 'end must not be before start' }
   if (toUs - fromUs > daysMax * dayUs) return { ok: false, status: `a range has at most ${daysMax} days` }
   const stepUs = readStep(step)
@@ -88,17 +88,29 @@ export function readReadingsParameters(
   return { ok: true, asked: { fromUs, toUs, stepUs, format: asked } }
 }
 
-function timeInvalid(name: string): ReadParameters {
-  return { ok: false, status: `${name} must be ISO 8601 with a zone, or epoch milliseconds` }
-}
+export const momentInvalid = 'must be ISO 8601 with a zone, or epoch milliseconds'
 
-/** Epoch microseconds. */
-export function readMoment(text: unknown): number | undefined {
-  if (typeof text !== 'string') return undefined
+/** No reading is earlier than 2000, so these digits are a later time in another unit. */
+const [since2000, until2200] = [Date.UTC(2000, 0), timeUsMax / 1000]
+const otherUnits = [
+  ['seconds', 1000],
+  ['microseconds', 1e-3],
+  ['nanoseconds', 1e-6],
+] as const
+
+/** Epoch microseconds, or the reason why the text is not a moment. */
+export function readMoment(text: unknown): number | string {
+  if (typeof text !== 'string') return momentInvalid
+  if (/^\d{1,19}$/.test(text)) {
+    const count = Number(text)
+    const unit = otherUnits.find(([, ms]) => count * ms >= since2000 && count * ms < until2200)
+    if (unit !== undefined) return `looks like ${unit[0]}; send milliseconds`
+    return count > timeUsMax / 1000 ? momentInvalid : count * 1000
+  }
   // A plus sign that was not percent-encoded arrives as a space.
   const isoText = text.charAt(10).toUpperCase() === 'T' ? text.replace(' ', '+') : text
-  const timeUs = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : readZonedTimeText(isoText)
-  return timeUs === undefined || timeUs < 0 || timeUs > timeUsMax ? undefined : timeUs
+  const timeUs = readZonedTimeText(isoText)
+  return timeUs === undefined || timeUs < 0 || timeUs > timeUsMax ? momentInvalid : timeUs
 }
 
 function readStep(text: unknown): number | undefined | 'invalid' {

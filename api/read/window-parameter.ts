@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { AskedWindow } from '../../query/asked-window.ts'
 import { momentForm } from '../http/time-forms.ts'
 import { parameter, published, wholeNumber } from './parameter-kit.ts'
-import { readMoment } from './readings-parameters.ts'
+import { momentInvalid, readMoment } from './readings-parameters.ts'
 
 /** A year and a leap day. */
 const daysMax = 366
@@ -12,12 +12,12 @@ const dayUs = 86_400_000_000
 
 /** Gives microseconds. */
 export function moment(name: string, description: string) {
-  const error = `${name} must be ISO 8601 with a zone, or epoch milliseconds`
-  return parameter(error)
+  return parameter(`${name} ${momentInvalid}`)
     .transform((text, context) => {
       const timeUs = readMoment(text)
-      if (timeUs === undefined) context.addIssue(error)
-      return timeUs ?? z.NEVER
+      if (typeof timeUs === 'number') return timeUs
+      context.addIssue(`${name} ${timeUs}`)
+      return z.NEVER
     })
     .optional()
     .meta(published({ type: 'string', pattern: momentForm, description }))

@@ -118,6 +118,8 @@ t.test('a wrong window is refused with what is allowed', async t => {
     await refuses(t, `${path}?start=${end}&end=${end}`, 400, /^end must be after start$/)
     await refuses(t, `${path}?start=${end - year - 1}&end=${end}`, 400, /^a range has at most 366 days$/)
     await refuses(t, `${path}?end=yesterday`, 400, invalid)
+    const seconds = `${path}?start=${start / 1000}&end=${end / 1000}`
+    await refuses(t, seconds, 400, /^start looks like seconds; send milliseconds$/)
     if (name !== 'detail_data') {
       await refuses(t, `${path}?start=${start}&end=${end}&days=30`, 400, /^start and days do not go together$/)
     }
