@@ -130,7 +130,7 @@ async function readColumns(
 export function rowsFromSql({ fromUs, toUs, symbols, station }: RowsRange): string {
   if (station !== undefined) {
     const series = station.units.map(([number]) => number)
-    return `(SELECT ts FROM ${timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })} ORDER BY ts)`
+    return timesFromSql(valuesTableOf({ station }), { fromUs, toUs, series })
   }
   const where = `WHERE ts >= ${whole(fromUs)} AND ts < ${whole(toUs)}`
   const ofDevices = symbols === undefined ? '' : ` AND device IN (${symbols.map(quoted).join(', ')})`

@@ -12,9 +12,13 @@ import type { ReadingsSource } from '../questdb/readings-source.ts'
 import { whole } from '../questdb/sql-literals.ts'
 import { type ValuesRange, type ValuesTable, valuesFromSql } from '../questdb/values-table.ts'
 
-/** To stand behind FROM: rows of `ts`, each time once, in no order. */
+/**
+ * To stand behind FROM: rows of `ts`, each time once, ascending. A limit stands outside: beside the ORDER BY, QuestDB 9.3.4 keeps a
+ * list of the top rows, of which each row costs time in proportion to the limit (1,437 times: 6.6 s with a limit of 270,001, 81 ms
+ * without), and neither a cut connection nor the time limit of the statement ends it.
+ */
 export function timesFromSql(table: ValuesTable, range: ValuesRange): string {
-  return `(SELECT ts FROM ${valuesFromSql(table, range)} GROUP BY ts)`
+  return `(SELECT ts FROM (SELECT ts FROM ${valuesFromSql(table, range)} GROUP BY ts) ORDER BY ts)`
 }
 
 export function createStationTimes(
@@ -53,10 +57,12 @@ export function createStationTimes(
       return undefined
     },
     async newestTimes({ afterUs, throughUs, countMax }, signal) {
-      const from = timesFromSql(table, { fromUs: afterUs + 1, toUs: throughUs + 1, series })
-      const sql = `SELECT cast(ts AS LONG) FROM ${from} ORDER BY ts DESC LIMIT ${whole(countMax)}`
-      const timesUs = await readTimes(sql, signal)
-      return Float64Array.from(timesUs.reverse(), timeUs => timeUs / 1000)
+      const from = valuesFromSql(table, { fromUs: afterUs + 1, toUs: throughUs + 1, series })
+      // A time has at most one point of each series.
+      const limit = whole(countMax) * series.length
+      const timesUs = await readTimes(`SELECT cast(ts AS LONG) FROM ${from} ORDER BY ts DESC LIMIT ${limit}`, signal)
+      const newest = [...new Set(timesUs)].slice(0, countMax)
+      return Float64Array.from(newest.reverse(), timeUs => timeUs / 1000)
     },
   }
 
@@ -66,7 +72,7 @@ export function createStationTimes(
     signal: AbortSignal,
   ): Promise<Float64Array> {
     const from = timesFromSql(table, { fromUs: afterUs + 1, toUs: throughUs + 1, series })
-    const sql = `SELECT cast(ts AS DOUBLE) time FROM (SELECT ts FROM ${from} ORDER BY ts LIMIT ${whole(rowsMax) + 1})`
+    const sql = `SELECT cast(ts AS DOUBLE) time FROM ${from} LIMIT ${whole(rowsMax) + 1}`
     const [timesUs] = await reader.read({ sql, columnCount: 1, rowsMax: rowsMax + 1 }, signal)
     return timesUs
   }
