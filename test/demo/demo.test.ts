@@ -1,34 +1,16 @@
 /** The demo as a newcomer sees it: one command, history and live readings, Ctrl-C, and again. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { basicOf } from '../support/air-quality.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { type Demo, startDemo } from '../support/demo.ts'
 import { isRunning, until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-
-async function startDemo(t: Test, dataDirectory: string) {
-  // As `npm run demo` does it.
-  const own = { DATA_DIR: dataDirectory, PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
-  const environment = { ...process.env, ...own }
-  const child = spawn(process.execPath, ['demo/demo.ts'], { cwd: root, env: environment })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
-  const exited = once(child, 'exit')
-  t.teardown(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  await until('the demo shows its address', () => output.includes('Ctrl-C stops all') || child.exitCode !== null)
-  const url = /^Open in a browser: (\S+)\/$/m.exec(output)?.[1]
-  if (url === undefined) throw new Error(`the demo did not start: ${output}`)
-  return { url, child, output: () => output, exited }
-}
 
 async function json(url: string, key?: string): Promise<Record<string, unknown>> {
   const headers: Record<string, string> = key === undefined ? {} : { authorization: basicOf(key) }
@@ -113,7 +95,7 @@ t.test('history and live readings are there, and a second run goes on where the 
   t.match(second.output(), /^0 content files were imported/m)
   t.match(second.output(), 'The air-quality stations of the last run go on.')
   t.strictSame(await rulesOf(second), rules, 'and the rules')
-  await caughtUp(second)
+  await second.caughtUp()
   const points = /(\d+) data points of DEL-01 are stored/.exec(second.output())?.[1]
   t.ok(Number(points) < 10_000, `${points} data points fill the gap`)
   t.match(await json(`${second.url}/api/v1.0/device/`, key), { meta: { total: 2 } }, 'the key is the same')
@@ -167,18 +149,13 @@ async function showsFirstReadings(t: Test, demo: { url: string; output(): string
   t.match(stats, '"freshness"')
 }
 
-async function caughtUp(demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
-  const isStored = (sn: string) => demo.output().includes(`data points of ${sn} are stored`)
-  await until('the data points are stored', () => ['DEL-01', 'NBO-02'].every(isStored))
-}
-
 /** Returns the API key. */
 async function showsStations(
   t: Test,
-  demo: Awaited<ReturnType<typeof startDemo>>,
+  demo: Demo,
   dataDirectory: string,
 ): Promise<string> {
-  await caughtUp(demo)
+  await demo.caughtUp()
   const key = readFileSync(join(dataDirectory, 'demo', 'api-key'), 'utf8').trim()
   const data = (sn: string, query: string) => json(`${demo.url}/api/v1.0/device/${sn}/data/?${query}`, key)
   for (const sn of ['DEL-01', 'NBO-02']) {
@@ -210,7 +187,7 @@ async function showsStations(
   return key
 }
 
-async function stopDemo(t: Test, demo: Awaited<ReturnType<typeof startDemo>>): Promise<void> {
+async function stopDemo(t: Test, demo: Demo): Promise<void> {
   const pids = descendants(demo.child)
   t.ok(pids.length >= 4, 'the demo, the service and two databases are processes')
   demo.child.kill('SIGINT')

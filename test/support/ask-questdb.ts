@@ -5,10 +5,15 @@ import { join } from 'node:path'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { questdbRows } from './questdb-rows.ts'
 
-export function askQuestdb(dataDirectory: string, statement: string): Promise<unknown[][]> {
+/** A setting that it was started with; empty where there is none. */
+export function managedSetting(dataDirectory: string): (name: string) => string {
   const root = questdbRoot({ questdb: join(dataDirectory, 'questdb') })
   const lines = readFileSync(join(root, 'conf', 'server.conf'), 'utf8').split('\n')
-  const setting = (name: string) => lines.find(line => line.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+  return name => lines.find(line => line.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+}
+
+export function askQuestdb(dataDirectory: string, statement: string): Promise<unknown[][]> {
+  const setting = managedSetting(dataDirectory)
   const credentials = Buffer.from(`${setting('http.user')}:${setting('http.password')}`).toString('base64')
   const [host = '', port] = setting('http.bind.to').split(':')
   const http = { host, port: Number(port), authorization: `Basic ${credentials}` }
