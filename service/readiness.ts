@@ -93,8 +93,12 @@ function shardFault({ number, ...state }: { number: number } & QuestdbState): st
   return fault === undefined ? undefined : `shard ${number}: ${fault}`
 }
 
-function questdbFault({ state, reason }: QuestdbState, forwarderFault: string | undefined): string | undefined {
+function questdbFault(
+  { state, reason, isStatementOverdue = false }: QuestdbState,
+  forwarderFault: string | undefined,
+): string | undefined {
   if (state !== 'up') return reason ?? (state === 'starting' ? 'QuestDB is starting' : 'QuestDB is unavailable')
+  if (isStatementOverdue) return 'QuestDB runs a statement beyond its time limit; the log has its text'
   return forwarderFault === undefined ? undefined : `cannot write to QuestDB: ${forwarderFault}`
 }
 

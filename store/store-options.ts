@@ -18,6 +18,8 @@ export interface StoreOptions {
   questdbCommitMode?: CommitMode | undefined
   /** The port on which our own QuestDB speaks the PostgreSQL protocol; with it there is a user who may only read. */
   questdbPgPort?: number | undefined
+  /** By which our own QuestDB is restarted that gives no answer; without it the clock of the process that never steps. */
+  monotonicMs?: (() => number) | undefined
   /** Where the QuestDB program is kept for all data directories of a user. */
   cacheDirectory: string
   /** The variables in which Java and Maven are looked for (PATH, JAVA_HOME) and with which they run. */

@@ -7,6 +7,8 @@ import type { ServerProcess } from './server-process.ts'
 export interface Supervised {
   /** Ends the server; may be called twice. */
   stop(): Promise<void>
+  /** Ends the process that runs now, after which another one is started. */
+  restart(): Promise<void>
 }
 
 export interface SuperviseOptions {
@@ -50,6 +52,9 @@ export function supervise(options: SuperviseOptions): Supervised {
       stopping.abort()
       if (!(current instanceof Error)) await current.stop()
       await watched
+    },
+    async restart() {
+      if (!(current instanceof Error)) await current.stop()
     },
   }
 }

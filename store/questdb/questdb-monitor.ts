@@ -9,10 +9,13 @@ import { QuestdbError } from './client/questdb-error.ts'
 import { identifyQuestdb } from './questdb-identity.ts'
 import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
+import { watchSilence, watchStatements } from './stuck-questdb.ts'
 
 export interface QuestdbState {
   state: 'starting' | 'up' | 'away'
   reason?: string
+  /** Of one that is up: whether a statement runs on beyond its time limit. The log has its text. */
+  isStatementOverdue?: boolean
 }
 
 export interface QuestdbMonitor {
@@ -42,6 +45,12 @@ export interface MonitorOptions {
   log: Log
   /** While it is away, the log says so as often as this. */
   remindMs?: number
+  /** Called when it was up and has given no answer for a minute, although its process may run. */
+  onSilent?: () => void
+  /** By which a minute passes; without it the clock of the process that never steps. */
+  monotonicMs?: (() => number) | undefined
+  /** From this age on a statement is overdue. */
+  statementSecondsMax?: number
 }
 
 const probeEveryMs = 1000
@@ -62,6 +71,8 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
     remindMs,
   )
+  const silence = watchSilence(options.onSilent, options.monotonicMs)
+  const isStatementOverdue = watchStatements({ ...options, client, timeoutMs: probeTimeoutMs })
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
@@ -84,9 +95,13 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
 
   async function look(): Promise<void> {
     try {
-      if (state.state === 'up') await client.exec('SELECT 1', probeTimeoutMs)
-      else turnUp(await prepare(client, options))
+      if (state.state === 'up') {
+        await client.exec('SELECT 1', probeTimeoutMs)
+        state.isStatementOverdue = await isStatementOverdue()
+      } else turnUp(await prepare(client, options))
+      silence.answered()
     } catch (error) {
+      silence.failed(error)
       if (error instanceof StartError) ready.reject(error)
       const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
@@ -114,7 +129,10 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     answers: () => state.state === 'up' || probe(),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
-    markAway,
+    markAway(reason) {
+      silence.ended()
+      markAway(reason)
+    },
     fail(error) {
       ready.reject(error)
       markAway(error instanceof Error ? error.message : String(error))

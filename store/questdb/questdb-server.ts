@@ -35,6 +35,8 @@ export interface QuestdbServerOptions {
 }
 
 export interface QuestdbServer {
+  /** Of one that gives no answer any more: its process is ended, and another one is started. */
+  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -97,6 +99,9 @@ export function startQuestdb(options: QuestdbServerOptions): QuestdbServer {
 
   const begun = begin().catch(options.onFailure)
   return {
+    async restart() {
+      await supervised?.restart()
+    },
     async close() {
       closed = true
       await begun

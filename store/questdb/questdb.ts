@@ -73,7 +73,19 @@ async function openManaged(options: StoreOptions, signal: AbortSignal): Promise<
     }
   }
   const { address } = managed
-  const monitor = monitorQuestdb({ address, name: 'QuestDB', retryMsMax: 200, startsNow: true, checkSettings, log })
+  const monitor = monitorQuestdb({
+    address,
+    name: 'QuestDB',
+    retryMsMax: 200,
+    startsNow: true,
+    checkSettings,
+    log,
+    monotonicMs: options.monotonicMs,
+    onSilent() {
+      log.warn({ silentSeconds: 60 }, 'QuestDB runs but gives no answer')
+      void server.restart()
+    },
+  })
   const { markAway: onEnd, fail: onFailure } = monitor
   const watched = withHourlyView(monitor, address, log)
   const server = startQuestdb({ directory, environment, java, jar, managed, log, onEnd, onFailure })

@@ -84,6 +84,24 @@ test('an external QuestDB that cannot be reached is told in the log at once, and
   t.notMatch(monitor.state().reason, /secret/)
 })
 
+test('a statement that an external QuestDB does not end in time is reported', async t => {
+  await until('QuestDB is up', () => store.questdb.state().state === 'up')
+  const { log, texts: warnings } = recordingLog('warn')
+  const { address } = store.questdb
+  const settings = { name: 'QuestDB elsewhere', retryMsMax: 20, startsNow: false, checkSettings: () => undefined }
+  const monitor = monitorQuestdb({ address, ...settings, log, statementSecondsMax: 1 })
+  t.teardown(() => monitor.close())
+  const client = createQuestdbClient(address.http)
+  t.teardown(() => client.close())
+  const sql = 'SELECT count() FROM long_sequence(900000000000) WHERE rnd_double() > 2'
+  client.exec(sql, hangMs).catch(() => undefined)
+  await until('it is seen', () => monitor.state().isStatementOverdue === true)
+  t.strictSame(warnings, ['a statement of QuestDB elsewhere outlives its time limit'])
+  // Nothing else ends it.
+  process.kill(serverPid(directory, 'questdb'), 'SIGKILL')
+  await until('it is up again', () => monitor.state().state === 'up' && monitor.state().isStatementOverdue === false)
+})
+
 test('a PostgreSQL that is not there yet is told at once, and what is wrong for good ends the start', async t => {
   const { store } = await startDatabases(t, {
     questdbHttp: 'http://127.0.0.1:9',

@@ -10,7 +10,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
-import { startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { recordingLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
@@ -134,6 +134,28 @@ test('a database that dies is started again where it was; one that hangs is away
   await store.close()
   t.notOk(isRunning(pid), 'it is stopped all the same')
 })
+
+test('a QuestDB that runs and gives no answer for a minute is restarted, and its log line says so', async t => {
+  const { log, texts: warnings } = recordingLog('warn')
+  // A minute passes within a second.
+  const monotonicMs = () => performance.now() * 100
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  const questdb = await openQuestdb({ ...storeOptions(directory), log, monotonicMs }, new AbortController().signal)
+  t.teardown(() => questdb.close())
+  await questdb.ready
+  const pid = serverPid(directory, 'questdb')
+  // Neither its time limit nor its client's end stops such a statement, and each holds one of two threads.
+  const client = createQuestdbClient(questdb.address.http, 4)
+  t.teardown(() => client.close())
+  for (let count = 0; count < 4; count++) client.exec(endlessSql, hangMs).catch(() => undefined)
+  await until('QuestDB is another process', () => ![undefined, pid].includes(recordedPid(directory, 'questdb')))
+  await until('it is up again', () => questdb.state().state === 'up')
+  const found = warnings.filter(warning => / gives no answer$|^restarting/.test(warning))
+  t.strictSame(found, ['QuestDB runs but gives no answer', 'restarting QuestDB'])
+})
+
+const endlessSql = 'SELECT count() FROM long_sequence(900000000000) WHERE rnd_double() > 2'
 
 function answers(port: number): Promise<boolean> {
   return new Promise(resolve => {
