@@ -11,7 +11,7 @@ import { packageVersion } from '../store/version.ts'
 import { addAlertMetrics } from './alert-metrics.ts'
 import { createFamilies, visitsOf } from './families.ts'
 import { createIngress, type Ingress } from './ingress.ts'
-import { readinessOf } from './readiness.ts'
+import { databaseFaultOf, readinessOf } from './readiness.ts'
 import { openSelfMonitoring } from './self-monitoring/self-monitoring.ts'
 import { addServiceMetrics } from './service-metrics.ts'
 import type { ServiceParts } from './service-parts.ts'
@@ -88,22 +88,32 @@ function createServiceServer(
 ): FastifyInstance {
   const { store, shards, ingest, pointsIngest, devices, query, live, retention } = parts
   const { connections, metrics } = ingress
+  const databases = {
+    questdb: () => store.questdb.state(),
+    postgres: () => store.postgresFault(),
+    reads: () => loadingOf({ live, retention, shards }),
+  }
   const readiness = () =>
     readinessOf({
+      ...databases,
       ingest: ingest.status,
       points: pointsIngest.status,
-      questdb: () => store.questdb.state(),
       furtherShards: () => shards.slice(1).map(({ number, questdb }) => ({ number, ...questdb.state() })),
-      postgres: () => store.postgresFault(),
       node: parts.nodes.fault,
-      reads: () => loadingOf({ live, retention, shards }),
       connections: connections.fault,
       topics: parts.topicStates,
       placement: parts.placementIssue,
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       ...state,
     })
-  const families = createFamilies({ config, log, parts, ingress, readiness })
+  const families = createFamilies({
+    config,
+    log,
+    parts,
+    ingress,
+    readiness,
+    databaseFault: () => databaseFaultOf(databases),
+  })
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,

@@ -63,6 +63,17 @@ export function readinessOf(options: ReadinessOptions): Readiness {
   return reasons.length === 0 ? { status: 'ok' } : { status: 'degraded', reasons }
 }
 
+/** What a read that finds no database says of it, without its address. */
+export function databaseFaultOf({
+  questdb,
+  reads,
+  postgres,
+}: Pick<ReadinessOptions, 'questdb' | 'reads' | 'postgres'>): string | undefined {
+  const { state } = questdb()
+  if (state === 'up') return reads() ?? postgres()
+  return state === 'starting' ? 'QuestDB is starting' : 'QuestDB does not answer'
+}
+
 /** What is wrong with one write path though it takes rows. */
 function faultsOf(rows: 'readings' | 'points', { journal, forwarder, lag, untold, clock }: IngestStatus): string[] {
   const faults = refusalsOf(rows, journal.refusing)

@@ -6,6 +6,7 @@ export type Scope = Pick<
   FastifyInstance,
   | 'addContentTypeParser'
   | 'addHook'
+  | 'decorate'
   | 'decorateRequest'
   | 'removeAllContentTypeParsers'
   | 'setErrorHandler'

@@ -22,6 +22,8 @@ import { type LogOptions, logGroup } from '../write/log.ts'
 
 export interface LoggerOptions {
   log: Log
+  /** Why reads find no database, where that is known; told beside the error. */
+  databaseFault?: () => string | undefined
   access: ReadAccess
   ingest: LogOptions
   batch: BatchOptions
@@ -36,6 +38,7 @@ const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Enc
 
 export function loggerFamily({
   log,
+  databaseFault = () => undefined,
   access,
   ingest,
   batch,
@@ -69,6 +72,7 @@ export function loggerFamily({
     },
     prepare(scope) {
       answerErrors(scope, log)
+      scope.decorate('databaseFault', databaseFault)
       access.guard(scope)
     },
   })

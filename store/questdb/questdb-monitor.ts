@@ -64,15 +64,12 @@ interface Facts {
 }
 
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
-  const { address, name, retryMsMax, log, remindMs = 60_000 } = options
+  const { address, name, retryMsMax, log } = options
   const client = createQuestdbClient(address.http)
   const probe = createProbe(client)
-  const reminder = createReminder(
-    reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
-    remindMs,
-  )
+  const reminder = createReminder(options)
   const silence = watchSilence(options.onSilent, options.monotonicMs)
-  const isStatementOverdue = watchStatements({ ...options, client, timeoutMs: probeTimeoutMs })
+  const probeStatements = watchStatements({ ...options, client, timeoutMs: probeTimeoutMs })
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
@@ -93,21 +90,24 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reminder.remind(reason)
   }
 
+  function failed(error: unknown): void {
+    silence.failed(error)
+    if (error instanceof StartError) ready.reject(error)
+    const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
+    const isStarting = state.state === 'starting' && options.startsNow
+    // That nobody listens is no news where the reason is known, or while it starts.
+    if (isStarting) state = isNotListening(error) ? state : { state: 'starting', reason }
+    else if (isNotListening(error) && state.state === 'away') reminder.remind(state.reason)
+    else markAway(reason)
+  }
+
   async function look(): Promise<void> {
     try {
-      if (state.state === 'up') {
-        await client.exec('SELECT 1', probeTimeoutMs)
-        state.isStatementOverdue = await isStatementOverdue()
-      } else turnUp(await prepare(client, options))
+      if (state.state === 'up') state.isStatementOverdue = await probeStatements()
+      else turnUp(await prepare(client, options))
       silence.answered()
     } catch (error) {
-      silence.failed(error)
-      if (error instanceof StartError) ready.reject(error)
-      const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
-      if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
-      // That nobody listens is no news where the reason is known.
-      else if (!(state.state === 'away' && isNotListening(error))) markAway(reason)
-      else reminder.remind(state.reason)
+      failed(error)
     }
   }
 
@@ -149,13 +149,13 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
 }
 
 /** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
-function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
+function createReminder({ name, log, remindMs = 60_000 }: Pick<MonitorOptions, 'name' | 'log' | 'remindMs'>) {
   let toldMs = Number.NEGATIVE_INFINITY
   return {
     remind(reason: string | undefined): void {
-      if (performance.now() - toldMs < everyMs) return
+      if (performance.now() - toldMs < remindMs) return
       toldMs = performance.now()
-      report(reason)
+      log.warn({ reason }, `${name} unavailable; readings wait in the journal`)
     },
     reset(): void {
       toldMs = Number.NEGATIVE_INFINITY

@@ -63,7 +63,7 @@ export interface StatementsWatchOptions {
 }
 
 /**
- * To be called with each probe: resolves with whether a statement runs on beyond its time limit. QuestDB looks at the limit only
+ * A probe, which resolves with whether a statement runs on beyond its time limit. QuestDB looks at the limit only
  * between some steps, and such a statement keeps one of few network threads from all others.
  */
 export function watchStatements(options: StatementsWatchOptions): () => Promise<boolean> {
@@ -85,7 +85,10 @@ export function watchStatements(options: StatementsWatchOptions): () => Promise<
   }
 
   return async () => {
-    if (++probes % probesPerLook !== 0) return overdue !== undefined
+    if (++probes % probesPerLook !== 0) {
+      await client.exec('SELECT 1', timeoutMs)
+      return overdue !== undefined
+    }
     const found = await oldest()
     if (found !== undefined && found !== overdue) {
       log.warn({ statement: found }, `a statement of ${name} outlives its time limit`)

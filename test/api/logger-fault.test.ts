@@ -38,6 +38,33 @@ test('the log tells what went wrong, and where', async t => {
   t.match(err, { message: 'a column lost a row', stack: /logger-fault\.test\.ts/ })
 })
 
+test('a read that finds no database says why', async t => {
+  const app = fastify()
+  let fault: string | undefined = 'QuestDB is starting'
+  const away = async () => ({ ok: false, code: 'DATABASE_AWAY' })
+  const { prefix, register } = loggerFamily({
+    log: pino({ level: 'silent' }),
+    databaseFault: () => fault,
+    access,
+    ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
+    batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
+    reads: { query: { latestAll: away }, readings: {} } as never,
+    stations: { query: {} } as LoggerOptions['stations'],
+    live: { live: { isLoaded: () => false } } as never,
+    events,
+    annotations: {} as LoggerOptions['annotations'],
+  })
+  app.register(async scope => register(scope), { prefix })
+  t.teardown(() => app.close())
+  const status = 'database unavailable'
+  for (const path of ['/api/latest/all/24', '/api/fleet']) {
+    const answer = await app.inject(path)
+    t.strictSame([answer.statusCode, answer.json()], [503, { status, detail: 'QuestDB is starting' }], path)
+  }
+  fault = undefined
+  t.strictSame((await app.inject('/api/fleet')).json(), { status }, 'where nothing more is known')
+})
+
 test('an answer that has no room to be sent is told without a word in the log', async t => {
   let logged = ''
   const app = fastify()

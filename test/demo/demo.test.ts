@@ -150,11 +150,7 @@ async function showsFirstReadings(t: Test, demo: { url: string; output(): string
 }
 
 /** Returns the API key. */
-async function showsStations(
-  t: Test,
-  demo: Demo,
-  dataDirectory: string,
-): Promise<string> {
+async function showsStations(t: Test, demo: Demo, dataDirectory: string): Promise<string> {
   await demo.caughtUp()
   const key = readFileSync(join(dataDirectory, 'demo', 'api-key'), 'utf8').trim()
   const data = (sn: string, query: string) => json(`${demo.url}/api/v1.0/device/${sn}/data/?${query}`, key)

@@ -27,6 +27,8 @@ export async function traceStatements(
   const [host = '', port] = setting('pg.net.bind.to').split(':')
   const credentials = { user: setting('pg.user'), password: setting('pg.password') }
   const client = new pg.Client({ host, port: Number(port), ...credentials, database: 'qdb', ssl: false })
+  // Without a listener a QuestDB that is restarted would end the test.
+  client.on('error', () => undefined)
   await client.connect()
   t.teardown(() => client.end())
   const rows = async (text: string, values: string[] = []) =>
