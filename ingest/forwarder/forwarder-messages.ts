@@ -26,6 +26,10 @@ export interface ForwarderStart {
   isSynced: boolean
   /** The number of each series that has further ones, and of one of those, in turns. */
   furtherSeries: Uint32Array
+  /** Of the journal in QuestDB. */
+  journalId: string
+  /** QuestDB lacks what stands from here on; undefined where it has all that was applied. */
+  from?: number | undefined
   /** How long applied segments are kept for a QuestDB that does not sync what it applies, and how much at most. */
   keepMs: number
   keepBytesMax: number
@@ -41,6 +45,8 @@ export type ForwarderCommand =
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'hold' }
   | { kind: 'release' }
+  | { kind: 'pause'; isPaused: boolean }
+  | { kind: 'rewind'; position: number; reason: string }
   | { kind: 'stop'; isAborted: boolean }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
