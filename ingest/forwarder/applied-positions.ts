@@ -3,7 +3,9 @@
  * offset or a removed segment says as much. So a QuestDB that says less than these has lost rows.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SqlRow } from '../../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import { appliedPositionsTable } from '../../store/tables.ts'
 import { resumeTable } from './table-state.ts'
 
@@ -34,16 +36,16 @@ export interface FoundPosition {
 const hourUs = 3_600_000_000
 /** Of the journals of one service there are few. */
 const journalsMax = 1000
+const applyLooks = 100
+const applyLookMs = 20
 
-/** `ownIds`: of all journals of this service. Undefined while QuestDB has not applied its positions. */
+/** `ownIds`: of all journals of this service. Rejects with a QuestdbError, as the others do. */
 export async function readPosition(
   exec: Exec,
   { id, tables }: JournalKey,
   ownIds: ReadonlySet<string>,
-): Promise<FoundPosition | undefined> {
-  const states = await readStates(exec, tables)
-  if (states === undefined) return undefined
-  const [rowsTxn, furtherTxn] = states
+): Promise<FoundPosition> {
+  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
   const columns = 'position, whole_from, cast(recorded_at AS LONG)'
   const isThere = `journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${furtherTxn}`
   const [row] = await exec(`SELECT ${columns} FROM ${appliedPositionsTable} WHERE ${isThere} LIMIT -1`)
@@ -56,12 +58,21 @@ export async function readPosition(
   return { applied: undefined, isOfOthers }
 }
 
-/** Sequenced transactions of the tables; undefined while the positions are not applied. */
+/** Sequenced transactions of the tables, when the positions are applied. */
+async function appliedStates(exec: Exec, tables: readonly string[]): Promise<readonly [number, number]> {
+  for (let look = 0; look < applyLooks; look++) {
+    const states = await readStates(exec, tables)
+    if (states !== undefined) return states
+    await sleep(applyLookMs)
+  }
+  throw new QuestdbError('NO_ANSWER', `QuestDB does not apply the table ${appliedPositionsTable}`)
+}
+
 async function readStates(exec: Exec, tables: readonly string[]): Promise<readonly [number, number] | undefined> {
   const names = [appliedPositionsTable, ...tables].map(name => `'${name}'`).join(', ')
   const rows = await exec(`SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN (${names})`)
   const own = rows.find(([name]) => name === appliedPositionsTable)
-  if (own === undefined) throw new Error(`QuestDB has no table ${appliedPositionsTable}`)
+  if (own === undefined) throw new QuestdbError('TABLE_MISSING', `QuestDB has no table ${appliedPositionsTable}`)
   if (own[3] === true) await resumeTable({ query: exec }, appliedPositionsTable)
   if (Number(own[2]) < Number(own[1])) return undefined
   const [rowsTxn = 0, furtherTxn = 0] = tables.map(table => Number(rows.find(([name]) => name === table)?.[1] ?? 0))
@@ -73,22 +84,15 @@ export async function putPosition(
   exec: Exec,
   { id, tables }: JournalKey,
   { position, wholeFrom, recordedMs }: AppliedPosition,
-  pause: () => Promise<void>,
 ): Promise<void> {
-  const untilApplied = async () => {
-    for (let states = await readStates(exec, tables); ; states = await readStates(exec, tables)) {
-      if (states !== undefined) return states
-      await pause()
-    }
-  }
-  const [rowsTxn, furtherTxn] = await untilApplied()
+  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
   const nowUs = Math.round(recordedMs * 1000)
   const last = `SELECT cast(ts AS LONG) FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
   const lastUs = Number((await exec(last))[0]?.[0] ?? 0)
   const ts = Math.max(hourOf(nowUs), lastUs)
   const values = [timeSql(ts), `'${id}'`, position, wholeFrom, timeSql(nowUs), rowsTxn, furtherTxn]
   await exec(`INSERT INTO ${appliedPositionsTable} VALUES (${values.join(', ')})`)
-  await untilApplied()
+  await appliedStates(exec, tables)
 }
 
 /** Only where QuestDB has a position of the journal: one that lost it would call rows applied that it lacks. */

@@ -94,7 +94,7 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
 
   return {
     start(start) {
-      if (start.from !== undefined) goBack(start.from)
+      if (start.place?.from !== undefined) goBack(start.place.from)
       command({ kind: 'start', ...start })
     },
     status: () => status,

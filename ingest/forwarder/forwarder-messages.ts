@@ -26,10 +26,8 @@ export interface ForwarderStart {
   isSynced: boolean
   /** The number of each series that has further ones, and of one of those, in turns. */
   furtherSeries: Uint32Array
-  /** Of the journal in QuestDB. */
-  journalId: string
-  /** QuestDB lacks what stands from here on; undefined where it has all that was applied. */
-  from?: number | undefined
+  /** What QuestDB knows the journal by; without it QuestDB keeps no positions of it. `from`: QuestDB lacks what stands from here on. */
+  place: { id: string; from: number | undefined } | undefined
   /** How long applied segments are kept for a QuestDB that does not sync what it applies, and how much at most. */
   keepMs: number
   keepBytesMax: number

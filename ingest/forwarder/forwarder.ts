@@ -44,7 +44,7 @@ export interface ForwarderOptions {
   /** The same for what a process before this one may have left unanswered; 0 when there is nothing. */
   predecessorMs: number
   /** Of the journal in QuestDB; without it QuestDB keeps no positions of it. */
-  positions?: Pick<PositionRecorderOptions, 'id' | 'placeOf' | 'place'>
+  positions?: Pick<PositionRecorderOptions, 'id' | 'placeOf' | 'place'> | undefined
   /** The id of a dead letter, by the position of its record. */
   letterId: (position: number) => number
   /** What QuestDB has applied is on its disk, as far as we know. */

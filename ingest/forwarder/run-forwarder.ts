@@ -92,7 +92,8 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
   const { connectionCount, requestIdleMs } = data
   const connect = () => source.guard(connectQuestdb(options.questdb, requestIdleMs))
   const begin = source.start(options.isSynced ? 0 : options.keepMs)
-  const from = Math.min(begin, options.from ?? begin)
+  const { place } = options
+  const from = Math.min(begin, place?.from ?? begin)
   const sendStatus = createStatusSender()
   return new Forwarder({
     table: data.table,
@@ -105,7 +106,7 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
     predecessorMs: source.predecessorMs(from),
     endOrdinal: source.endOrdinal,
     letterId: source.letterId,
-    positions: { id: options.journalId, placeOf: source.placeOf, place: source.firstPlace(from) },
+    positions: place && { id: place.id, placeOf: source.placeOf, place: source.firstPlace(from) },
     paceMs: data.paceMs,
     quiesceMs: data.quiesceMs,
     isSynced: options.isSynced,

@@ -1,9 +1,7 @@
 /** Holds the place of a journal against what QuestDB says of it, and notes in QuestDB how the forwarder goes on. */
 
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { FurtherTable, TableDescription } from '../table.ts'
-import { tableNames } from '../table.ts'
+import { type FurtherTable, type TableDescription, tableNames } from '../table.ts'
 import { type Exec, putPosition, readPosition } from './applied-positions.ts'
 import { type Database, noteKnownJournal, readKnownJournals } from './known-journals.ts'
 import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
@@ -19,7 +17,9 @@ export interface SettleOptions {
   nowMs: () => number
 }
 
-export interface SettledPlace extends Omit<JournalPlace, 'sinceMs'> {
+export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> {
+  /** When the committed position was written; of a topic PostgreSQL has that. */
+  untilMs?: number
   /** Where the journal ends. */
   end: number
 }
@@ -33,24 +33,22 @@ export type Settled =
   | { kind: 'again'; id: string; from: number; issue: string }
   | { kind: 'unfit'; issue: string }
 
-const pauseMs = 50
-const notApplied = 'QuestDB has not applied the positions of the journals'
-
+/** Rejects with a QuestdbError, and with errors of PostgreSQL: then it is to be called again. */
 export async function settlePosition(options: SettleOptions, place: SettledPlace): Promise<Settled> {
   const { database, exec, journal, table, acceptedMs, nowMs } = options
   const known = await readKnownJournals(database)
-  const { id, sinceMs } = known.get(journal) ?? {}
-  if (id === undefined || sinceMs === undefined) return await adopt(options, place)
+  const own = known.get(journal)
+  if (own === undefined) return await adopt(options, place)
+  const { id, sinceMs, committedMs: untilMs } = own
   const key = { id, tables: tableNames(table) }
   const found = await readPosition(exec, key, idsOf(known))
-  if (found === undefined) return { kind: 'unfit', issue: notApplied }
-  const verdict = judgePosition(found, { ...place, sinceMs })
+  const verdict = judgePosition(found, { untilMs, ...place, sinceMs })
   const issue = verdictText(table.name, verdict)
   if (verdict.kind === 'whole' || verdict.kind === 'filling') return { kind: 'fits', id, issue }
   if (verdict.kind === 'lost' && !isAccepted(verdict, acceptedMs)) return { kind: 'unfit', issue: issue ?? '' }
   // Of a loss that is accepted comes what the journal still has.
   const from = verdict.kind === 'again' ? verdict.from : place.start
-  await put(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
+  await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
   return { kind: 'again', id, from, issue: verdictText(table.name, { kind: 'again', from }) ?? '' }
 }
 
@@ -63,7 +61,6 @@ export async function positionIssue(
   const known = all.get(journal)
   if (known === undefined) return undefined
   const found = await readPosition(exec, { id: known.id, tables: tableNames(table) }, idsOf(all))
-  if (found === undefined) return notApplied
   const { committed, sinceMs, committedMs: untilMs } = known
   return verdictText(table.name, judgePosition(found, { committed, start, sinceMs, untilMs }))
 }
@@ -73,7 +70,7 @@ async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, p
   const id = randomUUID()
   const recordedMs = nowMs()
   const position = { position: place.committed, wholeFrom: 0, recordedMs }
-  await put(exec, { id, tables: tableNames(table) }, position)
+  await putPosition(exec, { id, tables: tableNames(table) }, position)
   await noteKnownJournal(database, journal, id, Math.min(recordedMs, await oldestMs(exec, table)))
   return { kind: 'fits', id, issue: undefined }
 }
@@ -81,10 +78,6 @@ async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, p
 async function oldestMs(exec: Exec, { name, timestamp }: Pick<FurtherTable, 'name' | 'timestamp'>): Promise<number> {
   const [row] = await exec(`SELECT cast(min(${timestamp}) AS LONG) FROM ${name}`)
   return row?.[0] === undefined || row[0] === null ? Number.POSITIVE_INFINITY : Number(row[0]) / 1000
-}
-
-function put(exec: Exec, key: Parameters<typeof putPosition>[1], position: Parameters<typeof putPosition>[2]) {
-  return putPosition(exec, key, position, () => sleep(pauseMs))
 }
 
 function idsOf(known: ReadonlyMap<string, { id: string }>): ReadonlySet<string> {

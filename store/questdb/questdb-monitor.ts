@@ -5,20 +5,28 @@ import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
-import { QuestdbError } from './client/questdb-error.ts'
+import { isUnanswered, QuestdbError } from './client/questdb-error.ts'
 import { identifyQuestdb } from './questdb-identity.ts'
 import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
+import type { Exec } from './until-applied.ts'
 
 export interface QuestdbState {
   state: 'starting' | 'up' | 'away'
   reason?: string
 }
 
+/** Why it must not be used although it answers; undefined where it may. Where it rejects, the reason of before holds. */
+export type ContentCheck = (exec: Exec) => Promise<string | undefined>
+
 export interface QuestdbMonitor {
   /** The first time that it is reachable with our tables in place. */
   ready: Promise<void>
   state(): QuestdbState
+  /** Also while it must not be used for what it has. */
+  isReachable(): boolean
+  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  guard(check: ContentCheck): () => void
   /** By its state while that is up, else by a probe of this moment. */
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
@@ -48,6 +56,8 @@ const probeEveryMs = 1000
 const probeTimeoutMs = 3000
 const retryMsMin = 50
 const closeWaitMs = 500
+const checkTimeoutMs = 10_000
+const beingChecked: QuestdbState = { state: 'starting', reason: 'what QuestDB has is being checked' }
 
 interface Facts {
   version: string
@@ -62,14 +72,23 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
     remindMs,
   )
+  const contentReminder = createReminder(
+    reason => log.warn({ reason }, `what ${name} has cannot be checked, retrying`),
+    remindMs,
+  )
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
+  let check: ContentCheck | undefined
+  let contentFault: QuestdbState | undefined
+  let bell = Promise.withResolvers<void>()
+
   function turnUp(found: Facts): void {
     facts = found
+    if (check !== undefined) contentFault = beingChecked
     state = { state: 'up' }
     reminder.reset()
     log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
@@ -82,10 +101,26 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reminder.remind(reason)
   }
 
+  /** Nothing of it is read before. */
+  async function checkContent(): Promise<void> {
+    if (check === undefined) return
+    const reason = await check(sql => client.exec(sql, checkTimeoutMs))
+    const before = contentFault?.state === 'away' ? contentFault.reason : undefined
+    contentFault = reason === undefined ? undefined : { state: 'away', reason }
+    if (reason !== undefined && reason !== before) log.error({ reason }, `${name} lacks rows that it had`)
+    if (reason === undefined && before !== undefined) log.info({}, `${name} has all rows that it had`)
+  }
+
+  /** That QuestDB does not answer shows by the next probe. */
+  function noteUnchecked(error: unknown): void {
+    if (!isUnanswered(error)) contentReminder.remind(error instanceof Error ? error.message : String(error))
+  }
+
   async function look(): Promise<void> {
     try {
       if (state.state === 'up') await client.exec('SELECT 1', probeTimeoutMs)
       else turnUp(await prepare(client, options))
+      await checkContent().catch(noteUnchecked)
     } catch (error) {
       if (error instanceof StartError) ready.reject(error)
       const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
@@ -99,19 +134,26 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   async function watch(): Promise<void> {
     let retryMs = retryMsMin
     while (!closing.signal.aborted) {
+      bell = Promise.withResolvers()
       await look()
       retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
-      await sleep(state.state === 'up' ? probeEveryMs : retryMs, undefined, { signal: closing.signal }).catch(
-        () => undefined,
-      )
+      const pauseMs = state.state === 'up' ? probeEveryMs : retryMs
+      await Promise.race([bell.promise, sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)])
     }
   }
 
   const watched = watch()
   return {
     ready: ready.promise,
-    state: () => state,
-    answers: () => state.state === 'up' || probe(),
+    state: () => (state.state === 'up' ? (contentFault ?? state) : state),
+    isReachable: () => state.state === 'up',
+    guard(given) {
+      check = given
+      contentFault = beingChecked
+      bell.resolve()
+      return () => bell.resolve()
+    },
+    answers: () => contentFault === undefined && (state.state === 'up' || probe()),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway,

@@ -6,7 +6,7 @@ import { parseQuestdbAddress, type QuestdbAddress } from './client/questdb-addre
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava, mavenEnvironment } from './java.ts'
 import { questdbJar } from './questdb-jar.ts'
-import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
+import { type ContentCheck, monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
 import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
 import { differences, managedSettings, type Parameter } from './questdb-settings.ts'
 
@@ -17,6 +17,8 @@ export interface Questdb {
   /** The first time that it is reachable with our tables in place and, if it is managed, with our settings in force. */
   ready: Promise<void>
   state(): QuestdbState
+  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  guard(check: ContentCheck): () => void
   /** By its state while that is up, else by a probe of this moment. */
   answers(): boolean | Promise<boolean>
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
@@ -90,7 +92,7 @@ const noHourlyView: Questdb['hourlyView'] = { validThroughTxn: () => undefined, 
  * only as long as nothing is sent.
  */
 function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
-  const isUp = () => monitor.state().state === 'up'
+  const isUp = monitor.isReachable
   const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
   const ready = hourlyView.checked
   // Who waits for it gets the error; nobody has to.
