@@ -7,7 +7,7 @@ import { positionIssue, type Settled, settlePosition } from '../ingest/forwarder
 import type { ForwardingIngest, ForwardingPointsIngest } from '../ingest/ingest.ts'
 import type { TableDescription } from '../ingest/table.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
-import type { ContentCheck } from '../store/questdb/questdb-monitor.ts'
+import type { ContentCheck } from '../store/questdb/content-guard.ts'
 
 export interface DiskJournal {
   table: TableDescription

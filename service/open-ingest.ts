@@ -113,9 +113,7 @@ function forwardWhenReady(
   const { ready, address, commitMode, hourlyView } = questdb
   let isReady = false
   const startWith = (furtherSeries: () => Uint32Array) => () =>
-    isReady
-      ? { questdb: address.http, isSynced: commitMode() === 'sync', furtherSeries: furtherSeries() }
-      : undefined
+    isReady ? { questdb: address.http, isSynced: commitMode() === 'sync', furtherSeries: furtherSeries() } : undefined
   ingest.onLost(hourlyView.markSuspect)
   const checkNow = questdb.guard(
     checkDiskJournals({

@@ -52,8 +52,14 @@ export class PositionRecorder {
   /** Rows from this position on are sent again. */
   rewind(position: number): void {
     const { placeOf } = this.#options
-    const place = Math.min(this.#recorded.place ?? Number.POSITIVE_INFINITY, placeOf(position) ?? Number.POSITIVE_INFINITY)
-    this.#recorded = { position: Math.min(this.#recorded.position, position), place: Number.isFinite(place) ? place : undefined }
+    const place = Math.min(
+      this.#recorded.place ?? Number.POSITIVE_INFINITY,
+      placeOf(position) ?? Number.POSITIVE_INFINITY,
+    )
+    this.#recorded = {
+      position: Math.min(this.#recorded.position, position),
+      place: Number.isFinite(place) ? place : undefined,
+    }
     this.#written = undefined
   }
 

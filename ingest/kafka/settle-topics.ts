@@ -1,8 +1,8 @@
 /** Holds committed offsets against what a QuestDB says of its topics; see settlePosition. */
 
-import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
-import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
 import { bug } from '../../limits/bug.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { type Settled, type SettleOptions, settlePosition } from '../forwarder/settle-position.ts'
 import type { TableDescription } from '../table.ts'
 import type { TopicPartition } from './topic-partition.ts'

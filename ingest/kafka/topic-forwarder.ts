@@ -7,9 +7,9 @@
 import type { Log } from '../../store/log.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
 import type { Settled } from '../forwarder/settle-position.ts'
-import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
 import { KafkaAway, messageOf, TopicMissing } from './kafka-errors.ts'
@@ -188,7 +188,9 @@ export class TopicForwarder {
     this.#unfit = issue
   }
 
-  #startThread(begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb' | 'journalId'>): TopicThread {
+  #startThread(
+    begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb' | 'journalId'>,
+  ): TopicThread {
     const { topic, table, directory, damagedDirectory, kafka, shard, log, onFatal, ...options } = this.#options
     const { bytesMax, reserveBytes, keepMs } = options
     // A process that gave the shard back has nothing in flight.

@@ -53,6 +53,11 @@ export function startTopicThread(options: TopicThreadOptions): TopicThread {
     log,
     onFatal,
   })
-  handle.start({ ...questdb, place: { id: journalId, from: undefined }, keepMs: given.keepMs, keepBytesMax: given.bytesMax / 2 })
+  handle.start({
+    ...questdb,
+    place: { id: journalId, from: undefined },
+    keepMs: given.keepMs,
+    keepBytesMax: given.bytesMax / 2,
+  })
   return { handle, port }
 }

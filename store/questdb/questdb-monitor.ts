@@ -5,19 +5,16 @@ import type { Log } from '../log.ts'
 import { StartError } from '../start-error.ts'
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
-import { isUnanswered, QuestdbError } from './client/questdb-error.ts'
+import { QuestdbError } from './client/questdb-error.ts'
+import { type ContentCheck, createContentGuard, createReminder } from './content-guard.ts'
 import { identifyQuestdb } from './questdb-identity.ts'
 import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
-import type { Exec } from './until-applied.ts'
 
 export interface QuestdbState {
   state: 'starting' | 'up' | 'away'
   reason?: string
 }
-
-/** Why it must not be used although it answers; undefined where it may. Where it rejects, the reason of before holds. */
-export type ContentCheck = (exec: Exec) => Promise<string | undefined>
 
 export interface QuestdbMonitor {
   /** The first time that it is reachable with our tables in place. */
@@ -56,8 +53,6 @@ const probeEveryMs = 1000
 const probeTimeoutMs = 3000
 const retryMsMin = 50
 const closeWaitMs = 500
-const checkTimeoutMs = 10_000
-const beingChecked: QuestdbState = { state: 'starting', reason: 'what QuestDB has is being checked' }
 
 interface Facts {
   version: string
@@ -72,23 +67,18 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
     remindMs,
   )
-  const contentReminder = createReminder(
-    reason => log.warn({ reason }, `what ${name} has cannot be checked, retrying`),
-    remindMs,
-  )
+  const content = createContentGuard(client, options)
   const closing = new AbortController()
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
-  let check: ContentCheck | undefined
-  let contentFault: QuestdbState | undefined
   let bell = Promise.withResolvers<void>()
 
   function turnUp(found: Facts): void {
     facts = found
-    if (check !== undefined) contentFault = beingChecked
+    content.doubt()
     state = { state: 'up' }
     reminder.reset()
     log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
@@ -101,26 +91,11 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     reminder.remind(reason)
   }
 
-  /** Nothing of it is read before. */
-  async function checkContent(): Promise<void> {
-    if (check === undefined) return
-    const reason = await check(sql => client.exec(sql, checkTimeoutMs))
-    const before = contentFault?.state === 'away' ? contentFault.reason : undefined
-    contentFault = reason === undefined ? undefined : { state: 'away', reason }
-    if (reason !== undefined && reason !== before) log.error({ reason }, `${name} lacks rows that it had`)
-    if (reason === undefined && before !== undefined) log.info({}, `${name} has all rows that it had`)
-  }
-
-  /** That QuestDB does not answer shows by the next probe. */
-  function noteUnchecked(error: unknown): void {
-    if (!isUnanswered(error)) contentReminder.remind(error instanceof Error ? error.message : String(error))
-  }
-
   async function look(): Promise<void> {
     try {
       if (state.state === 'up') await client.exec('SELECT 1', probeTimeoutMs)
       else turnUp(await prepare(client, options))
-      await checkContent().catch(noteUnchecked)
+      await content.look()
     } catch (error) {
       if (error instanceof StartError) ready.reject(error)
       const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
@@ -145,15 +120,14 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const watched = watch()
   return {
     ready: ready.promise,
-    state: () => (state.state === 'up' ? (contentFault ?? state) : state),
+    state: () => (state.state === 'up' ? (content.fault() ?? state) : state),
     isReachable: () => state.state === 'up',
-    guard(given) {
-      check = given
-      contentFault = beingChecked
+    guard(check) {
+      content.set(check)
       bell.resolve()
       return () => bell.resolve()
     },
-    answers: () => contentFault === undefined && (state.state === 'up' || probe()),
+    answers: () => content.fault() === undefined && (state.state === 'up' || probe()),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway,
@@ -168,21 +142,6 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       // A look that hangs at somebody else's server must not hold us up; it has a time limit of its own.
       await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
       state = { state: 'away', reason: 'closed' }
-    },
-  }
-}
-
-/** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
-function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
-  let toldMs = Number.NEGATIVE_INFINITY
-  return {
-    remind(reason: string | undefined): void {
-      if (performance.now() - toldMs < everyMs) return
-      toldMs = performance.now()
-      report(reason)
-    },
-    reset(): void {
-      toldMs = Number.NEGATIVE_INFINITY
     },
   }
 }

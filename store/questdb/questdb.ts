@@ -3,10 +3,11 @@
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './client/questdb-address.ts'
+import type { ContentCheck } from './content-guard.ts'
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava, mavenEnvironment } from './java.ts'
 import { questdbJar } from './questdb-jar.ts'
-import { type ContentCheck, monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
+import { monitorQuestdb, type QuestdbMonitor, type QuestdbState } from './questdb-monitor.ts'
 import { planQuestdb, startQuestdb, stopQuestdbLeftBehind } from './questdb-server.ts'
 import { differences, managedSettings, type Parameter } from './questdb-settings.ts'
 

@@ -1,7 +1,7 @@
 /** What a forwarder does by what QuestDB says of its journal. */
 
 import t from 'tap'
-import { type JournalPlace, judgePosition, verdictText } from '../../ingest/forwarder/position-verdict.ts'
+import { isAccepted, type JournalPlace, judgePosition, verdictText } from '../../ingest/forwarder/position-verdict.ts'
 
 const place: JournalPlace = { committed: 1000, start: 900, sinceMs: 1_000, untilMs: 9_000 }
 const at = (position: number, wholeFrom = 0) => ({ position, wholeFrom, recordedMs: 5_000 })
@@ -32,3 +32,8 @@ t.equal(
   'QuestDB is empty or an older copy: it lacks readings that were received from 1970-01-01T00:00:00Z to 1970-01-02T00:00:00Z. ' +
     'Readings wait in the journal: put its files back, or set QUESTDB_ACCEPT_LOSS=1970-01-02T00:00:00Z to go on without them',
 )
+
+const loss = { kind: 'lost', fromMs: 0, toMs: 86_400_999, isOfOthers: false } as const
+t.ok(isAccepted(loss, 86_400_000), 'the time that the text names')
+t.notOk(isAccepted(loss, 86_399_000), 'an earlier loss')
+t.notOk(isAccepted(loss, undefined))

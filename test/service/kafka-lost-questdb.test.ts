@@ -43,7 +43,12 @@ async function untilUnready(service: Service, text: string): Promise<void> {
 }
 
 async function put(service: Service, password: string, temperature: number): Promise<void> {
-  const { status } = await service.put('porch', password, { device: 'porch', temperature, humidity: 50, pressure: 1000 })
+  const { status } = await service.put('porch', password, {
+    device: 'porch',
+    temperature,
+    humidity: 50,
+    pressure: 1000,
+  })
   if (status !== 200) throw new Error(`answered ${status}`)
 }
 
