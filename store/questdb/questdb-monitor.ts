@@ -63,12 +63,11 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const { address, name, retryMsMax, log, remindMs = 60_000 } = options
   const client = createQuestdbClient(address.http)
   const probe = createProbe(client)
-  const reminder = createReminder(
-    reason => log.warn({ reason }, `${name} unavailable; readings wait in the journal`),
-    remindMs,
-  )
+  const remindText = `${name} unavailable; readings wait in the journal`
+  const reminder = createReminder(reason => log.warn({ reason }, remindText), remindMs)
   const content = createContentGuard(client, options)
   const closing = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
   const ready = Promise.withResolvers<void>()
   // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
@@ -98,7 +97,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       await content.look()
     } catch (error) {
       if (error instanceof StartError) ready.reject(error)
-      const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
+      const reason = `${name} cannot be used: ${textOf(error)}`
       if (state.state === 'starting' && options.startsNow) state = { state: 'starting', reason }
       // That nobody listens is no news where the reason is known.
       else if (!(state.state === 'away' && isNotListening(error))) markAway(reason)
@@ -112,8 +111,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       bell = Promise.withResolvers()
       await look()
       retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
-      const pauseMs = state.state === 'up' ? probeEveryMs : retryMs
-      await Promise.race([bell.promise, sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)])
+      await Promise.race([bell.promise, pause(state.state === 'up' ? probeEveryMs : retryMs)])
     }
   }
 
@@ -133,7 +131,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     markAway,
     fail(error) {
       ready.reject(error)
-      markAway(error instanceof Error ? error.message : String(error))
+      markAway(textOf(error))
     },
     async close() {
       closing.abort()
@@ -144,6 +142,10 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       state = { state: 'away', reason: 'closed' }
     },
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Whoever asks while one is under way waits for the same answer. */
