@@ -15,12 +15,12 @@ export interface JournalPlace {
 
 /**
  * `filling`: rows that were lost are being sent again, and are not all there. `again`: rows from `from` on are to be sent again. `lost`: they are
- * not in the journal; what was received in that time is missing.
+ * not in the journal; what was received in that time is missing. Nothing is missing where nothing was committed.
  */
 export type Verdict =
   | { kind: 'whole' }
   | { kind: 'filling' }
-  | { kind: 'again'; from: number }
+  | { kind: 'again'; from: number; isMissing: boolean }
   | { kind: 'lost'; fromMs: number; toMs: number; isOfOthers: boolean }
 
 export function judgePosition({ applied, isOfOthers }: FoundPosition, place: JournalPlace): Verdict {
@@ -29,14 +29,14 @@ export function judgePosition({ applied, isOfOthers }: FoundPosition, place: Jou
     return { kind: applied.position < applied.wholeFrom ? 'filling' : 'whole' }
   }
   const from = applied?.position ?? 0
-  if (!isOfOthers && from >= start) return { kind: 'again', from }
+  if (!isOfOthers && from >= start) return { kind: 'again', from, isMissing: from < committed }
   const fromMs = applied?.recordedMs ?? sinceMs
   return { kind: 'lost', fromMs, toMs: Math.max(fromMs, untilMs), isOfOthers }
 }
 
 /** For people; undefined where nothing is missing. `rows`: readings or points. */
 export function verdictText(rows: string, verdict: Verdict): string | undefined {
-  if (verdict.kind === 'whole') return undefined
+  if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
   if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
   const { fromMs, toMs, isOfOthers } = verdict
   const what = isOfOthers ? 'is of another service' : 'is empty or an older copy'
@@ -45,9 +45,9 @@ export function verdictText(rows: string, verdict: Verdict): string | undefined 
   return `QuestDB ${what}: it lacks ${missing}. Readings wait in the journal: ${remedy}`
 }
 
-/** `acceptedMs`: of the setting, to the second. */
-export function isAccepted(verdict: Verdict & { kind: 'lost' }, acceptedMs: number | undefined): boolean {
-  return acceptedMs !== undefined && timeText(acceptedMs) === timeText(verdict.toMs)
+/** `acceptedMs`: of the setting, to the second. Later losses are not accepted by it. */
+export function isAccepted({ toMs }: Verdict & { kind: 'lost' }, acceptedMs: number | undefined): boolean {
+  return acceptedMs !== undefined && acceptedMs >= Math.floor(toMs / 1000) * 1000
 }
 
 function timeText(ms: number): string {

@@ -30,8 +30,10 @@ export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> 
  */
 export type Settled =
   | { kind: 'fits'; id: string; issue: string | undefined }
-  | { kind: 'again'; id: string; from: number; issue: string }
+  | { kind: 'again'; id: string; from: number; issue: string | undefined }
   | { kind: 'unfit'; issue: string }
+
+const filling = { kind: 'filling' } as const
 
 /** Rejects with a QuestdbError, and with errors of PostgreSQL: then it is to be called again. */
 export async function settlePosition(options: SettleOptions, place: SettledPlace): Promise<Settled> {
@@ -49,7 +51,7 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   // Of a loss that is accepted comes what the journal still has.
   const from = verdict.kind === 'again' ? verdict.from : place.start
   await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
-  return { kind: 'again', id, from, issue: verdictText(table.name, { kind: 'again', from }) ?? '' }
+  return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
 }
 
 /** Why QuestDB must not be read for this table, without a change of anything. */

@@ -69,7 +69,6 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const closing = new AbortController()
   const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
   const ready = Promise.withResolvers<void>()
-  // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined

@@ -90,7 +90,7 @@ t.test('a managed one: emptied, and an older copy', async t => {
   const lost = await startService(t, { environment: settings, dataDirectory })
   await untilUnready(lost, 'lacks readings that were received from')
   t.equal(await temperatures(lost), '503')
-  t.match(lost.output(), /nothing is forwarded/)
+  await until('the forwarder stands still', () => /nothing is forwarded/.test(lost.output()))
 })
 
 t.test('an external one: another one at its address, which serves another service', async t => {
