@@ -17,7 +17,12 @@ const cases: [string, Parameters<typeof judgePosition>[0]['applied'], Partial<Jo
   ['an older copy, and the journal has not all', at(899), {}, { ...lost, fromMs: 5_000 }],
   ['empty, and the journal has all', undefined, { start: 0 }, { kind: 'again', from: 0, isMissing: true }],
   ['empty, and the journal has not all', undefined, {}, { ...lost, fromMs: 1_000 }],
-  ['empty before anything was committed', undefined, { committed: 0, start: 0 }, { kind: 'again', from: 0, isMissing: false }],
+  [
+    'empty before anything was committed',
+    undefined,
+    { committed: 0, start: 0 },
+    { kind: 'again', from: 0, isMissing: false },
+  ],
 ]
 for (const [name, applied, own, wanted] of cases) {
   t.strictSame(judgePosition({ applied, isOfOthers: false }, { ...place, ...own }), wanted, name)
