@@ -9,7 +9,7 @@ import type { TableDescription } from '../ingest/table.ts'
 import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
 import type { ContentCheck } from '../store/questdb/content-guard.ts'
 
-export interface DiskJournal {
+interface DiskJournal {
   table: TableDescription
   /** Its own. */
   directory: string

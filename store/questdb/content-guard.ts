@@ -8,7 +8,7 @@ import type { Exec } from './until-applied.ts'
 /** Why it must not be used although it answers; undefined where it may. Where it rejects, the reason of before holds. */
 export type ContentCheck = (exec: Exec) => Promise<string | undefined>
 
-export interface ContentFault {
+interface ContentFault {
   state: 'starting' | 'away'
   reason: string
 }
