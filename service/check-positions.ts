@@ -38,37 +38,46 @@ export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): C
         end: journal.end,
         untilMs: checkpointMs(directory),
       }
-      const settled = await settlePosition({ ...options, exec, journal: `disk:${table.name}`, table }, place)
-      followers[at]?.(settled, place.committed)
+      const { beforeAgain, follow } = followers[at] as Follower
+      const own = { ...options, exec, journal: `disk:${table.name}`, table, beforeAgain }
+      const settled = await settlePosition(own, place)
+      follow(settled, place.committed)
       if (settled.issue !== undefined) issues.push(settled.issue)
     }
     return issues.length === 0 ? undefined : issues.join('; ')
   }
 }
 
-function createFollower({ path, start }: DiskJournal): (settled: Settled, committed: number) => void {
+interface Follower {
+  beforeAgain: (from: number) => void
+  follow: (settled: Settled, committed: number) => void
+}
+
+const replayReason = 'QuestDB lacks rows that it had'
+
+function createFollower({ path, start }: DiskJournal): Follower {
   let isStarted = false
   let isPaused = false
   function pause(isNow: boolean): void {
     if (isStarted && isNow !== isPaused) path.pause(isNow)
     isPaused = isStarted && isNow
   }
-  return (settled, committed) => {
-    if (settled.kind === 'unfit') {
-      pause(true)
-      return
-    }
-    const from = settled.kind === 'again' ? settled.from : undefined
-    const options = isStarted ? undefined : start()
-    if (options !== undefined) {
-      const { questdb, isSynced, furtherSeries } = options
-      path.startForwarding(questdb, isSynced, furtherSeries, { id: settled.id, from })
-      isStarted = true
-    } else if (isStarted && (from !== undefined || isPaused)) {
+  return {
+    beforeAgain(from) {
+      if (isStarted) path.rewind(from, replayReason)
+    },
+    follow(settled, committed) {
+      const options = isStarted || settled.kind === 'unfit' ? undefined : start()
+      if (settled.kind !== 'unfit' && options !== undefined) {
+        const { questdb, isSynced, furtherSeries } = options
+        const from = settled.kind === 'again' ? settled.from : undefined
+        path.startForwarding(questdb, isSynced, furtherSeries, { id: settled.id, from })
+        isStarted = true
+      }
       // What was sent since the last position may have gone to the other QuestDB.
-      path.rewind(from ?? committed, settled.issue ?? 'QuestDB has again what it had')
-    }
-    pause(false)
+      else if (isPaused && settled.kind === 'fits') path.rewind(committed, replayReason)
+      pause(settled.kind === 'unfit')
+    },
   }
 }
 

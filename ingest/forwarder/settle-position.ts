@@ -14,6 +14,8 @@ export interface SettleOptions {
   table: TableDescription
   /** The loss that ends at this time is accepted. */
   acceptedMs: number | undefined
+  /** Whoever forwards notes no position any more when it resolves, before QuestDB gets that of `from`. */
+  beforeAgain: (from: number) => Promise<void> | void
   nowMs: () => number
 }
 
@@ -50,6 +52,7 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   if (verdict.kind === 'lost' && !isAccepted(verdict, acceptedMs)) return { kind: 'unfit', issue: issue ?? '' }
   // Of a loss that is accepted comes what the journal still has.
   const from = verdict.kind === 'again' ? verdict.from : place.start
+  await options.beforeAgain(from)
   await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
   return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
 }

@@ -38,7 +38,7 @@ export class ForwardedShard {
     this.#forwarded = topics.map(forwarded => {
       const { topic } = forwarded
       const open = () => unlessAborted(this.#ended, openQuestdb(topic))
-      const own = { openQuestdb: open, settle: (committed: number | undefined) => settle(topic, committed) }
+      const own = { openQuestdb: open, settle }
       const given = { ...options, ...forwarded, ...own, shard: held, state: this.#state }
       return { topic, forwarder: new TopicForwarder(given) }
     })

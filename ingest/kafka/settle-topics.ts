@@ -15,7 +15,7 @@ export interface TopicSettlerOptions extends Pick<SettleOptions, 'database' | 'a
 
 export interface TopicSettler {
   /** `committed` is undefined when nothing was committed. Rejects as settlePosition does, and as a partition. */
-  settle(topic: string, committed: number | undefined): Promise<Settled>
+  settle(topic: string, committed: number | undefined, beforeAgain: SettleOptions['beforeAgain']): Promise<Settled>
   close(): void
 }
 
@@ -24,14 +24,14 @@ const answerMsMax = 10_000
 export function createTopicSettler({ questdb, partition, tables, ...given }: TopicSettlerOptions): TopicSettler {
   const client = createQuestdbClient(questdb, 1)
   return {
-    async settle(topic, committed) {
+    async settle(topic, committed, beforeAgain) {
       const table = tables.get(topic)
       if (table === undefined) throw bug(`there is no table of topic ${topic}`)
       const opened = await partition(topic)
       try {
         const range = await opened.offsets()
         const exec = (sql: string) => client.exec(sql, answerMsMax)
-        return await settlePosition({ ...given, exec, journal: topic, table }, { ...range, committed: committed ?? 0 })
+        return await settlePosition({ ...given, exec, journal: topic, table, beforeAgain }, { ...range, committed: committed ?? 0 })
       } finally {
         await opened.close()
       }

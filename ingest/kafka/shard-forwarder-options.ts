@@ -1,6 +1,6 @@
 /** What forwards the topics of a shard is made of. */
 
-import type { Settled } from '../forwarder/settle-position.ts'
+import type { TopicSettler } from './settle-topics.ts'
 import type { HeldShard } from './shard-lock.ts'
 import type { ShardState, ShardTenure } from './shard-state.ts'
 import type { TopicForwarderOptions } from './topic-forwarder.ts'
@@ -15,5 +15,5 @@ export interface ShardForwarderOptions
   /** QuestDB as it is now, for this topic; resolves when it is there. */
   openQuestdb: (topic: string) => Promise<QuestdbStart>
   /** See TopicForwarderOptions. */
-  settle: (topic: string, committed: number | undefined) => Promise<Settled>
+  settle: TopicSettler['settle']
 }

@@ -14,6 +14,7 @@ import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
 import { KafkaAway, messageOf, TopicMissing } from './kafka-errors.ts'
 import { LetterFiles } from './letter-files.ts'
+import type { TopicSettler } from './settle-topics.ts'
 import { TooManyLetters } from './shard-letters.ts'
 import type { HeldShard } from './shard-lock.ts'
 import type { ShardState } from './shard-state.ts'
@@ -39,8 +40,7 @@ export interface TopicForwarderOptions extends ForwardedTopic {
   state: ShardState
   /** QuestDB as it is now; resolves when it is there. */
   openQuestdb: () => Promise<QuestdbStart>
-  /** See settlePosition; `committed` is undefined when nothing was committed. */
-  settle: (committed: number | undefined) => Promise<Settled>
+  settle: TopicSettler['settle']
   log: Log
   onFatal: (error: Error) => void
 }
@@ -174,7 +174,7 @@ export class TopicForwarder {
   /** Undefined when QuestDB or Kafka does not answer. */
   async #trySettle(offset: number | undefined): Promise<Settled | undefined> {
     try {
-      return await this.#options.settle(offset)
+      return await this.#options.settle(this.#options.topic, offset, async () => await this.#running?.handle.stop())
     } catch (error) {
       if (!(error instanceof QuestdbError || error instanceof KafkaAway || error instanceof TopicMissing)) throw error
       if (this.#running === undefined) this.#noteUnfit(messageOf(error))
