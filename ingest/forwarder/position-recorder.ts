@@ -87,7 +87,8 @@ export class PositionRecorder {
   async #write(position: number, txns: readonly number[]): Promise<void> {
     const { id, exec, placeOf, nowMs, timing } = this.#options
     const place = placeOf(position)
-    if (place === undefined || place === this.#recorded.place) return
+    // That of a position in a spool may fall, when more is fetched.
+    if (place === undefined || place <= (this.#recorded.place ?? -1)) return
     this.#writtenAtMs = timing.monotonicMs()
     this.#written = { position, place }
     await advancePosition(exec, id, place, txns, nowMs())
