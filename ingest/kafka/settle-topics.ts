@@ -31,7 +31,10 @@ export function createTopicSettler({ questdb, partition, tables, ...given }: Top
       try {
         const range = await opened.offsets()
         const exec = (sql: string) => client.exec(sql, answerMsMax)
-        return await settlePosition({ ...given, exec, journal: topic, table, beforeAgain }, { ...range, committed: committed ?? 0 })
+        return await settlePosition(
+          { ...given, exec, journal: topic, table, beforeAgain },
+          { ...range, committed: committed ?? 0 },
+        )
       } finally {
         await opened.close()
       }
