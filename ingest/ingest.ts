@@ -41,7 +41,7 @@ export type Ingest = TableIngest<DeviceRef, Reading>
 export type PointsIngest = TableIngest<SeriesRef, PointValues>
 
 /** Where this process forwards what is in its journal. */
-type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding' | 'raiseStamps'>
+type Forwarding = Pick<ForwardingWritePath<never, never>, 'startForwarding' | 'raiseStamps' | 'pause' | 'rewind'>
 export type ForwardingIngest = Ingest & Forwarding
 export type ForwardingPointsIngest = PointsIngest & Forwarding
 

@@ -8,6 +8,7 @@ import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
 import { createDeadLetters, type DeadLetters, lettersIn } from './dead-letters.ts'
 import { revisionSlots } from './forwarder/dirty-set.ts'
 import { startForwarder } from './forwarder/forwarder-handle.ts'
+import type { ForwarderStart } from './forwarder/forwarder-messages.ts'
 import { type ForwarderStatus, statusAtStart } from './forwarder/forwarder-status.ts'
 import type { JournalSourceData } from './forwarder/journal-source.ts'
 import { openDisk } from './journal/disk.ts'
@@ -121,9 +122,18 @@ export interface ForwardingWritePath<Series, Values extends Timed> extends Write
   raiseStamps(highestUs: readonly number[]): void
   /**
    * Begins to forward: QuestDB is there, and we know whether it syncs what it applies. `furtherSeries`: the number of each
-   * series that has further ones, and of one of those, in turns.
+   * series that has further ones, and of one of those, in turns. Without a place QuestDB keeps no positions of the journal.
    */
-  startForwarding(questdb: QuestdbHttp, appliedIsSynced: boolean, furtherSeries?: Uint32Array): void
+  startForwarding(
+    questdb: QuestdbHttp,
+    appliedIsSynced: boolean,
+    furtherSeries?: Uint32Array,
+    place?: ForwarderStart['place'],
+  ): void
+  /** Sends nothing to QuestDB, or goes on. */
+  pause(isPaused: boolean): void
+  /** Sends again what stands at the position or behind it. */
+  rewind(position: number, reason: string): void
 }
 
 export function openWritePath<Series, Values extends Timed>(
@@ -163,9 +173,11 @@ export function openWritePath<Series, Values extends Timed>(
     onStored: listener => journal.onStored(listener),
     revision: seriesNumber => revisions[seriesNumber % revisionSlots] ?? 0,
     oldestSentSince: forwarder.oldestSentSince,
-    startForwarding(questdb, isSynced, furtherSeries = new Uint32Array()) {
-      forwarder.start({ questdb, isSynced, furtherSeries, keepMs, keepBytesMax: options.journalBytesMax / 2 })
+    startForwarding(questdb, isSynced, furtherSeries = new Uint32Array(), place) {
+      forwarder.start({ questdb, isSynced, furtherSeries, place, keepMs, keepBytesMax: options.journalBytesMax / 2 })
     },
+    pause: forwarder.pause,
+    rewind: forwarder.rewind,
     onLost: forwarder.onLost,
     async erase(seriesNumbers) {
       const before = await journal.endSeries(seriesNumbers)

@@ -13,12 +13,15 @@ import {
 } from '../ingest/ingest.ts'
 import { readHighestStamps } from '../ingest/journal/stamp-classes.ts'
 import type { TopicState } from '../ingest/kafka/topic-watch.ts'
+import { points } from '../ingest/points-table.ts'
+import { readings } from '../ingest/readings-table.ts'
 import type { Placement } from '../placement/placement.ts'
 import type { Config } from '../settings/config.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
+import { checkDiskJournals } from './check-positions.ts'
 
 export interface ServiceIngestOptions {
   config: Config
@@ -32,7 +35,7 @@ export interface ServiceIngest {
   ingest: Ingest
   pointsIngest: PointsIngest
   /** Readings and points are accepted before QuestDB is ready; from then on they are forwarded to it. */
-  forward(questdb: Store['questdb'], metrics: Pick<Metrics, 'seriesPairs'>): void
+  forward(store: Pick<Store, 'questdb' | 'postgres'>, metrics: Pick<Metrics, 'seriesPairs'>): void
   /** Of the topics that are the journals; undefined where these are on disk. */
   topicStates?: (() => TopicState[]) | undefined
   /** Why readings of some devices are refused here, or will be; undefined with journals on disk. */
@@ -81,8 +84,8 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
     opened.push(ingest)
     const pointsIngest = openJournal(directory.pointsJournal, common, openPointsIngest)
     opened.push(pointsIngest)
-    const forward: ServiceIngest['forward'] = (questdb, metrics) => {
-      forwardWhenReady(questdb, { ingest, pointsIngest }, metrics, onFatal)
+    const forward: ServiceIngest['forward'] = (store, metrics) => {
+      forwardWhenReady(options, store, { ingest, pointsIngest }, metrics)
     }
     return {
       ingest,
@@ -100,20 +103,38 @@ export async function openServiceIngest(options: ServiceIngestOptions): Promise<
   }
 }
 
-/** They wait in their journals until it is. */
+/** They wait in their journals until it is, and has what they have given it. */
 function forwardWhenReady(
-  questdb: Store['questdb'],
+  { config, directory, nowMs, onFatal }: ServiceIngestOptions,
+  { questdb, postgres }: Pick<Store, 'questdb' | 'postgres'>,
   { ingest, pointsIngest }: { ingest: ForwardingIngest; pointsIngest: ForwardingPointsIngest },
   metrics: Pick<Metrics, 'seriesPairs'>,
-  onFatal: (error: Error) => void,
 ): void {
   const { ready, address, commitMode, hourlyView } = questdb
+  let isReady = false
+  const startWith = (furtherSeries: () => Uint32Array) => () =>
+    isReady ? { questdb: address.http, isSynced: commitMode() === 'sync', furtherSeries: furtherSeries() } : undefined
   ingest.onLost(hourlyView.markSuspect)
+  const checkNow = questdb.guard(
+    checkDiskJournals({
+      database: postgres,
+      journals: [
+        { table: readings, directory: directory.journal, path: ingest, start: startWith(metrics.seriesPairs) },
+        {
+          table: points,
+          directory: directory.pointsJournal,
+          path: pointsIngest,
+          start: startWith(() => new Uint32Array()),
+        },
+      ],
+      acceptedMs: config.QUESTDB_ACCEPT_LOSS,
+      nowMs,
+    }),
+  )
   ready.then(
     () => {
-      const isSynced = commitMode() === 'sync'
-      ingest.startForwarding(address.http, isSynced, metrics.seriesPairs())
-      pointsIngest.startForwarding(address.http, isSynced)
+      isReady = true
+      checkNow()
     },
     (error: Error) => {
       // It also rejects when the store is closed first; that is not an error.

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { KafkaOptions } from '../ingest/kafka/connect.ts'
 import { keptMs } from '../ingest/kafka/retention-share.ts'
+import { createTopicSettler } from '../ingest/kafka/settle-topics.ts'
 import { type ShardForwarder, startShardForwarder } from '../ingest/kafka/shard-forwarder.ts'
 import { acquireShard } from '../ingest/kafka/shard-lock.ts'
 import type { ShardShare } from '../ingest/kafka/shard-share.ts'
@@ -17,6 +18,7 @@ import type { DataDirectory } from '../store/data-directory.ts'
 import type { Log } from '../store/log.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
+import { systemClock } from './clock.ts'
 import { openServiceKafka, type ServiceKafka } from './open-kafka.ts'
 
 export interface ShardOptions {
@@ -73,7 +75,8 @@ export function shardForwarder(
     topics,
     tables,
     requirements,
-  }: Pick<Shard, 'number' | 'connection' | 'topics' | 'tables' | 'requirements'>,
+    kafka,
+  }: Pick<Shard, 'number' | 'connection' | 'topics' | 'tables' | 'requirements' | 'kafka'>,
   { questdb, seriesPairs, share }: ForwarderOptions,
 ): ShardForwarder {
   // Where the first one always was.
@@ -86,7 +89,15 @@ export function shardForwarder(
   }
   const holder = `${hostname()} ${process.pid}`
   const createState = (tenure: ShardTenure | undefined) => createShardState({ pool: store.postgres, tenure, tables })
-  return startShardForwarder({
+  const settler = createTopicSettler({
+    database: store.postgres,
+    questdb: questdb.address.http,
+    partition: kafka.partition,
+    tables,
+    acceptedMs: config.QUESTDB_ACCEPT_LOSS,
+    nowMs: systemClock,
+  })
+  const forwarder = startShardForwarder({
     kafka: connection,
     topics: [...tables].map(([topic, table]) => ({
       topic,
@@ -102,10 +113,18 @@ export function shardForwarder(
       const furtherSeries = topic === topics.readings ? await seriesPairs() : new Uint32Array()
       return { questdb: questdb.address.http, isSynced: questdb.commitMode() === 'sync', furtherSeries }
     },
+    settle: settler.settle,
     bytesMax: config.JOURNAL_MAX,
     reserveBytes: config.JOURNAL_RESERVE,
     keepMs,
     log,
     onFatal,
   })
+  return {
+    status: forwarder.status,
+    async close() {
+      await forwarder.close()
+      settler.close()
+    },
+  }
 }

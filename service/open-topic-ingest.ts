@@ -20,11 +20,13 @@ import type { TopicState, TopicWatch } from '../ingest/kafka/topic-watch.ts'
 import { openTopicWritePath, type TopicWritePathOptions } from '../ingest/kafka/topic-write-path.ts'
 import { pointWriter } from '../ingest/points-table.ts'
 import { readings, readingWriter } from '../ingest/readings-table.ts'
+import type { TableDescription } from '../ingest/table.ts'
 import { bug } from '../limits/bug.ts'
 import { shardAt } from '../placement/placement.ts'
 import type { DataDirectory } from '../store/data-directory.ts'
 import { StartError } from '../store/start-error.ts'
 import type { Store } from '../store/store.ts'
+import { checkTopics } from './check-positions.ts'
 import type { ServiceIngest, ServiceIngestOptions } from './open-ingest.ts'
 import { watchTopics } from './open-kafka.ts'
 import type { Shard } from './open-shard.ts'
@@ -82,7 +84,17 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
       ingest,
       // All of them are on shard 1.
       pointsIngest: first.points,
-      forward(questdb, metrics) {
+      forward({ questdb }, metrics) {
+        for (const [at, { topics, tables }] of shards.entries()) {
+          const sights = () => paths[at]?.topicStates() ?? []
+          const checked = Object.values(topics).map(topic => ({
+            topic,
+            table: tableOf(tables, topic),
+            start: () => sights().find(state => state.topic === topic)?.sight?.start ?? 0,
+          }))
+          const own = at === 0 ? questdb : furtherQuestdbs[at - 1]?.questdb
+          own?.guard(checkTopics(store.postgres, checked))
+        }
         first.ingest.onLost(questdb.hourlyView.markSuspect)
         if (config.role !== 'all') return
         const seriesPairs = async () => metrics.seriesPairs()
@@ -125,8 +137,7 @@ async function openShardPaths(
     watch: TopicWatch,
     own: Pick<TopicWritePathOptions<Series, Values>, 'writer' | 'stamper'>,
   ) {
-    const table = tables.get(topic)
-    if (table === undefined) throw new StartError(`There is no table of topic ${topic}.`)
+    const table = tableOf(tables, topic)
     const refusal = () => refusalOf(topic, watch) ?? (topic === topics.readings ? misplaced() : undefined)
     const path = await openTopicWritePath({ ...common, ...own, kafka, connection, state, topic, table, refusal })
     opened.push(path)
@@ -162,6 +173,12 @@ function stampsOfAppliedJournal(directory: string): readonly number[] {
     `The journal in ${directory} has ${count} records that QuestDB may lack: start without KAFKA_BROKERS, wait until ` +
       'barograph status shows no lag, and stop it before you start with Kafka.',
   )
+}
+
+function tableOf(tables: Shard['tables'], topic: string): TableDescription {
+  const table = tables.get(topic)
+  if (table === undefined) throw bug(`there is no table of topic ${topic}`)
+  return table
 }
 
 function refusalOf(topic: string, watch: TopicWatch): string | undefined {

@@ -79,7 +79,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
   const { devices, stations, metrics } = registries
   // Also those that other nodes took.
   if (pointsIngest.shared !== undefined) pointsIngest.onStored(stations.heard)
-  serviceIngest.forward(store.questdb, metrics)
+  serviceIngest.forward(store, metrics)
   for (const { questdb, ingest } of shards.slice(1)) ingest.onLost(questdb.hourlyView.markSuspect)
   const retention = openServiceRetention(config, log, { store, shards, acceptedFrom, clockMs, nodes: serviceNodes })
   onOpen(() => retention.close())

@@ -66,6 +66,13 @@ export const Settings = z.object({
     .describe(
       'Port on 127.0.0.1 where the managed QuestDB takes readers, such as Grafana; by default a free port, and no user for readers.',
     ),
+  QUESTDB_ACCEPT_LOSS: z.iso
+    .datetime({ error: 'must be a time in UTC as the message has it, such as 2026-11-28T09:30:00Z' })
+    .transform(text => Date.parse(text))
+    .optional()
+    .describe(
+      'Goes on without the rows that a QuestDB has lost up to this time, which the log and `doctor` name; needed once.',
+    ),
   DATABASE_URL: databaseUrl(/^postgres(ql)?:$/, 'postgresql://user:password@host:5432/barograph')
     .optional()
     .describe(

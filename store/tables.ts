@@ -128,6 +128,21 @@ function daysTableSql(table: string): string {
 ) TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts)`
 }
 
+/**
+ * Up to where each journal is applied, a row an hour: a copy of this QuestDB says how old it is. The transactions are those of the
+ * journal's tables, so that a copy of which a table is older says that, too. A journal's last row holds.
+ */
+export const appliedPositionsTable = 'applied_positions'
+export const appliedPositionsTableSql = `CREATE TABLE IF NOT EXISTS ${appliedPositionsTable} (
+  ts TIMESTAMP,
+  journal SYMBOL,
+  position LONG,
+  whole_from LONG,
+  recorded_at TIMESTAMP,
+  rows_txn LONG,
+  further_txn LONG
+) TIMESTAMP(ts) PARTITION BY MONTH WAL DEDUP UPSERT KEYS(ts, journal)`
+
 /** Every hour (in UTC) of every device, kept by QuestDB as a materialized view. */
 export const hourlyView = 'readings_1h'
 export const hourlyViewQuery = `SELECT ts, device, ${hourlyColumns.map(({ sql }) => sql).join(', ')} FROM ${readingsTable} SAMPLE BY 1h`

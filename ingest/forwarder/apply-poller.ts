@@ -7,6 +7,7 @@ import type { Timing } from '../timing.ts'
 import type { ApplyTracker, Progress } from './apply-tracker.ts'
 import type { CommitMode } from './commit-mode.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
+import type { PositionRecorder } from './position-recorder.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import type { SegmentRetention } from './segment-retention.ts'
 import type { Sleeper } from './sleeper.ts'
@@ -18,6 +19,8 @@ export interface ApplyPollerOptions {
   tables: readonly string[]
   connection: QuestdbConnection
   applyTracker: ApplyTracker
+  /** Without one QuestDB keeps no position of this journal. */
+  recorder: PositionRecorder | undefined
   retention: SegmentRetention
   commitMode: CommitMode
   issues: IssueLog
@@ -43,6 +46,7 @@ export class ApplyPoller {
   #polledAtMs = Number.NEGATIVE_INFINITY
   /** More is applied than was removed. */
   #isTrimDue = false
+  #isRecordFailing = false
 
   constructor(options: ApplyPollerOptions) {
     const { tables, connection, timing, log } = options
@@ -106,17 +110,33 @@ export class ApplyPoller {
 
   /** A file error says nothing about QuestDB: it is logged and tried again. */
   async #trim(): Promise<void> {
-    const { applyTracker, retention, issues, sleeper } = this.#options
+    const { applyTracker, recorder, retention, issues, sleeper } = this.#options
     // What was applied is to be sent again, or is being copied.
     if (this.#options.sent() === undefined || retention.isHeld) return
+    if (recorder !== undefined) await this.#record(recorder)
+    const position = recorder?.position ?? applyTracker.position
+    if (this.#options.sent() === undefined || retention.isHeld) return
     try {
-      if (this.#isTrimDue) retention.trim(applyTracker.position)
-      else retention.saveCheckpointIfDue(applyTracker.position)
-      this.#isTrimDue = false
+      if (this.#isTrimDue) retention.trim(position)
+      else retention.saveCheckpointIfDue(position)
+      this.#isTrimDue = position < applyTracker.position
       issues.noteFile('trim', undefined)
     } catch (error) {
       if (!isSystemError(error)) throw error
       issues.noteFile('trim', error.message)
+      await sleeper.sleep(pauseMs)
+    }
+  }
+
+  async #record(recorder: PositionRecorder): Promise<void> {
+    const { applyTracker, issues, sleeper } = this.#options
+    try {
+      await recorder.record(applyTracker.position, applyTracker.appliedTxns)
+      if (this.#isRecordFailing) issues.note(undefined)
+      this.#isRecordFailing = false
+    } catch (error) {
+      this.#isRecordFailing = true
+      issues.noteUnavailable(error instanceof Error ? error.message : String(error))
       await sleeper.sleep(pauseMs)
     }
   }

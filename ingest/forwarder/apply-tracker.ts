@@ -33,6 +33,7 @@ export class ApplyTracker {
   readonly #revisions: Int32Array
   readonly #onSent: (event: SentEvent) => void
   #applied: Progress
+  #appliedTxns: readonly number[] = []
   #mark: Mark | undefined
   /** By table. */
   #highestTxns: readonly number[] = []
@@ -58,6 +59,11 @@ export class ApplyTracker {
   /** Everything before this position is in the table. */
   get position(): number {
     return Math.min(this.#applied.live, this.#applied.backfill)
+  }
+
+  /** By table, the transaction up to which the rows before `position` came; none before the first. */
+  get appliedTxns(): readonly number[] {
+    return this.#appliedTxns
   }
 
   /** Receipt time of the oldest readings that were sent and are not applied. */
@@ -115,6 +121,7 @@ export class ApplyTracker {
     const txns = mark.txns ?? this.#sequence(mark, sequencerTxns)
     if (states.some(({ writerTxn }, table) => writerTxn < (txns[table] ?? 0))) return 'nothing'
     this.#applied = mark.progress
+    this.#appliedTxns = txns
     this.#release(mark)
     return 'applied'
   }
@@ -128,6 +135,7 @@ export class ApplyTracker {
     this.#oldestUs = Number.POSITIVE_INFINITY
     this.#inFlightUs.live = this.#inFlightUs.backfill = Number.POSITIVE_INFINITY
     this.#applied = applied
+    this.#appliedTxns = []
     this.#highestTxns = []
     if (this.#mark !== undefined) this.#release(this.#mark)
     this.#sinceUs = undefined

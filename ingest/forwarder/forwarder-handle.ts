@@ -34,6 +34,10 @@ export interface ForwarderHandle {
   erase(seriesNumbers: readonly number[], before: number): Promise<void>
   hold(): Promise<void>
   release(): void
+  /** Sends nothing, or goes on. */
+  pause(isPaused: boolean): void
+  /** Sends again what stands at the position or behind it. */
+  rewind(position: number, reason: string): void
   /** Dead letters were removed by others; the thread removes what is left of them. */
   lettersRemoved(ids: readonly number[]): void
   oldestSentSince(txn: number): number
@@ -81,15 +85,27 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
   // Registered early, for the thread may die long before the stop.
   const exited = new Promise(resolve => thread.once('exit', resolve))
   const command = (message: ForwarderCommand) => thread.postMessage(message)
+  /** At once, as the thread says so later. */
+  const goBack = (position: number) => {
+    status = { ...status, recorded: Math.min(status.recorded ?? position, position) }
+  }
   const holds = createHolds(command)
   const erasures = createErasures(command)
 
   return {
-    start: start => command({ kind: 'start', ...start }),
+    start(start) {
+      if (start.place?.from !== undefined) goBack(start.place.from)
+      command({ kind: 'start', ...start })
+    },
     status: () => status,
     erase: erasures.erase,
     hold: holds.hold,
     release: holds.release,
+    pause: isPaused => command({ kind: 'pause', isPaused }),
+    rewind(position, reason) {
+      goBack(position)
+      command({ kind: 'rewind', position, reason })
+    },
     lettersRemoved: ids => command({ kind: 'lettersRemoved', ids: [...ids] }),
     oldestSentSince: sent.oldestSince,
     onLost: listener => void sent.lostListeners.push(listener),

@@ -26,6 +26,8 @@ export interface ForwarderStart {
   isSynced: boolean
   /** The number of each series that has further ones, and of one of those, in turns. */
   furtherSeries: Uint32Array
+  /** What QuestDB knows the journal by; without it QuestDB keeps no positions of it. `from`: QuestDB lacks what stands from here on. */
+  place: { id: string; from: number | undefined } | undefined
   /** How long applied segments are kept for a QuestDB that does not sync what it applies, and how much at most. */
   keepMs: number
   keepBytesMax: number
@@ -41,6 +43,8 @@ export type ForwarderCommand =
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'hold' }
   | { kind: 'release' }
+  | { kind: 'pause'; isPaused: boolean }
+  | { kind: 'rewind'; position: number; reason: string }
   | { kind: 'stop'; isAborted: boolean }
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }

@@ -15,6 +15,8 @@ export interface ForwarderStatus {
   live: number
   backfill: number
   applied: number
+  /** The same as QuestDB itself says, of a topic as an offset: nothing behind it is committed. Undefined until that is known. */
+  recorded: number | undefined
   /** Where the oldest segment starts. */
   start: number
   /** Records of the journal, counted from its beginning, that are applied. */
@@ -39,6 +41,7 @@ export function statusBefore(issue: string): ForwarderStatus {
     live: 0,
     backfill: 0,
     applied: 0,
+    recorded: undefined,
     start: 0,
     appliedOrdinal: 0,
     pendingSinceUs: undefined,
@@ -63,6 +66,7 @@ export function statusAtStart(disk: Disk, end: JournalMedium['end']): ForwarderS
     live: applied,
     backfill: applied,
     applied,
+    recorded: applied,
     start: listSegments(disk)[0] ?? position,
     appliedOrdinal: groups[0]?.firstOrdinal ?? end.ordinal,
     pendingSinceUs: oldestReceiptUs(groups),

@@ -18,6 +18,7 @@ import type { ForwarderStatus } from './forwarder-status.ts'
 import { FurtherSeries } from './further-series.ts'
 import { IssueLog } from './issue-log.ts'
 import { Lanes } from './lanes.ts'
+import { PositionRecorder, type PositionRecorderOptions } from './position-recorder.ts'
 import type { QuestdbConnection } from './questdb.ts'
 import { quiesce } from './quiesce.ts'
 import { RowFormat } from './row-format.ts'
@@ -42,6 +43,8 @@ export interface ForwarderOptions {
   quiesceMs: number
   /** The same for what a process before this one may have left unanswered; 0 when there is nothing. */
   predecessorMs: number
+  /** Of the journal in QuestDB; without it QuestDB keeps no positions of it. */
+  positions?: Pick<PositionRecorderOptions, 'id' | 'placeOf' | 'place'> | undefined
   /** The id of a dead letter, by the position of its record. */
   letterId: (position: number) => number
   /** What QuestDB has applied is on its disk, as far as we know. */
@@ -74,6 +77,7 @@ export class Forwarder {
   readonly #delivery: Delivery
   readonly #lanes: Lanes
   readonly #applyTracker: ApplyTracker
+  readonly #recorder: PositionRecorder | undefined
   readonly #applyPoller: ApplyPoller
   readonly #commitMode: CommitMode
   readonly #further: FurtherSeries
@@ -97,6 +101,7 @@ export class Forwarder {
     const applyTracker = new ApplyTracker(options.revisions, { ...progress }, options.onSent)
     this.#applyTracker = applyTracker
     this.#files = openForwarderFiles({ ...options, issues: this.#issues, commitMode: this.#commitMode, sleeper })
+    this.#recorder = this.#createRecorder()
     this.#applyPoller = this.#createApplyPoller()
     this.#delivery = this.#createDelivery(format)
     const { predecessorMs } = options
@@ -149,7 +154,7 @@ export class Forwarder {
    */
   async hold(): Promise<boolean> {
     this.#isHeld = true
-    this.#lanes.barrier.hold()
+    this.#lanes.barrier.hold('copy')
     await this.#lanes.barrier.untilIdle()
     while (this.#isHeld && !this.#sleeper.stopped && !this.#isAllApplied()) await this.#sleeper.sleep(pollMs)
     const isHeld = this.#isHeld && !this.#sleeper.stopped
@@ -160,7 +165,19 @@ export class Forwarder {
   release(): void {
     this.#isHeld = false
     this.#files.retention.hold(false)
-    this.#lanes.barrier.release()
+    this.#lanes.barrier.release('copy')
+  }
+
+  /** Sends nothing until it is told to go on: QuestDB has not what it had. */
+  pause(isPaused: boolean): void {
+    if (isPaused) this.#lanes.barrier.hold('unfit')
+    else this.#lanes.barrier.release('unfit')
+  }
+
+  /** Sends again what stands at the position or behind it, as far as the journal has it. */
+  rewind(position: number, reason: string): void {
+    const { start } = this.#files.retention
+    this.#rewind(reason, Math.max(start, Math.min(position, this.#applyTracker.position)))
   }
 
   #isAllApplied(): boolean {
@@ -173,14 +190,16 @@ export class Forwarder {
   async close(isAborted = false): Promise<void> {
     this.#sleeper.stop()
     const { timing, connections } = this.#options
+    const isRecorded = !isAborted && this.#rewindTo === undefined
     const disconnect = (): void => {
       for (const connection of connections) connection.close()
     }
     // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
     const cancel = timing.after(isAborted ? 0 : closeWaitMs, disconnect)
     await this.#running
+    if (isRecorded) await this.#recorder?.recordLast(this.#applyTracker.position, this.#applyTracker.appliedTxns)
     cancel()
-    if (this.#rewindTo === undefined) this.#files.retention.saveLastCheckpoint(this.#applyTracker.position)
+    if (this.#rewindTo === undefined) this.#files.retention.saveLastCheckpoint(this.#recordedTo)
     this.#report()
     disconnect()
     this.#lanes.close()
@@ -192,6 +211,7 @@ export class Forwarder {
       tables: tableNames(table),
       connection: this.#control,
       applyTracker: this.#applyTracker,
+      recorder: this.#recorder,
       retention: this.#files.retention,
       commitMode: this.#commitMode,
       issues: this.#issues,
@@ -202,6 +222,17 @@ export class Forwarder {
       timing,
       log,
     })
+  }
+
+  #createRecorder(): PositionRecorder | undefined {
+    const { positions, from, nowMs, timing } = this.#options
+    if (positions === undefined) return undefined
+    return new PositionRecorder({ ...positions, from, exec: this.#control.query, nowMs, timing })
+  }
+
+  /** Everything before it is applied, and QuestDB says so. */
+  get #recordedTo(): number {
+    return this.#recorder?.position ?? this.#applyTracker.position
   }
 
   #createDelivery(format: RowFormat): Delivery {
@@ -253,11 +284,11 @@ export class Forwarder {
     )
   }
 
-  /** Sends everything again that the journal still has, from when both lanes are idle. */
-  #rewind(reason: string): void {
+  /** Sends everything again that the journal has from there on, from when both lanes are idle. */
+  #rewind(reason: string, to = this.#files.retention.start): void {
     this.#issues.wasUnavailable = false
     if (this.#rewindTo === undefined) this.#lanes.barrier.add(() => this.#restart())
-    this.#rewindTo = this.#files.retention.start
+    this.#rewindTo = Math.min(to, this.#rewindTo ?? to)
     this.#options.onSent({ kind: 'lost', reason })
     this.#options.log.warn({ from: this.#rewindTo, reason }, 'replaying the journal')
   }
@@ -268,6 +299,7 @@ export class Forwarder {
     this.#files.retention.restart()
     this.#lanes.sender.rewind(position, ordinal)
     this.#applyTracker.rewind({ ...this.#lanes.sender.sent })
+    this.#recorder?.rewind(position)
     this.#rewindTo = undefined
   }
 
@@ -279,6 +311,7 @@ export class Forwarder {
       live,
       backfill,
       applied: this.#applyTracker.position,
+      recorded: this.#recorder === undefined ? this.#applyTracker.position : this.#recorder.place,
       start: this.#files.retention.start,
       appliedOrdinal: Math.min(liveOrdinal, backfillOrdinal),
       pendingSinceUs: this.#applyTracker.pendingSinceUs ?? this.#lanes.sender.unsentSinceUs,

@@ -19,6 +19,10 @@ export interface GroupSource {
    * left a request in flight; 0 when there is none. The lanes begin at `from`.
    */
   predecessorMs(from: number): number
+  /** What QuestDB is to know a position by; undefined until that is known. */
+  placeOf(position: number): number | undefined
+  /** The same of where the lanes begin, if QuestDB had all before it. */
+  firstPlace(from: number): number | undefined
   /** What goes to QuestDB passes through here. */
   guard(connection: QuestdbConnection): QuestdbConnection
   /** The id of a dead letter, by the position of its record. */

@@ -34,6 +34,8 @@ export function openJournalSource({ disk, durableEnd, end, quiesceMs, timing }: 
     },
     // The start took most of the time that a request needs.
     predecessorMs: from => (from < endNow() ? quiesceMs / 3 : 0),
+    placeOf: position => position,
+    firstPlace: from => from,
     guard: connection => connection,
     letterId: position => position,
     erase: (_, before) => before,

@@ -4,6 +4,9 @@ import { bug } from '../../limits/bug.ts'
 import type { FileRetry } from './file-retry.ts'
 import type { Sleeper } from './sleeper.ts'
 
+/** Its files are copied, or QuestDB has not what it had. */
+type Holder = 'copy' | 'unfit'
+
 const laneCount = 2
 const pollMs = 40
 
@@ -14,7 +17,7 @@ export class LaneBarrier {
   readonly #onIdle: () => void
   readonly #work: (() => void)[] = []
   #waitingLanes = 0
-  #isHeld = false
+  readonly #holders = new Set<Holder>()
 
   constructor(sleeper: Sleeper, retry: FileRetry, onIdle: () => void) {
     this.#sleeper = sleeper
@@ -27,20 +30,20 @@ export class LaneBarrier {
     this.#work.push(work)
   }
 
-  /** From now on lanes that come here stay, until it is released. */
-  hold(): void {
-    this.#isHeld = true
+  /** From now on lanes that come here stay, until each holder has released it. */
+  hold(holder: Holder): void {
+    this.#holders.add(holder)
   }
 
-  release(): void {
-    this.#isHeld = false
+  release(holder: Holder): void {
+    this.#holders.delete(holder)
   }
 
   /** Each lane comes here between two batches, and goes on when no work is left. */
   async pass(): Promise<void> {
     this.#waitingLanes++
     if (this.#waitingLanes > laneCount) throw bug(`${this.#waitingLanes} of ${laneCount} lanes wait`)
-    while ((this.#work.length > 0 || this.#isHeld) && !this.#sleeper.stopped) {
+    while ((this.#work.length > 0 || this.#holders.size > 0) && !this.#sleeper.stopped) {
       if (this.#work.length > 0 && this.#waitingLanes === laneCount) {
         await this.#retry.attempt('rewind', () => this.#run())
       } else await this.#sleeper.sleep(pollMs)

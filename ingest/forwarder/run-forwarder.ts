@@ -52,6 +52,11 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
     started?.release()
   }
 
+  async function rewind({ position, reason }: Extract<ForwarderCommand, { kind: 'rewind' }>): Promise<void> {
+    const created = await forwarder.promise
+    created.rewind(position, reason)
+  }
+
   async function stop(isAborted: boolean): Promise<void> {
     clearTimeout(startTimer)
     await started?.close(isAborted)
@@ -66,6 +71,8 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
     else if (message.kind === 'erase') void erase(message)
     else if (message.kind === 'hold') void hold()
     else if (message.kind === 'release') release()
+    else if (message.kind === 'pause') void forwarder.promise.then(created => created.pause(message.isPaused))
+    else if (message.kind === 'rewind') void rewind(message)
     else void stop(message.isAborted)
   })
 }
@@ -84,7 +91,9 @@ export const threadLog = { info: logAt('info'), warn: logAt('warn'), error: logA
 function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource, options: ForwarderStart): Forwarder {
   const { connectionCount, requestIdleMs } = data
   const connect = () => source.guard(connectQuestdb(options.questdb, requestIdleMs))
-  const from = source.start(options.isSynced ? 0 : options.keepMs)
+  const begin = source.start(options.isSynced ? 0 : options.keepMs)
+  const { place } = options
+  const from = Math.min(begin, place?.from ?? begin)
   const sendStatus = createStatusSender()
   return new Forwarder({
     table: data.table,
@@ -97,6 +106,7 @@ function createForwarder(data: ForwarderThreadData<unknown>, source: GroupSource
     predecessorMs: source.predecessorMs(from),
     endOrdinal: source.endOrdinal,
     letterId: source.letterId,
+    positions: place && { id: place.id, placeOf: source.placeOf, place: source.firstPlace(from) },
     paceMs: data.paceMs,
     quiesceMs: data.quiesceMs,
     isSynced: options.isSynced,

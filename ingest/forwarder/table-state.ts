@@ -71,6 +71,6 @@ export function isTransientSuspension(errorMessage: string): boolean {
   return transientCause.test(errorMessage)
 }
 
-export async function resumeTable(questdb: QuestdbConnection, table: string): Promise<void> {
+export async function resumeTable(questdb: Pick<QuestdbConnection, 'query'>, table: string): Promise<void> {
   await questdb.query(`ALTER TABLE ${table} RESUME WAL`)
 }

@@ -29,7 +29,7 @@ export class ForwardedShard {
   readonly #ended: AbortSignal
 
   constructor(options: ShardForwarderOptions, held: HeldShard, closing: AbortSignal) {
-    const { topics, createState, openQuestdb } = options
+    const { topics, createState, openQuestdb, settle } = options
     this.#options = options
     this.#held = held
     this.#closing = closing
@@ -38,7 +38,8 @@ export class ForwardedShard {
     this.#forwarded = topics.map(forwarded => {
       const { topic } = forwarded
       const open = () => unlessAborted(this.#ended, openQuestdb(topic))
-      const given = { ...options, ...forwarded, shard: held, state: this.#state, openQuestdb: open }
+      const own = { openQuestdb: open, settle }
+      const given = { ...options, ...forwarded, ...own, shard: held, state: this.#state }
       return { topic, forwarder: new TopicForwarder(given) }
     })
   }

@@ -1,5 +1,6 @@
 /** What forwards the topics of a shard is made of. */
 
+import type { TopicSettler } from './settle-topics.ts'
 import type { HeldShard } from './shard-lock.ts'
 import type { ShardState, ShardTenure } from './shard-state.ts'
 import type { TopicForwarderOptions } from './topic-forwarder.ts'
@@ -13,4 +14,6 @@ export interface ShardForwarderOptions
   createState: (tenure: ShardTenure | undefined) => ShardState
   /** QuestDB as it is now, for this topic; resolves when it is there. */
   openQuestdb: (topic: string) => Promise<QuestdbStart>
+  /** See TopicForwarderOptions. */
+  settle: TopicSettler['settle']
 }

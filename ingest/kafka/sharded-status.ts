@@ -30,6 +30,7 @@ export function shardedStatus(statuses: readonly Status[], positions: PositionSu
       live: applied,
       backfill: applied,
       applied,
+      recorded: undefined,
       start: 0,
       appliedOrdinal: sum(({ forwarder }) => forwarder.appliedOrdinal),
       pendingSinceUs: pending.length === 0 ? undefined : Math.min(...pending),

@@ -56,13 +56,13 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
   let sent = ''
   void spool.run()
 
-  function report({ applied, start, isSynced, deadLetters: letters, damagedBytes }: ForwarderStatus): void {
+  function report({ applied, recorded, start, isSynced, deadLetters: letters, damagedBytes }: ForwarderStatus): void {
     const appliedOffset = spool.offsetAt(applied)
     const { next, range, lostGroups, endsAt } = spool.reader
-    if (appliedOffset === undefined || next === undefined) return
+    if (appliedOffset === undefined || recorded === undefined || next === undefined) return
     // Where QuestDB may lose what it has applied, what is kept for that has to be sent again by a successor too.
     const kept = spool.offsetAt(start) ?? appliedOffset
-    const committable = keepMs > 0 && !isSynced ? kept : appliedOffset
+    const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded
     const offsets = { applied: appliedOffset, committable, kept, next, range, sequenced, endsAt }
     const counts = { letters, damagedGroups: damaged.count, lostGroups }
     const status: SpoolStatus = { ...offsets, ...counts, isDamaged: damagedBytes > 0, issue: spool.issue }
@@ -78,6 +78,8 @@ export function openSpoolSource(options: SpoolSourceOptions): GroupSource {
     durableEnd: () => spool.end,
     start: () => 0,
     predecessorMs: () => predecessorMs,
+    placeOf: position => spool.offsetAt(position),
+    firstPlace: () => options.from,
     guard: sends.guard,
     letterId: position => spool.letterId(position),
     erase(seriesNumbers) {

@@ -7,10 +7,14 @@
 import type { Log } from '../../store/log.ts'
 import { holdMs } from '../../store/postgres/held-lock/heartbeat.ts'
 import { OutcomeUnknown } from '../../store/postgres/postgres-errors.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
 import type { ForwarderStatus } from '../forwarder/forwarder-status.ts'
+import type { Settled } from '../forwarder/settle-position.ts'
 import type { KafkaOptions } from './connect.ts'
 import type { ForwardStatus } from './forward-status.ts'
+import { KafkaAway, messageOf, TopicMissing } from './kafka-errors.ts'
 import { LetterFiles } from './letter-files.ts'
+import type { TopicSettler } from './settle-topics.ts'
 import { TooManyLetters } from './shard-letters.ts'
 import type { HeldShard } from './shard-lock.ts'
 import type { ShardState } from './shard-state.ts'
@@ -36,6 +40,7 @@ export interface TopicForwarderOptions extends ForwardedTopic {
   state: ShardState
   /** QuestDB as it is now; resolves when it is there. */
   openQuestdb: () => Promise<QuestdbStart>
+  settle: TopicSettler['settle']
   log: Log
   onFatal: (error: Error) => void
 }
@@ -51,6 +56,8 @@ export class TopicForwarder {
   #isStopped = false
   /** A thread of before, which QuestDB may yet take rows of. */
   #mayHaveSentLate = false
+  /** Why nothing is sent: QuestDB has not what it had, or does not say. */
+  #unfit: string | undefined
   /** What stands in PostgreSQL may be lower than what the thread began with. */
   #isRestartDue = false
   #losses = 0
@@ -84,7 +91,7 @@ export class TopicForwarder {
   }
 
   status(): ForwardStatus {
-    const forwarder = this.#running?.handle.status() ?? statusAtBegin
+    const forwarder = this.#running?.handle.status() ?? this.#statusAtBegin
     return this.#statusOf(forwarder, this.#running?.port.status())
   }
 
@@ -119,15 +126,20 @@ export class TopicForwarder {
     this.#isRestartDue = false
   }
 
+  get #statusAtBegin(): ForwarderStatus {
+    return this.#unfit === undefined ? statusAtBegin : { ...statusAtBegin, issue: this.#unfit }
+  }
+
   async #start(): Promise<void> {
     const { topic, state, openQuestdb } = this.#options
+    const questdb = await openQuestdb()
+    const journalId = await this.#settle()
     const { offset, tombstones } = await state.load(topic)
     this.#appliedBefore = await state.appliedOffset(topic)
-    const questdb = await openQuestdb()
     this.#committed = offset
     // Before the first request, so that nobody takes rows that are sent again for ones that have come in before.
-    await this.#publish(this.#statusOf(statusAtBegin, undefined))
-    if (this.#isStopped) return
+    await this.#publish(this.#statusOf(this.#statusAtBegin, undefined))
+    if (this.#isStopped || journalId === undefined) return
     this.#letters.restart()
     this.#tombstones.restart()
     this.#running = this.#startThread({
@@ -135,10 +147,50 @@ export class TopicForwarder {
       appliedBefore: this.#appliedBefore,
       erased: tombstones.map(([series]) => series),
       questdb,
+      journalId,
     })
   }
 
-  #startThread(begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb'>): TopicThread {
+  /** Has the committed offset fit what QuestDB has. The key of the topic there; undefined when nothing may be sent. */
+  async #settle(): Promise<string | undefined> {
+    const { topic, state } = this.#options
+    const { offset } = await state.load(topic)
+    const settled = await this.#trySettle(offset)
+    if (settled === undefined) return undefined
+    if (settled.kind === 'unfit') {
+      this.#noteUnfit(settled.issue)
+      return undefined
+    }
+    this.#noteUnfit(undefined)
+    if (settled.kind === 'again') {
+      this.#losses++
+      this.#options.log.warn({ topic, from: settled.from, reason: settled.issue }, 'replaying the topic')
+      await state.requestRewind(topic, settled.from)
+      await state.takeRewind(topic)
+    }
+    return settled.id
+  }
+
+  /** Undefined when QuestDB or Kafka does not answer. */
+  async #trySettle(offset: number | undefined): Promise<Settled | undefined> {
+    try {
+      return await this.#options.settle(this.#options.topic, offset, async () => await this.#running?.handle.stop())
+    } catch (error) {
+      if (!(error instanceof QuestdbError || error instanceof KafkaAway || error instanceof TopicMissing)) throw error
+      if (this.#running === undefined) this.#noteUnfit(messageOf(error))
+      return undefined
+    }
+  }
+
+  #noteUnfit(issue: string | undefined): void {
+    const { topic, log } = this.#options
+    if (issue !== undefined && issue !== this.#unfit) log.error({ topic, reason: issue }, 'nothing is forwarded')
+    this.#unfit = issue
+  }
+
+  #startThread(
+    begin: Pick<TopicThreadOptions, 'from' | 'appliedBefore' | 'erased' | 'questdb' | 'journalId'>,
+  ): TopicThread {
     const { topic, table, directory, damagedDirectory, kafka, shard, log, onFatal, ...options } = this.#options
     const { bytesMax, reserveBytes, keepMs } = options
     // A process that gave the shard back has nothing in flight.
@@ -169,6 +221,8 @@ export class TopicForwarder {
     const { topic, state } = this.#options
     // The spool is a copy: what is damaged in it is fetched anew, before anything behind it is committed.
     if (spool?.isDamaged) return true
+    const settled = await this.#trySettle(this.#committed)
+    if (settled !== undefined && settled.kind !== 'fits') return true
     if (spool?.endsAt !== undefined) await state.requestRewind(topic, spool.endsAt)
     try {
       return (await state.takeRewind(topic)) !== undefined || this.#isRestartDue

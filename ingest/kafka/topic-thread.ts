@@ -23,11 +23,13 @@ export interface TopicThreadOptions extends ForwardedTopic, Omit<SpoolSourceData
   hold: Hold
   /** QuestDB as it is now. */
   questdb: QuestdbStart
+  /** Of the topic in QuestDB. */
+  journalId: string
   log: Log
   onFatal: (error: Error) => void
 }
 
-export type QuestdbStart = Omit<ForwarderStart, 'keepMs' | 'keepBytesMax'>
+export type QuestdbStart = Omit<ForwarderStart, 'keepMs' | 'keepBytesMax' | 'place'>
 
 export interface TopicThread {
   handle: ForwarderHandle
@@ -37,7 +39,7 @@ export interface TopicThread {
 export const statusAtBegin = statusBefore('the forwarder is starting')
 
 export function startTopicThread(options: TopicThreadOptions): TopicThread {
-  const { table, hold, questdb, log, onFatal, ...given } = options
+  const { table, hold, questdb, journalId, log, onFatal, ...given } = options
   const port = openSpoolPort()
   const source: SpoolSourceData = { ...given, hold: hold.shared, port: port.port }
   const handle = startForwarder({
@@ -51,6 +53,11 @@ export function startTopicThread(options: TopicThreadOptions): TopicThread {
     log,
     onFatal,
   })
-  handle.start({ ...questdb, keepMs: given.keepMs, keepBytesMax: given.bytesMax / 2 })
+  handle.start({
+    ...questdb,
+    place: { id: journalId, from: undefined },
+    keepMs: given.keepMs,
+    keepBytesMax: given.bytesMax / 2,
+  })
   return { handle, port }
 }

@@ -6,6 +6,7 @@ import { StartError } from '../start-error.ts'
 import type { QuestdbAddress } from './client/questdb-address.ts'
 import { createQuestdbClient, type QuestdbClient } from './client/questdb-client.ts'
 import { QuestdbError } from './client/questdb-error.ts'
+import { type ContentCheck, createContentGuard, createReminder } from './content-guard.ts'
 import { identifyQuestdb } from './questdb-identity.ts'
 import type { Parameter } from './questdb-settings.ts'
 import { ensureTables } from './questdb-tables.ts'
@@ -22,6 +23,10 @@ export interface QuestdbMonitor {
   /** The first time that it is reachable with our tables in place. */
   ready: Promise<void>
   state(): QuestdbState
+  /** Also while it must not be used for what it has. */
+  isReachable(): boolean
+  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  guard(check: ContentCheck): () => void
   /** By its state while that is up, else by a probe of this moment. */
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
@@ -64,20 +69,25 @@ interface Facts {
 }
 
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
-  const { address, name, retryMsMax, log } = options
+  const { address, name, retryMsMax, log, remindMs = 60_000 } = options
   const client = createQuestdbClient(address.http)
   const probe = createProbe(client)
-  const reminder = createReminder(options)
   const silence = watchSilence(options.onSilent, options.monotonicMs)
   const probeStatements = watchStatements({ ...options, client, timeoutMs: probeTimeoutMs })
+  const remindText = `${name} unavailable; readings wait in the journal`
+  const reminder = createReminder(reason => log.warn({ reason }, remindText), remindMs)
+  const content = createContentGuard(client, options)
   const closing = new AbortController()
+  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
   const ready = Promise.withResolvers<void>()
-  // Who waits for it gets the error; nobody has to.
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
+  let bell = Promise.withResolvers<void>()
+
   function turnUp(found: Facts): void {
     facts = found
+    content.doubt()
     state = { state: 'up' }
     reminder.reset()
     log.info({ version: found.version, commitMode: found.commitMode }, `${name} is up`)
@@ -93,7 +103,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   function failed(error: unknown): void {
     silence.failed(error)
     if (error instanceof StartError) ready.reject(error)
-    const reason = `${name} cannot be used: ${error instanceof Error ? error.message : String(error)}`
+    const reason = `${name} cannot be used: ${textOf(error)}`
     const isStarting = state.state === 'starting' && options.startsNow
     // That nobody listens is no news where the reason is known, or while it starts.
     if (isStarting) state = isNotListening(error) ? state : { state: 'starting', reason }
@@ -106,6 +116,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       if (state.state === 'up') state.isStatementOverdue = await probeStatements()
       else turnUp(await prepare(client, options))
       silence.answered()
+      await content.look()
     } catch (error) {
       failed(error)
     }
@@ -114,19 +125,24 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   async function watch(): Promise<void> {
     let retryMs = retryMsMin
     while (!closing.signal.aborted) {
+      bell = Promise.withResolvers()
       await look()
       retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
-      await sleep(state.state === 'up' ? probeEveryMs : retryMs, undefined, { signal: closing.signal }).catch(
-        () => undefined,
-      )
+      await Promise.race([bell.promise, pause(state.state === 'up' ? probeEveryMs : retryMs)])
     }
   }
 
   const watched = watch()
   return {
     ready: ready.promise,
-    state: () => state,
-    answers: () => state.state === 'up' || probe(),
+    state: () => (state.state === 'up' ? (content.fault() ?? state) : state),
+    isReachable: () => state.state === 'up',
+    guard(check) {
+      content.set(check)
+      bell.resolve()
+      return () => bell.resolve()
+    },
+    answers: () => content.fault() === undefined && (state.state === 'up' || probe()),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway(reason) {
@@ -135,7 +151,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     },
     fail(error) {
       ready.reject(error)
-      markAway(error instanceof Error ? error.message : String(error))
+      markAway(textOf(error))
     },
     async close() {
       closing.abort()
@@ -148,19 +164,8 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   }
 }
 
-/** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
-function createReminder({ name, log, remindMs = 60_000 }: Pick<MonitorOptions, 'name' | 'log' | 'remindMs'>) {
-  let toldMs = Number.NEGATIVE_INFINITY
-  return {
-    remind(reason: string | undefined): void {
-      if (performance.now() - toldMs < remindMs) return
-      toldMs = performance.now()
-      log.warn({ reason }, `${name} unavailable; readings wait in the journal`)
-    },
-    reset(): void {
-      toldMs = Number.NEGATIVE_INFINITY
-    },
-  }
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Whoever asks while one is under way waits for the same answer. */

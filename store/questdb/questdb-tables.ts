@@ -1,6 +1,8 @@
 /** Makes our tables in QuestDB and looks whether those that are there can hold what we promise. */
 
 import {
+  appliedPositionsTable,
+  appliedPositionsTableSql,
   deviceNamesTable,
   deviceNamesTableSql,
   expiredDaysTable,
@@ -55,6 +57,16 @@ const pointsColumns: Columns = {
   stored_at: 'TIMESTAMP false false',
 }
 
+const appliedPositionsColumns: Columns = {
+  ts: 'TIMESTAMP true true',
+  journal: 'SYMBOL false true',
+  position: 'LONG false false',
+  whole_from: 'LONG false false',
+  recorded_at: 'TIMESTAMP false false',
+  rows_txn: 'LONG false false',
+  further_txn: 'LONG false false',
+}
+
 const expiredHoursColumns: Columns = {
   ts: 'TIMESTAMP true true',
   device: 'SYMBOL false true',
@@ -95,6 +107,7 @@ export async function ensureTables(client: QuestdbClient): Promise<void> {
   await ensureTable(client, readingsTable, readingsTableSql, readingsColumns)
   await ensureTable(client, measurementsTable, measurementsTableSql, measurementsColumns)
   await ensureTable(client, pointsTable, pointsTableSql, pointsColumns)
+  await ensureTable(client, appliedPositionsTable, appliedPositionsTableSql, appliedPositionsColumns)
 }
 
 /** The tables that there are where readings expire. */

@@ -3,6 +3,7 @@
 import { StartError } from '../start-error.ts'
 import type { StoreOptions } from '../store-options.ts'
 import { parseQuestdbAddress, type QuestdbAddress } from './client/questdb-address.ts'
+import type { ContentCheck } from './content-guard.ts'
 import { type HourlyView, watchHourlyView } from './hourly-view.ts'
 import { findJava, mavenEnvironment } from './java.ts'
 import { questdbJar } from './questdb-jar.ts'
@@ -17,6 +18,8 @@ export interface Questdb {
   /** The first time that it is reachable with our tables in place and, if it is managed, with our settings in force. */
   ready: Promise<void>
   state(): QuestdbState
+  /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
+  guard(check: ContentCheck): () => void
   /** By its state while that is up, else by a probe of this moment. */
   answers(): boolean | Promise<boolean>
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
@@ -102,7 +105,7 @@ const noHourlyView: Questdb['hourlyView'] = { validThroughTxn: () => undefined, 
  * only as long as nothing is sent.
  */
 function withHourlyView(monitor: QuestdbMonitor, address: QuestdbAddress, log: StoreOptions['log']) {
-  const isUp = () => monitor.state().state === 'up'
+  const isUp = monitor.isReachable
   const hourlyView = watchHourlyView({ address, ready: monitor.ready, isUp, log })
   const ready = hourlyView.checked
   // Who waits for it gets the error; nobody has to.

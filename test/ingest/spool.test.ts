@@ -531,7 +531,7 @@ t.test('where QuestDB may lose what it has applied, a successor begins with what
   while (source.durableEnd() < 40 * body.length) await turn()
   const start = listSegments(source.disk)[2] ?? 0
   const applied = source.durableEnd()
-  const status = { ...statusBefore('none'), applied, start }
+  const status = { ...statusBefore('none'), applied, recorded: source.placeOf(applied), start }
   source.onStatus({ ...status, isSynced: false })
   source.onStatus({ ...status, isSynced: true })
   const [unsynced, synced] = told
@@ -558,7 +558,8 @@ t.test('of a topic of few groups, what is kept goes when its time is over, and t
     for (let turns = 0; turns < 20; turns++) await turn()
     const applied = source.durableEnd()
     retention.trim(applied)
-    source.onStatus({ ...statusBefore('none'), applied, start: retention.start, isSynced: false })
+    const recorded = source.placeOf(applied)
+    source.onStatus({ ...statusBefore('none'), applied, recorded, start: retention.start, isSynced: false })
     const { applied: appliedOffset, committable } = told.at(-1) as SpoolStatus
     return [appliedOffset, committable]
   }
@@ -579,7 +580,7 @@ t.test('what is erased before it is fetched does not come into the spool', async
   t.equal(source.erase([1], 2), 0, 'nothing is in the spool')
   while (told.at(-1)?.next !== 3) {
     await turn()
-    source.onStatus({ ...statusBefore('none'), rows: told.length })
+    source.onStatus({ ...statusBefore('none'), recorded: source.placeOf(0), rows: told.length })
   }
   source.close()
   const reader = new SegmentReader(source.disk)

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path'
 import pg from 'pg'
-import type { KafkaOptions } from '../../ingest/kafka/connect.ts'
+import { connectKafka, type KafkaOptions } from '../../ingest/kafka/connect.ts'
+import { createTopicSettler } from '../../ingest/kafka/settle-topics.ts'
 import { type ShardForwarder, startShardForwarder } from '../../ingest/kafka/shard-forwarder.ts'
 import { acquireShard } from '../../ingest/kafka/shard-lock.ts'
 import { createShardState } from '../../ingest/kafka/shard-state.ts'
@@ -34,6 +35,15 @@ export function forwardShard(shard: TestShard, log: Log = silentLog): ShardForwa
     await client.connect()
     return client
   }
+  const connected = connectKafka(kafka)
+  const settler = createTopicSettler({
+    database: pool,
+    questdb,
+    partition: async topic => (await connected).partition(topic),
+    tables: new Map([[topic, readings]]),
+    acceptedMs: undefined,
+    nowMs: Date.now,
+  })
   const forwarder = startShardForwarder({
     topics: [{ topic, table: readings, directory: join(folder, topic), damagedDirectory: join(folder, 'damaged') }],
     kafka,
@@ -46,13 +56,18 @@ export function forwardShard(shard: TestShard, log: Log = silentLog): ShardForwa
     },
     acquire: signal => acquireShard({ shard: topic, holder, connect, log }, signal),
     createState: tenure => createShardState({ pool, tenure, tables: new Map([[topic, readings]]) }),
+    settle: settler.settle,
     openQuestdb: async () => ({ questdb, isSynced: true, furtherSeries: new Uint32Array() }),
   })
   let closing: Promise<void> | undefined
   return {
     status: forwarder.status,
     close() {
-      closing ??= forwarder.close().then(() => pool.end())
+      closing ??= forwarder.close().then(async () => {
+        settler.close()
+        await (await connected).close()
+        await pool.end()
+      })
       return closing
     },
   }

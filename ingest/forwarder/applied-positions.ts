@@ -1,0 +1,128 @@
+/**
+ * Up to where a journal is applied, as QuestDB itself says: a row beside the rows. It is written before the checkpoint, the committed
+ * offset or a removed segment says as much. So a QuestDB that says less than these has lost rows.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SqlRow } from '../../store/questdb/client/questdb-client.ts'
+import { QuestdbError } from '../../store/questdb/client/questdb-error.ts'
+import { appliedPositionsTable } from '../../store/tables.ts'
+import { resumeTable } from './table-state.ts'
+
+export type Exec = (sql: string) => Promise<readonly SqlRow[]>
+
+/** A journal as QuestDB knows it. */
+export interface JournalKey {
+  /** A UUID. */
+  readonly id: string
+  /** Of its rows: one or two. */
+  readonly tables: readonly string[]
+}
+
+export interface AppliedPosition {
+  readonly position: number
+  /** Rows before this one are missing until `position` has come to it, as they are sent again. */
+  readonly wholeFrom: number
+  readonly recordedMs: number
+}
+
+export interface FoundPosition {
+  /** The last one whose transactions the tables have; undefined when there is none. */
+  applied: AppliedPosition | undefined
+  /** Journals of other services alone have positions there. */
+  isOfOthers: boolean
+}
+
+const hourUs = 3_600_000_000
+/** Of the journals of one service there are few. */
+const journalsMax = 1000
+const applyLooks = 100
+const applyLookMs = 20
+
+/** `ownIds`: of all journals of this service. Rejects with a QuestdbError, as the others do. */
+export async function readPosition(
+  exec: Exec,
+  { id, tables }: JournalKey,
+  ownIds: ReadonlySet<string>,
+): Promise<FoundPosition> {
+  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
+  const columns = 'position, whole_from, cast(recorded_at AS LONG)'
+  const isThere = `journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${furtherTxn}`
+  const [row] = await exec(`SELECT ${columns} FROM ${appliedPositionsTable} WHERE ${isThere} LIMIT -1`)
+  if (row !== undefined) {
+    const [position, wholeFrom, recordedUs] = row.map(Number) as [number, number, number]
+    return { applied: { position, wholeFrom, recordedMs: recordedUs / 1000 }, isOfOthers: false }
+  }
+  const journals = await exec(`SELECT DISTINCT journal FROM ${appliedPositionsTable} LIMIT ${journalsMax}`)
+  const isOfOthers = journals.length > 0 && !journals.some(([journal]) => ownIds.has(String(journal)))
+  return { applied: undefined, isOfOthers }
+}
+
+/** Sequenced transactions of the tables, when the positions are applied. */
+async function appliedStates(exec: Exec, tables: readonly string[]): Promise<readonly [number, number]> {
+  for (let look = 0; look < applyLooks; look++) {
+    const states = await readStates(exec, tables)
+    if (states !== undefined) return states
+    await sleep(applyLookMs)
+  }
+  throw new QuestdbError('NO_ANSWER', `QuestDB does not apply the table ${appliedPositionsTable}`)
+}
+
+async function readStates(exec: Exec, tables: readonly string[]): Promise<readonly [number, number] | undefined> {
+  const names = [appliedPositionsTable, ...tables].map(name => `'${name}'`).join(', ')
+  const rows = await exec(`SELECT name, sequencerTxn, writerTxn, suspended FROM wal_tables() WHERE name IN (${names})`)
+  const own = rows.find(([name]) => name === appliedPositionsTable)
+  if (own === undefined) throw new QuestdbError('TABLE_MISSING', `QuestDB has no table ${appliedPositionsTable}`)
+  if (own[3] === true) await resumeTable({ query: exec }, appliedPositionsTable)
+  if (Number(own[2]) < Number(own[1])) return undefined
+  const [rowsTxn = 0, furtherTxn = 0] = tables.map(table => Number(rows.find(([name]) => name === table)?.[1] ?? 0))
+  return [rowsTxn, furtherTxn]
+}
+
+/** Whatever QuestDB had of the journal. Resolves when it is applied. */
+export async function putPosition(
+  exec: Exec,
+  { id, tables }: JournalKey,
+  { position, wholeFrom, recordedMs }: AppliedPosition,
+): Promise<void> {
+  const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
+  const nowUs = Math.round(recordedMs * 1000)
+  const last = `SELECT cast(ts AS LONG) FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
+  const lastUs = Number((await exec(last))[0]?.[0] ?? 0)
+  const ts = Math.max(hourOf(nowUs), lastUs)
+  const values = [timeSql(ts), `'${id}'`, position, wholeFrom, timeSql(nowUs), rowsTxn, furtherTxn]
+  await exec(`INSERT INTO ${appliedPositionsTable} VALUES (${values.join(', ')})`)
+  await appliedStates(exec, tables)
+}
+
+/** Only where QuestDB has a position of the journal: one that lost it would call rows applied that it lacks. */
+export async function advancePosition(
+  exec: Exec,
+  id: string,
+  position: number,
+  txns: readonly number[],
+  nowMs: number,
+): Promise<void> {
+  const nowUs = Math.round(nowMs * 1000)
+  const hour = timeSql(hourOf(nowUs))
+  const [rowsTxn = 0, furtherTxn = 0] = txns
+  // Where the clock went back the last hour stays the last.
+  const ts = `CASE WHEN ts > ${hour} THEN ts ELSE ${hour} END`
+  const values = [ts, 'journal', position, 'whole_from', timeSql(nowUs), rowsTxn, furtherTxn]
+  const from = `FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`
+  await exec(`INSERT INTO ${appliedPositionsTable} SELECT ${values.join(', ')} ${from}`)
+}
+
+/** The last position that shows; undefined when there is none. */
+export async function shownPosition(exec: Exec, id: string): Promise<number | undefined> {
+  const [row] = await exec(`SELECT position FROM ${appliedPositionsTable} WHERE journal = '${id}' LIMIT -1`)
+  return row === undefined ? undefined : Number(row[0])
+}
+
+function hourOf(us: number): number {
+  return us - (us % hourUs)
+}
+
+function timeSql(us: number): string {
+  return `cast(${us} AS TIMESTAMP)`
+}

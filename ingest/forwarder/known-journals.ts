@@ -1,0 +1,40 @@
+/** The journals that QuestDB is to know, as PostgreSQL has them. */
+
+import type pg from 'pg'
+
+export interface KnownJournal {
+  readonly id: string
+  /** The time of the oldest row when its first position was written. */
+  readonly sinceMs: number
+  /** Of a topic. */
+  readonly committed: number
+  readonly committedMs: number
+}
+
+export type Database = Pick<pg.Pool, 'query'>
+
+const answerMsMax = 4000
+
+/** By name. */
+export async function readKnownJournals(database: Database): Promise<Map<string, KnownJournal>> {
+  const { rows } = await database.query<KnownJournal & { journal: string }>({
+    text: readSql,
+    query_timeout: answerMsMax,
+  } as pg.QueryConfig)
+  return new Map(rows.map(({ journal, ...known }) => [journal, known]))
+}
+
+/** Rejects when another process has noted it meanwhile. */
+export async function noteKnownJournal(database: Database, name: string, id: string, sinceMs: number): Promise<void> {
+  await database.query({
+    text: 'INSERT INTO applied_journals (journal, id, since) VALUES ($1, $2, to_timestamp($3))',
+    values: [name, id, sinceMs / 1000],
+    query_timeout: answerMsMax,
+  } as pg.QueryConfig)
+}
+
+/** What a rewind asks for is sent again from there. */
+const readSql = `SELECT journal, id, (extract(epoch FROM since) * 1000)::float8 AS "sinceMs",
+    coalesce(CASE WHEN committed_offset > rewind_to THEN rewind_to ELSE committed_offset END, 0)::float8 AS committed,
+    coalesce(extract(epoch FROM committed_at) * 1000, 0)::float8 AS "committedMs"
+  FROM applied_journals LEFT JOIN shard_topics ON topic = journal`

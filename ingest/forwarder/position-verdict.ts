@@ -1,0 +1,55 @@
+/** Decides by what QuestDB says of a journal whether it has the rows that were applied, and how the forwarder goes on. */
+
+import type { FoundPosition } from './applied-positions.ts'
+
+/** Positions of the journal. */
+export interface JournalPlace {
+  /** All rows before it were applied once, and may be gone from the journal. */
+  committed: number
+  /** The journal has all records from here on. */
+  start: number
+  /** When the first position was written, and when the committed one was. */
+  sinceMs: number
+  untilMs: number
+}
+
+/**
+ * `filling`: rows that were lost are being sent again, and are not all there. `again`: rows from `from` on are to be sent again. `lost`: they are
+ * not in the journal; what was received in that time is missing. Nothing is missing where nothing was committed.
+ */
+export type Verdict =
+  | { kind: 'whole' }
+  | { kind: 'filling' }
+  | { kind: 'again'; from: number; isMissing: boolean }
+  | { kind: 'lost'; fromMs: number; toMs: number; isOfOthers: boolean }
+
+export function judgePosition({ applied, isOfOthers }: FoundPosition, place: JournalPlace): Verdict {
+  const { committed, start, sinceMs, untilMs } = place
+  if (applied !== undefined && applied.position >= committed) {
+    return { kind: applied.position < applied.wholeFrom ? 'filling' : 'whole' }
+  }
+  const from = applied?.position ?? 0
+  if (!isOfOthers && from >= start) return { kind: 'again', from, isMissing: from < committed }
+  const fromMs = applied?.recordedMs ?? sinceMs
+  return { kind: 'lost', fromMs, toMs: Math.max(fromMs, untilMs), isOfOthers }
+}
+
+/** For people; undefined where nothing is missing. `rows`: readings or points. */
+export function verdictText(rows: string, verdict: Verdict): string | undefined {
+  if (verdict.kind === 'whole' || (verdict.kind === 'again' && !verdict.isMissing)) return undefined
+  if (verdict.kind !== 'lost') return `QuestDB has lost ${rows}, which are being sent again`
+  const { fromMs, toMs, isOfOthers } = verdict
+  const what = isOfOthers ? 'is of another service' : 'is empty or an older copy'
+  const missing = `${rows} that were received from ${timeText(fromMs)} to ${timeText(toMs)}`
+  const remedy = `put its files back, or set QUESTDB_ACCEPT_LOSS=${timeText(toMs)} to go on without them`
+  return `QuestDB ${what}: it lacks ${missing}. Readings wait in the journal: ${remedy}`
+}
+
+/** `acceptedMs`: of the setting, to the second. Later losses are not accepted by it. */
+export function isAccepted({ toMs }: Verdict & { kind: 'lost' }, acceptedMs: number | undefined): boolean {
+  return acceptedMs !== undefined && acceptedMs >= Math.floor(toMs / 1000) * 1000
+}
+
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}

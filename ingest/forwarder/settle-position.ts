@@ -1,0 +1,90 @@
+/** Holds the place of a journal against what QuestDB says of it, and notes in QuestDB how the forwarder goes on. */
+
+import { randomUUID } from 'node:crypto'
+import { type FurtherTable, type TableDescription, tableNames } from '../table.ts'
+import { type Exec, putPosition, readPosition } from './applied-positions.ts'
+import { type Database, noteKnownJournal, readKnownJournals } from './known-journals.ts'
+import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
+
+export interface SettleOptions {
+  database: Database
+  exec: Exec
+  /** As PostgreSQL knows it. */
+  journal: string
+  table: TableDescription
+  /** The loss that ends at this time is accepted. */
+  acceptedMs: number | undefined
+  /** Whoever forwards notes no position any more when it resolves, before QuestDB gets that of `from`. */
+  beforeAgain: (from: number) => Promise<void> | void
+  nowMs: () => number
+}
+
+export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> {
+  /** When the committed position was written; of a topic PostgreSQL has that. */
+  untilMs?: number
+  /** Where the journal ends. */
+  end: number
+}
+
+/**
+ * `fits`: the forwarder goes on. `again`: it goes back to `from`. `unfit`: it must send nothing. `issue`: why QuestDB must not be read; undefined where
+ * nothing is missing.
+ */
+export type Settled =
+  | { kind: 'fits'; id: string; issue: string | undefined }
+  | { kind: 'again'; id: string; from: number; issue: string | undefined }
+  | { kind: 'unfit'; issue: string }
+
+const filling = { kind: 'filling' } as const
+
+/** Rejects with a QuestdbError, and with errors of PostgreSQL: then it is to be called again. */
+export async function settlePosition(options: SettleOptions, place: SettledPlace): Promise<Settled> {
+  const { database, exec, journal, table, acceptedMs, nowMs } = options
+  const known = await readKnownJournals(database)
+  const own = known.get(journal)
+  if (own === undefined) return await adopt(options, place)
+  const { id, sinceMs, committedMs: untilMs } = own
+  const key = { id, tables: tableNames(table) }
+  const found = await readPosition(exec, key, idsOf(known))
+  const verdict = judgePosition(found, { untilMs, ...place, sinceMs })
+  const issue = verdictText(table.name, verdict)
+  if (verdict.kind === 'whole' || verdict.kind === 'filling') return { kind: 'fits', id, issue }
+  if (verdict.kind === 'lost' && !isAccepted(verdict, acceptedMs)) return { kind: 'unfit', issue: issue ?? '' }
+  // Of a loss that is accepted comes what the journal still has.
+  const from = verdict.kind === 'again' ? verdict.from : place.start
+  await options.beforeAgain(from)
+  await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
+  return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
+}
+
+/** Why QuestDB must not be read for this table, without a change of anything. */
+export async function positionIssue(
+  { database, exec, journal, table }: Pick<SettleOptions, 'database' | 'exec' | 'journal' | 'table'>,
+  start: number,
+): Promise<string | undefined> {
+  const all = await readKnownJournals(database)
+  const known = all.get(journal)
+  if (known === undefined) return undefined
+  const found = await readPosition(exec, { id: known.id, tables: tableNames(table) }, idsOf(all))
+  const { committed, sinceMs, committedMs: untilMs } = known
+  return verdictText(table.name, judgePosition(found, { committed, start, sinceMs, untilMs }))
+}
+
+/** A new journal, or one of an earlier version. */
+async function adopt({ database, exec, journal, table, nowMs }: SettleOptions, place: SettledPlace): Promise<Settled> {
+  const id = randomUUID()
+  const recordedMs = nowMs()
+  const position = { position: place.committed, wholeFrom: 0, recordedMs }
+  await putPosition(exec, { id, tables: tableNames(table) }, position)
+  await noteKnownJournal(database, journal, id, Math.min(recordedMs, await oldestMs(exec, table)))
+  return { kind: 'fits', id, issue: undefined }
+}
+
+async function oldestMs(exec: Exec, { name, timestamp }: Pick<FurtherTable, 'name' | 'timestamp'>): Promise<number> {
+  const [row] = await exec(`SELECT cast(min(${timestamp}) AS LONG) FROM ${name}`)
+  return row?.[0] === undefined || row[0] === null ? Number.POSITIVE_INFINITY : Number(row[0]) / 1000
+}
+
+function idsOf(known: ReadonlyMap<string, { id: string }>): ReadonlySet<string> {
+  return new Set([...known.values()].map(({ id }) => id))
+}

@@ -1,0 +1,106 @@
+/** Checks of what a QuestDB has, as its monitor makes them: whether all that the journals have given it is there. */
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database } from '../ingest/forwarder/known-journals.ts'
+import { positionIssue, type Settled, settlePosition } from '../ingest/forwarder/settle-position.ts'
+import type { ForwardingIngest, ForwardingPointsIngest } from '../ingest/ingest.ts'
+import type { TableDescription } from '../ingest/table.ts'
+import type { QuestdbHttp } from '../store/questdb/client/questdb-address.ts'
+import type { ContentCheck } from '../store/questdb/content-guard.ts'
+
+interface DiskJournal {
+  table: TableDescription
+  /** Its own. */
+  directory: string
+  path: ForwardingIngest | ForwardingPointsIngest
+  /** Undefined until QuestDB is ready to be sent to. */
+  start: () => { questdb: QuestdbHttp; isSynced: boolean; furtherSeries: Uint32Array } | undefined
+}
+
+export interface DiskCheckOptions {
+  database: Database
+  journals: readonly DiskJournal[]
+  acceptedMs: number | undefined
+  nowMs: () => number
+}
+
+/** Has the journals forwarded, sent again, or held back as well. */
+export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): ContentCheck {
+  const followers = journals.map(createFollower)
+  return async exec => {
+    const issues: string[] = []
+    for (const [at, { table, path, directory }] of journals.entries()) {
+      const { journal, forwarder } = path.status()
+      const place = {
+        committed: forwarder.recorded ?? 0,
+        start: forwarder.start,
+        end: journal.end,
+        untilMs: checkpointMs(directory),
+      }
+      const { beforeAgain, follow } = followers[at] as Follower
+      const own = { ...options, exec, journal: `disk:${table.name}`, table, beforeAgain }
+      const settled = await settlePosition(own, place)
+      follow(settled, place.committed)
+      if (settled.issue !== undefined) issues.push(settled.issue)
+    }
+    return issues.length === 0 ? undefined : issues.join('; ')
+  }
+}
+
+interface Follower {
+  beforeAgain: (from: number) => void
+  follow: (settled: Settled, committed: number) => void
+}
+
+const replayReason = 'QuestDB lacks rows that it had'
+
+function createFollower({ path, start }: DiskJournal): Follower {
+  let isStarted = false
+  let isPaused = false
+  function pause(isNow: boolean): void {
+    if (isStarted && isNow !== isPaused) path.pause(isNow)
+    isPaused = isStarted && isNow
+  }
+  return {
+    beforeAgain(from) {
+      if (isStarted) path.rewind(from, replayReason)
+    },
+    follow(settled, committed) {
+      const options = isStarted || settled.kind === 'unfit' ? undefined : start()
+      if (settled.kind !== 'unfit' && options !== undefined) {
+        const { questdb, isSynced, furtherSeries } = options
+        const from = settled.kind === 'again' ? settled.from : undefined
+        path.startForwarding(questdb, isSynced, furtherSeries, { id: settled.id, from })
+        isStarted = true
+      }
+      // What was sent since the last position may have gone to the other QuestDB.
+      else if (isPaused && settled.kind === 'fits') path.rewind(committed, replayReason)
+      pause(settled.kind === 'unfit')
+    },
+  }
+}
+
+/** The time of the last checkpoint. */
+function checkpointMs(directory: string): number {
+  return statSync(join(directory, 'checkpoint'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+export interface CheckedTopic {
+  topic: string
+  table: TableDescription
+  /** Where it begins, as far as is known. */
+  start: () => number
+}
+
+/** For processes that read what another one forwards. */
+export function checkTopics(database: Database, topics: readonly CheckedTopic[]): ContentCheck {
+  return async exec => {
+    const issues: string[] = []
+    for (const { topic, table, start } of topics) {
+      const issue = await positionIssue({ database, exec, journal: topic, table }, start())
+      if (issue !== undefined) issues.push(issue)
+    }
+    return issues.length === 0 ? undefined : issues.join('; ')
+  }
+}
