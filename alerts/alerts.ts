@@ -43,6 +43,8 @@ export interface AlertsOptions {
   /** For a transaction that only the leader may make. */
   requireLead: (transaction: Transaction) => Promise<void>
   audit: WriteAudit
+  /** Tells operators of a rule that was disabled as its evaluation has thrown. */
+  noteSetAside: (rule: number, error: Error) => Promise<void>
   devices: AlertDevices
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   learnOwner: (account: number) => Promise<string>
@@ -133,6 +135,10 @@ export function openAlerts(options: AlertsOptions): Alerts {
       return all
     },
     readVersions: rules.versions,
+    async disableRule(rule, error) {
+      await rules.disable(rule, 'alerts')
+      await options.noteSetAside(rule, error)
+    },
     store: {
       readRow: () => readEngineRow(pool),
       readPairs: () => readPairs(pool),

@@ -67,6 +67,7 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     leads: () => true,
     requireLead: async () => undefined,
     audit: options.audit,
+    noteSetAside: async () => undefined,
     devices: {
       all: () => devices.values(),
       byNumber: number => devices.get(number),

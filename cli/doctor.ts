@@ -175,6 +175,7 @@ async function checkStatus(client: AdminClient): Promise<Check[]> {
       ...writePathsOf(status).map(checkWritePath),
       ...(status.kafka?.topics ?? []).map(checkTopic),
       ...checkAlerts(status),
+      ...(status.set_aside ?? []).map(({ problem }) => ({ name: 'set aside', ok: false, finding: problem })),
       ...checkRetention(status),
       checkDisk(status),
     ]

@@ -30,6 +30,7 @@ function rowsOf(status: Status, url: string): string[][] {
     ...writePaths.flatMap(problemsOf),
     ...topicProblemsOf(kafka),
     ...retentionProblems(retention),
+    ...(status.set_aside ?? []).map(({ problem }) => problem),
   ]
   return [
     [

@@ -27,6 +27,7 @@ import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
 import { rejectedReadings } from './rejected-readings.ts'
 import type { ServiceParts } from './service-parts.ts'
+import { readSetAside } from './set-aside.ts'
 
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
 const privateStreamMsMax = 10 * 60_000
@@ -178,6 +179,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
       return isLive ? { backlog, refused } : undefined
     },
     nodes: parts.nodes.several,
+    setAside: () => readSetAside(store.postgres),
     isPostgresManaged: config.DATABASE_URL === undefined,
     mqttPort: config.MQTT_PORT,
     meter: ingress.bulkMeter,

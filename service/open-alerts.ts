@@ -23,6 +23,7 @@ import { appliedMark } from './applied-mark.ts'
 import type { Clock } from './clock.ts'
 import type { ServiceAccounts } from './open-accounts.ts'
 import type { ServiceNodes } from './open-nodes.ts'
+import { faultOf, noteSetAside } from './set-aside.ts'
 import { createShardOutages } from './shard-outages.ts'
 import type { ServiceShard } from './shards.ts'
 
@@ -64,6 +65,10 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
     leads: nodes.leads,
     requireLead: nodes.requireLead,
     audit: writeAudit,
+    noteSetAside: (rule, error) => {
+      const work = { kind: 'rule', id: String(rule), fault: faultOf(error.cause ?? error), atMs: clockMs() } as const
+      return noteSetAside(store.postgres, work)
+    },
     devices,
     learnOwner,
     live,

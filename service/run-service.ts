@@ -11,6 +11,7 @@ import { startForwarderService } from './forwarder-service.ts'
 import { createLog } from './log-output.ts'
 import { watchParent } from './parent.ts'
 import { startService } from './service.ts'
+import { noteFailedWork } from './set-aside.ts'
 import type { Service } from './start-parts.ts'
 
 /** A stop that takes longer is given up: whoever runs us kills us soon anyway, and the journal is ready for that. */
@@ -62,8 +63,11 @@ export async function runService({ words, environment, hearSignals }: RunOptions
 
   hearSignals(signal => void stop(signal, 0))
   watchParent(config.PARENT_PID, () => void stop('the parent has ended', 0))
-  // What no part has caught is told like any other fault, and what runs is stopped.
-  process.on('uncaughtException', onFatal)
+  // An error that no part catches is logged like any other fault, and the service stops.
+  process.on('uncaughtException', error => {
+    noteFailedWork(config.DATA_DIR, error, Date.now())
+    onFatal(error)
+  })
   try {
     const start = config.role === 'forward' ? startForwarderService : startService
     starting = start({ config, log, nodes: config.role === 'api', signal: giveUp.signal, onFatal })

@@ -31,6 +31,7 @@ import { openRegistries } from './open-registries.ts'
 import { openServiceRetention } from './open-retention.ts'
 import { openSignIn } from './open-sign-in.ts'
 import type { ServiceShard } from './shards.ts'
+import { setAsideFailedWork } from './set-aside.ts'
 import { withSharedView } from './shared-view.ts'
 import { type Service, startParts } from './start-parts.ts'
 import { assertOneShard, warnOfTopicLetters } from './watch-placement.ts'
@@ -70,6 +71,7 @@ async function open(options: ServiceOptions, onOpen: (close: () => unknown) => v
     serviceIngest,
   } = await openStoreAndIngest(options, directory, opening, giveUp, onOpen)
   const { feed, leads } = serviceNodes
+  await setAsideFailedWork({ dataDirectory: directory.path, pool: opened.postgres, log })
   const { store, shards } = await openShards(opened, serviceIngest, serviceNodes, log, onOpen)
   const { ingest, pointsIngest, topicStates, placementIssue } = serviceIngest
   const days = config.RETENTION_DAYS

@@ -86,7 +86,7 @@ export const ChannelChange = z
   .meta({ minProperties: 1 })
 export type ChannelChange = z.infer<typeof ChannelChange>
 
-const disabledReasons = ['gone', 'failing', 'unsubscribed'] as const
+const disabledReasons = ['gone', 'failing', 'unsubscribed', 'crashed'] as const
 
 /** As it is shown: addresses and other secrets are not in it. */
 export const Channel = z.object({
@@ -99,7 +99,8 @@ export const Channel = z.object({
   disabled_reason: z
     .enum(disabledReasons)
     .nullable()
-    .meta({ description: 'Why the service has disabled it: it answered 410, it failed for five days, or by a link.' }),
+    .meta({ description:
+        'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.' }),
   /** Without those that are secret. */
   settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
   target: z.string().meta({ description: 'The host, the mail address or the topic.' }),

@@ -1,5 +1,6 @@
 /** Serves the channels: what is due is claimed, sent and noted, by the node that leads. */
 
+import { attributed, isBlamed } from '../../limits/attributed-work.ts'
 import { createChannelQueue } from './channel-queue.ts'
 import { type ClaimOptions, claimNext, giveBackClaim, waitingChannels } from './claim-rows.ts'
 import type { Send } from './sender.ts'
@@ -75,8 +76,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     try {
       const claimed = await claimNext(options, channel)
       if (claimed === undefined) return false
-      const { message, webhookId } = claimed
-      const result = await send({ channel: claimed.channel, message, webhookId }, leaving.signal)
+      const { id, message, webhookId } = claimed
+      const work = { kind: 'delivery', id } as const
+      const sending = { channel: claimed.channel, message, webhookId }
+      const result = await attributed(work, () => send(sending, leaving.signal))
+      // Another node would send it before this one has set it aside.
+      if (isBlamed(work)) return false
       if (leaving.signal.aborted && result.outcome !== 'delivered') await giveBackClaim(pool, claimed)
       else if ((await settle(claimed, result, closing.signal)).dueMs !== undefined) wake()
       return true

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { WriteAudit } from '../store/audit.ts'
 import { type ChannelRow, type DisabledReason, disableChannel } from '../store/channel-rows.ts'
-import { type AttemptResult, answerLengthMax } from './attempt.ts'
+import { type AttemptResult, answerLengthMax, failed } from './attempt.ts'
 import { type Claimed, heldAttemptsMax } from './claim-rows.ts'
 import { failingMsMax, retryDelayMs } from './retries.ts'
 
@@ -133,4 +133,29 @@ export async function insertAttempt(
      SELECT id, to_timestamp($2::float8 / 1000), $3, $4, $5, $6, $7 FROM alert_notifications WHERE id = $1`,
     [notification, nowMs, status, durationMs, error, answer.slice(0, answerLengthMax), byHand],
   )
+}
+
+const endedService = 'it ended the service'
+
+/**
+ * An attempt ended the process: the notification is given up, so that only a person sends it again. A second such notification
+ * disables the channel.
+ */
+export async function setNotificationAside(transaction: Transaction, id: string, atMs: number): Promise<void> {
+  const { rows } = await transaction.query<{ channel: number }>(
+    `UPDATE alert_notifications SET state = 'given_up', attempts = attempts + 1, claimed_until = NULL,
+       ended_at = to_timestamp($2::float8 / 1000)
+     WHERE id = $1 AND state = 'waiting' RETURNING channel_id AS channel`,
+    [id, atMs],
+  )
+  const [row] = rows
+  if (row === undefined) return
+  await insertAttempt(transaction, { notification: id, result: failed(endedService, 0), byHand: false, nowMs: atMs })
+  const { rows: counted } = await transaction.query<{ count: number }>(
+    `SELECT count(DISTINCT notification_id)::int AS count FROM alert_attempts
+     WHERE error = $2 AND notification_id IN (SELECT id FROM alert_notifications WHERE channel_id = $1)`,
+    [row.channel, endedService],
+  )
+  if ((counted[0]?.count ?? 0) < 2) return
+  await disableChannel(transaction, { channel: row.channel, reason: 'crashed', nowMs: atMs })
 }

@@ -7,7 +7,7 @@ import { Resolver } from 'node:dns/promises'
 
 const options = { timeout: 3000, tries: 2 }
 
-/** Rejects with the error of IPv4 where there is no address at all. */
+/** Rejects with the error of IPv4 where both queries fail. The list is empty for a CNAME without an address. */
 export async function resolveByDns(hostname: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver(options)
   const cancel = () => resolver.cancel()

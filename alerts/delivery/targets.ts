@@ -9,7 +9,7 @@ import { buildConnector } from 'undici'
 import { isInNetworks, isPublicAddress, networksOf } from './public-addresses.ts'
 import { resolveByDns } from './resolve.ts'
 
-/** The addresses of a name. Rejects where it has none. */
+/** The addresses of a name. An empty answer is an error of the connection. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
 export interface TargetCheckOptions {
@@ -36,6 +36,10 @@ class TargetRefused extends Error {
     super(message)
     this.name = 'TargetRefused'
   }
+}
+
+class NoAddress extends Error {
+  readonly code = 'ENODATA'
 }
 
 const urlLengthMax = 2_000
@@ -67,6 +71,8 @@ export function createTargetCheck({ allowed, ownAddresses, resolve = resolveByDn
 
   async function checkedAddresses(url: URL, hostname: string, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = await (origins.has(url.origin) ? resolveBySystem(hostname) : resolve(hostname, signal))
+    // A CNAME that leads nowhere is an answer without addresses, which `net` does not expect.
+    if (addresses.length === 0) throw new NoAddress()
     for (const address of addresses) {
       const fault = addressFault(url, address)
       if (fault !== undefined) throw new TargetRefused(fault)
@@ -78,15 +84,15 @@ export function createTargetCheck({ allowed, ownAddresses, resolve = resolveByDn
     faultOf,
     connectorTo(url, signal) {
       const check: LookupFunction = (hostname, options, callback) => {
-        checkedAddresses(url, hostname, signal).then(
-          addresses => {
+        checkedAddresses(url, hostname, signal)
+          .then(addresses => {
             const found = addresses.map(address => ({ address, family: isIP(address) }))
             const [first] = found
             if (options.all === true) callback(null, found)
             else callback(null, first?.address ?? '', first?.family)
-          },
-          (error: NodeJS.ErrnoException) => callback(error, ''),
-        )
+          })
+          // Also for an error that `net` throws in the callback: without this it ends the process.
+          .catch((error: NodeJS.ErrnoException) => callback(error, ''))
       }
       const connect = buildConnector({ lookup: check, timeout: connectMsMax, maxCachedSessions: 0 })
       return (options, callback) => {

@@ -5,6 +5,7 @@ import { bounds } from '../core/bounds.ts'
 import { EngineRun, type EngineRunOptions } from './engine-run.ts'
 import { KnownRules, type KnownRulesOptions } from './known-rules.ts'
 import { Observers, type ObserversOptions } from './observers.ts'
+import { ruleOfFault } from './pair-states.ts'
 import type { TakenReadings } from './reading-intake.ts'
 import type { Coverage, SelectingRule } from './rule-coverage.ts'
 
@@ -15,6 +16,8 @@ export interface EngineHostOptions
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly live: EngineRunOptions['live'] & ObserversOptions['live']
   readonly leads: () => boolean
+  /** Disables a rule whose evaluation has thrown: without that it would end the evaluation of all rules again. */
+  readonly disableRule: (rule: number, error: Error) => Promise<void>
 }
 
 export interface EngineHost {
@@ -71,6 +74,8 @@ class Host {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> = Promise.resolve()
   #isLooking = false
+  /** Of a run that has failed, with what is done about it. */
+  #ending: Promise<void> = Promise.resolve()
   #dropped = 0
   #merged = 0
   #refused = 0
@@ -135,6 +140,7 @@ class Host {
   }
 
   async #lookOnce(): Promise<void> {
+    await this.#ending
     if (!this.#options.leads()) {
       await this.#end(false)
       return
@@ -147,9 +153,14 @@ class Host {
   }
 
   #begin(): void {
+    const { log, disableRule } = this.#options
     const failed = (error: Error) => {
-      this.#options.log.error({ err: error }, 'the evaluation of alerts has ended; it begins again')
-      void this.#end(false)
+      const rule = ruleOfFault(error)
+      log.error({ err: error, rule }, 'the evaluation of alerts has ended; it begins again')
+      this.#ending = this.#ending
+        .then(() => this.#end(false))
+        .then(() => (rule === undefined ? undefined : disableRule(rule, error)))
+        .catch(reason => log.warn({ err: reason, rule }, 'the failed evaluation of alerts could not be ended'))
     }
     const applied = (unknownRules: readonly number[]) => {
       if (unknownRules.length > 0) this.rulesChanged()
@@ -181,6 +192,7 @@ class Host {
     clearInterval(this.#timer)
     this.#closing.abort()
     await this.#looking
+    await this.#ending
     await this.#observers.close()
     await this.#end(this.#options.leads())
   }

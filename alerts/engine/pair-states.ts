@@ -2,12 +2,28 @@
 
 import type { Observation } from '../core/observation.ts'
 import { idlePair, type PairState } from '../core/pair.ts'
-import { staysIdle, step } from '../core/transition.ts'
+import { type Step, staysIdle, step } from '../core/transition.ts'
 import type { CoveredPairs } from './covered-pairs.ts'
 import { isAhead } from './device-times.ts'
 import { TransitionQueue } from './transition-queue.ts'
 
 const historyMs = 7_200_000
+
+/** The evaluation of one rule has thrown. It ends the thread, and the host learns which rule to disable. */
+export class RuleFault extends Error {
+  readonly rule: number
+
+  constructor(rule: number, cause: unknown) {
+    super(`rule ${rule} cannot be evaluated`, { cause })
+    this.rule = rule
+  }
+}
+
+/** Of an error that has come from the thread, which has lost its class. */
+export function ruleOfFault(error: Error): number | undefined {
+  const { rule } = error as { rule?: unknown }
+  return typeof rule === 'number' ? rule : undefined
+}
 
 export class PairStates {
   readonly queue = new TransitionQueue()
@@ -46,7 +62,7 @@ export class PairStates {
   }
 
   observe(pair: number, observation: Observation, before = this.of(pair) ?? idlePair): void {
-    const { state, effects } = step(this.#covered.ruleOf(pair).core, before, observation)
+    const { state, effects } = this.#step(pair, before, observation)
     // It was late.
     if (state === before) return
     if (isKept(state)) this.set(pair, state)
@@ -59,8 +75,26 @@ export class PairStates {
   /** `idle`: what is known of a pair without a state. */
   observeUnlessIdle(pair: number, observation: Observation, idle = idlePair): void {
     const state = this.of(pair)
-    if (state === undefined && staysIdle(this.#covered.ruleOf(pair).core, observation)) return
+    if (state === undefined && this.staysIdle(pair, observation)) return
     this.observe(pair, observation, state ?? idle)
+  }
+
+  staysIdle(pair: number, observation: Observation): boolean {
+    const { id, core } = this.#covered.ruleOf(pair)
+    try {
+      return staysIdle(core, observation)
+    } catch (error) {
+      throw new RuleFault(id, error)
+    }
+  }
+
+  #step(pair: number, before: PairState, observation: Observation): Step {
+    const { id, core } = this.#covered.ruleOf(pair)
+    try {
+      return step(core, before, observation)
+    } catch (error) {
+      throw new RuleFault(id, error)
+    }
   }
 
   /**
@@ -69,7 +103,7 @@ export class PairStates {
    */
   passLate(pair: number, observation: Observation, before: PairState): void {
     const inPlace = { ...before, seenUs: Number.NaN }
-    const { state, effects } = step(this.#covered.ruleOf(pair).core, inPlace, observation)
+    const { state, effects } = this.#step(pair, inPlace, observation)
     if (effects.length === 0 && state.phase === before.phase) return
     this.queue.remember({ ...this.#keyOf(pair), effects: [], state: before })
   }

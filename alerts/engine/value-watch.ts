@@ -4,7 +4,6 @@ import { bounds } from '../core/bounds.ts'
 import type { Observation } from '../core/observation.ts'
 import { idlePair, type PairState } from '../core/pair.ts'
 import { withSample } from '../core/samples.ts'
-import { staysIdle } from '../core/transition.ts'
 import type { CoveredPairs, ReadingValues } from './covered-pairs.ts'
 import type { DeviceTimes } from './device-times.ts'
 import { type EngineRule, noColumn } from './engine-rule.ts'
@@ -53,8 +52,8 @@ export class ValueWatch {
       const rule = this.#covered.ruleOf(pair)
       if (rule.column === noColumn) {
         if (isAlive) this.#takeAlive(pair, rule, slot, reading)
-      } else if (isNewest) this.#take(pair, rule, slot, this.#observationOf(pair, rule, reading))
-      else if (isReadAgain) this.#passLate(pair, rule, slot, this.#observationOf(pair, rule, reading))
+      } else if (isNewest) this.#take(pair, slot, this.#observationOf(pair, rule, reading))
+      else if (isReadAgain) this.#passLate(pair, slot, this.#observationOf(pair, rule, reading))
     }
     if (isNewest) seenUs[slot] = timeUs
   }
@@ -66,18 +65,18 @@ export class ValueWatch {
 
   #takeAlive(pair: number, rule: EngineRule, slot: number, { timeUs, receiptMs }: EngineReading): void {
     if (rule.core.condition.kind !== 'silent' || !this.#states.has(pair)) return
-    this.#take(pair, rule, slot, { kind: 'reading', timeUs, receiptMs, value: Number.NaN })
+    this.#take(pair, slot, { kind: 'reading', timeUs, receiptMs, value: Number.NaN })
   }
 
-  #take(pair: number, { core }: EngineRule, slot: number, observation: Observation): void {
+  #take(pair: number, slot: number, observation: Observation): void {
     const state = this.#states.of(pair)
-    if (state === undefined && staysIdle(core, observation)) return
+    if (state === undefined && this.#states.staysIdle(pair, observation)) return
     this.#states.observe(pair, observation, state ?? this.#idleOf(slot))
   }
 
-  #passLate(pair: number, { core }: EngineRule, slot: number, observation: Observation): void {
+  #passLate(pair: number, slot: number, observation: Observation): void {
     const state = this.#states.of(pair)
-    if (state === undefined && staysIdle(core, observation)) return
+    if (state === undefined && this.#states.staysIdle(pair, observation)) return
     this.#states.passLate(pair, observation, state ?? this.#idleOf(slot))
   }
 

@@ -32,6 +32,7 @@ export interface Asked {
 export interface RuleChanges {
   add(asked: Asked, rule: NewRule): Promise<Outcome<Rule>>
   change(asked: Asked, id: number, change: RuleChange): Promise<Outcome<Rule>>
+  disable(asked: Asked, id: number): Promise<Outcome>
   remove(asked: Asked, id: number): Promise<Outcome>
   /** Throws ImportRefused. */
   importAll(asked: Asked, rules: readonly NewRule[], prune: boolean): Promise<Outcome<Imported>>
@@ -94,6 +95,16 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return await found(transaction, who, id)
   }
 
+  async function disable({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
+    const rule = await lockRule(transaction, { who, id })
+    if (rule === undefined) return refused('RULE_UNKNOWN')
+    await updateRule(transaction, id, { ...rule, enabled: false }, { isNew: false, nowMs: nowMs() })
+    await endRule(transaction, feed, rule, 'rule_disabled', due())
+    await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details: { enabled: false } })
+    touched.add(id)
+    return accepted(undefined)
+  }
+
   async function remove({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
     const rule = await lockRule(transaction, { who, id })
     if (rule === undefined) return refused('RULE_UNKNOWN')
@@ -128,7 +139,7 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return rule === undefined ? refused('RULE_UNKNOWN') : accepted(rule)
   }
 
-  return { add, change, remove, importAll }
+  return { add, change, disable, remove, importAll }
 }
 
 /** What evaluation depends on. */

@@ -18,6 +18,8 @@ export interface AlertRules {
   versions(): Promise<RuleVersion[]>
   add(who: Owner, rule: NewRule, actor: string): Promise<Outcome<Rule>>
   change(who: Owner, id: number, change: RuleChange, actor: string): Promise<Outcome<Rule>>
+  /** Whatever is in it: also a rule that the schema would refuse by now. */
+  disable(id: number, actor: string): Promise<Outcome>
   remove(who: Owner, id: number, actor: string): Promise<Outcome>
   /** Rules of who asks, by their names, all or none. `prune`: others of theirs are removed. */
   importAll(who: Owner, rules: readonly NewRule[], prune: boolean, actor: string): Promise<Outcome<Imported>>
@@ -86,6 +88,7 @@ export function createAlertRules(options: AlertRulesOptions): AlertRules {
     versions: () => readVersions(pool),
     add: (who, rule, actor) => commit(who, actor, asked => changes.add(asked, rule)),
     change: (who, id, change, actor) => commit(who, actor, asked => changes.change(asked, id, change)),
+    disable: (id, actor) => commit(everybody, actor, asked => changes.disable(asked, id)),
     remove: (who, id, actor) => commit(who, actor, asked => changes.remove(asked, id)),
     importAll: (who, rules, prune, actor) => commit(who, actor, asked => changes.importAll(asked, rules, prune)),
     onChange: listener => void listeners.push(listener),

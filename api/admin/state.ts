@@ -44,6 +44,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   /** Undefined for a service that is alone. */
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   alertEngine?: StatusOptions['alertEngine']
+  setAside?: StatusOptions['setAside']
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   mqttPort?: StatusOptions['mqttPort']

@@ -38,6 +38,8 @@ export interface StatusOptions {
   nodes?: Pick<Nodes, 'own' | 'states'> | undefined
   /** Undefined where no rules are evaluated. */
   alertEngine?: (() => Status['alerts']) | undefined
+  /** Work that is not repeated since it ended the service. */
+  setAside?: (() => Promise<NonNullable<Status['set_aside']>>) | undefined
   isPostgresManaged: boolean
   /** Of the listener; undefined without one. */
   mqttPort?: number | undefined
@@ -66,16 +68,19 @@ async function readStatus({
   topics,
   nodes,
   alertEngine,
+  setAside,
   isPostgresManaged,
   mqttPort,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
   const points = pointsIngest.status()
   const versions = store.versions()
-  const [postgresFault, disk, several] = await Promise.all([
+  const [postgresFault, disk, several, aside = []] = await Promise.all([
     askPostgres(store.postgres),
     diskUse.read(),
     processesOf({ topics, nodes, store }),
+    // Without PostgreSQL the rest of the status counts.
+    setAside?.().catch(() => undefined),
   ])
   const { questdb } = store
   const alerts = alertEngine?.()
@@ -103,6 +108,7 @@ async function readStatus({
     ...several,
     ...(alerts === undefined ? {} : { alerts }),
     mqtt_port: mqttPort ?? null,
+    ...(aside.length === 0 ? {} : { set_aside: aside }),
     retention: retentionOf(retention.state()),
     disk: {
       path: dataDirectory,

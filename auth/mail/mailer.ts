@@ -4,6 +4,7 @@
  */
 
 import type pg from 'pg'
+import { attributed } from '../../limits/attributed-work.ts'
 import type { Log } from '../../store/log.ts'
 import { issueToken, isTokenPurpose, type TokenPurpose } from '../accounts/account-tokens.ts'
 import { emailKeyOf } from '../accounts/email-address.ts'
@@ -74,7 +75,7 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
 
   async function deliver(due: DueMail): Promise<void> {
     const mail = await compose(due)
-    const error = mail === undefined ? undefined : await send(mail).then(() => undefined, whyOf)
+    const error = mail === undefined ? undefined : await sendError(due, mail)
     if (error === undefined) return await removeMail(pool, due.id)
     const what = { mail: due.kind, account: due.account_id, attempts: due.attempts + 1, reason: error }
     if (due.attempts + 1 >= attemptsMax) {
@@ -83,6 +84,10 @@ export function createMailer({ pool, nowMs, log, publicUrl, send, idleMs = 30_00
     }
     log.warn(what, 'a mail could not be sent and is tried again')
     await postponeMail(pool, due, nowMs() + Math.min(retryMsFirst * 2 ** due.attempts, retryMsMax))
+  }
+
+  function sendError({ id }: DueMail, mail: Mail): Promise<string | undefined> {
+    return attributed({ kind: 'mail', id }, () => send(mail)).then(() => undefined, whyOf)
   }
 
   /** Undefined where there is nobody to write to. */

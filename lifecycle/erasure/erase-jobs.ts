@@ -6,6 +6,7 @@ import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { type ChangeFeed, noFeed } from '../../auth/nodes/change-feed.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
+import { attributed } from '../../limits/attributed-work.ts'
 import type { Log } from '../../store/log.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import type { Questdb } from '../../store/questdb/questdb.ts'
@@ -173,7 +174,8 @@ async function runWaiting(
     const job = await takeJob(postgres)
     if (job === undefined && areKnown) return
     if (job === undefined) throw new Error('it is not known yet what became of the last request')
-    const end = await runJob(job, options, steps, signal)
+    const work = { kind: 'erase', id: String(job.id) } as const
+    const end = await attributed(work, () => runJob(job, options, steps, signal))
     if (!(await endJob(postgres, job, end))) throw new NotLeading()
     const { rowsOf, symbols, numbers } = job
     options.log.info({ rowsOf, ...(rowsOf === 'readings' ? { symbols } : { numbers }), ...end }, 'erase job finished')

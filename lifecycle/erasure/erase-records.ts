@@ -257,6 +257,13 @@ export async function endJob(database: Database, { id, run }: EraseJob, end: Era
   return (await database.query(text, [id, run, ...values])).rowCount === 1
 }
 
+/** It ended the process: only a person asks for it again. */
+export async function setJobAside(database: Database, id: string): Promise<void> {
+  const text = `UPDATE erase_jobs SET state = 'failed', rows = NULL, error = 'it ended the service', finished_at = now()
+    WHERE id = $1 AND state IN ('waiting', 'running')`
+  await database.query(text, [id])
+}
+
 /** The series of all jobs that are done: there must be no rows of theirs any more. */
 export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>

@@ -76,6 +76,14 @@ test('a name that resolves to what is not public is not connected to, whichever 
   t.strictSame(receiver.received, [])
 })
 
+test('a name without an address, as a CNAME that leads nowhere, is an error of that delivery', async t => {
+  t.match(await post('https://hook.example/', { resolve: async () => [] }), { outcome: 'failed', error: 'ENODATA' })
+  const unusable = await post('https://hook.example/', { resolve: async () => ['no address'] })
+  t.match(unusable, { outcome: 'failed', error: /not public/ })
+  const resolve = async () => Promise.reject(new Error('a name server that fails'))
+  t.match(await post('https://hook.example/', { resolve }), { outcome: 'failed', error: 'Error' })
+})
+
 test('the address that was checked is the one that is connected to, and the next connection is checked anew', async t => {
   const first = await startReceiver(t, '127.0.0.2')
   const second = await startReceiver(t, '127.0.0.1', first.port)

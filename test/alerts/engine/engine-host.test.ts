@@ -6,6 +6,7 @@ import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
 import type { Fact } from '../../../alerts/core/fact.ts'
 import type { Owner } from '../../../alerts/core/outcome.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
+import { idlePair } from '../../../alerts/core/pair.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
 import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
 import { lastFullHourMs } from '../../../alerts/engine/hourly.ts'
@@ -73,7 +74,10 @@ async function createWorld(t: Test) {
   const hosts: { host: EngineHost; lead: { isLeading: boolean } }[] = []
   t.teardown(() => Promise.all(hosts.map(({ host }) => host.close())))
 
-  function start(more: Partial<EngineHostOptions> = {}): EngineHost {
+  function start({
+    readPairs,
+    ...more
+  }: Partial<EngineHostOptions> & Partial<Pick<EngineHostOptions['store'], 'readPairs'>> = {}): EngineHost {
     const lead = { isLeading: true }
     const host = createEngineHost({
       log: silentLog,
@@ -90,7 +94,8 @@ async function createWorld(t: Test) {
       learnOwner: async owner => (registry.blocked.has(owner) ? 'none' : 'own'),
       readRules: rules.all,
       readVersions: rules.versions,
-      store: storeOf(shared, lead),
+      disableRule: async rule => void (await rules.disable(rule, 'alerts')),
+      store: { ...storeOf(shared, lead), ...(readPairs === undefined ? {} : { readPairs }) },
       ...more,
     })
     rules.onChange(host.rulesChanged)
@@ -213,6 +218,28 @@ function readingsOf(rows: readonly Row[]) {
     furtherValue: () => 0,
   }
 }
+
+test('a rule whose evaluation throws is disabled, and the others are evaluated', async t => {
+  const world = await createWorld(t)
+  world.device(1)
+  world.device(2)
+  await world.addRule(warm, { selector: { devices: ['d1'] } })
+  const broken = await world.addRule(warm, { selector: { devices: ['d2'] } })
+  const state = { ...idlePair, changesMs: null as never }
+  const readPairs = async function* () {
+    yield [{ rule: broken.id, device: 2, state }]
+  }
+  const host = world.start({ readPairs })
+  await waitFor('it is live', () => host.state().isLive)
+  world.take(2, Date.now(), 40)
+  await waitFor('it is disabled', async () => (await world.rules.get(everybody, broken.id))?.enabled === false)
+  await waitFor('it is live again', () => host.state().isLive)
+  world.take(1, Date.now(), 40)
+  await waitFor('the other rule fires', async () => (await world.alerts()).join() === '1 firing')
+  t.match((await world.pool.query('SELECT actor, action, details FROM audit ORDER BY id DESC LIMIT 1')).rows, [
+    { actor: 'alerts', action: 'alert-rule.change', details: { enabled: false } },
+  ])
+})
 
 test('from a reading to a row, over restarts, and to another process', async t => {
   const world = await createWorld(t)

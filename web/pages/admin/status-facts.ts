@@ -77,6 +77,7 @@ export function statusGroups(status: Status): StatusGroup[] {
     {
       title: 'Service',
       facts: [
+        ...(status.set_aside ?? []).map(({ problem }) => ({ name: 'Set aside', text: problem, isBad: true })),
         { name: 'Devices', text: countText(status.devices) },
         { name: 'Running for', text: spanText(status.uptime_s * 1000) },
         { name: 'Barograph', text: versions.barograph },

@@ -81,6 +81,7 @@ const disabledTexts: Record<NonNullable<Channel['disabled_reason']>, string> = {
   gone: 'off: its address has answered that it is gone',
   failing: 'off: nothing has been delivered for five days',
   unsubscribed: 'off: its recipient has unsubscribed',
+  crashed: 'off: two of its notifications ended the service',
 }
 
 function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Channel }) {
