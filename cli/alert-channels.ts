@@ -132,6 +132,7 @@ function addTest(channels: Command, client: AdminClient, streams: Streams): void
       const answer = await client.json(AttemptAnswer, 'POST', `/alert-channels/${id}/test`)
       if (json === true) printJson(streams, answer)
       else printFields(streams, answer)
+      if (answer.outcome === 'written') throw new CommandError(`the test was ${answer.answer}`)
       if (answer.outcome !== 'delivered') throw new CommandError('the test was not delivered')
     })
 }
@@ -163,10 +164,11 @@ function addList(channels: Command, client: AdminClient, streams: Streams): void
     })
 }
 
-function rowOf({ id, owner, kind, enabled, disabled_reason, failing_since, name, target }: Channel): string[] {
+function rowOf({ id, owner, kind, enabled, disabled_reason, failing_since, name, target, notice }: Channel): string[] {
+  const working = notice ?? 'enabled'
   const state = enabled
     ? failing_since === null
-      ? 'enabled'
+      ? working
       : `failing since ${failing_since}`
     : `disabled${reasonText(disabled_reason)}`
   return [String(id), owner === null ? '-' : String(owner), kind, state, name, target]

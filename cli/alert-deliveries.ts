@@ -79,6 +79,7 @@ function addReplay(deliveries: Command, client: AdminClient, streams: Streams): 
       const answer = await client.json(AttemptAnswer, 'POST', `/alert-deliveries/${id}/replay`)
       if (json === true) printJson(streams, answer)
       else printFields(streams, answer)
+      if (answer.outcome === 'written') throw new CommandError(`it was ${answer.answer}`)
       if (answer.outcome !== 'delivered') throw new CommandError('it was not delivered')
     })
 }

@@ -26,6 +26,7 @@ export function alertDelivery(
   return {
     box: createSecretBox(directory.secret('tenant-key'), 'alert channels'),
     send: sendMail,
+    hasMailServer: config.SMTP_URL !== undefined,
     async recipientOf(id) {
       const account = await accounts.find(id)
       if (account === undefined) return undefined

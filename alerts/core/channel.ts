@@ -104,6 +104,9 @@ export const Channel = z.object({
   /** Without those that are secret. */
   settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
   target: z.string().meta({ description: 'The host, the mail address or the topic.' }),
+  notice: z.string().nullable().meta({
+    description: 'Why notifications do not arrive at present, as far as it is known before one is sent.',
+  }),
   failing_since: z.iso.datetime().nullable(),
   version: z.int(),
   created_at: z.iso.datetime(),

@@ -42,7 +42,9 @@ export type DeliveryDetails = z.infer<typeof DeliveryDetails>
 
 /** Of an attempt that was made for the request. */
 export const AttemptAnswer = z.object({
-  outcome: z.enum(['delivered', 'failed', 'gone']),
+  outcome: z
+    .enum(['delivered', 'written', 'failed', 'gone'])
+    .meta({ description: '`written`: a mail, to a file, as there is no mail server.' }),
   status: z.int().nullable(),
   error: z.string().nullable(),
   answer: z.string(),

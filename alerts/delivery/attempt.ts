@@ -1,8 +1,8 @@
 /** One attempt to deliver a notification, and what came of it. */
 
 export interface AttemptResult {
-  /** `gone`: it says that it wants no more (410). */
-  outcome: 'delivered' | 'failed' | 'gone'
+  /** `written`: a mail became a file. `gone`: it says that it wants no more (410). */
+  outcome: 'delivered' | 'written' | 'failed' | 'gone'
   /** Of an HTTP answer. */
   status: number | null
   /** A code or a few words, never the text of an error, which may hold an address. */
@@ -18,6 +18,11 @@ export const attemptMsMax = 15_000
 
 export function delivered(durationMs: number): AttemptResult {
   return { outcome: 'delivered', status: null, error: null, answer: '', durationMs }
+}
+
+/** Nothing of it is to be tried again. */
+export function isDone({ outcome }: Pick<AttemptResult, 'outcome'>): boolean {
+  return outcome === 'delivered' || outcome === 'written'
 }
 
 export function failed(error: string, durationMs: number): AttemptResult {

@@ -5,7 +5,7 @@ import { inTransaction, type Transaction } from '../../store/postgres/transactio
 import type { Message } from '../core/message.ts'
 import { createWebhookId } from '../outbox/notification-rows.ts'
 import { type ChannelRow, readChannel } from '../store/channel-rows.ts'
-import type { AttemptResult } from './attempt.ts'
+import { type AttemptResult, isDone } from './attempt.ts'
 import type { DeliveryMeter } from './delivery-meter.ts'
 import { insertAttempt, noteWorking } from './outcome-rows.ts'
 import type { Send } from './sender.ts'
@@ -48,7 +48,7 @@ export function createByHand({ pool, nowMs, publicUrl, send, meter }: ByHandOpti
       await inTransaction(pool, { stepMs }, async transaction => {
         const notification = await insertTest(transaction, { channel, message, webhookId, result, nowMs: nowMs() })
         await insertAttempt(transaction, { notification, result, byHand: true, nowMs: nowMs() })
-        if (result.outcome === 'delivered') await noteWorking(transaction, channel.id)
+        if (isDone(result)) await noteWorking(transaction, channel.id)
       })
       return result
     },
@@ -58,7 +58,7 @@ export function createByHand({ pool, nowMs, publicUrl, send, meter }: ByHandOpti
       const result = await tried(channel, { message, webhookId })
       await inTransaction(pool, { stepMs }, async transaction => {
         await insertAttempt(transaction, { notification: id, result, byHand: true, nowMs: nowMs() })
-        if (result.outcome !== 'delivered') return
+        if (!isDone(result)) return
         await noteDelivered(transaction, id, nowMs())
         await noteWorking(transaction, channel.id)
       })
@@ -89,7 +89,7 @@ interface InsertedTest {
 }
 
 async function insertTest(transaction: Transaction, test: InsertedTest): Promise<string> {
-  const state = test.result.outcome === 'delivered' ? 'delivered' : 'given_up'
+  const state = isDone(test.result) ? 'delivered' : 'given_up'
   const { rows } = await transaction.query<{ id: string }>(
     `INSERT INTO alert_notifications
        (webhook_id, channel_id, kind, severity, message, state, attempts, created_at, due_at, ended_at)

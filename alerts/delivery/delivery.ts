@@ -8,6 +8,7 @@ import type { Log } from '../../store/log.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Owner } from '../core/outcome.ts'
 import type { WriteAudit } from '../store/audit.ts'
+import { type TargetRules, targetFault } from '../store/channel-settings.ts'
 import { type AlertChannels, createChannels } from '../store/channels.ts'
 import { type AlertDeliveries, createDeliveries } from './attempt-rows.ts'
 import { createByHand } from './by-hand.ts'
@@ -16,7 +17,7 @@ import { createDispatch } from './dispatch.ts'
 import type { Published } from './kinds/kind.ts'
 import { createPost } from './post.ts'
 import type { FindRecipient } from './recipients.ts'
-import { createSender } from './sender.ts'
+import { createSender, type SenderOptions } from './sender.ts'
 import { createTargetCheck, type Resolve } from './targets.ts'
 import { createUnsubscribing, type Unsubscribing } from './unsubscribe.ts'
 
@@ -32,6 +33,8 @@ export interface DeliveryOptions {
   box: SecretBox
   publicUrl: () => string
   send: MailTransport['send']
+  /** Otherwise mails become files (SMTP_URL). */
+  hasMailServer: boolean
   recipientOf: FindRecipient
   audit: WriteAudit
   /** Queues the mail that tells an owner that a channel is disabled; of the service (null) a line in the log. */
@@ -66,17 +69,19 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const { targetsAllowed: allowed, ownAddresses, resolve } = options
   const targets = createTargetCheck({ allowed, ownAddresses, ...(resolve === undefined ? {} : { resolve }) })
   const post = createPost(targets)
-  const tools = { post, sendMail: options.send, publish, nowMs, timeZone, publicUrl }
-  const send = createSender({ box, log, tools, recipientOf })
+  const { hasMailServer } = options
+  const tools = { post, sendMail: options.send, hasMailServer, publish, nowMs, timeZone, publicUrl }
+  const rules: TargetRules = { targets, recipientOf, hasBroker: publish !== undefined }
+  const faultOf: SenderOptions['faultOf'] = ({ kind, owner }, settings) => targetFault(rules, { kind, settings, owner })
+  const send = createSender({ box, log, tools, faultOf })
   const meter = createDeliveryMeter(pool, nowMs)
   const byHand = createByHand({ pool, nowMs, publicUrl, send, meter })
   const buckets = new TokenBuckets<number | null>(byHandRate, nowMs)
   const takeToken = ({ account }: Owner) => buckets.take(account)
   const dispatch = createDispatch({ ...options, random, send, meter })
-  const hasBroker = publish !== undefined
 
   return {
-    channels: createChannels({ pool, nowMs, box, byHand, audit, takeToken, targets, recipientOf, hasBroker }),
+    channels: createChannels({ ...rules, pool, nowMs, box, byHand, audit, takeToken, hasMailServer }),
     deliveries: createDeliveries({ pool, byHand, audit, takeToken }),
     unsubscribing: createUnsubscribing({ pool, nowMs, audit }),
     meter,

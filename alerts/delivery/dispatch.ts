@@ -1,6 +1,7 @@
 /** Serves the channels: what is due is claimed, sent and noted, by the node that leads. */
 
 import { attributed, isBlamed } from '../../limits/attributed-work.ts'
+import { isDone } from './attempt.ts'
 import { createChannelQueue } from './channel-queue.ts'
 import { type ClaimOptions, claimNext, giveBackClaim, waitingChannels } from './claim-rows.ts'
 import type { Send } from './sender.ts'
@@ -82,7 +83,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const result = await attributed(work, () => send(sending, leaving.signal))
       // Another node would send it before this one has set it aside.
       if (isBlamed(work)) return false
-      if (leaving.signal.aborted && result.outcome !== 'delivered') await giveBackClaim(pool, claimed)
+      if (leaving.signal.aborted && !isDone(result)) await giveBackClaim(pool, claimed)
       else if ((await settle(claimed, result, closing.signal)).dueMs !== undefined) wake()
       return true
     } catch (error) {

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import type { WriteAudit } from '../store/audit.ts'
 import { type ChannelRow, type DisabledReason, disableChannel } from '../store/channel-rows.ts'
-import { type AttemptResult, answerLengthMax, failed } from './attempt.ts'
+import { type AttemptResult, answerLengthMax, failed, isDone } from './attempt.ts'
 import { type Claimed, heldAttemptsMax } from './claim-rows.ts'
 import { failingMsMax, retryDelayMs } from './retries.ts'
 
@@ -60,8 +60,9 @@ interface Next {
 }
 
 /** One that was tried before its time, for another one's sake, keeps its own times. */
-function nextOf({ attempts, isEarly }: Claimed, { outcome }: AttemptResult, nowMs: number, random: number): Next {
-  if (outcome === 'delivered') return { state: 'delivered', attempts: attempts + 1, dueMs: undefined }
+function nextOf({ attempts, isEarly }: Claimed, result: AttemptResult, nowMs: number, random: number): Next {
+  const { outcome } = result
+  if (isDone(result)) return { state: 'delivered', attempts: attempts + 1, dueMs: undefined }
   if (outcome === 'failed' && isEarly) return { state: 'waiting', attempts, dueMs: undefined }
   const delayMs = outcome === 'failed' ? retryDelayMs(attempts + 1, random) : undefined
   const state = delayMs === undefined ? 'given_up' : 'waiting'
@@ -86,14 +87,14 @@ async function noteChannel(
   { nowMs, audit, queueOwnerMail }: OutcomeOptions,
   transaction: Transaction,
   { id, owner, name }: ChannelRow,
-  { outcome }: AttemptResult,
+  result: AttemptResult,
 ): Promise<DisabledReason | undefined> {
-  if (outcome === 'delivered') {
+  if (isDone(result)) {
     await noteWorking(transaction, id)
     return undefined
   }
   const reason =
-    outcome === 'gone' ? 'gone' : (await hasFailedForLong(transaction, id, nowMs())) ? 'failing' : undefined
+    result.outcome === 'gone' ? 'gone' : (await hasFailedForLong(transaction, id, nowMs())) ? 'failing' : undefined
   if (reason === undefined || !(await disableChannel(transaction, { channel: id, reason, nowMs: nowMs() }))) {
     return undefined
   }

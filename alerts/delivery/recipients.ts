@@ -1,4 +1,4 @@
-/** Who may be mailed: people their own address, once it is confirmed; administrators and the service anybody. */
+/** Which addresses a channel may mail: its owner's own once it is confirmed, and others for administrators and the service. */
 
 interface Recipient {
   email: string
@@ -19,7 +19,7 @@ export async function mailFault(
   if (owner === null) return undefined
   const account = await recipientOf(owner)
   if (account === undefined || !account.isActive) return 'the account is not active'
-  if (account.isAdministrator) return undefined
-  if (!account.isVerified) return 'the address of the account is not confirmed'
-  return account.email.toLowerCase() === address.toLowerCase() ? undefined : 'must be the address of the account'
+  const isOwn = account.email.toLowerCase() === address.toLowerCase()
+  if (!account.isVerified && (isOwn || !account.isAdministrator)) return 'the address of the account is not confirmed'
+  return isOwn || account.isAdministrator ? undefined : 'must be the address of the account'
 }

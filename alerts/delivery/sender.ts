@@ -5,16 +5,17 @@ import type { Log } from '../../store/log.ts'
 import type { ChannelKindName } from '../core/channel.ts'
 import type { Message } from '../core/message.ts'
 import { type ChannelRow, openSealed } from '../store/channel-rows.ts'
+import type { Settings } from '../store/channel-settings.ts'
 import { type AttemptResult, attemptMsMax, codeOf, failed } from './attempt.ts'
 import type { ChannelKind, Tools } from './kinds/kind.ts'
 import { channelKinds } from './kinds/kinds.ts'
-import { type FindRecipient, mailFault } from './recipients.ts'
 
 export interface SenderOptions {
   box: SecretBox
   log: Pick<Log, 'warn'>
   tools: Tools
-  recipientOf: FindRecipient
+  /** What may have changed since the channel was set: the address or the role of its owner. */
+  faultOf: (channel: Pick<ChannelRow, 'kind' | 'owner'>, settings: Settings) => Promise<string | undefined>
 }
 
 export type Send = (
@@ -22,14 +23,13 @@ export type Send = (
   signal: AbortSignal,
 ) => Promise<AttemptResult>
 
-export function createSender({ box, log, tools, recipientOf }: SenderOptions): Send {
+export function createSender({ box, log, tools, faultOf }: SenderOptions): Send {
   return async ({ channel, message, webhookId }, signal) => {
     const startedMs = performance.now()
     try {
       const { settings, own } = openSealed(box, channel)
       const all = { ...channel.settings, ...settings }
-      const fault =
-        channel.kind === 'email' ? await mailFault(channel.owner, String(all['to']), recipientOf) : undefined
+      const fault = await faultOf(channel, all)
       if (fault !== undefined) return failed(fault, 0)
       // Settings were checked when they were set, by the schema of their kind.
       const kind = channelKinds[channel.kind] as ChannelKind<ChannelKindName>

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
-import type { AttemptResult } from './attempt.ts'
+import { type AttemptResult, isDone } from './attempt.ts'
 import { type Claimed, claimMs } from './claim-rows.ts'
 import type { DeliveryMeter } from './delivery-meter.ts'
 import { type Noted, noteOutcome, type OutcomeOptions } from './outcome-rows.ts'
@@ -38,7 +38,7 @@ export function createSettle(options: SettleOptions): Settle {
     if (noted.isGivenUp) {
       meter.count(channel.kind, 'given_up')
       log.error({ ...what, reason: result.error }, 'a notification of an alert could not be delivered and is given up')
-    } else if (result.outcome !== 'delivered') {
+    } else if (!isDone(result)) {
       log.warn({ ...what, reason: result.error }, 'a notification of an alert could not be delivered')
     }
     if (noted.disabled !== undefined) log.warn({ ...what, reason: noted.disabled }, 'a channel of alerts is disabled')

@@ -1,7 +1,6 @@
 /** Changes of channels: each with its row in the audit, and with what becomes of what waits for one that ends. */
 
 import type pg from 'pg'
-import type { SecretBox } from '../../auth/secret-box.ts'
 import { isUniqueViolation } from '../../store/postgres/postgres-errors.ts'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
 import { bounds } from '../core/bounds.ts'
@@ -12,7 +11,7 @@ import type { OwnSecrets } from '../delivery/kinds/kind.ts'
 import { rotatedSecrets } from '../delivery/signing.ts'
 import { createUnsubscribeToken, saveUnsubscribe } from '../delivery/unsubscribe.ts'
 import type { WriteAudit } from './audit.ts'
-import { findChannel, openedChannel, ownSecretsOf, shownChannel } from './channel-details.ts'
+import { findChannel, openedChannel, ownSecretsOf, type ShownRules, shownChannel } from './channel-details.ts'
 import {
   type ChannelRow,
   cancelWaiting,
@@ -28,7 +27,6 @@ import {
   partSettings,
   type Settings,
   settingsOf,
-  type TargetRules,
   targetFault,
 } from './channel-settings.ts'
 
@@ -42,10 +40,9 @@ export interface ChannelChanges {
   rotate(who: Owner, id: number, actor: string): Promise<ChannelOutcome<IssuedChannel>>
 }
 
-export interface ChannelChangesOptions extends TargetRules {
+export interface ChannelChangesOptions extends ShownRules {
   pool: pg.Pool
   nowMs: () => number
-  box: SecretBox
   audit: WriteAudit
 }
 
@@ -73,7 +70,7 @@ export function createChannelChanges(options: ChannelChangesOptions): ChannelCha
         const { settings, sealed } = settled.value
         const saved = await saveChannel(transaction, changedRow({ ...row, settings, sealed }, change))
         if (!saved.enabled) await cancelWaiting(transaction, id, nowMs())
-        return { ok: true, value: shownChannel(box, saved) }
+        return { ok: true, value: await shownChannel(options, saved) }
       }),
 
     remove: (who, id, actor) =>
@@ -89,7 +86,7 @@ export function createChannelChanges(options: ChannelChangesOptions): ChannelCha
         const rotated: OwnSecrets = { ...own, signing: rotatedSecrets(own.signing, nowMs()) }
         const sealed = sealChannel(box, id, { settings, own: rotated })
         const saved = await saveChannel(transaction, { ...row, sealed })
-        return { ok: true, value: { ...shownChannel(box, saved), ...issuedSecret(rotated) } }
+        return { ok: true, value: { ...(await shownChannel(options, saved)), ...issuedSecret(rotated) } }
       }),
   }
 }
@@ -135,7 +132,7 @@ async function add(
     await saveUnsubscribe(transaction, { channel: id, address: all['to'], token: own.unsubscribe, nowMs: nowMs() })
     const details = { name, kind }
     await audit(transaction, { actor, action: 'alert-channel.add', subject: subjectOf(id), details })
-    return { ok: true, value: { ...shownChannel(box, row), ...issuedSecret(own) } } as const
+    return { ok: true, value: { ...(await shownChannel(options, row)), ...issuedSecret(own) } } as const
   })
 }
 

@@ -5,10 +5,11 @@ import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { Channel } from '../core/channel.ts'
 import type { Owner } from '../core/outcome.ts'
 import type { OwnSecrets } from '../delivery/kinds/kind.ts'
+import { writtenText } from '../delivery/kinds/email.ts'
 import { createSigningSecret } from '../delivery/signing.ts'
 import { createUnsubscribeToken } from '../delivery/unsubscribe.ts'
 import { type ChannelRow, openSealed, readChannel, type Sealed } from './channel-rows.ts'
-import { targetOf } from './channel-settings.ts'
+import { type TargetRules, targetFault, targetOf } from './channel-settings.ts'
 
 /** Undefined for one of somebody else, too. */
 export async function findChannel(
@@ -21,10 +22,25 @@ export async function findChannel(
   return row !== undefined && (who.all || row.owner === who.account) ? row : undefined
 }
 
-export function shownChannel(box: SecretBox, row: ChannelRow): Channel {
+export interface ShownRules extends TargetRules {
+  box: SecretBox
+  hasMailServer: boolean
+}
+
+export async function shownChannel(rules: ShownRules, row: ChannelRow): Promise<Channel> {
   const { sealed: _, failing_since, created_at, ...rest } = row
-  const target = targetOf(row.kind, { shown: row.settings, secret: openedChannel(box, row).settings })
-  return { ...rest, target, failing_since: failing_since?.toISOString() ?? null, created_at: created_at.toISOString() }
+  const { kind, owner } = row
+  const { settings: secret } = openedChannel(rules.box, row)
+  const target = targetOf(kind, { shown: row.settings, secret })
+  const fault = await targetFault(rules, { kind, owner, settings: { ...row.settings, ...secret } })
+  const notice = fault ?? (kind === 'email' && !rules.hasMailServer ? writtenText : null)
+  return {
+    ...rest,
+    target,
+    notice,
+    failing_since: failing_since?.toISOString() ?? null,
+    created_at: created_at.toISOString(),
+  }
 }
 
 /** Of one whose key was another one, nothing: its owner sets it anew, or removes it. */

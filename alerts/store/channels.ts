@@ -24,15 +24,15 @@ export interface AlertChannelsOptions extends ChannelChangesOptions {
 }
 
 export function createChannels(options: AlertChannelsOptions): AlertChannels {
-  const { pool, box, byHand, takeToken } = options
+  const { pool, byHand, takeToken } = options
   return {
     ...createChannelChanges(options),
     async list(who, page) {
-      return (await readChannels(pool, who, page)).map(row => shownChannel(box, row))
+      return await Promise.all((await readChannels(pool, who, page)).map(row => shownChannel(options, row)))
     },
     async get(who, id) {
       const row = await findChannel(pool, who, id)
-      return row && shownChannel(box, row)
+      return row && (await shownChannel(options, row))
     },
     async test(who, id) {
       const row = await findChannel(pool, who, id)

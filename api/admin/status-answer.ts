@@ -2,7 +2,6 @@
 
 import { z } from 'zod'
 import { waitReasons } from '../../lifecycle/retention/wait-reasons.ts'
-import { workKinds } from '../../limits/attributed-work.ts'
 
 const Database = z.object({
   /** Started here, or one that was given. */
@@ -133,7 +132,7 @@ export const Status = z.object({
   mqtt_port: z.int().nullable(),
   /** Work that ended the service, or the evaluation of rules, once, and is not repeated; the newest 20. */
   set_aside: z
-    .array(z.object({ kind: z.enum(workKinds), id: z.string(), at: z.iso.datetime(), problem: z.string() }))
+    .array(z.object({ kind: z.string(), id: z.string(), at: z.iso.datetime(), problem: z.string() }))
     .optional(),
   /** Of the raw readings. */
   retention: z.object({

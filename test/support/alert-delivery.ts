@@ -32,6 +32,7 @@ export function deliveryParts(pool: pg.Pool, more: Partial<DeliveryOptions> = {}
     box: createSecretBox('a secret', 'alert channels'),
     publicUrl: () => 'https://barograph.example',
     send: async () => undefined,
+    hasMailServer: true,
     recipientOf: async () => undefined,
     audit: writeAudit,
     queueOwnerMail: async (_transaction, _owner, name) => void mailed.push(name),

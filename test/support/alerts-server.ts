@@ -84,13 +84,17 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   app.post('/api/alert-channels', ({ body }: Asked, reply) =>
     reply.code(201).send({ id: 5, ...(body as object), secret }),
   )
-  app.post('/api/alert-channels/:id/test', () => ({
-    outcome: 'failed',
-    status: 500,
-    error: null,
-    answer: '',
-    duration_ms: 3,
-  }))
+  app.post('/api/alert-channels/:id/test', ({ params }: Asked) => {
+    const notice = server.channels.find(({ id }) => String(id) === params['id'])?.notice
+    const isWritten = typeof notice === 'string'
+    return {
+      outcome: isWritten ? 'written' : 'failed',
+      status: isWritten ? null : 500,
+      error: null,
+      answer: notice ?? '',
+      duration_ms: 3,
+    }
+  })
   app.get('/api/silences', () => ({ silences: [], next: null }))
   app.post('/api/silences', (_request, reply) => reply.code(201).send({ id: 1 }))
   serveDeliveries(app)
@@ -112,7 +116,7 @@ function serveAccount(app: FastifyInstance, server: AlertsServer): void {
   app.get('/auth/session', (_request, reply) => reply.send(server.isSignedIn ? { user: {} } : 'null'))
   const preferences = { temperature_unit: null, pressure_unit: null, speed_unit: null, time_zone: null }
   app.get('/v1/auth/me/preferences', () => preferences)
-  app.get('/v1/auth/me', () => ({ id: 1, email: 'ada@example.com' }))
+  app.get('/v1/auth/me', () => ({ id: 1, email: 'ada@example.com', email_verified: '2026-01-01T00:00:00.000Z' }))
   app.get('/api/admin/accounts/1', (_request, reply) =>
     server.isOperator ? { id: 1, role: 'operator' } : reply.code(403).send({ title: 'forbidden' }),
   )

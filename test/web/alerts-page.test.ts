@@ -53,6 +53,7 @@ const channel = {
   disabled_reason: null,
   settings: { to: 'ada@example.com' },
   target: 'ada@example.com',
+  notice: null,
   failing_since: null,
   version: 1,
   created_at: '2026-11-26T12:00:00.000Z',
@@ -278,6 +279,7 @@ t.test('what the preview draws is there on a phone, too', async t => {
 t.test('channels are added, tested and changed, and a secret is shown once', async t => {
   server.channels = [
     channel,
+    { ...channel, id: 3, name: 'File', notice: 'written to a file: no mail server (SMTP_URL)' },
     {
       ...channel,
       id: 2,
@@ -299,6 +301,13 @@ t.test('channels are added, tested and changed, and a secret is shown once', asy
     await inspect(t, page, 'channels')
     await press(page, 'Send a test Mail')
     await said(page, 'The test of Mail is not delivered: status 500.')
+    await becomes(
+      t,
+      () => textOf(page.locator('.records')),
+      /File[\s\S]*E-mail · ada@example.com · written to a file: no mail server \(SMTP_URL\)/,
+    )
+    await press(page, 'Send a test File')
+    await said(page, 'The test of File is written to a file: no mail server (SMTP_URL).')
     await press(page, 'Add a channel')
     await page.getByLabel('Kind').selectOption('Webhook')
     await page.getByLabel('Name').fill('Pager')
@@ -315,6 +324,18 @@ t.test('channels are added, tested and changed, and a secret is shown once', asy
     await press(page, 'Edit Hook')
     await page.getByRole('form', { name: 'Edit Hook' }).waitFor()
     await inspect(t, page, 'channels, a change')
+  })
+})
+
+t.test('the editor and the alerts say which channel delivers nothing, and why', async t => {
+  server.rules = [rule]
+  server.channels = [{ ...channel, notice: 'the address of the account is not confirmed' }]
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(`${server.url}/alerts/rules/1`)
+    await page.getByText('email, ada@example.com, the address of the account is not confirmed').waitFor()
+    await page.goto(`${server.url}/alerts`)
+    const notice = page.locator('p.soft', { hasText: 'Notifications to Mail' })
+    await becomes(t, () => textOf(notice), /^Notifications to Mail: the address of the account is not confirmed\.$/)
   })
 })
 

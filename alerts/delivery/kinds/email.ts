@@ -15,12 +15,16 @@ export const email: ChannelKind<'email'> = {
     const passedMs = () => Math.round(performance.now() - startedMs)
     try {
       await Promise.race([sending.tools.sendMail(mailOf(sending)), ended(signal)])
-      return delivered(passedMs())
+      const result = delivered(passedMs())
+      return sending.tools.hasMailServer ? result : { ...result, outcome: 'written', answer: writtenText }
     } catch (error) {
       return failed(signal.aborted ? 'no answer in time' : codeOf(error), passedMs())
     }
   },
 }
+
+/** Also in front of what a page says of it. */
+export const writtenText = 'written to a file: no mail server (SMTP_URL)'
 
 function ended(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

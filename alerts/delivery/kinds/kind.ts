@@ -24,6 +24,8 @@ export interface Published {
 export interface Tools {
   post: Post
   sendMail: (mail: AlertMail) => Promise<void>
+  /** Otherwise mails become files. */
+  hasMailServer: boolean
   /** Resolves when the broker has acknowledged all of them (QoS 1); without a broker, undefined. */
   publish: ((messages: readonly Published[], signal: AbortSignal) => Promise<void>) | undefined
   nowMs: () => number

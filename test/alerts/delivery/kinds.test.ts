@@ -25,7 +25,7 @@ async function sent<Kind extends ChannelKindName>(
   kind: Kind,
   settings: ChannelSettings<Kind>,
   message: Message,
-  { own = {}, nowMs = Date.now() }: { own?: OwnSecrets; nowMs?: number } = {},
+  { own = {}, nowMs = Date.now(), hasMailServer = true }: { own?: OwnSecrets; nowMs?: number; hasMailServer?: boolean } = {},
 ) {
   const posted: Posted[] = []
   const mails: AlertMail[] = []
@@ -36,6 +36,7 @@ async function sent<Kind extends ChannelKindName>(
       return delivered(1)
     },
     sendMail: async mail => void mails.push(mail),
+    hasMailServer,
     publish: async messages => void published.push(...messages),
     nowMs: () => nowMs,
     timeZone: 'Europe/Berlin',
@@ -120,6 +121,12 @@ No more of these mails: https://barograph.example/alerts/unsubscribe?token=${'T'
   t.notMatch(hostile?.html, /<script|<!channel/)
   t.notMatch(JSON.stringify(hostile?.headers), /channel|script|Bcc/)
   t.notMatch(hostile?.subject, /[\r\n]/)
+})
+
+test('a mail without a mail server is written to a file, which is not delivered', async t => {
+  const written = await sent('email', { to: 'ada@example.com' }, alertMessage(), { hasMailServer: false })
+  t.match(written.result, { outcome: 'written', answer: 'written to a file: no mail server (SMTP_URL)' })
+  t.match((await sent('email', { to: 'ada@example.com' }, alertMessage())).result, { outcome: 'delivered', answer: '' })
 })
 
 test('what is over says so, with both times', async t => {

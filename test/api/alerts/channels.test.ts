@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
-import { createDelivery, type Delivery } from '../../../alerts/delivery/delivery.ts'
+import { createDelivery, type Delivery, type DeliveryOptions } from '../../../alerts/delivery/delivery.ts'
 import { deliveryParts, queueNotification } from '../../support/alert-delivery.ts'
 import { startReceiver } from '../../support/alert-receiver.ts'
 import { startAlertsApi, tokenHeaders } from '../../support/alerts-api.ts'
@@ -160,6 +160,46 @@ t.test('people mail themselves, administrators anybody', async t => {
     status: 409,
     body: { title: 'channel without secret' },
   })
+})
+
+t.test('an administrator mails to their own address once it is confirmed, and the channel says so', async t => {
+  const { id: account, headers } = await personOf('new@example.com', 'administrator')
+  const own = { name: 'own', kind: 'email', settings: { to: 'new@example.com' } }
+  const confirm = (at: Date | null) =>
+    people.accounts.memory.change(account, () =>
+      pool.query('UPDATE accounts SET email_verified_at = $2 WHERE id = $1', [account, at]),
+    )
+  const { id } = await add(own, headers)
+  t.match((await ask('POST', `${path}/${id}/test`, undefined, headers)).body, { outcome: 'delivered' })
+  await confirm(null)
+  const detail = 'the address of the account is not confirmed'
+  t.match(await ask('GET', `${path}/${id}`, undefined, headers), { body: { notice: detail } })
+  t.match((await ask('POST', `${path}/${id}/test`, undefined, headers)).body, { outcome: 'failed', error: detail })
+  t.match(await ask('POST', path, { ...own, name: 'again' }, headers), { status: 422, body: { detail } })
+  await add({ ...own, name: 'other', settings: { to: 'somebody@example.com' } }, headers)
+  await confirm(new Date())
+  t.match(await ask('GET', `${path}/${id}`, undefined, headers), { body: { notice: null } })
+})
+
+t.test('the right to a topic of the broker is looked at when a notification is sent', async t => {
+  const { id: account } = await personOf('mqtt@example.com', 'administrator')
+  const published: unknown[] = []
+  const publish: DeliveryOptions['publish'] = async messages => void published.push(...messages)
+  if (parts === undefined) throw new Error('there is no delivery')
+  const { channels, close } = createDelivery({ ...parts.options, publish })
+  t.teardown(close)
+  const who = { all: false, account }
+  const settings = { topic: 'alerts', retain: false }
+  const added = await channels.add(who, { name: 'topic', kind: 'mqtt', enabled: true, settings }, 'a test')
+  if (!added.ok) throw new Error(added.code)
+  t.match(await channels.test(who, added.value.id), { value: { outcome: 'delivered' } })
+  await people.accounts.memory.change(account, () =>
+    pool.query("UPDATE accounts SET role = 'user' WHERE id = $1", [account]),
+  )
+  const error = 'only administrators publish at the broker of the service'
+  t.match(await channels.test(who, added.value.id), { value: { outcome: 'failed', error } })
+  t.match(await channels.get(who, added.value.id), { notice: error })
+  t.equal(published.length, 1)
 })
 
 t.test('a password goes to no new address that is set without it', async t => {

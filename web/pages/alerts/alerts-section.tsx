@@ -3,10 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { Alert } from '../../../alerts/core/alert.ts'
+import type { Channel } from '../../../alerts/core/channel.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
 import type { AlertPage } from '../../client/firing.ts'
 import { lastValue, type ResourceState, worstState } from '../../client/resource-state.ts'
-import { useRefreshed } from '../../client/use-resource.ts'
+import { useRefreshed, useResource } from '../../client/use-resource.ts'
 import { FailureBanner } from '../../parts/failure-banner.tsx'
 import { Skeleton } from '../../parts/skeleton.tsx'
 import { useActions } from '../../parts/use-actions.tsx'
@@ -45,6 +46,7 @@ export function AlertsSection() {
     <>
       <FailureBanner state={state} timeText={fleet.times.time} />
       {notice}
+      <ChannelNotices />
       {rule === '' || !isShown ? null : (
         <OneRule alerts={[firing, pending, ended].flatMap(({ state }) => lastValue(state)?.alerts ?? [])} />
       )}
@@ -60,6 +62,17 @@ export function AlertsSection() {
       ) : null}
     </>
   )
+}
+
+/** Why notifications of channels that are on do not arrive. */
+function ChannelNotices() {
+  const page = lastValue(useResource<{ channels: Channel[] }>(addressOf('/api/alert-channels?limit=100')))
+  const noticed = page?.channels.filter(({ enabled, notice }) => enabled && notice !== null) ?? []
+  return noticed.map(({ id, name, notice }) => (
+    <p key={id} class="soft">
+      Notifications to <a href={addressOf('/alerts/channels')}>{name}</a>: {notice}.
+    </p>
+  ))
 }
 
 function Pager({ after, next }: { after: string; next: string | null }) {

@@ -1,12 +1,14 @@
 /** What came of something that was sent by hand. */
 
 export interface Attempted {
-  readonly outcome: 'delivered' | 'failed' | 'gone'
+  readonly outcome: 'delivered' | 'written' | 'failed' | 'gone'
   readonly status: number | null
   readonly error: string | null
+  readonly answer: string
 }
 
-export function attemptText(what: string, { outcome, status, error }: Attempted): string {
+export function attemptText(what: string, { outcome, status, error, answer }: Attempted): string {
+  if (outcome === 'written') return `${what} is ${answer}.`
   const answered = status === null ? '' : ` (status ${status})`
   return outcome === 'delivered'
     ? `${what} is delivered${answered}.`

@@ -86,7 +86,7 @@ const disabledTexts: Record<NonNullable<Channel['disabled_reason']>, string> = {
 
 function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Channel }) {
   const [isEdited, setEdited] = useState(false)
-  const { id, name, kind, target, enabled, disabled_reason, failing_since } = channel
+  const { id, name, kind, target, notice, enabled, disabled_reason, failing_since } = channel
   const state = enabled ? undefined : disabled_reason === null ? 'off' : disabledTexts[disabled_reason]
   const failing =
     failing_since === null ? undefined : (
@@ -111,7 +111,7 @@ function ChannelRow({ channel, actions, onSecret }: IssuingProps & { channel: Ch
   }
   return (
     <>
-      <Record name={name} facts={[kindNames[kind], target, state, failing]}>
+      <Record name={name} facts={[kindNames[kind], target, notice ?? undefined, state, failing]}>
         <RowButton name={name} text="Send a test" onClick={test} />
         <RowButton name={name} text="Edit" onClick={() => setEdited(true)} />
         {kind === 'webhook' ? <RowButton name={name} text="New secret" onClick={() => void rotate()} /> : null}

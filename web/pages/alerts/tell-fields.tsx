@@ -58,7 +58,7 @@ export function TellFields({ form, channels, isNew, mailTo, onMailTo, onChange }
       </div>
       <fieldset class="channels">
         <legend>Channels</legend>
-        {channels.map(({ id, name, kind, target, enabled }) => (
+        {channels.map(({ id, name, kind, target, notice, enabled }) => (
           <label key={id} class="check">
             <input
               type="checkbox"
@@ -68,7 +68,7 @@ export function TellFields({ form, channels, isNew, mailTo, onMailTo, onChange }
               }
             />
             <span>
-              {name} <span class="soft">{`${kind}, ${target}${enabled ? '' : ', off'}`}</span>
+              {name} <span class="soft">{[kind, target, notice, enabled ? null : 'off'].filter(part => part !== null).join(', ')}</span>
             </span>
           </label>
         ))}
@@ -104,9 +104,13 @@ function toggled(ids: readonly number[], id: number, isChosen: boolean): number[
 
 /** Who has no channel yet is mailed, if they like; of a rule that is there, nothing changes by itself. */
 function MailToMe({ isNew, mailTo, onMailTo }: Pick<TellFieldsProps, 'isNew' | 'mailTo' | 'onMailTo'>) {
-  const profile = lastValue(useResource<{ email: string }>(addressOf('/v1/auth/me')))
-  const email = profile?.email
+  const profile = lastValue(useResource<{ email: string; email_verified: string | null }>(addressOf('/v1/auth/me')))
+  const isConfirmed = profile?.email_verified !== null
+  const email = isConfirmed ? profile?.email : undefined
   useEffect(() => (isNew ? onMailTo(email) : undefined), [email, isNew])
+  if (!isConfirmed) {
+    return <p class="soft">No mail goes to {profile?.email} before the address is confirmed: see the account page.</p>
+  }
   if (email === undefined) return <p class="soft">There is no channel yet: the alert shows on the pages alone.</p>
   return (
     <label class="check">
