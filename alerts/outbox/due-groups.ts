@@ -79,6 +79,23 @@ export async function postponeGroup(database: Database, id: string, dueMs: numbe
   await database.query('UPDATE alert_groups SET due_at = to_timestamp($2::float8 / 1000) WHERE id = $1', [id, dueMs])
 }
 
+/**
+ * First notifications of what fired before the start: their wait has begun in a process that ended, and each further start would
+ * begin with it again.
+ */
+export async function hastenFirst(
+  database: Database,
+  { startMs, dueMs, groupWaitMs }: { startMs: number; dueMs: number; groupWaitMs: number },
+): Promise<void> {
+  await database.query(
+    `UPDATE alert_groups SET due_at = to_timestamp($2::float8 / 1000)
+     WHERE last_sent_at IS NULL AND due_at > to_timestamp($2::float8 / 1000)
+       AND due_at < to_timestamp(($1::float8 + $3::float8) / 1000)
+       AND EXISTS (SELECT FROM alert_group_alerts WHERE group_id = alert_groups.id AND owes IS NOT NULL)`,
+    [startMs, dueMs, groupWaitMs],
+  )
+}
+
 /** After the clock was set back: what is owed and would wait longer than it ever has to is due now. */
 export async function hastenGroups(database: Database, nowMs: number, waitMsMax: number): Promise<void> {
   await database.query(

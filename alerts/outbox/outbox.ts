@@ -2,7 +2,7 @@
 
 import type { Log } from '../../store/log.ts'
 import { bounds } from '../core/bounds.ts'
-import { hastenGroups, readNextDueMs } from './due-groups.ts'
+import { hastenFirst, hastenGroups, readNextDueMs } from './due-groups.ts'
 import { type FlusherOptions, flushDue } from './flush.ts'
 import { createOverflow } from './overflow.ts'
 
@@ -79,6 +79,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const atMs = nowMs()
     const waitMsMax = Math.max(waits.groupWaitMs, waits.groupIntervalMs) + backMs
     if (atMs < lastMs - backMs) await hastenGroups(pool, atMs, waitMsMax)
+    if (lastMs === Number.POSITIVE_INFINITY) {
+      // Not even for what is found and not committed.
+      await hastenFirst(pool, { startMs: atMs, dueMs: atMs - backlogMsMax, groupWaitMs: waits.groupWaitMs })
+    }
     lastMs = atMs
   }
 

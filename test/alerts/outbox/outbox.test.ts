@@ -58,6 +58,29 @@ t.test('a group that is due is told, and delivery is woken', async t => {
   t.strictSame(told, [[alerts.channel]])
 })
 
+t.test('what fired before the start is told at once, also while changes wait', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(20)
+  outboxOf(t, alerts, { backlog: () => 1 })
+  await waitFor('a notification is made', async () => (await waiting()) === 1)
+})
+
+t.test('what has been told before the start keeps its interval', async t => {
+  const alerts = await open()
+  await alerts.fire(1)
+  alerts.pass(30)
+  const { outbox } = outboxOf(t, alerts)
+  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await outbox.close()
+  await alerts.fire(2)
+  alerts.pass(20)
+  const { outbox: next } = outboxOf(t, alerts)
+  next.wake()
+  await next.close()
+  t.equal(await waiting(), 1)
+})
+
 t.test('who does not lead tells nothing', async t => {
   const alerts = await open()
   let leads = false
