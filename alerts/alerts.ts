@@ -74,6 +74,8 @@ export interface AlertsOptions {
   >
   waits?: Partial<Waits>
   pairsMax?: number
+  /** ALERT_PAIRS_PER_OWNER */
+  pairsPerOwner?: number
 }
 
 export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsubscribing'> {

@@ -73,6 +73,7 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
       byNumber: number => devices.get(number),
       onChange: () => undefined,
       mayRead: () => true,
+      isAdministrator: owner => owner === null,
       seriesOf: () => undefined,
       qualityOf: () => undefined,
     },

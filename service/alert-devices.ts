@@ -21,6 +21,7 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
   learnOwner(account: number): Promise<string>
 } {
   const checks = new Map<number, (device: AlertDevice) => boolean>()
+  const administrators = new Set<number>()
   return {
     devices: {
       all: devices.all,
@@ -30,6 +31,7 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
         if (owner === null) return true
         return checks.get(owner)?.(device) ?? device.owner === owner
       },
+      isAdministrator: owner => owner === null || administrators.has(owner),
       seriesOf(device, name) {
         const column = (builtIn as readonly string[]).indexOf(name)
         if (column !== -1) return { column }
@@ -53,9 +55,13 @@ export function createAlertDevices({ devices, metrics, accounts }: AlertDevicePa
       },
     },
     async learnOwner(id) {
-      const scope = scopeOf(await accounts.find(id))
+      const account = await accounts.find(id)
+      const isAdministrator = account?.isActive === true && account.role !== 'user'
+      if (isAdministrator) administrators.add(id)
+      else administrators.delete(id)
+      const scope = scopeOf(account)
       checks.set(id, scope === 'EMAIL_UNVERIFIED' ? () => false : createScopeCheck(scope))
-      return scope === 'EMAIL_UNVERIFIED' ? scope : JSON.stringify(scope)
+      return scope === 'EMAIL_UNVERIFIED' ? scope : JSON.stringify({ ...scope, isAdministrator })
     },
   }
 }

@@ -1,7 +1,6 @@
 /** Entry point of this folder: evaluates rules while this process is the one that does, and knows of rules and devices what changes. */
 
 import type { Log } from '../../store/log.ts'
-import { bounds } from '../core/bounds.ts'
 import { EngineRun, type EngineRunOptions } from './engine-run.ts'
 import { KnownRules, type KnownRulesOptions } from './known-rules.ts'
 import { Observers, type ObserversOptions } from './observers.ts'
@@ -40,6 +39,8 @@ export interface EngineHost {
 export interface EngineHostState {
   readonly isLive: boolean
   readonly pairs: number
+  /** Rules that cover fewer devices than they select, as there would be too many pairs. */
+  readonly partialRules: readonly number[]
   readonly backlog: number
   /** Readings that were left out while too many waited, since the start. */
   readonly dropped: number
@@ -111,10 +112,7 @@ class Host {
   }
 
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean {
-    const { pairsMax = bounds.pairsMax } = this.#options
-    const { coverage } = this.#known
-    const other = coverage.pairCount - (before === undefined ? 0 : (coverage.of(before)?.covered ?? 0))
-    return other + coverage.countOf(rule) <= pairsMax
+    return this.#known.coverage.hasRoomFor(rule, before)
   }
 
   state(): EngineHostState {
@@ -122,6 +120,7 @@ class Host {
     return {
       isLive: run?.isLive ?? false,
       pairs: run?.state.pairs ?? 0,
+      partialRules: this.#known.coverage.partialRules(),
       backlog: this.backlog(),
       dropped: this.#dropped + (run?.dropped ?? 0),
       merged: this.#merged + (run?.state.merged ?? 0),

@@ -33,14 +33,14 @@ export interface EngineRunOptions extends StoredReplayOptions, Pick<OutageWatchO
 }
 
 const tickMs = 100
-/** That wait for the thread, or for the replay. */
-const readingsMax = 1_000_000
+/** Of readings that wait for the thread, or for the replay: a million without further values. */
+const readingBytesMax = 64_000_000
 const finishMsMax = 5000
 
 export class EngineRun {
   readonly #options: EngineRunOptions
   readonly #closing = new AbortController()
-  readonly #intake = new ReadingIntake(readingsMax)
+  readonly #intake = new ReadingIntake(readingBytesMax)
   readonly #outages: ReturnType<typeof createOutageWatch>
   readonly #thread: EngineHandle
   readonly #telling: RuleTelling

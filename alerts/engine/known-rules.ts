@@ -14,6 +14,7 @@ export interface KnownRulesOptions {
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */
   readonly learnOwner: (account: number) => Promise<string>
   readonly pairsMax?: number
+  readonly pairsPerOwner?: number
   readonly signal: AbortSignal
 }
 
@@ -40,7 +41,7 @@ export class KnownRules {
   constructor(options: KnownRulesOptions, follower: () => RuleFollower | undefined) {
     this.#options = options
     this.#follower = follower
-    this.#coverage = new RuleCoverage(options.devices, options.pairsMax)
+    this.#coverage = new RuleCoverage(options.devices, options)
     options.devices.onChange((device, isRemoved) => {
       for (const [id, change] of this.#coverage.deviceChanged(device, isRemoved)) {
         this.#follower()?.coverageChanged(this.#rules.get(id) as Rule, change)
@@ -64,7 +65,7 @@ export class KnownRules {
   /** Another process may change them from now on. */
   forget(): void {
     this.#rules.clear()
-    this.#coverage = new RuleCoverage(this.#options.devices, this.#options.pairsMax)
+    this.#coverage = new RuleCoverage(this.#options.devices, this.#options)
     this.#hasChanged = true
   }
 

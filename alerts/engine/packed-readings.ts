@@ -33,6 +33,11 @@ interface Packable {
   furtherValue(place: number): number
 }
 
+/** Of a reading with so many further values. */
+export function bytesOf(count: number, furtherCount: number): number {
+  return (count * width + furtherCount * furtherWidth) * Float64Array.BYTES_PER_ELEMENT
+}
+
 export class ReadingsBuffer {
   #numbers = new Float64Array(0)
   #further = new Float64Array(0)
@@ -43,6 +48,10 @@ export class ReadingsBuffer {
 
   get count(): number {
     return this.#count
+  }
+
+  get bytes(): number {
+    return bytesOf(this.#count, this.#furtherCount)
   }
 
   /** Written out: this runs for every reading of a covered device. */

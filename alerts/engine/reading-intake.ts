@@ -1,6 +1,6 @@
 /** Readings on their way to the engine: packed some at a time, kept while it is not ready for them, and bounded. */
 
-import { PackedReader, type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
+import { bytesOf, PackedReader, type PackedReadings, ReadingsBuffer } from './packed-readings.ts'
 
 /** What a listener to stored readings is told. */
 export interface TakenReadings {
@@ -18,16 +18,19 @@ export interface TakenReadings {
 export const packedMax = 8000
 
 export class ReadingIntake {
-  readonly #countMax: number
+  readonly #bytesMax: number
   readonly #buffer = new ReadingsBuffer()
   readonly #held: PackedReadings[] = []
-  #heldCount = 0
-  #unanswered = 0
+  #heldBytes = 0
+  /** Bytes of each lot that is on its way, in the order of their answers. */
+  readonly #unanswered: number[] = []
+  #unansweredBytes = 0
   #dropped = 0
   #hasDropped = false
 
-  constructor(countMax: number) {
-    this.#countMax = countMax
+  /** A reading may have many further values, so a count would bound nothing. */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
   }
 
   get dropped(): number {
@@ -48,7 +51,8 @@ export class ReadingIntake {
   add(readings: TakenReadings, receiptMs: number, isWanted: (device: number) => boolean): void {
     while (readings.next()) {
       if (!isWanted(readings.series)) continue
-      if (this.#unanswered + this.#heldCount + this.#buffer.count >= this.#countMax) {
+      const waiting = this.#unansweredBytes + this.#heldBytes + this.#buffer.bytes
+      if (waiting + bytesOf(1, readings.furtherCount) > this.#bytesMax) {
         this.#dropped++
         this.#hasDropped = true
       } else this.#buffer.add(readings, receiptMs)
@@ -58,7 +62,7 @@ export class ReadingIntake {
   /** For later. */
   hold(): void {
     if (this.#buffer.count === 0) return
-    this.#heldCount += this.#buffer.count
+    this.#heldBytes += this.#buffer.bytes
     this.#held.push(this.#buffer.take())
   }
 
@@ -66,14 +70,17 @@ export class ReadingIntake {
   *take(): Generator<PackedReadings> {
     this.hold()
     for (let packed = this.#held.shift(); packed !== undefined; packed = this.#held.shift()) {
-      this.#heldCount -= packed.count
-      this.#unanswered += packed.count
+      const bytes = bytesOf(packed.count, packed.furtherCount)
+      this.#heldBytes -= bytes
+      this.#unansweredBytes += bytes
+      this.#unanswered.push(bytes)
       yield packed
     }
   }
 
+  /** The oldest lot, unless it was an empty one, which is sent without the intake. */
   answered(count: number): void {
-    this.#unanswered -= count
+    if (count > 0) this.#unansweredBytes -= this.#unanswered.shift() ?? 0
   }
 
   /** Time of the oldest reading that is here, by the number of its device, epoch microseconds. */

@@ -24,6 +24,18 @@ interface Covered {
   isWhole: boolean
 }
 
+export interface PairLimits {
+  /** Of all rules. */
+  readonly pairsMax: number
+  /** Of the rules of an ordinary account. */
+  readonly pairsPerOwner: number
+}
+
+interface OwnedPairs {
+  count: number
+  isOrdinary: boolean
+}
+
 export interface Coverage {
   /** Of the devices that it selects, and how many of them are covered. */
   readonly covered: number
@@ -33,14 +45,18 @@ export interface Coverage {
 export class RuleCoverage {
   readonly #rules = new Map<number, Covered>()
   readonly #devices: AlertDevices
-  readonly #pairsMax: number
-  /** How many rules cover a device, by its number. */
-  #counts = new Uint16Array(1024)
+  readonly #limits: PairLimits
+  /** How many rules cover a device, by its number: as many as there are rules of all accounts. */
+  #counts = new Uint32Array(1024)
   #pairCount = 0
+  readonly #owners = new Map<number | null, OwnedPairs>()
+  /** Of ordinary accounts. */
+  #ordinaryCount = 0
 
-  constructor(devices: AlertDevices, pairsMax: number = bounds.pairsMax) {
+  constructor(devices: AlertDevices, limits: Partial<PairLimits> = {}) {
+    const { pairsMax = bounds.pairsMax, pairsPerOwner = bounds.pairsPerOwner } = limits
     this.#devices = devices
-    this.#pairsMax = pairsMax
+    this.#limits = { pairsMax, pairsPerOwner }
   }
 
   get pairCount(): number {
@@ -69,6 +85,7 @@ export class RuleCoverage {
   /** A new rule, a changed one, or one whose owner may read other devices than before. */
   setRule(rule: Rule): CoverageChange {
     const before = this.#rules.get(rule.id)
+    this.#learn(rule.owner)
     const selects = this.#selectionOf(rule)
     const covered: Covered = { rule, selects, devices: before?.devices ?? new NumberList(), isWhole: true }
     this.#rules.set(rule.id, covered)
@@ -115,31 +132,67 @@ export class RuleCoverage {
     return changes
   }
 
-  /** How many pairs a rule would have. */
-  countOf(rule: SelectingRule): number {
-    return this.#wantedOf({ rule, selects: this.#selectionOf(rule), devices: new NumberList(), isWhole: true }).size
+  /** Rules that cover fewer devices than they select. */
+  partialRules(): number[] {
+    return [...this.#rules].filter(([, { isWhole }]) => !isWhole).map(([id]) => id)
+  }
+
+  /** Whether there is room for all pairs of a rule, in place of the one of this id. */
+  hasRoomFor(rule: SelectingRule, before: number | undefined): boolean {
+    const covered = before === undefined ? undefined : this.#rules.get(before)
+    const freed = covered?.devices.length ?? 0
+    const freedOfOwner = covered?.rule.owner === rule.owner ? freed : 0
+    const count = this.#wantedOf({ rule, selects: this.#selectionOf(rule), devices: new NumberList(), isWhole: true }).size
+    if (this.#pairCount - freed + count > this.#limits.pairsMax) return false
+    const owned = this.#learn(rule.owner)
+    const ofOrdinary = this.#ordinaryCount - (covered !== undefined && this.#learn(covered.rule.owner).isOrdinary ? freed : 0)
+    return !owned.isOrdinary || this.#isWithin(owned.count - freedOfOwner + count, ofOrdinary + count)
+  }
+
+  /** Whether an ordinary account may have so many pairs, and all of them together. */
+  #isWithin(ofOwner: number, ofOrdinary: number): boolean {
+    const { pairsMax, pairsPerOwner } = this.#limits
+    return ofOwner <= pairsPerOwner && ofOrdinary <= pairsMax * (1 - bounds.pairsReservedShare)
+  }
+
+  /** What its owner is may have changed. */
+  #learn(owner: number | null): OwnedPairs {
+    const isOrdinary = !this.#devices.isAdministrator(owner)
+    const owned = this.#owners.get(owner) ?? { count: 0, isOrdinary }
+    if (owned.isOrdinary !== isOrdinary) {
+      this.#ordinaryCount += isOrdinary ? owned.count : -owned.count
+      owned.isOrdinary = isOrdinary
+    }
+    this.#owners.set(owner, owned)
+    return owned
   }
 
   /** False where there are too many pairs already, and where it is there. */
   #add(covered: Covered, number: number): boolean {
     if (covered.devices.has(number)) return false
-    if (this.#pairCount >= this.#pairsMax) {
+    const { owner } = covered.rule
+    const owned = this.#owners.get(owner) ?? this.#learn(owner)
+    const isWithin = !owned.isOrdinary || this.#isWithin(owned.count + 1, this.#ordinaryCount + 1)
+    if (this.#pairCount >= this.#limits.pairsMax || !isWithin) {
       covered.isWhole = false
       return false
     }
     covered.devices.add(number)
-    this.#count(number, 1)
+    this.#count(owner, number, 1)
     return true
   }
 
-  #remove({ devices }: Covered, number: number): void {
+  #remove({ rule, devices }: Covered, number: number): void {
     devices.remove(number)
-    this.#count(number, -1)
+    this.#count(rule.owner, number, -1)
   }
 
-  #count(number: number, by: 1 | -1): void {
+  #count(owner: number | null, number: number, by: 1 | -1): void {
+    const owned = this.#owners.get(owner) ?? this.#learn(owner)
+    owned.count += by
+    if (owned.isOrdinary) this.#ordinaryCount += by
     if (number >= this.#counts.length) {
-      const after = new Uint16Array(Math.max(number + 1, 2 * this.#counts.length))
+      const after = new Uint32Array(Math.max(number + 1, 2 * this.#counts.length))
       after.set(this.#counts)
       this.#counts = after
     }

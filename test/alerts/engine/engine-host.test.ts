@@ -41,6 +41,7 @@ function createRegistry() {
     byNumber: number => registry.get(number),
     onChange: listener => void listeners.push(listener),
     mayRead: (owner, device) => owner === null || (device.owner === owner && !blocked.has(owner)),
+    isAdministrator: owner => owner === null,
     seriesOf: (_, metric) => (metric === 'temperature' ? { column: 0 } : undefined),
     qualityOf: (_, metrics) => ({ expectedMs: null, limits: metrics.map(metric => qualityLimits(metric, null)) }),
   }
