@@ -208,12 +208,19 @@ function checkTopic(topic: TopicStatus): Check {
 
 function checkAlerts({ alerts }: Status): Check[] {
   if (alerts === undefined) return []
-  const { backlog, refused } = alerts
+  const { backlog, refused, partial_rules: partial } = alerts
   const finding =
     refused === 0
       ? `${backlog} changes wait`
       : `${refused} changes of alerts are not in PostgreSQL, which refuses them: see the log of the service`
-  return [{ name: 'alerts', ok: refused === 0, finding }]
+  return [
+    { name: 'alerts', ok: refused === 0, finding },
+    ...(partial.length === 0 ? [] : [{ name: 'alert rules', ok: false, finding: partialText(partial) }]),
+  ]
+}
+
+function partialText(rules: readonly number[]): string {
+  return `rules ${rules.join(', ')} do not cover all devices that they select: remove rules, or raise ALERT_PAIRS_PER_OWNER`
 }
 
 function checkRetention({ retention }: Status): Check[] {

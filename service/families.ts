@@ -32,6 +32,9 @@ import { readSetAside } from './set-aside.ts'
 /** Then a client of events connects again, so that a credential that was withdrawn shows. */
 const privateStreamMsMax = 10 * 60_000
 
+/** The status names so many. */
+const partialRulesMax = 20
+
 export interface FamilyInputs {
   config: Config
   log: Log
@@ -175,8 +178,8 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     topics: parts.topicStates,
     shards: parts.shards,
     alertEngine() {
-      const { isLive, backlog, refused } = parts.alerts.meter.engine()
-      return isLive ? { backlog, refused } : undefined
+      const { isLive, backlog, refused, partialRules } = parts.alerts.meter.engine()
+      return isLive ? { backlog, refused, partial_rules: partialRules.slice(0, partialRulesMax) } : undefined
     },
     nodes: parts.nodes.several,
     setAside: () => readSetAside(store.postgres),

@@ -122,7 +122,12 @@ export async function readSetAside(pool: Pick<pg.Pool, 'query'>): Promise<SetAsi
        ELSE true END
      ORDER BY at DESC, kind, id LIMIT ${listedMax}`,
   )
-  return rows.map(({ kind, id, at, fault }) => ({ kind, id, at: at.toISOString(), problem: problemOf[kind](id, fault) }))
+  return rows.map(({ kind, id, at, fault }) => ({
+    kind,
+    id,
+    at: at.toISOString(),
+    problem: problemOf[kind](id, fault),
+  }))
 }
 
 const problemOf: Record<FailedWork['kind'], (id: string, fault: string) => string> = {

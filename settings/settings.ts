@@ -338,7 +338,9 @@ export const Settings = z.object({
     ),
   ALERT_PAIRS_PER_OWNER: wholeNumber(1, 1_000_000)
     .default(100_000)
-    .describe('Pairs of a rule and a device that the alert rules of an account may have; administrators have no such limit.'),
+    .describe(
+      'Pairs of a rule and a device that the alert rules of an account may have; administrators have no such limit.',
+    ),
   DRIVE_NAME: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,40}$/, 'must be lower-case letters, digits and hyphens')

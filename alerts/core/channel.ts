@@ -99,8 +99,10 @@ export const Channel = z.object({
   disabled_reason: z
     .enum(disabledReasons)
     .nullable()
-    .meta({ description:
-        'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.' }),
+    .meta({
+      description:
+        'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.',
+    }),
   /** Without those that are secret. */
   settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
   target: z.string().meta({ description: 'The host, the mail address or the topic.' }),

@@ -29,10 +29,45 @@ export function failed(error: string, durationMs: number): AttemptResult {
   return { outcome: 'failed', status: null, error, answer: '', durationMs }
 }
 
-/** Of a text of somebody else: what PostgreSQL takes, and without secrets that it may have sent back. */
+/** More of an answer than is kept, so that a secret across its end is found. */
+export const answerLengthRead = answerLengthMax + 4000
+
+/** Of a text of somebody else: what PostgreSQL takes, and without secrets that it may have sent back, whole or in part. */
 export function shownAnswer(text: string, secrets: readonly string[]): string {
-  const shown = secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text)
-  return shown.replaceAll('\0', '\u{fffd}').slice(0, answerLengthMax).toWellFormed()
+  const parts = new Set(secrets.flatMap(partsOf).flatMap(part => [part, part.replaceAll('/', '\\/')]))
+  const longestFirst = [...parts].sort((a, b) => b.length - a.length)
+  const begun = text.slice(0, answerLengthRead)
+  const shown = longestFirst.reduce((rest, part) => rest.replaceAll(part, '***'), begun)
+  // Where masks made it shorter, the beginning of a secret may stand at the end of the part that was read.
+  const whole = text.length >= answerLengthRead ? shown.slice(0, -(answerLengthRead - answerLengthMax)) : shown
+  return whole.replaceAll('\0', '\u{fffd}').slice(0, answerLengthMax).toWellFormed()
+}
+
+/** Shorter steps of a path, such as `api`, are in many texts and keep no secret. */
+const stepLengthMin = 6
+
+/** A secret, and of an address also its path, the steps of that, and what its query and fragment hold; as written and decoded. */
+function partsOf(secret: string): string[] {
+  const url = URL.parse(secret)
+  if (url === null) return secret === '' ? [] : [secret]
+  const { href, pathname, search, hash, searchParams } = url
+  const steps = [...pathname.split('/'), ...searchParams.values(), hash.slice(1)]
+  const parts = [
+    secret,
+    href,
+    ...(pathname === '/' ? [] : [`${pathname}${search}`, pathname]),
+    search.slice(1),
+    ...steps,
+  ]
+  return parts.flatMap(part => [part, decoded(part)]).filter(part => part.length >= stepLengthMin)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** Errors of Node, undici and nodemailer have codes. */

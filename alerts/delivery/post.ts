@@ -1,7 +1,7 @@
 /** One POST to an address that was checked: over a connection of its own, without redirects, within the time of an attempt. */
 
 import { Client } from 'undici'
-import { type AttemptResult, answerLengthMax, codeOf, shownAnswer } from './attempt.ts'
+import { type AttemptResult, answerLengthRead, codeOf, shownAnswer } from './attempt.ts'
 import type { TargetCheck } from './targets.ts'
 
 export interface Posted {
@@ -54,7 +54,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
   try {
     for await (const chunk of body) {
       text += decoder.decode(chunk, { stream: true })
-      if (text.length >= answerLengthMax) break
+      if (text.length >= answerLengthRead) break
     }
   } catch {
     // It was cut off.

@@ -142,10 +142,16 @@ export class RuleCoverage {
     const covered = before === undefined ? undefined : this.#rules.get(before)
     const freed = covered?.devices.length ?? 0
     const freedOfOwner = covered?.rule.owner === rule.owner ? freed : 0
-    const count = this.#wantedOf({ rule, selects: this.#selectionOf(rule), devices: new NumberList(), isWhole: true }).size
+    const count = this.#wantedOf({
+      rule,
+      selects: this.#selectionOf(rule),
+      devices: new NumberList(),
+      isWhole: true,
+    }).size
     if (this.#pairCount - freed + count > this.#limits.pairsMax) return false
     const owned = this.#learn(rule.owner)
-    const ofOrdinary = this.#ordinaryCount - (covered !== undefined && this.#learn(covered.rule.owner).isOrdinary ? freed : 0)
+    const ofOrdinary =
+      this.#ordinaryCount - (covered !== undefined && this.#learn(covered.rule.owner).isOrdinary ? freed : 0)
     return !owned.isOrdinary || this.#isWithin(owned.count - freedOfOwner + count, ofOrdinary + count)
   }
 

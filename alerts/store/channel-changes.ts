@@ -22,13 +22,7 @@ import {
   saveChannel,
   sealChannel,
 } from './channel-rows.ts'
-import {
-  changedSettings,
-  partSettings,
-  type Settings,
-  settingsOf,
-  targetFault,
-} from './channel-settings.ts'
+import { changedSettings, partSettings, type Settings, settingsOf, targetFault } from './channel-settings.ts'
 
 export interface ChannelChanges {
   add(who: Owner, channel: NewChannel, actor: string): Promise<ChannelOutcome<IssuedChannel>>

@@ -100,7 +100,12 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     if (rule === undefined) return refused('RULE_UNKNOWN')
     await updateRule(transaction, id, { ...rule, enabled: false }, { isNew: false, nowMs: nowMs() })
     await endRule(transaction, feed, rule, 'rule_disabled', due())
-    await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details: { enabled: false } })
+    await audit(transaction, {
+      actor,
+      action: 'alert-rule.change',
+      subject: subjectOf(id),
+      details: { enabled: false },
+    })
     touched.add(id)
     return accepted(undefined)
   }

@@ -126,6 +126,8 @@ export const Status = z.object({
       backlog: z.int(),
       /** Changes that PostgreSQL has refused for their content since the start. */
       refused: z.int(),
+      /** Rules that cover fewer devices than they select, as there would be too many pairs; the first 20. */
+      partial_rules: z.array(z.int()).default([]),
     })
     .optional(),
   /** On which devices publish; null where MQTT_PORT is not set. */

@@ -112,7 +112,11 @@ function cellsOf(row: Annotation): string[] {
   return columns.map(column => String(row[column] ?? ''))
 }
 
-/** RFC 4180. */
-function csvCell(text: string): string {
+/**
+ * RFC 4180. People write these texts, and a spreadsheet evaluates a cell that begins like a formula: an apostrophe makes it a text.
+ * JSON has them unchanged.
+ */
+function csvCell(given: string): string {
+  const text = /^[=+\-@\t\r]/.test(given) ? `'${given}` : given
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

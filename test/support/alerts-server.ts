@@ -84,17 +84,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   app.post('/api/alert-channels', ({ body }: Asked, reply) =>
     reply.code(201).send({ id: 5, ...(body as object), secret }),
   )
-  app.post('/api/alert-channels/:id/test', ({ params }: Asked) => {
-    const notice = server.channels.find(({ id }) => String(id) === params['id'])?.notice
-    const isWritten = typeof notice === 'string'
-    return {
-      outcome: isWritten ? 'written' : 'failed',
-      status: isWritten ? null : 500,
-      error: null,
-      answer: notice ?? '',
-      duration_ms: 3,
-    }
-  })
+  serveChannelTests(app, server)
   app.get('/api/silences', () => ({ silences: [], next: null }))
   app.post('/api/silences', (_request, reply) => reply.code(201).send({ id: 1 }))
   serveDeliveries(app)
@@ -110,6 +100,20 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
     await app.close()
   })
   return server
+}
+
+function serveChannelTests(app: FastifyInstance, server: AlertsServer): void {
+  app.post('/api/alert-channels/:id/test', ({ params }: Asked) => {
+    const notice = server.channels.find(({ id }) => String(id) === params['id'])?.notice
+    const isWritten = typeof notice === 'string'
+    return {
+      outcome: isWritten ? 'written' : 'failed',
+      status: isWritten ? null : 500,
+      error: null,
+      answer: notice ?? '',
+      duration_ms: 3,
+    }
+  })
 }
 
 function serveAccount(app: FastifyInstance, server: AlertsServer): void {

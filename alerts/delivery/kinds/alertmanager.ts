@@ -16,12 +16,12 @@ export const alertmanager: ChannelKind<'alertmanager'> = {
   async deliver({ message, settings, tools }, signal) {
     const { url, username, password } = settings
     const basic = `${username ?? ''}:${password ?? ''}`
-    const headers: Record<string, string> =
-      username === undefined ? {} : { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
+    const encoded = Buffer.from(basic).toString('base64')
+    const headers: Record<string, string> = username === undefined ? {} : { authorization: `Basic ${encoded}` }
     const condition = ruleConditionText(message)
     const body = JSON.stringify(message.alerts.map(alert => alertOf(alert, message, condition)))
     const target = `${url.endsWith('/') ? url.slice(0, -1) : url}/api/v2/alerts`
-    return await tools.post({ url: target, headers, body, secrets: [url, password ?? ''] }, signal)
+    return await tools.post({ url: target, headers, body, secrets: [url, password ?? '', encoded] }, signal)
   },
 }
 

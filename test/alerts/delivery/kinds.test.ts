@@ -25,7 +25,11 @@ async function sent<Kind extends ChannelKindName>(
   kind: Kind,
   settings: ChannelSettings<Kind>,
   message: Message,
-  { own = {}, nowMs = Date.now(), hasMailServer = true }: { own?: OwnSecrets; nowMs?: number; hasMailServer?: boolean } = {},
+  {
+    own = {},
+    nowMs = Date.now(),
+    hasMailServer = true,
+  }: { own?: OwnSecrets; nowMs?: number; hasMailServer?: boolean } = {},
 ) {
   const posted: Posted[] = []
   const mails: AlertMail[] = []

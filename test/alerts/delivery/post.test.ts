@@ -67,6 +67,24 @@ test('of a long answer the beginning is kept, and the rest is not read', async t
   t.ok(sentBytes < 10_000_000, `${sentBytes} bytes were sent`)
 })
 
+test('an answer keeps nothing of a secret address, in whatever part it is sent back', async t => {
+  const receiver = await startReceiver(t)
+  const path = '/services/T0123456/B%20secret/xoxb-789012?token=query-secret'
+  const url = `${receiver.origin}${path}`
+  const told = [url, path, path.replaceAll('/', '\\/'), 'T0123456', 'B secret', 'xoxb-789012', 'query-secret']
+  receiver.answer = response => void response.end(told.map(part => `<${part}>`).join(' '))
+  const { answer } = await postTo(receiver, { path, secrets: [url] })
+  t.notMatch(answer, /T0123456|secret|xoxb/)
+  t.match(answer, /<\*\*\*>/)
+  receiver.answer = response => void response.end(`no route ${'x'.repeat(975)} xoxb-789012 and ${path.repeat(200)}`)
+  t.notMatch((await postTo(receiver, { path, secrets: [url] })).answer, /xoxb|T0123/, 'also across the end')
+  receiver.answer = response => void response.end('api: {"ok":true} at /v1')
+  t.equal(
+    (await postTo(receiver, { path: '/v1/api', secrets: [`${receiver.origin}/v1/api`] })).answer,
+    'api: {"ok":true} at /v1',
+  )
+})
+
 test('one that does not answer, or only begins to, has failed', async t => {
   const receiver = await startReceiver(t)
   receiver.answer = () => undefined

@@ -11,7 +11,11 @@ const condition = { kind: 'silent' }
 
 function fleetOf(count: number): AlertDevices {
   const names = { symbol: '', location_short: '', tags: [], owner: null, log_switch: true }
-  const devices: AlertDevice[] = Array.from({ length: count }, (_, at) => ({ ...names, number: at + 1, name: `d${at + 1}` }))
+  const devices: AlertDevice[] = Array.from({ length: count }, (_, at) => ({
+    ...names,
+    number: at + 1,
+    name: `d${at + 1}`,
+  }))
   return {
     all: () => devices,
     byNumber: number => devices[number - 1],

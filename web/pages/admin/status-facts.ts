@@ -77,6 +77,7 @@ export function statusGroups(status: Status): StatusGroup[] {
     {
       title: 'Service',
       facts: [
+        ...partialRules(status.alerts?.partial_rules),
         ...(status.set_aside ?? []).map(({ problem }) => ({ name: 'Set aside', text: problem, isBad: true })),
         { name: 'Devices', text: countText(status.devices) },
         { name: 'Running for', text: spanText(status.uptime_s * 1000) },
@@ -160,6 +161,11 @@ function waitingDays({ waiting }: Status['retention']): StatusGroup['facts'] {
   const why = reason === 'several_days' ? 'due at once' : 'due, but no newer readings came'
   const text = `${countOf(days, 'day')} from ${from} on, ${why}; if the clock is right: barograph retention confirm ${before}`
   return [{ name: 'Stays until confirmed', text, isBad: true }]
+}
+
+function partialRules(ids: readonly number[] = []): StatusGroup['facts'] {
+  if (ids.length === 0) return []
+  return [{ name: 'Rules that cover too few devices', text: ids.join(', '), isBad: true }]
 }
 
 function deadLetters({ dead_letters, points }: Status): string {

@@ -68,7 +68,10 @@ export function TellFields({ form, channels, isNew, mailTo, onMailTo, onChange }
               }
             />
             <span>
-              {name} <span class="soft">{[kind, target, notice, enabled ? null : 'off'].filter(part => part !== null).join(', ')}</span>
+              {name}{' '}
+              <span class="soft">
+                {[kind, target, notice, enabled ? null : 'off'].filter(part => part !== null).join(', ')}
+              </span>
             </span>
           </label>
         ))}
