@@ -96,13 +96,10 @@ export const Channel = z.object({
   name: z.string(),
   kind: z.enum(kindNames),
   enabled: z.boolean(),
-  disabled_reason: z
-    .enum(disabledReasons)
-    .nullable()
-    .meta({
-      description:
-        'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.',
-    }),
+  disabled_reason: z.enum(disabledReasons).nullable().meta({
+    description:
+      'Why the service has disabled it: it answered 410, it failed for five days, by a link, or two of its notifications ended the service.',
+  }),
   /** Without those that are secret. */
   settings: z.record(z.string(), z.union([z.string(), z.boolean()])),
   target: z.string().meta({ description: 'The host, the mail address or the topic.' }),

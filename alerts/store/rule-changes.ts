@@ -95,21 +95,6 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return await found(transaction, who, id)
   }
 
-  async function disable({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
-    const rule = await lockRule(transaction, { who, id })
-    if (rule === undefined) return refused('RULE_UNKNOWN')
-    await updateRule(transaction, id, { ...rule, enabled: false }, { isNew: false, nowMs: nowMs() })
-    await endRule(transaction, feed, rule, 'rule_disabled', due())
-    await audit(transaction, {
-      actor,
-      action: 'alert-rule.change',
-      subject: subjectOf(id),
-      details: { enabled: false },
-    })
-    touched.add(id)
-    return accepted(undefined)
-  }
-
   async function remove({ transaction, who, actor, touched }: Asked, id: number): Promise<Outcome> {
     const rule = await lockRule(transaction, { who, id })
     if (rule === undefined) return refused('RULE_UNKNOWN')
@@ -144,7 +129,22 @@ export function createRuleChanges(options: RuleChangesOptions): RuleChanges {
     return rule === undefined ? refused('RULE_UNKNOWN') : accepted(rule)
   }
 
-  return { add, change, disable, remove, importAll }
+  return { add, change, disable: (asked, id) => disableRule(options, asked, id), remove, importAll }
+}
+
+/** As it stands, which the schema of rules may refuse by now. */
+async function disableRule(
+  { feed, nowMs, waits, audit }: RuleChangesOptions,
+  { transaction, who, actor, touched }: Asked,
+  id: number,
+): Promise<Outcome> {
+  const rule = await lockRule(transaction, { who, id })
+  if (rule === undefined) return refused('RULE_UNKNOWN')
+  await updateRule(transaction, id, { ...rule, enabled: false }, { isNew: false, nowMs: nowMs() })
+  await endRule(transaction, feed, rule, 'rule_disabled', { nowMs: nowMs(), waits })
+  await audit(transaction, { actor, action: 'alert-rule.change', subject: subjectOf(id), details: { enabled: false } })
+  touched.add(id)
+  return accepted(undefined)
 }
 
 /** What evaluation depends on. */
