@@ -10,7 +10,7 @@ import { TransitionQueue } from './transition-queue.ts'
 const historyMs = 7_200_000
 
 /** The evaluation of one rule has thrown. It ends the thread, and the host learns which rule to disable. */
-export class RuleFault extends Error {
+class RuleFault extends Error {
   readonly rule: number
 
   constructor(rule: number, cause: unknown) {
