@@ -88,7 +88,7 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
   /** Calls the listener after each commit with the alerts that it has changed, those of other processes too. */
   onAlert(listener: (alerts: readonly AlertRow[]) => void): void
   meter: AlertMeter
-  /** No notification names them any more. Rejects as PostgreSQL does when it is away. */
+  /** No alert, event, state or notification has their values, nor a notification their names. Rejects as PostgreSQL does when it is away. */
   forgetErased(devices: ErasedDevices): Promise<void>
   /** What was taken is evaluated and committed, and what is being sent has ended. */
   close(): Promise<void>
@@ -172,7 +172,8 @@ export function openAlerts(options: AlertsOptions): Alerts {
     preview: withOwner(preview, options.learnOwner),
     coverageOf: host.coverageOf,
     onAlert: told.onAlert,
-    forgetErased: devices => forgetErased(pool, devices),
+    forgetErased: erased =>
+      host.eraseValues(erased.numbers, erased.metric, async () => told.changed(await forgetErased(shared, erased))),
     meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
     async close() {
       await preview.close()

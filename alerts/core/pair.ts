@@ -36,6 +36,11 @@ export const idlePair: PairState = {
   flapping: false,
 }
 
+/** The same phase without readings: an end of it has no value. */
+export function withoutValues({ samples: _, ...state }: PairState): PairState {
+  return { ...state, value: Number.NaN }
+}
+
 /** Whether an alert of it is open, pending or firing. */
 export function isOpen(state: PairState): boolean {
   return state.phase !== 'idle' || state.flapping

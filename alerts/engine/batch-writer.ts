@@ -155,6 +155,11 @@ export class BatchWriter {
     }
   }
 
+  /** Resolves when all that was given before is committed, or the writer is ended. */
+  async settled(): Promise<void> {
+    await this.#writing
+  }
+
   /** When nothing is on its way; the last moment is written too. */
   async finish(): Promise<void> {
     await this.#writing

@@ -1,5 +1,6 @@
 /** Entry point of this folder: evaluates rules while this process is the one that does, and knows of rules and devices what changes. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../store/log.ts'
 import { EngineRun, type EngineRunOptions } from './engine-run.ts'
 import { KnownRules, type KnownRulesOptions } from './known-rules.ts'
@@ -33,6 +34,11 @@ export interface EngineHost {
   /** Whether there is room for the pairs of a rule, in place of one. */
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean
   state(): EngineHostState
+  /**
+   * Removes values of erased devices, or of one metric of theirs, from memory, and then by `eraseStored` from PostgreSQL; repeated where the
+   * evaluation has restarted meanwhile, which reads what is stored.
+   */
+  eraseValues(devices: readonly number[], metric: string | null, eraseStored: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,6 +57,8 @@ export interface EngineHostState {
 }
 
 const lookEveryMs = 1000
+/** A replay of stored readings takes seconds. */
+const retryMs = 100
 
 export function createEngineHost(options: EngineHostOptions): EngineHost {
   const host = new Host(options)
@@ -62,6 +70,7 @@ export function createEngineHost(options: EngineHostOptions): EngineHost {
     coverageOf: rule => host.coverageOf(rule),
     hasRoomFor: (rule, before) => host.hasRoomFor(rule, before),
     state: () => host.state(),
+    eraseValues: (devices, metric, eraseStored) => host.eraseValues(devices, metric, eraseStored),
     close: () => host.close(),
   }
 }
@@ -125,6 +134,22 @@ class Host {
       dropped: this.#dropped + (run?.dropped ?? 0),
       merged: this.#merged + (run?.state.merged ?? 0),
       refused: this.#refused + (run?.refused ?? 0),
+    }
+  }
+
+  async eraseValues(
+    devices: readonly number[],
+    metric: string | null,
+    eraseStored: () => Promise<void>,
+  ): Promise<void> {
+    const { signal } = this.#closing
+    for (;;) {
+      signal.throwIfAborted()
+      const run = this.#run
+      if (run === undefined || (await run.eraseValues(devices, metric))) {
+        await eraseStored()
+        if (this.#run === run) return
+      } else await sleep(retryMs, undefined, { signal })
     }
   }
 

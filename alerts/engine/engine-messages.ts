@@ -49,6 +49,8 @@ export type EngineCommand =
       readonly nowMs: number
       readonly outBuckets?: Uint8Array | undefined
     }
+  /** Values of these devices are erased; with a metric, those of its rules alone. */
+  | { readonly kind: 'eraseValues'; readonly devices: readonly number[]; readonly metric: string | null }
   | { readonly kind: 'clock'; readonly deltaMs: number; readonly nowMs: number }
   /** The oldest transitions that are on their way are committed: the next ones may follow. */
   | { readonly kind: 'applied' }

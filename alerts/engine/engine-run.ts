@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Live } from '../../live/live.ts'
 import type { Log } from '../../store/log.ts'
+import { metricOf } from '../core/condition.ts'
 import type { EndReason, Observation } from '../core/observation.ts'
 import type { Rule } from '../core/rule.ts'
 import { BatchWriter, type EngineStore } from './batch-writer.ts'
@@ -227,6 +228,27 @@ export class EngineRun {
     if (!this.#isLive) return
     this.#telling.series(rule, devices)
     this.#telling.facts(devices)
+  }
+
+  /**
+   * The thread has no value of these devices when it resolves, nor of the metric alone, and earlier transitions are committed. False
+   * while stored readings are replayed, which may have been read before they were erased.
+   */
+  async eraseValues(devices: readonly number[], metric: string | null): Promise<boolean> {
+    if (!this.#isLive) return false
+    const { rules, coverage } = this.#options
+    for (const rule of metric === null ? [] : rules.values()) {
+      if (metricOf(rule.condition) !== metric) continue
+      const covered = new Set(coverage.devicesOf(rule.id))
+      // Readings of the erased series, should some follow, are not read any more.
+      const remaining = devices.filter(device => covered.has(device))
+      this.#telling.series(rule, remaining)
+    }
+    this.#send()
+    this.#thread.post({ kind: 'eraseValues', devices, metric })
+    await this.#thread.settled()
+    await this.#writer?.settled()
+    return this.#isLive && !this.#closing.signal.aborted
   }
 
   /** What was taken is evaluated and committed, if PostgreSQL takes it soon; else it is found again at the next start. */

@@ -111,6 +111,7 @@ function createHandlers(engine: Engine, evaluator: Evaluator): Handlers {
     observe: ({ rule, device, observation }) => evaluator.observe(rule, device, observation),
     outage: ({ isOut, nowMs, outBuckets }) => evaluator.outage(isOut, nowMs, outBuckets),
     clock: ({ deltaMs, nowMs }) => evaluator.clockStepped(deltaMs, nowMs),
+    eraseValues: ({ devices, metric }) => evaluator.eraseValues(devices, metric),
     applied: () => engine.applied(),
     flush: () => engine.tell(true),
     ping: ({ id }) => engine.post({ kind: 'pong', id }),

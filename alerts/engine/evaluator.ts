@@ -190,6 +190,18 @@ export class Evaluator {
     this.#states.forget(nowMs)
   }
 
+  /** Values of erased devices leave memory; with a metric, those of its rules alone. */
+  eraseValues(devices: readonly number[], metric: string | null): void {
+    for (const device of devices) {
+      const slot = this.#pairs.slotOf(device)
+      if (slot < 0) continue
+      for (let pair = this.#pairs.firstOf(slot); pair >= 0; pair = this.#pairs.nextOf(pair)) {
+        if (metric === null || this.#covered.ruleOf(pair).metric === metric) this.#states.eraseValues(pair)
+      }
+    }
+    this.queue.eraseValues(new Set(devices), metric)
+  }
+
   takeTransitions(countMax: number, all = false): Transition[] {
     return this.queue.take(countMax, this.#states.nowMs, all)
   }

@@ -1,7 +1,7 @@
 /** States of pairs that have one, and what changes of them: it is noted for PostgreSQL. A pair that is idle has none. */
 
 import type { Observation } from '../core/observation.ts'
-import { idlePair, type PairState } from '../core/pair.ts'
+import { idlePair, type PairState, withoutValues } from '../core/pair.ts'
 import { type Step, staysIdle, step } from '../core/transition.ts'
 import type { CoveredPairs } from './covered-pairs.ts'
 import { isAhead } from './device-times.ts'
@@ -111,6 +111,11 @@ export class PairStates {
   #keyOf(pair: number) {
     const { id: rule, version: ruleVersion, metric, severity } = this.#covered.ruleOf(pair)
     return { rule, ruleVersion, device: this.#covered.table.deviceOf(pair), metric, severity }
+  }
+
+  eraseValues(pair: number): void {
+    const state = this.of(pair)
+    if (state !== undefined) this.set(pair, withoutValues(state))
   }
 
   /** Our clock was set by so much, and says this now. */

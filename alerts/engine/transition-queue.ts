@@ -1,6 +1,6 @@
 /** Transitions that are not committed yet: one for each pair, however often it has changed meanwhile. One without effects says that a phase has lasted. */
 
-import type { PairState } from '../core/pair.ts'
+import { type PairState, withoutValues } from '../core/pair.ts'
 import type { Effect } from '../core/transition.ts'
 import type { Transition } from '../store/apply.ts'
 
@@ -83,6 +83,16 @@ export class TransitionQueue {
       taken.push(transition)
     }
     return taken
+  }
+
+  /** Waiting transitions of these devices lose their values; with a metric, those of its rules alone. */
+  eraseValues(devices: ReadonlySet<number>, erasedMetric: string | null): void {
+    for (const [key, waiting] of this.#waiting) {
+      const { device, metric, effects, state } = waiting
+      if (!devices.has(device) || (erasedMetric !== null && metric !== erasedMetric)) continue
+      const valueless = effects.map(effect => ('value' in effect ? { ...effect, value: Number.NaN } : effect))
+      this.#waiting.set(key, { ...waiting, effects: valueless, state: withoutValues(state) })
+    }
   }
 
   isDue(nowMs: number): boolean {

@@ -1,6 +1,9 @@
 /** Takes devices that are erased, or what they have measured, out of alerts and of the notifications that have told of them. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
+import { noteAlerts } from '../store/alert-feed.ts'
 
 export interface ErasedDevices {
   /** Of the registry, which gives none to another device. */
@@ -12,30 +15,96 @@ export interface ErasedDevices {
   metric: string | null
 }
 
+export interface ForgetOptions {
+  pool: pg.Pool
+  nowMs: () => number
+  feed: ChangeFeed
+}
+
 /** In a statement, so that none keeps rows locked for long. */
 const rowsPerStep = 2_000
+const stepMs = 30_000
+const claimPollMs = 100
 
 /**
  * Their alerts stay, so that the counts are right, and say neither what was measured nor, in messages about a device that is erased as
- * a whole, of which one they are; what receivers answered is not kept either. Rejects as PostgreSQL does when it is away, and may be called again.
+ * a whole, of which one they are; what receivers answered is not kept either. Resolves with the ids of the alerts that had values, when
+ * no delivery of an earlier message is in flight. Rejects as PostgreSQL does when it is away, and may be called again.
  */
-export async function forgetErased(pool: pg.Pool, { numbers, name, untilMs, metric }: ErasedDevices): Promise<void> {
-  await pool.query(forgetValues, [[...numbers], metric])
+export async function forgetErased(options: ForgetOptions, erased: ErasedDevices): Promise<number[]> {
+  const { pool, feed } = options
+  const { numbers, name, untilMs, metric } = erased
+  const alertIds = await feed.commit({ pool, stepMs }, async transaction => {
+    const { rows } = await transaction.query<{ id: string }>(forgetValues, [[...numbers], metric])
+    await transaction.query(forgetPairs, [[...numbers], metric])
+    const ids = rows.map(({ id }) => Number(id))
+    noteAlerts(feed, transaction, ids)
+    return ids
+  })
+  // A notification that is being made has read the values, and is there when its group is free.
+  await pool.query(lockGroups, [[...numbers]])
+  const forgotten: Forgotten[] = []
   let after: string | null = '0'
   while (after !== null) {
-    const { rows }: { rows: { last: string | null }[] } = await pool.query(forgetStep, [
-      after,
-      [...numbers],
-      name,
-      untilMs,
-      metric,
-    ])
+    const { rows }: { rows: StepRow[] } = await pool.query(forgetStep, [after, [...numbers], name, untilMs, metric])
     after = rows[0]?.last ?? null
+    for (const { id, claimedMs } of rows) if (id !== null) forgotten.push({ id, claimedMs })
+  }
+  await forgetAnswers(options, forgotten)
+  return alertIds
+}
+
+interface Forgotten {
+  id: string
+  claimedMs: number | null
+}
+
+interface StepRow {
+  last: string | null
+  id: string | null
+  claimedMs: number | null
+}
+
+/** A delivery in flight ends before, at most when its claim does; what its receiver answers goes too. */
+async function forgetAnswers({ pool, nowMs }: ForgetOptions, forgotten: readonly Forgotten[]): Promise<void> {
+  const claims = forgotten.filter(({ claimedMs }) => claimedMs !== null)
+  const ids = claims.map(({ id }) => id)
+  const claimedMs = claims.map(each => each.claimedMs)
+  while (claims.length > 0) {
+    const { rows } = await pool.query(readClaims, [ids, claimedMs, nowMs()])
+    if (rows.length === 0) break
+    await sleep(claimPollMs)
+  }
+  for (let from = 0; from < forgotten.length; from += rowsPerStep) {
+    const some = forgotten.slice(from, from + rowsPerStep).map(({ id }) => id)
+    await pool.query(`UPDATE alert_attempts SET answer = '' WHERE notification_id = ANY($1::bigint[])`, [some])
   }
 }
 
-const forgetValues = `UPDATE alerts SET value = NULL
-  WHERE device = ANY($1::int[]) AND ($2::text IS NULL OR metric = $2) AND value IS NOT NULL`
+const ofErased = 'device = ANY($1::int[]) AND ($2::text IS NULL OR metric = $2)'
+
+const forgetValues = `
+  WITH events AS (
+    UPDATE alert_events SET details = details - 'value'
+    WHERE alert_id IN (SELECT id FROM alerts WHERE ${ofErased}) AND details ? 'value' RETURNING alert_id
+  ), changed AS (
+    UPDATE alerts SET value = NULL WHERE ${ofErased} AND value IS NOT NULL RETURNING id
+  )
+  SELECT id FROM changed UNION SELECT alert_id FROM events`
+
+const forgetPairs = `
+  UPDATE alert_pairs SET state = (state - 'samples') || '{"value":null}'
+  FROM alert_rules AS r, unnest($1::int[]) AS erased (device)
+  WHERE rule_id = r.id AND alert_pairs.device = erased.device AND ($2::text IS NULL OR condition->>'metric' = $2)`
+
+const lockGroups = `
+  SELECT FROM alert_groups WHERE id IN (
+    SELECT group_id FROM alert_group_alerts JOIN alerts ON alerts.id = alert_id WHERE device = ANY($1::int[])
+  ) ORDER BY id FOR UPDATE`
+
+const readClaims = `
+  SELECT FROM alert_notifications AS n JOIN unnest($1::bigint[], $2::float8[]) AS claim (id, ms) ON n.id = claim.id
+  WHERE state = 'waiting' AND claimed_until = to_timestamp(ms / 1000) AND ms > $3::float8 LIMIT 1`
 
 /** Of the numbered devices, or of the name before it could be that of another one; names also tell what no alert is left of. */
 const isErased = `((told->>'id')::bigint IN (SELECT id FROM alerts WHERE device = ANY($2::int[]))
@@ -57,8 +126,6 @@ const forgetStep = `
       ) FROM ${toldOf}
     ))
     WHERE id IN (SELECT id FROM page) AND kind <> 'test' AND EXISTS (SELECT FROM ${toldOf} WHERE ${isErased})
-    RETURNING id
-  ), unanswered AS (
-    UPDATE alert_attempts SET answer = '' WHERE notification_id IN (SELECT id FROM forgotten)
+    RETURNING id, 1000 * extract(epoch FROM claimed_until)::float8 AS "claimedMs"
   )
-  SELECT max(id)::text AS last FROM page`
+  SELECT last, id, "claimedMs" FROM (SELECT max(id)::text AS last FROM page) AS page LEFT JOIN forgotten ON true`

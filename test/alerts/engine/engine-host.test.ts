@@ -10,6 +10,7 @@ import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
 import { createEngineHost, type EngineHost, type EngineHostOptions } from '../../../alerts/engine/engine-host.ts'
 import { lastFullHourMs } from '../../../alerts/engine/hourly.ts'
+import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
 import { readPairs } from '../../../alerts/store/pairs.ts'
@@ -326,6 +327,33 @@ test('rules and devices come, change and go', async t => {
   await world.rules.remove(everybody, rule.id, 'test')
   await waitFor('nothing is evaluated', () => !host.state().isLive)
   t.equal(host.state().pairs, 0)
+})
+
+test('an alert whose values are erased ends without the old one, and earlier transitions are committed', async t => {
+  const world = await createWorld(t)
+  world.device(1)
+  world.device(2)
+  const host = world.start()
+  await world.addRule(warm)
+  await waitFor('it is evaluated', () => host.state().isLive)
+  world.take(1, Date.now(), 35)
+  world.take(2, Date.now(), 36)
+  const options = { pool: world.pool, nowMs: Date.now, feed: noFeed }
+  let committed: string[] = []
+  await host.eraseValues([1], 'temperature', async () => {
+    committed = await world.alerts()
+    await forgetErased(options, { numbers: [1], name: 'd1', metric: 'temperature', untilMs: Date.now() })
+  })
+  t.strictSame(committed, ['1 firing', '2 firing'])
+  for (const number of [1, 2]) world.device(number, { log_switch: false })
+  await waitFor('both end', async () => (await world.alerts()).every(row => row.endsWith('device_off')))
+  const { rows } = await world.pool.query(`
+    SELECT device, value, (SELECT count(*)::int FROM alert_events WHERE alert_id = alerts.id AND details ? 'value') AS events
+    FROM alerts ORDER BY device`)
+  t.strictSame(rows, [
+    { device: 1, value: null, events: 0 },
+    { device: 2, value: 36, events: 2 },
+  ])
 })
 
 test('a rule covers what its owner may read, as long as that is so', async t => {

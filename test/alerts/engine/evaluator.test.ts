@@ -123,6 +123,22 @@ test('a further metric is read from the series of the device', async t => {
   t.strictSame(world.told(), ['1/1 opened 20', '1/1 fired 20'])
 })
 
+test('values that are erased leave transitions that wait, and samples', async t => {
+  const { evaluator, ...world } = createWorld()
+  world.rule(1, warm, [1, 2])
+  for (const device of [1, 2]) world.read(device, 0, 35)
+  evaluator.eraseValues([1], 'humidity')
+  evaluator.eraseValues([1], 'temperature')
+  world.advance(1)
+  const values = evaluator
+    .takeTransitions(10, true)
+    .map(({ device, state, effects }) => [device, state.value, ...effects.map(effect => 'value' in effect && effect.value)])
+  t.strictSame(values, [
+    [1, Number.NaN, false, Number.NaN],
+    [2, 35, false, 35],
+  ])
+})
+
 test('a reading that is older than the newest of its device changes nothing', async t => {
   const world = createWorld()
   world.rule(1, warm, [1])

@@ -2,12 +2,15 @@
 
 import t from 'tap'
 import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
+import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { createAlertStore, effects } from '../../support/alert-store.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
 const { opened, fired } = effects
+const options = { pool, nowMs: Date.now, feed: noFeed }
 
 t.test('notifications name an erased device no more, nor what it had measured, and others as before', async t => {
   const alerts = await createAlertStore(pool)
@@ -20,7 +23,7 @@ t.test('notifications name an erased device no more, nor what it had measured, a
   await pool.query(
     `INSERT INTO alert_attempts (notification_id, at, duration_ms, answer) SELECT id, created_at, 1, 'd1, thanks' FROM alert_notifications`,
   )
-  await forgetErased(pool, { numbers: [1], name: 'd1', metric: null, untilMs: alerts.nowMs() })
+  await forgetErased(options, { numbers: [1], name: 'd1', metric: null, untilMs: alerts.nowMs() })
   const { rows } = await pool.query('SELECT message, answer FROM alert_notifications JOIN alert_attempts ON true')
   const [{ message, answer }] = rows
   t.notMatch(JSON.stringify(rows), /d1\b|room 1/)
@@ -45,7 +48,7 @@ t.test('of a metric that is erased, only what it had measured is forgotten', asy
   const before = notified?.message.alerts ?? []
   const metric = before[0]?.metric ?? ''
   const forget = async (metric: string) => {
-    await forgetErased(pool, { numbers: [1], name: 'd1', metric, untilMs: alerts.nowMs() })
+    await forgetErased(options, { numbers: [1], name: 'd1', metric, untilMs: alerts.nowMs() })
     const { rows } = await pool.query('SELECT message FROM alert_notifications')
     return rows[0].message.alerts
   }
@@ -59,6 +62,63 @@ t.test('of a metric that is erased, only what it had measured is forgotten', asy
     rows.map(({ value }) => value === null),
     [true, false],
   )
+})
+
+t.test('events and states of pairs lose values and samples', async t => {
+  const alerts = await createAlertStore(pool)
+  const { id: rule } = await alerts.addRule()
+  const at = alerts.nowMs()
+  const samples = { timesMs: [at], values: [31] }
+  const course = [opened(at), fired(at), effects.resolved(at + 1), opened(at + 2), fired(at + 2)]
+  await alerts.apply(
+    ...[1, 2].map(device => {
+      const transition = alerts.transition(rule, device, ...course)
+      return { ...transition, state: { ...transition.state, value: 31, samples } }
+    }),
+  )
+  await forgetErased(options, { numbers: [1], name: 'd1', metric: 'temperature', untilMs: at })
+  const { rows } = await pool.query(`
+    SELECT DISTINCT kind, device FROM (
+      SELECT 'alert' AS kind, device FROM alerts WHERE value IS NOT NULL
+      UNION ALL SELECT 'event', device FROM alert_events JOIN alerts ON alerts.id = alert_id WHERE details ? 'value'
+      UNION ALL SELECT 'state', device FROM alert_pairs WHERE state->>'value' IS NOT NULL
+      UNION ALL SELECT 'samples', device FROM alert_pairs WHERE state ? 'samples') AS valued ORDER BY kind`)
+  t.strictSame(
+    rows,
+    ['alert', 'event', 'samples', 'state'].map(kind => ({ kind, device: 2 })),
+  )
+})
+
+t.test('a message with values that is being sent ends before', async t => {
+  const alerts = await createAlertStore(pool)
+  const channel = await alerts.addChannel()
+  const { id: rule } = await alerts.addRule({ channels: [channel] })
+  const at = alerts.nowMs()
+  await alerts.apply(alerts.transition(rule, 1, opened(at), fired(at)))
+  alerts.pass(30)
+  await alerts.flush()
+  const claimedMs = Date.now() + 600_000
+  await pool.query('UPDATE alert_notifications SET claimed_until = to_timestamp($1::float8 / 1000)', [claimedMs])
+  let isForgotten = false
+  let looks = 0
+  const nowMs = () => {
+    looks++
+    return Date.now()
+  }
+  const forgotten = forgetErased({ ...options, nowMs }, { numbers: [1], name: 'd1', metric: null, untilMs: at }).then(
+    () => {
+      isForgotten = true
+    },
+  )
+  await waitFor('it waits for the claim', () => looks > 1)
+  t.equal(isForgotten, false)
+  await pool.query(
+    `WITH sent AS (UPDATE alert_notifications SET state = 'delivered', claimed_until = NULL RETURNING id)
+     INSERT INTO alert_attempts (notification_id, at, duration_ms, answer) SELECT id, now(), 1, 'd1 is at 31' FROM sent`,
+  )
+  await forgotten
+  const { rows } = await pool.query('SELECT answer FROM alert_attempts')
+  t.strictSame(rows, [{ answer: '' }])
 })
 
 t.test('by its name where its alerts are gone, unless another device had that later', async t => {
@@ -76,7 +136,7 @@ t.test('by its name where its alerts are gone, unless another device had that la
   const untilMs = alerts.nowMs()
   alerts.pass(1)
   await tell()
-  await forgetErased(pool, { numbers: [1], name: 'd1', metric: null, untilMs })
+  await forgetErased(options, { numbers: [1], name: 'd1', metric: null, untilMs })
   const { rows } = await pool.query(
     `SELECT message->'alerts'->0->>'device' AS device FROM alert_notifications ORDER BY id`,
   )
@@ -93,7 +153,7 @@ t.test('it goes through more notifications than one step takes', async t => {
      FROM generate_series(1, 4500) AS n`,
     [channel, rule],
   )
-  await forgetErased(pool, { numbers: [1], name: 'porch', metric: null, untilMs: Date.now() + 60_000 })
+  await forgetErased(options, { numbers: [1], name: 'porch', metric: null, untilMs: Date.now() + 60_000 })
   const { rows } = await pool.query(`SELECT count(*)::int FROM alert_notifications WHERE message::text LIKE '%porch%'`)
   t.strictSame(rows, [{ count: 0 }])
 })
