@@ -24,6 +24,8 @@ export interface ReadAccess {
   guard(scope: Scope): void
   /** Who has sent a request that the guard has let in. */
   readerOf(request: FastifyRequest): Reader
+  /** Whether the guard would let the request in again; also while that cannot be found out. */
+  isAllowed(request: FastifyRequest): Promise<boolean>
   /** Whose shares the request counts towards: an account, a device; undefined where reads are open to everybody. */
   credentialOf(request: FastifyRequest): string | undefined
 }
@@ -35,7 +37,13 @@ interface KnownReader {
 
 export function openReads(devices: ReadableDevices): ReadAccess {
   const reader = everybody(devices)
-  return { isOpen: true, guard: () => undefined, readerOf: () => reader, credentialOf: () => undefined }
+  return {
+    isOpen: true,
+    guard: () => undefined,
+    readerOf: () => reader,
+    isAllowed: async () => true,
+    credentialOf: () => undefined,
+  }
 }
 
 export interface PrivateReadsOptions {
@@ -110,6 +118,7 @@ export function privateReads({ findPrincipal, devices, authRateLimit }: PrivateR
       markReadsAsPrivate(scope)
     },
     readerOf: request => knownIn(request).reader,
+    isAllowed: async request => typeof (await find(request).catch(() => undefined)) !== 'string',
     credentialOf: request => knownIn(request).credential,
   }
 }

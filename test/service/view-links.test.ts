@@ -53,6 +53,18 @@ t.test('a link to a device reads about it, and about nothing else', async t => {
     t.equal(await statusOf(token, path), 403, path)
 })
 
+t.test('an open stream of events ends when its link is revoked', async t => {
+  const { token, id } = await link('/device/porch')
+  const stream = await by(token, '/api/events?device=porch', { signal: AbortSignal.timeout(60_000) })
+  t.equal(stream.status, 200)
+  const ended = stream.text().then(
+    () => 'ended',
+    (error: Error) => (error.name === 'TimeoutError' ? 'open' : 'ended'),
+  )
+  t.equal((await asOwner('DELETE', `/view-links/${id}`)).status, 200)
+  t.equal(await ended, 'ended')
+})
+
 t.test('a link to a comparison reads about both devices', async t => {
   const { token } = await link('/compare?a=porch&b=roof')
   for (const [path, status] of [

@@ -53,6 +53,8 @@ export interface EventsOptions {
 
 /** How long a browser waits before it connects again. */
 const retry = 'retry: 3000\n\n'
+/** How often the credential of a stream is looked at, in memory. */
+const credentialEveryMs = 1000
 
 const slotRefusals = {
   'of all': 'TOO_MANY_STREAMS',
@@ -94,8 +96,15 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
     if (request.method === 'HEAD') return reply.send('')
     reply.hijack()
     const isAnonymous = access.isOpen && alerts === undefined
-    stream(request, reply, hub, { ...subscription, alerts }, isAnonymous ? undefined : lifetimeMs)
+    const credential = isAnonymous ? undefined : { isGood: () => isGood(request), lifetimeMs }
+    stream(request, reply, hub, { ...subscription, alerts }, credential)
     return reply
+  }
+
+  /** Where everybody reads, a credential counts for alerts. */
+  async function isGood(request: FastifyRequest): Promise<boolean> {
+    if (!access.isOpen) return await access.isAllowed(request)
+    return (await alertsOf?.(request).catch(() => () => true)) !== undefined
   }
 
   const read = readOperation(access, {
@@ -131,13 +140,18 @@ export function eventsGroup(access: ReadAccess, options: EventsOptions): Operati
   }
 }
 
+interface StreamCredential {
+  isGood: () => Promise<boolean>
+  lifetimeMs: number | undefined
+}
+
 /** The end of the connection ends the body: without chunks all clients get the same bytes. */
 function stream(
   { headers }: FastifyRequest,
   reply: FastifyReply,
   hub: EventHub,
   subscription: Subscription,
-  lifetimeMs: number | undefined,
+  credential: StreamCredential | undefined,
 ): void {
   const { raw: response } = reply
   const lastEventId = headers['last-event-id']
@@ -149,10 +163,14 @@ function stream(
     subscription,
     lastEventId === undefined ? undefined : String(lastEventId),
   )
+  const lifetimeMs = credential?.lifetimeMs
   const timer = lifetimeMs === undefined ? undefined : setTimeout(leave, lifetimeMs).unref()
+  const look = credential && (async () => (await credential.isGood()) || leave())
+  const looks = look && setInterval(() => void look(), credentialEveryMs).unref()
   response.on('error', leave)
   response.once('close', () => {
     clearTimeout(timer)
+    clearInterval(looks)
     leave()
   })
 }

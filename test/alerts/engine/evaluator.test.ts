@@ -132,7 +132,11 @@ test('values that are erased leave transitions that wait, and samples', async t 
   world.advance(1)
   const values = evaluator
     .takeTransitions(10, true)
-    .map(({ device, state, effects }) => [device, state.value, ...effects.map(effect => 'value' in effect && effect.value)])
+    .map(({ device, state, effects }) => [
+      device,
+      state.value,
+      ...effects.map(effect => 'value' in effect && effect.value),
+    ])
   t.strictSame(values, [
     [1, Number.NaN, false, Number.NaN],
     [2, 35, false, 35],
