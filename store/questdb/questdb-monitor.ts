@@ -78,12 +78,10 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const reminder = createReminder(reason => log.warn({ reason }, remindText), remindMs)
   const content = createContentGuard(client, options)
   const closing = new AbortController()
-  const pause = (ms: number) => sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => undefined)
   let state: QuestdbState = { state: 'starting' }
   let facts: Facts | undefined
-  let bell = Promise.withResolvers<void>()
 
   function turnUp(found: Facts): void {
     facts = found
@@ -103,15 +101,12 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   function failed(error: unknown): void {
     silence.failed(error)
     if (error instanceof StartError) ready.reject(error)
-    const reason = `${name} cannot be used: ${textOf(error)}`
-    const isStarting = state.state === 'starting' && options.startsNow
-    // That nobody listens is no news where the reason is known, or while it starts.
-    if (isStarting) state = isNotListening(error) ? state : { state: 'starting', reason }
-    else if (isNotListening(error) && state.state === 'away') reminder.remind(state.reason)
-    else markAway(reason)
+    const next = stateAfter(error, state, options)
+    if (next.state === 'away') markAway(next.reason ?? '')
+    else state = next
   }
 
-  async function look(): Promise<void> {
+  async function look(): Promise<boolean> {
     try {
       if (state.state === 'up') state.isStatementOverdue = await probeStatements()
       else turnUp(await prepare(client, options))
@@ -120,27 +115,19 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     } catch (error) {
       failed(error)
     }
+    return state.state === 'up'
   }
 
-  async function watch(): Promise<void> {
-    let retryMs = retryMsMin
-    while (!closing.signal.aborted) {
-      bell = Promise.withResolvers()
-      await look()
-      retryMs = state.state === 'up' ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
-      await Promise.race([bell.promise, pause(state.state === 'up' ? probeEveryMs : retryMs)])
-    }
-  }
-
-  const watched = watch()
+  const bell = createBell()
+  const watched = watch(look, bell, { retryMsMax, signal: closing.signal })
   return {
     ready: ready.promise,
     state: () => (state.state === 'up' ? (content.fault() ?? state) : state),
     isReachable: () => state.state === 'up',
     guard(check) {
       content.set(check)
-      bell.resolve()
-      return () => bell.resolve()
+      bell.ring()
+      return bell.ring
     },
     answers: () => content.fault() === undefined && (state.state === 'up' || probe()),
     commitMode: () => facts?.commitMode,
@@ -161,6 +148,44 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       await Promise.race([watched, sleep(closeWaitMs, undefined, { ref: false })])
       state = { state: 'away', reason: 'closed' }
     },
+  }
+}
+
+/** A refused connection is no news where the reason is known, or while QuestDB starts. */
+function stateAfter(
+  error: unknown,
+  state: QuestdbState,
+  { name, startsNow }: Pick<MonitorOptions, 'name' | 'startsNow'>,
+): QuestdbState {
+  const isStarting = state.state === 'starting' && startsNow
+  if ((isStarting || state.state === 'away') && isNotListening(error)) return state
+  return { state: isStarting ? 'starting' : 'away', reason: `${name} cannot be used: ${textOf(error)}` }
+}
+
+/** Ends the present pause between two looks. */
+function createBell() {
+  let next = Promise.withResolvers<void>()
+  return {
+    ring: () => next.resolve(),
+    reset(): Promise<void> {
+      next = Promise.withResolvers()
+      return next.promise
+    },
+  }
+}
+
+async function watch(
+  look: () => Promise<boolean>,
+  bell: ReturnType<typeof createBell>,
+  { retryMsMax, signal }: { retryMsMax: number; signal: AbortSignal },
+): Promise<void> {
+  let retryMs = retryMsMin
+  while (!signal.aborted) {
+    const rung = bell.reset()
+    const isUp = await look()
+    retryMs = isUp ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
+    const paused = sleep(isUp ? probeEveryMs : retryMs, undefined, { signal }).catch(() => undefined)
+    await Promise.race([rung, paused])
   }
 }
 
