@@ -57,7 +57,7 @@ const buildsOfOne: BrokenBuild[] = [
     changes: [
       {
         file: 'auth/nodes/barrier.ts',
-        from: 'if (behind.count === 0) return',
+        from: 'if (behind.count === 0 && sizeMs <= steppedMs + stepSlackMs) return',
         to: 'return',
       },
     ],
@@ -68,8 +68,14 @@ const buildsOfOne: BrokenBuild[] = [
     changes: [
       {
         file: 'ingest/kafka/spool-source.ts',
-        from: 'const committable = keepMs > 0 && !isSynced ? kept : appliedOffset',
+        from: 'const committable = keepMs > 0 && !isSynced ? Math.min(kept, recorded) : recorded',
         to: 'const committable = next',
+      },
+      // Otherwise the next holder sends again from the position that QuestDB has.
+      {
+        file: 'ingest/forwarder/position-verdict.ts',
+        from: 'if (applied !== undefined && applied.position >= committed) {',
+        to: 'if (applied !== undefined) {',
       },
     ],
     cycle: (harness, tally, seed) => runFault(harness, tally, seed, 'QuestDB frozen, holder killed'),
