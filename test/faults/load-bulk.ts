@@ -70,5 +70,5 @@ function ndjsonOf(readings: readonly BulkReading[]): string {
 
 function asLine({ device, sequence, kind, timeMs }: BulkReading): string {
   const line = lineOf(device, sequence, timeMs)
-  return kind === 'bad' ? line.replace('pressure=', 'pressure=9') : line
+  return kind === 'bad' ? line.replace('pressure=', 'pressure=x') : line
 }

@@ -23,7 +23,7 @@ export function badBodies(device: string, sequence: number): [string, ...string[
   const fields = fieldsOf(device, sequence, undefined)
   return [
     JSON.stringify({ ...fields, temperature: String(fields['temperature']) }),
-    JSON.stringify({ ...fields, 'battery voltage': -3 }),
+    JSON.stringify({ device, temperature: -300, humidity: -1 }),
     JSON.stringify({ ...fields, device: `${device}-other` }),
     JSON.stringify({ ...fields, timestamp: '2026-02-30T00:00:00Z' }),
     JSON.stringify({ ...fields, timestamp: Date.now() + 7 * 86_400_000 }),
