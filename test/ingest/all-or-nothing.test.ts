@@ -73,7 +73,7 @@ test('of a body that does not come to its end nothing is stored, whatever ends i
     const failure = { code, reason: 'a test' }
     const { result, appended } = await runWith(t, [], 20, { failure })
     t.strictSame(appended, [], code)
-    t.strictSame(result, { report: { ...report, accepted: 0 }, failure })
+    t.strictSame(result, { report: { ...report, accepted: 0, replaced: 0 }, failure })
   }
 })
 
