@@ -115,6 +115,7 @@ function addSet(stations: Command, client: AdminClient, streams: Streams): void 
 
 const removeHelp = `
 The station is removed at once. Its points are erased in the background; --report shows the progress, also afterwards.
+Where the report says failed, the same command erases the points again.
 
 Examples:
   barograph stations remove IN-1001

@@ -1,16 +1,16 @@
 /** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
 
 import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
-import { listDeadLetters, removeDeadLetter } from './forwarder/dead-letters.ts'
+import { listDeadLetters, removeDeadLetter, syncFolder } from './forwarder/dead-letters.ts'
 import type { Outcome } from './journal/outcome.ts'
 import type { TableDescription } from './table.ts'
 
 export interface DeadLetters {
   /** By position in the journal, ascending, behind the one with id `after`. */
   list(after: number, limit: number): Promise<DeadLetter[]>
-  /** Appends their records anew and removes the letters; all of them when no ids are given. */
+  /** Appends their records anew and removes the letters, durably; all of them when no ids are given. */
   replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
-  /** Removes letters and their records for good; how many there were. */
+  /** Removes letters and their records for good, durably; how many there were. */
   discard(ids: readonly number[]): Promise<number>
 }
 
@@ -18,7 +18,7 @@ export interface DeadLetters {
 export interface LetterStore {
   /** Ascending by id, behind the one with id `after`. */
   list(after: number, limit: number): Promise<DeadLetter[]>
-  /** For good; how many of them there were. */
+  /** For good, durably when it resolves; how many of them there were. */
   remove(ids: readonly number[]): Promise<number>
 }
 
@@ -49,13 +49,15 @@ export function createDeadLetters(
   }
 }
 
-/** Letters that are files in the directory. `onRemoved` makes it durable that they are gone. */
-export function lettersIn(directory: string, onRemoved: (ids: readonly number[]) => void): LetterStore {
+/** Letters that are files in the directory. `onRemoved` removes those that the forwarder has written again meanwhile. */
+export function lettersIn(directory: string, onRemoved: (ids: readonly number[]) => Promise<void>): LetterStore {
   return {
     list: (after, limit) => listDeadLetters(directory, after, limit),
     async remove(ids) {
       const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
-      onRemoved(ids)
+      // The forwarder may not have started.
+      await syncFolder(directory)
+      await onRemoved(ids)
       return removed.filter(isRemoved => isRemoved).length
     },
   }

@@ -26,7 +26,7 @@ import { recordOperations } from './record-operations.ts'
 export interface AdminStationsOptions {
   stations: Stations
   findAccounts: FindAccounts
-  eraseJobs: Pick<EraseJobs, 'removeStation' | 'stationReport'>
+  eraseJobs: Pick<EraseJobs, 'removeStation' | 'eraseStationAgain' | 'stationReport'>
 }
 
 const Details = StationDetails.meta({ id: 'AdminStation' })
@@ -126,14 +126,14 @@ function changeOperation({ stations, findAccounts }: AdminStationsOptions): Admi
 function removeOperation({ stations, eraseJobs }: AdminStationsOptions): AdminOperation {
   return removal({
     name: 'admin_remove_station',
-    summary: 'Remove a station and its points',
+    summary: 'Remove a station and its points, or erase those again of a removed one whose erase failed',
     answer: 'It is removed; its points are being erased',
     refusals: ['OPERATOR_ONLY'],
     async run({ path: { sn }, principal, actor }) {
       if (!mayAdminister('remove', principal)) return { ok: false, code: 'OPERATOR_ONLY' }
       const station = await stations.find(sn)
       return station === undefined
-        ? { ok: false, code: 'STATION_UNKNOWN' }
+        ? await eraseJobs.eraseStationAgain(sn, actor)
         : await eraseJobs.removeStation(station, actor)
     },
   })

@@ -3,7 +3,7 @@
  * meets it again writes the same file again.
  */
 
-import { readdir, readFile, unlink } from 'node:fs/promises'
+import { open, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Disk, DiskFile } from '../journal/disk.ts'
 import { offsetOf } from '../journal/record.ts'
@@ -127,5 +127,15 @@ export async function removeDeadLetter(directory: string, id: number): Promise<b
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error
+  }
+}
+
+/** Makes it durable that letters were removed. */
+export async function syncFolder(directory: string): Promise<void> {
+  const folder = await open(directory)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
   }
 }

@@ -4,7 +4,7 @@ import { type Transferable, Worker } from 'node:worker_threads'
 import type { Log } from '../../store/log.ts'
 import { threadLimits } from '../../store/thread-limits.ts'
 import type { TableDescription } from '../table.ts'
-import { createErasures } from './erasures.ts'
+import { createAnswers } from './answers.ts'
 import type { ForwarderCommand, ForwarderMessage, ForwarderStart, ForwarderThreadData } from './forwarder-messages.ts'
 import type { ForwarderStatus } from './forwarder-status.ts'
 import { createHolds } from './holds.ts'
@@ -38,8 +38,11 @@ export interface ForwarderHandle {
   pause(isPaused: boolean): void
   /** Sends again what stands at the position or behind it. */
   rewind(position: number, reason: string): void
-  /** Dead letters were removed by others; the thread removes what is left of them. */
-  lettersRemoved(ids: readonly number[]): void
+  /**
+   * Dead letters were removed by others; the thread removes what is left of them. Resolves when it has, durably, or when it has
+   * ended.
+   */
+  lettersRemoved(ids: readonly number[]): Promise<void>
   oldestSentSince(txn: number): number
   onLost(listener: (reason: string) => void): void
   /** Aborted, it waits for no request in flight. */
@@ -74,7 +77,9 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     } else if (message.kind === 'fileIssue') {
       status = { ...status, fileIssue: message.issue }
     } else if (message.kind === 'erased') {
-      erasures.erased(message.id)
+      erasures.answered(message.id, undefined)
+    } else if (message.kind === 'lettersGone') {
+      removals.answered(message.id, undefined)
     } else if (message.kind === 'held') {
       holds.held()
     } else if (message.kind === 'log') {
@@ -90,7 +95,8 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     status = { ...status, recorded: Math.min(status.recorded ?? position, position) }
   }
   const holds = createHolds(command)
-  const erasures = createErasures(command)
+  const erasures = createAnswers<void>()
+  const removals = createAnswers<void>()
 
   return {
     start(start) {
@@ -98,7 +104,8 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
       command({ kind: 'start', ...start })
     },
     status: () => status,
-    erase: erasures.erase,
+    erase: (seriesNumbers, before) =>
+      erasures.ask(id => command({ kind: 'erase', id, seriesNumbers: [...seriesNumbers], before })),
     hold: holds.hold,
     release: holds.release,
     pause: isPaused => command({ kind: 'pause', isPaused }),
@@ -106,7 +113,9 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
       goBack(position)
       command({ kind: 'rewind', position, reason })
     },
-    lettersRemoved: ids => command({ kind: 'lettersRemoved', ids: [...ids] }),
+    async lettersRemoved(ids) {
+      await Promise.race([removals.ask(id => command({ kind: 'lettersRemoved', id, ids: [...ids] })), exited])
+    },
     oldestSentSince: sent.oldestSince,
     onLost: listener => void sent.lostListeners.push(listener),
     async stop(isAborted = false) {

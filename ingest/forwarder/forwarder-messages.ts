@@ -34,12 +34,12 @@ export interface ForwarderStart {
 }
 
 /**
- * `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`, and
- * `hold` with `held`, unless `release` comes first. `stop` with `isAborted` waits for no request in flight.
+ * `start` comes once QuestDB is there and we know whether it syncs what it applies. `erase` is answered with `erased`,
+ * `lettersRemoved` with `lettersGone`, and `hold` with `held`, unless `release` comes first. `stop` with `isAborted` waits for no request in flight.
  */
 export type ForwarderCommand =
   | ({ kind: 'start' } & ForwarderStart)
-  | { kind: 'lettersRemoved'; ids: number[] }
+  | { kind: 'lettersRemoved'; id: number; ids: number[] }
   | { kind: 'erase'; id: number; seriesNumbers: number[]; before: number }
   | { kind: 'hold' }
   | { kind: 'release' }
@@ -50,6 +50,7 @@ export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
   | { kind: 'fileIssue'; issue: string }
   | { kind: 'erased'; id: number }
+  | { kind: 'lettersGone'; id: number }
   | { kind: 'held' }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }
   | { kind: 'stopped' }

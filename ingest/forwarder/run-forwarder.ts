@@ -41,6 +41,12 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
     if (await created.erase(seriesNumbers, position)) send({ kind: 'erased', id })
   }
 
+  /** Before the start nothing here writes letters again. */
+  async function removeLetters({ id, ids }: Extract<ForwarderCommand, { kind: 'lettersRemoved' }>): Promise<void> {
+    await started?.removedDeadLetters(ids)
+    send({ kind: 'lettersGone', id })
+  }
+
   async function hold(): Promise<void> {
     isHeld = true
     const created = await forwarder.promise
@@ -67,7 +73,7 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
 
   parentPort?.on('message', (message: ForwarderCommand) => {
     if (message.kind === 'start') start(message)
-    else if (message.kind === 'lettersRemoved') void started?.removedDeadLetters(message.ids)
+    else if (message.kind === 'lettersRemoved') void removeLetters(message)
     else if (message.kind === 'erase') void erase(message)
     else if (message.kind === 'hold') void hold()
     else if (message.kind === 'release') release()

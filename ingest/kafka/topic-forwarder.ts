@@ -251,7 +251,7 @@ export class TopicForwarder {
     if (letters.length === 0) return
     const ids = letters.map(({ id }) => id)
     this.#letters.moved(ids)
-    handle.lettersRemoved(ids)
+    void handle.lettersRemoved(ids)
   }
 
   async #publish(status: ForwardStatus): Promise<void> {

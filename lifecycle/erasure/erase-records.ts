@@ -166,13 +166,27 @@ export async function insertMetricJob(
   return row && { id: row.id, report: metricReportOf(row) }
 }
 
-/** For the points of a station that is being removed, which is what the audit tells. Gives the id of the job. */
-export async function insertStationJob(database: Database, sn: string, numbers: readonly number[]): Promise<number> {
-  const text = `INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('points', $1, $2, '{}') RETURNING id::float8`
+/**
+ * For the points of a station that is being removed, whose series these are, and those of the failed jobs of its `sn`, unless a
+ * later one has taken them. Gives the id of the job; undefined when there are neither. The audit has the removal.
+ */
+export async function insertStationJob(
+  database: Database,
+  sn: string,
+  numbers: readonly number[],
+): Promise<number | undefined> {
+  const text = `
+    WITH of_station AS (
+      SELECT unnest(numbers) AS number, state FROM erase_jobs WHERE rows_of = 'points' AND name = $1
+    ), wanted AS (
+      SELECT unnest($2::int[]) AS number
+      UNION (SELECT number FROM of_station EXCEPT SELECT number FROM of_station WHERE state <> 'failed')
+    )
+    INSERT INTO erase_jobs (rows_of, name, numbers, symbols)
+    SELECT 'points', $1, array_agg(number ORDER BY number), '{}' FROM wanted HAVING count(*) > 0
+    RETURNING id::float8`
   const { rows } = await database.query<{ id: number }>(text, [sn, [...numbers]])
-  const [row] = rows
-  if (row === undefined) throw bug('an insert gave no row')
-  return row.id
+  return rows[0]?.id
 }
 
 /** The newest job of a device, whatever its state. */

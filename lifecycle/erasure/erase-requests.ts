@@ -1,14 +1,16 @@
 /** What removes devices, metrics and stations, and writes their erase jobs in the same transaction. */
 
+import { writeAudit } from '../../auth/audit.ts'
 import type { Changed } from '../../auth/devices/commits.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import type { SeriesRemoved } from '../../auth/metrics/series-removal.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
-import type { Station } from '../../auth/stations/station.ts'
+import { type Station, subjectOfStation } from '../../auth/stations/station.ts'
 import type { StationChanged } from '../../auth/stations/station-changes.ts'
 import type { Stations } from '../../auth/stations/stations.ts'
 import type { Transaction } from '../../store/postgres/transaction.ts'
+import type { Store } from '../../store/store.ts'
 import {
   type AddedJob,
   type EraseReport,
@@ -29,8 +31,10 @@ export interface EraseRequests {
    * sends it again has it as a new one. Rejects as `Metrics.removeSeries` does.
    */
   requestMetric(name: string, metric: string, by: string): Promise<SeriesRemoved<MetricEraseReport> | DeviceUnknown>
-  /** Removes a station, and has its points erased. Rejects as `Stations.remove` does. */
+  /** Removes a station, and has its points erased, also those of failed jobs of its `sn`. Rejects as `Stations.remove` does. */
   removeStation(station: Station, by: string): Promise<StationChanged<undefined>>
+  /** Has the points erased of a removed station whose job failed; STATION_UNKNOWN where there is none. Rejects as `removeStation`. */
+  eraseStationAgain(sn: string, by: string): Promise<StationChanged<undefined>>
 }
 
 interface DeviceUnknown {
@@ -42,12 +46,17 @@ export interface EraseRequestsOptions {
   devices: Pick<Devices, 'get' | 'removeNamed'>
   metrics: Pick<Metrics, 'removeSeries'>
   stations: Pick<Stations, 'remove'>
+  store: Pick<Store, 'postgres'>
   feed: ChangeFeed
   /** Told that there may be a job. */
   added: () => void
 }
 
-export function createEraseRequests({ devices, metrics, stations, feed, added }: EraseRequestsOptions): EraseRequests {
+/** Of each statement of a request that removes nothing. */
+const stepMs = 4_000
+
+export function createEraseRequests(options: EraseRequestsOptions): EraseRequests {
+  const { devices, metrics, stations, store, feed, added } = options
   /** No node takes anything of what is erased when the request is answered. */
   const noted = <Report>(transaction: Transaction, { id, report }: AddedJob<Report>): Report => {
     feed.note(transaction, 'erase', [id])
@@ -83,8 +92,25 @@ export function createEraseRequests({ devices, metrics, stations, feed, added }:
       try {
         return await stations.remove(station, by, async transaction => {
           const id = await insertStationJob(transaction, station.sn, numbers)
-          noted(transaction, { id, report: undefined })
+          if (id !== undefined) noted(transaction, { id, report: undefined })
         })
+      } finally {
+        // There may be a job where the outcome is unknown, too.
+        added()
+      }
+    },
+    async eraseStationAgain(sn, by) {
+      try {
+        const isAdded = await feed.commit({ pool: store.postgres, stepMs }, async transaction => {
+          const id = await insertStationJob(transaction, sn, [])
+          if (id === undefined) return false
+          noted(transaction, { id, report: undefined })
+          await writeAudit(transaction, { actor: by, action: 'station.erase', subject: subjectOfStation(sn) })
+          return true
+        })
+        if (!isAdded) return { ok: false, code: 'STATION_UNKNOWN' }
+        await feed.settle()
+        return { ok: true, value: undefined }
       } finally {
         // There may be a job where the outcome is unknown, too.
         added()

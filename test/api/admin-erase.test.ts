@@ -658,6 +658,46 @@ t.test('erasing points is ended by the next process, and done again where QuestD
   t.pass('again')
 })
 
+t.test('points whose erase has failed can be erased again, also under a new station of the same name', async t => {
+  const station = await addStation('IN-7')
+  await addPoints(station, 2)
+  const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
+  async function fail(removed: Station): Promise<void> {
+    const failing = createEraseJobs({ ...options, store: { ...store, questdb: away } })
+    t.match(await failing.removeStation(removed, 'test'), { ok: true })
+    await until('it runs', async () => (await failing.stationReport('IN-7'))?.state === 'running')
+    await failing.close()
+    await store.postgres.query(
+      "UPDATE erase_jobs SET state = 'failed', error = 'new points kept coming in' WHERE name = 'IN-7' AND state = 'running'",
+    )
+  }
+  await fail(station)
+  const jobs = createEraseJobs(options)
+  t.teardown(() => jobs.close())
+  t.match(await jobs.eraseStationAgain('IN-7', 'test'), { ok: true })
+  await stationDone(jobs, 'IN-7')
+  t.match(await jobs.stationReport('IN-7'), { rows: 16, error: null })
+  t.strictSame(await pointRows(station), [16, 0, 0])
+  const unknown = { ok: false, code: 'STATION_UNKNOWN' }
+  t.match(await jobs.eraseStationAgain('IN-7', 'test'), unknown, 'nothing is left')
+  t.match(await jobs.eraseStationAgain('IN-0', 'test'), unknown)
+
+  const second = await addStation('IN-7')
+  await addPoints(second, 1)
+  await fail(second)
+  const third = await addStation('IN-7')
+  await addPoints(third, 1)
+  t.match(await jobs.removeStation(third, 'test'), { ok: true })
+  await stationDone(jobs, 'IN-7')
+  t.strictSame(await pointRows(second), [8, 0, 0], 'with those of the station of now')
+  t.strictSame(await pointRows(third), [8, 0, 0])
+  const { rows } = await store.postgres.query("SELECT action FROM audit WHERE subject = 'station IN-7' ORDER BY id")
+  t.strictSame(
+    rows.map(({ action }) => action).filter(action => action !== 'station.add'),
+    ['station.remove', 'station.erase', 'station.remove', 'station.remove'],
+  )
+})
+
 t.test('what has come back is found in few statements, however much was erased', async t => {
   const asked: string[] = []
   const exec: Exec = async sql => {

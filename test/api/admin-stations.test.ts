@@ -39,6 +39,16 @@ t.test('a station is added, read, changed and removed', async t => {
   )
 })
 
+t.test('a removal is asked for again where the erase of its points has failed', async t => {
+  await ask('POST', '/stations', { sn: 'A-2', model: 'M1' })
+  t.equal((await ask('DELETE', '/stations/A-2')).status, 204)
+  t.equal((await ask('DELETE', '/stations/A-2')).status, 404)
+  await people.store.postgres.query("UPDATE erase_jobs SET state = 'failed' WHERE name = 'A-2'")
+  t.equal((await ask('DELETE', '/stations/A-2')).status, 204)
+  t.match((await ask('GET', '/stations/A-2/erase')).body, { state: /waiting|running/, error: null })
+  t.equal((await ask('DELETE', '/stations/A-2')).status, 404)
+})
+
 t.test('what is wrong is told with its place', async t => {
   await ask('POST', '/stations', { sn: 'B-1', model: 'M1' })
   const wrong: [string, string, object, number, string][] = [

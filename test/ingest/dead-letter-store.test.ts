@@ -3,6 +3,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { createDeadLetters, lettersIn } from '../../ingest/dead-letters.ts'
 import { DeadLetterStore } from '../../ingest/forwarder/dead-letter-store.ts'
 import { letterNames, listDeadLetters, nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { FileRetry } from '../../ingest/forwarder/file-retry.ts'
@@ -187,6 +188,30 @@ t.test('wherever the power is cut, what was erased is gone when the erase has en
     t.equal(await storeOn(next).store.erase(erased), true)
     t.strictSame(has(next.restart(random, 'power cut')), [])
   }
+})
+
+t.test('letters are discarded and replayed when the forwarder has removed what is left of them', async t => {
+  const folder = temporaryFolder(t)
+  const disk = openDisk(folder)
+  for (const id of [1, 2]) write(disk, id, 5, [])
+  const asked: { ids: readonly number[]; answer: () => void }[] = []
+  const kept = lettersIn(folder, ids => new Promise<void>(answer => asked.push({ ids, answer })))
+  const letters = createDeadLetters(readings, kept, async () => 'stored')
+  let hasEnded = false
+  async function endsWithAnswer(run: Promise<unknown>, id: number): Promise<void> {
+    hasEnded = false
+    const ending = run.then(() => {
+      hasEnded = true
+    })
+    await waitFor('the forwarder is asked', () => asked.at(-1)?.ids[0] === id)
+    await new Promise(setImmediate)
+    t.notOk(hasEnded, 'not before the answer')
+    t.notOk(existsSync(join(folder, nameOf(id))))
+    asked.at(-1)?.answer()
+    await ending
+  }
+  await endsWithAnswer(letters.discard([1]), 1)
+  await endsWithAnswer(letters.replay(), 2)
 })
 
 t.test('what a process left that died while it wrote a letter is removed', t => {

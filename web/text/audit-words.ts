@@ -64,6 +64,7 @@ const deeds: Readonly<Record<string, string>> = {
   'silence.remove': 'removed $',
   'station.add': 'added $',
   'station.change': 'changed $',
+  'station.erase': 'erased points of $ again',
   'station.remove': 'removed $',
   'tenant.add': 'added $',
   'tenant.change': 'changed $',

@@ -31,7 +31,7 @@ t.test('the series of each job, by the table of their journal', async t => {
     forgetSeries: async numbers => void forgotten.push(...numbers),
     added: () => added++,
   })
-  for (const id of [device.id, values?.id ?? 0, station]) await apply([id])
+  for (const id of [device.id, values?.id ?? 0, station ?? 0]) await apply([id])
   t.strictSame(refused, [
     ['readings', [7]],
     ['readings', [erasedFurther(5)]],
