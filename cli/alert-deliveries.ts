@@ -38,8 +38,8 @@ function addList(deliveries: Command, client: AdminClient, streams: Streams): vo
     })
 }
 
-function rowOf({ id, created_at, state, attempts, kind, channel, rule }: Delivery): string[] {
-  return [id, created_at, state, String(attempts), kind, channel, rule ?? '-']
+function rowOf({ id, created_at, state, written, attempts, kind, channel, rule }: Delivery): string[] {
+  return [id, created_at, written ? 'written' : state, String(attempts), kind, channel, rule ?? '-']
 }
 
 function addShow(deliveries: Command, client: AdminClient, streams: Streams): void {

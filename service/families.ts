@@ -185,6 +185,7 @@ function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: E
     setAside: () => readSetAside(store.postgres),
     isPostgresManaged: config.DATABASE_URL === undefined,
     mqttPort: config.MQTT_PORT,
+    reads: config.READS,
     meter: ingress.bulkMeter,
     rejections: ingress.rejections,
   })

@@ -92,6 +92,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
       registrationsPerHour: config.REGISTRATIONS_PER_HOUR,
       mailRequestsPerHour: config.MAIL_REQUESTS_PER_HOUR,
       sendsMail: config.SMTP_URL !== undefined,
+      reads: config.READS,
       embedOrigins: config.EMBED_ORIGINS ?? [],
       deleteWithinMs: config.DELETE_WITHIN_MINUTES * minuteMs,
     },

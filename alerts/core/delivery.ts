@@ -17,6 +17,7 @@ export const Delivery = z.object({
   kind: z.enum(['firing', 'resolved', 'repeat', 'flapping', 'refresh', 'test']),
   severity: z.enum(severities),
   state: z.enum(deliveryStates),
+  written: z.boolean().meta({ description: 'Whether a delivered mail became a file, as there was no mail server.' }),
   attempts: z.int(),
   created_at: time,
   due_at: time.meta({ description: 'When it is tried next' }),

@@ -9,6 +9,7 @@ import type { WriteAudit } from '../store/audit.ts'
 import type { AttemptResult } from './attempt.ts'
 import type { ByHand } from './by-hand.ts'
 import type { ChannelOutcome } from './channel-outcome.ts'
+import { writtenText } from './kinds/email.ts'
 
 interface DeliveryFilter {
   channel?: number | undefined
@@ -45,7 +46,10 @@ const stepMs = 4000
 
 /** The name of the rule is of the message: it may have another one by now, or be gone. */
 const columns = `notification.id, webhook_id, channel_id, channel.name AS channel, rule_id, message #>> '{rule,name}' AS rule,
-  notification.kind, severity, state, attempts, notification.created_at, due_at, ended_at`
+  notification.kind, severity, state, attempts, notification.created_at, due_at, ended_at,
+  coalesce(state = 'delivered' AND channel.kind = 'email' AND (
+    SELECT answer FROM alert_attempts WHERE notification_id = notification.id AND error IS NULL ORDER BY id DESC LIMIT 1
+  ) = '${writtenText}', false) AS written`
 const from = 'alert_notifications AS notification JOIN alert_channels AS channel ON channel.id = channel_id'
 /** Of the first two parameters: whether all are seen, and whose are. */
 const seen = '($1 OR channel.owner = $2)'

@@ -28,6 +28,8 @@ export interface AccountService {
     mailRequestsPerHour: number
     /** By a mail server; without one, mails are files in the data directory. */
     sendsMail: boolean
+    /** Who can read devices: everybody, or accounts by their role. */
+    reads: 'open' | 'private'
     /** Sites that may show links to views in a frame. */
     embedOrigins: readonly string[]
     /** How old a session may be that deletes its account. */

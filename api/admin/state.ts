@@ -48,6 +48,7 @@ export interface StateOptions extends Pick<TimeLimits, 'aheadMsMax'> {
   /** Whether PostgreSQL was started here. */
   isPostgresManaged: boolean
   mqttPort?: StatusOptions['mqttPort']
+  reads: StatusOptions['reads']
   log: Log
 }
 

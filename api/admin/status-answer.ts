@@ -132,6 +132,8 @@ export const Status = z.object({
     .optional(),
   /** On which devices publish; null where MQTT_PORT is not set. */
   mqtt_port: z.int().nullable(),
+  /** READS: who can read devices. */
+  reads: z.enum(['open', 'private']),
   /** Work that ended the service, or the evaluation of rules, once, and is not repeated; the newest 20. */
   set_aside: z
     .array(z.object({ kind: z.string(), id: z.string(), at: z.iso.datetime(), problem: z.string() }))

@@ -43,6 +43,7 @@ export interface StatusOptions {
   isPostgresManaged: boolean
   /** Of the listener; undefined without one. */
   mqttPort?: number | undefined
+  reads: Status['reads']
 }
 
 export function statusOperation(options: StatusOptions): AdminOperation {
@@ -71,6 +72,7 @@ async function readStatus({
   setAside,
   isPostgresManaged,
   mqttPort,
+  reads,
 }: StatusOptions): Promise<Status> {
   const readings = ingest.status()
   const points = pointsIngest.status()
@@ -108,6 +110,7 @@ async function readStatus({
     ...several,
     ...(alerts === undefined ? {} : { alerts }),
     mqtt_port: mqttPort ?? null,
+    reads,
     ...(aside.length === 0 ? {} : { set_aside: aside }),
     retention: retentionOf(retention.state()),
     disk: {

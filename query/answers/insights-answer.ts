@@ -35,7 +35,10 @@ interface FleetFound {
 const dayMs = 86_400_000
 
 export function buildInsights(found: FleetFound): Insights {
-  const { known, outliers, batteries, generatedAtMs } = found
+  const { fleet, known, outliers, generatedAtMs } = found
+  const silent = new Set(known.silent.map(({ place }) => fleet[place]?.name))
+  // The days left of a silent device would be those of one that goes on.
+  const batteries = found.batteries.filter(({ device, state }) => state.kind !== 'days' || !silent.has(device))
   const batteriesLeft = batteries.flatMap(batteryInsight)
   const unlike = outliers.toSorted((a, b) => Math.abs(b.score) - Math.abs(a.score))
   const listed = unlike.slice(0, outliersMax)
@@ -43,7 +46,7 @@ export function buildInsights(found: FleetFound): Insights {
   const metrics = known.gauges.map(({ metric }) => metric)
   return {
     generated_at: generatedAtMs,
-    ...fleetFindings(findingsOf(found, listed), found.local, metrics),
+    ...fleetFindings(findingsOf({ ...found, batteries }, listed), found.local, metrics),
     batteries: batteriesLeft.slice(0, insightsMax),
     batteries_total: batteriesLeft.length,
     outliers: listed,

@@ -30,8 +30,12 @@ function findingsPart(
   local: LocalTime,
 ): Finding[] {
   const silent = silentFinding(freshnessOf({ ...freshness, nowMs }).state, freshness.lastMs)
-  const told = silent === undefined ? [] : [toldFinding(silent, serviceWords(local, []))]
-  return rankFindings([...told, ...findings]).map(finding => findingPart(finding, local))
+  // The days left would be those of a device that goes on; see `buildInsights`.
+  const told =
+    silent === undefined
+      ? findings
+      : [toldFinding(silent, serviceWords(local, [])), ...findings.filter(({ code }) => code !== 'battery_days')]
+  return rankFindings(told).map(finding => findingPart(finding, local))
 }
 
 /**

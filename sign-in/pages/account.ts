@@ -19,7 +19,8 @@ export function accountPageOf(service: AccountService): Page {
 
   /** The whole page, with what has become of one of its forms. */
   async function view({ visitor: { account } }: Visit, more: Partial<AccountView>, status = 200): Promise<ShownPage> {
-    const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail: settings.sendsMail }
+    const { sendsMail, reads } = settings
+    const known = { account, keys: await keys.list(account), nowMs: accounts.nowMs(), sendsMail, reads }
     const shown = { ...known, forms: {}, notice: undefined }
     const main = accountView({ ...shown, ...more })
     return { kind: 'page', status, title: 'Your account', main, copies: more.newKey !== undefined }

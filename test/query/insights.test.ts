@@ -15,7 +15,7 @@ import { type Built, createResponseCache } from '../../query/cache/response-cach
 import { batteryDays } from '../../query/findings/known-battery.ts'
 import { createSetKey } from '../../query/fleet.ts'
 import { createInsights } from '../../query/insights.ts'
-import type { FleetGauge } from '../../query/insights-fleet.ts'
+import type { FleetGauge, FleetKnown } from '../../query/insights-fleet.ts'
 import { defaultLimits, type QueryLimits } from '../../query/limits.ts'
 import { fleetMeansSql, fleetParts, stretchesUntil } from '../../query/questdb/fleet-hours-sql.ts'
 import { allFromReadings, type HourSources } from '../../query/questdb/hourly-sql.ts'
@@ -35,7 +35,7 @@ interface MadeDevice {
   readonly temperature?: number | readonly (number | undefined)[]
 }
 
-function insightsOf(devices: Record<string, MadeDevice>): Insights {
+function insightsOf(devices: Record<string, MadeDevice>, silent: FleetKnown['silent'] = []): Insights {
   const made = Object.values(devices)
   const batteries = new MeansTable(made.length, batteryDays, batteryMetrics.length)
   const quarters = new MeansTable(made.length, comparedQuarters, 1)
@@ -47,7 +47,7 @@ function insightsOf(devices: Record<string, MadeDevice>): Insights {
     return { ...plainEntry(name), batteryType: type }
   })
   const outliers = outliersOf(fleet, 'temperature', quarters, 0)
-  const of = { fleet, known: nothingKnown, standing: [], generatedAtMs: 1, local: createLocalTime('UTC') }
+  const of = { fleet, known: { ...nothingKnown, silent }, standing: [], generatedAtMs: 1, local: createLocalTime('UTC') }
   return validated(Insights, buildInsights({ ...of, batteries: columnBatteries(fleet, batteries), outliers }))
 }
 
@@ -91,6 +91,18 @@ t.test('the soonest battery is first, and the charge goes before the voltage', a
   ])
   t.equal(batteries_total, 4)
   t.match(batteries[1], { percent_per_day: -1, low: 27.5, high: 33.5 })
+})
+
+t.test('a silent device has no estimate of days, and its low battery stays a finding', async t => {
+  const falling = { charge: (day: number) => 35 - day }
+  const silent = [0, 1].map(place => ({ place, state: 'stale' as const, lastMs: 0 }))
+  const made = { gone: falling, empty: { charge: () => 4 }, here: falling }
+  const { batteries, batteries_total, findings } = insightsOf(made, silent)
+  t.strictSame([batteries.map(({ device }) => device), batteries_total], [['here'], 1])
+  t.strictSame(
+    findings.flatMap(({ code, device }) => (code.startsWith('battery') ? [`${code} ${device}`] : [])).sort(),
+    ['battery_days here', 'battery_level empty'],
+  )
 })
 
 t.test('the most unlike is first, and a difference below that of sensors is none', async t => {

@@ -258,6 +258,22 @@ t.test('without a mail server the pages say where the mail is', async t => {
   }
 })
 
+t.test('the page of an account says who can read', async t => {
+  const { service } = under
+  const { cookie } = await cookieOf(await person('reader@example.com'))
+  const viewer = await person('viewer@example.com')
+  await store.postgres.query('UPDATE accounts SET is_viewer = true WHERE id = $1', [viewer])
+  const viewing = await cookieOf(viewer)
+  t.match((await visit('/account', { cookie })).text, /Everybody who reaches this address can read all devices/)
+  t.match((await visit('/account', viewing)).text, /Everybody who reaches this address can read all devices/)
+  const settings = { ...service.settings, reads: 'private' as const }
+  const closed = await openPages(t, { ...under, service: { ...service, settings } })
+  t.match((await closed.visit('/account', { cookie })).text, /You can read the devices that you own/)
+  t.match((await closed.visit('/account', viewing)).text, /You can read all devices/)
+  const { cookie: unverified } = await cookieOf(await person('unread@example.com', { isUnverified: true }))
+  t.match((await closed.visit('/account', { cookie: unverified })).text, /once your address is confirmed/)
+})
+
 t.test('a new password by mail ends the sessions and signs nobody in', async t => {
   const address = 'forgetful@example.com'
   const owner = await person(address)

@@ -221,6 +221,7 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
     registrationsPerHour: 1000,
     mailRequestsPerHour: 10,
     sendsMail: true,
+    reads: 'open' as const,
     embedOrigins: [],
     deleteWithinMs: 3_600_000,
     ...variant.settings,

@@ -151,6 +151,7 @@ export async function startAdmin(t: TestHooks, { signUp = 'open', shards }: Admi
     reserveBytes: 0,
     diskUse: { read: async () => diskState },
     isPostgresManaged: true,
+    reads: 'open',
     retention: {
       state: () => retentionState,
       confirm: async beforeMs => beforeMs <= retentionState.waiting.beforeMs,

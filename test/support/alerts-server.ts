@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Alert } from '../../alerts/core/alert.ts'
 import type { Channel } from '../../alerts/core/channel.ts'
+import type { Delivery } from '../../alerts/core/delivery.ts'
 import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
 import type { Rule } from '../../alerts/core/rule.ts'
 import { webFamily } from '../../api/web/web.ts'
@@ -20,6 +21,7 @@ export interface AlertsServer {
   alerts: Alert[]
   rules: Rule[]
   channels: Channel[]
+  deliveries: Delivery[]
   preview: PreviewAnswer
   /** What was sent: method, path and body. */
   sent: [method: string, path: string, body: unknown][]
@@ -38,6 +40,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
     alerts: [],
     rules: [],
     channels: [],
+    deliveries: [delivery],
     preview: noPreview,
     sent: [],
     tell(alert) {
@@ -87,7 +90,7 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   serveChannelTests(app, server)
   app.get('/api/silences', () => ({ silences: [], next: null }))
   app.post('/api/silences', (_request, reply) => reply.code(201).send({ id: 1 }))
-  serveDeliveries(app)
+  serveDeliveries(app, server)
   app.get('/api/events', (_request, reply) => {
     reply.hijack()
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
@@ -126,8 +129,8 @@ function serveAccount(app: FastifyInstance, server: AlertsServer): void {
   )
 }
 
-function serveDeliveries(app: FastifyInstance): void {
-  app.get('/api/alert-deliveries', () => ({ deliveries: [delivery], next: null }))
+function serveDeliveries(app: FastifyInstance, server: AlertsServer): void {
+  app.get('/api/alert-deliveries', () => ({ deliveries: server.deliveries, next: null }))
   app.get('/api/alert-deliveries/:id', () => ({ ...delivery, attempt_list: [attempt], message: {} }))
 }
 
@@ -155,7 +158,7 @@ const events = [
   { at: ago(hourMs - 30_000), kind: 'notified', details: { channel: 'Mail' } },
 ]
 
-const delivery = {
+const delivery: Delivery = {
   id: '7',
   webhook_id: 'msg_1',
   channel_id: 1,
@@ -165,6 +168,7 @@ const delivery = {
   kind: 'firing',
   severity: 'critical',
   state: 'waiting',
+  written: false,
   attempts: 2,
   created_at: ago(hourMs),
   due_at: ago(-hourMs),

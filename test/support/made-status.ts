@@ -21,6 +21,7 @@ export const madeStatus: Status = {
     fault: null,
   },
   mqtt_port: 1883,
+  reads: 'open',
   retention: { days: null, oldest_day: null, expired_days: 0, last_run: null, fault: null, waiting: null },
   disk: {
     path: '/',

@@ -73,6 +73,22 @@ t.test('topics of Kafka are facts of the status, and there is none of it without
   t.equal(groups.length, statusGroups(madeStatus).length + 3, 'without Kafka there are none')
 })
 
+t.test('the status says who can read, by the setting in force', t => {
+  const factOf = (reads: 'open' | 'private') =>
+    statusGroups({ ...madeStatus, reads })
+      .find(({ title }) => title === 'Service')
+      ?.facts.find(({ name }) => name === 'Who can read')?.text
+  t.equal(
+    factOf('open'),
+    'Everybody who reaches the address can read all devices, without an account (READS=open). The role viewer has no effect.',
+  )
+  t.equal(
+    factOf('private'),
+    'Viewers and administrators can read all devices, a user those that they own (READS=private).',
+  )
+  t.end()
+})
+
 t.test('the QuestDBs of further shards are facts of the databases', async t => {
   const up = { kind: 'given', state: 'up', reason: null, version: '9.0', commit_mode: 'sync' } as const
   const away = { ...up, state: 'away', reason: 'it is away', version: null } as const

@@ -311,6 +311,7 @@ t.test('the operator removes a station', async t => {
 t.test('people are invited where accounts are, and invitations revoked', async t => {
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'ada', '/admin/accounts')
+    await page.getByText('Everybody who reaches the address can read all devices').waitFor()
     await press(page, 'Invite a person')
     await page.getByLabel('E-mail address').fill('new@example.com')
     await page.getByLabel('Viewer: may read').check()

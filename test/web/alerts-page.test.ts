@@ -351,6 +351,9 @@ t.test('deliveries have their attempts and answers, as text', async t => {
     await press(page, /^Attempts/)
     await becomes(t, () => page.locator('.history pre').innerText(), '<b>Internal</b> Server Error')
     await inspect(t, page, 'deliveries')
+    server.deliveries = server.deliveries.map(one => ({ ...one, state: 'delivered', written: true, attempts: 1 }))
+    await page.goto(`${server.url}/alerts/deliveries`)
+    await becomes(t, () => textOf(page.locator('.records')), /to Mail · written to a file: no mail server · 1 attempt/)
   })
 })
 

@@ -1,5 +1,6 @@
 /** What the page of an account shows. */
 
+import type { AccountService } from '../../../api/accounts/account-service.ts'
 import type { Account } from '../../../auth/accounts/account.ts'
 import type { KeyDetails } from '../../../auth/keys/key-lists.ts'
 import type { NewKey } from '../../../auth/keys/key-rows.ts'
@@ -16,4 +17,5 @@ export interface AccountView {
   nowMs: number
   /** Whether a mail server is set up. */
   sendsMail: boolean
+  reads: AccountService['settings']['reads']
 }

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../../../api/http/html.ts'
 import type { Account } from '../../../auth/accounts/account.ts'
+import { readScopeOfAccount } from '../../../auth/policy.ts'
 import { emptyForm, type FormState } from '../form.ts'
 import type { AccountView } from './account-model.ts'
 import { field, form, notice, section, formState as stateOf } from './fields.ts'
@@ -13,6 +14,7 @@ import { preferencesSection } from './preferences-section.ts'
 export function accountView(view: AccountView): Html {
   const { account, notice: said } = view
   return html`<p class="lead">${account.email}${account.role === 'user' ? '' : `, ${account.role}`}</p>
+<p class="hint">${readsText(view)}</p>
 ${notice(said)}${view.newKey && newKeyNotice(view.newKey)}${account.emailVerifiedMs === null ? unverified(view) : undefined}
 ${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? ordinarySections(view) : profile(view)}
 <section class="card" aria-labelledby="leave">
@@ -20,6 +22,15 @@ ${keysSection(view)}${preferencesSection(view)}${account.tenantSlug === null ? o
 <form method="post" action="sign-out"><button class="button">Sign out of this browser</button></form>
 </section>
 ${account.role === 'operator' ? undefined : deletion(view)}`
+}
+
+function readsText({ account, reads }: AccountView): string {
+  if (reads === 'open')
+    return 'Everybody who reaches this address can read all devices, without an account (READS=open).'
+  const scope = readScopeOfAccount(account)
+  if (scope === 'EMAIL_UNVERIFIED') return 'You can read devices once your address is confirmed (READS=private).'
+  const devices = scope.owner === undefined ? 'all devices' : 'the devices that you own'
+  return `You can read ${devices} (READS=private).`
 }
 
 function ordinarySections(view: AccountView): Html {

@@ -373,6 +373,23 @@ t.test('a person sends a notification again, with the same id, and sees what cam
   t.match(await delivery.deliveries.replay(service, asked, 'a test'), { ok: false, code: 'TOO_MANY_REQUESTS' })
 })
 
+t.test('a mail that became a file is listed as written, until a mail server has it', async t => {
+  const written = deliveryParts(pool, { hasMailServer: false })
+  const delivery = openDelivery(t, written)
+  const settings = { to: 'ada@example.com' }
+  const { id } = await addChannel(delivery, { name: 'no mail server', kind: 'email', enabled: true, settings })
+  const webhookId = await queueNotification(pool, { channel: id, nowMs: written.clock.nowMs })
+  delivery.wake()
+  await waitFor('it is written', isState(webhookId, 'delivered'))
+  const [listed] = await delivery.deliveries.page(service, { channel: id, limit: 10 })
+  t.match(listed, { state: 'delivered', written: true })
+  const asked = listed?.id ?? ''
+  t.match(await delivery.deliveries.get(service, asked), { written: true })
+  const mailing = openDelivery(t, deliveryParts(pool))
+  t.match(await mailing.deliveries.replay(service, asked, 'a test'), { value: { outcome: 'delivered' } })
+  t.match(await mailing.deliveries.page(service, { channel: id, limit: 10 }), [{ state: 'delivered', written: false }])
+})
+
 let rules = 0
 async function addRule(): Promise<number> {
   const { rows } = await pool.query<{ id: number }>(

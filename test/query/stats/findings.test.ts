@@ -87,6 +87,12 @@ t.test('a battery is told of as in the insights of the fleet', t => {
   t.ok(Math.abs(days.value - 7.5) < 0.5 && days.expected[0] <= days.value && days.value <= days.expected[1])
   const low = { battery_voltage: (_: number, hour: number) => (hour < 480 ? 3 : 2.4) + (noise[hour] as number) / 1000 }
   t.match(found(low), [{ code: 'battery_level', severity: 'warning', metric: 'battery_voltage', value: 2.4 }])
+  const silent = ask({
+    series: seriesOf(every(hourMs, startMs, 30 * 24), { battery_percentage: falling }),
+    nowMs: nowMs + 20 * hourMs,
+  })
+  t.ok(silent.findings.some(({ code }: { code: string }) => code === 'silent'))
+  t.notOk(silent.findings.some(({ code }: { code: string }) => code === 'battery_days'), 'no estimate while it is silent')
   t.strictSame(found({ battery_percentage: () => 60 }), [])
   t.strictSame(found({ battery_voltage: (_, hour) => 3.6 + (noise[hour] as number) / 100 }), [], 'it does not drain')
   t.end()

@@ -1,7 +1,11 @@
 /** The accounts of people: add, invite, roles, viewers, enabled and disabled. */
 
 import { useState } from 'preact/hooks'
+import type { Status } from '../../../api/admin/status-answer.ts'
 import type { AccountDetails, AccountPage, AddedAccount } from '../../../auth/accounts/account-details.ts'
+import { addressOf } from '../../client/address.ts'
+import { lastValue } from '../../client/resource-state.ts'
+import { useResource } from '../../client/use-resource.ts'
 import { AddForm, type FormField, type FormValues } from '../../parts/add-form.tsx'
 import { ConfirmedButton } from '../../parts/confirmed-button.tsx'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
@@ -10,6 +14,7 @@ import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { InviteForm } from './invitations-section.tsx'
+import { readersText } from './status-facts.ts'
 
 const fields: FormField[] = [
   { name: 'email', label: 'E-mail address', kind: 'email', isRequired: true },
@@ -24,10 +29,12 @@ const roleTexts = [
 ] as const
 
 export function AccountsSection() {
+  const reads = lastValue(useResource<Status>(addressOf('/api/admin/status')))?.reads
   return (
     <>
       <Accounts />
       <h2>Roles</h2>
+      {reads === undefined ? null : <p>{readersText(reads)}</p>}
       <dl class="ways">
         {roleTexts.map(([name, sentence]) => (
           <div key={name}>

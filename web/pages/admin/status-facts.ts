@@ -79,6 +79,7 @@ export function statusGroups(status: Status): StatusGroup[] {
       facts: [
         ...partialRules(status.alerts?.partial_rules),
         ...(status.set_aside ?? []).map(({ problem }) => ({ name: 'Set aside', text: problem, isBad: true })),
+        { name: 'Who can read', text: readersText(status.reads) },
         { name: 'Devices', text: countText(status.devices) },
         { name: 'Running for', text: spanText(status.uptime_s * 1000) },
         { name: 'Barograph', text: versions.barograph },
@@ -87,6 +88,12 @@ export function statusGroups(status: Status): StatusGroup[] {
       ],
     },
   ]
+}
+
+export function readersText(reads: Status['reads']): string {
+  return reads === 'open'
+    ? 'Everybody who reaches the address can read all devices, without an account (READS=open). The role viewer has no effect.'
+    : 'Viewers and administrators can read all devices, a user those that they own (READS=private).'
 }
 
 function topicGroup({ topic, offsets, replicas, in_sync, problems, ...told }: TopicStatus): StatusGroup {

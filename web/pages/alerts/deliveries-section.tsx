@@ -98,13 +98,13 @@ function Filters({ channel, state }: { channel: string; state: string }) {
 
 function DeliveryRow({ delivery, actions }: { delivery: Delivery; actions: Actions }) {
   const [isOpen, setOpen] = useState(false)
-  const { id, channel, rule, kind, severity, state, attempts, created_at, due_at } = delivery
+  const { id, channel, rule, kind, severity, state, written, attempts, created_at, due_at } = delivery
   const name = `${rule ?? 'A rule that was removed'} ${kindTexts[kind]}`
   const label = `${name}, ${timeText(created_at)}`
   const facts = [
     <Moment at={created_at} />,
     `to ${channel}`,
-    stateNames[state],
+    written ? 'written to a file: no mail server' : stateNames[state],
     attempts === 0 ? undefined : countOf(attempts, 'attempt'),
     state === 'waiting' && attempts > 0 ? (
       <>
