@@ -47,7 +47,13 @@ function insightsOf(devices: Record<string, MadeDevice>, silent: FleetKnown['sil
     return { ...plainEntry(name), batteryType: type }
   })
   const outliers = outliersOf(fleet, 'temperature', quarters, 0)
-  const of = { fleet, known: { ...nothingKnown, silent }, standing: [], generatedAtMs: 1, local: createLocalTime('UTC') }
+  const of = {
+    fleet,
+    known: { ...nothingKnown, silent },
+    standing: [],
+    generatedAtMs: 1,
+    local: createLocalTime('UTC'),
+  }
   return validated(Insights, buildInsights({ ...of, batteries: columnBatteries(fleet, batteries), outliers }))
 }
 

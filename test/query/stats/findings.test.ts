@@ -92,7 +92,10 @@ t.test('a battery is told of as in the insights of the fleet', t => {
     nowMs: nowMs + 20 * hourMs,
   })
   t.ok(silent.findings.some(({ code }: { code: string }) => code === 'silent'))
-  t.notOk(silent.findings.some(({ code }: { code: string }) => code === 'battery_days'), 'no estimate while it is silent')
+  t.notOk(
+    silent.findings.some(({ code }: { code: string }) => code === 'battery_days'),
+    'no estimate while it is silent',
+  )
   t.strictSame(found({ battery_percentage: () => 60 }), [])
   t.strictSame(found({ battery_voltage: (_, hour) => 3.6 + (noise[hour] as number) / 100 }), [], 'it does not drain')
   t.end()
