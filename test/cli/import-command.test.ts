@@ -184,7 +184,7 @@ t.test('what cannot be imported is told in a sentence', async t => {
 })
 
 t.test('an import in which nothing was stored does not look like success', async t => {
-  const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":1,"humidity":2,"pressure":3}'
+  const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":999,"humidity":-2,"pressure":3}'
   const refuses = async (input: string, message: RegExp) =>
     t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
   await refuses(`[${device}`, /the standard input cannot be read: the body ends before its JSON array does/)

@@ -53,7 +53,7 @@ function startImport(url: string, ...words: string[]) {
 function fileOf(name: string): string {
   const path = join(folder, name)
   const lines = Array.from({ length: linesOfFile }, (_, index) => {
-    return `${new Date(Date.UTC(2026, 0) + index * 1000).toISOString()},porch,1,2,1000\n`
+    return `${new Date(Date.UTC(2026, 0) + index * 1000).toISOString()},${name.slice(0, 5)},1,2,1000\n`
   })
   writeFileSync(path, header + lines.join(''))
   return path
