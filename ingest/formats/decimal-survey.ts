@@ -97,8 +97,8 @@ export function noteDecimals(
     const found = bytes.indexOf(lineFeed, start)
     const end = found === -1 ? bytes.length : found
     const cells = splitCells(bytes.toString('utf8', start, end).trimEnd(), separator) ?? []
+    start = end + 1
     if (cellCount(cells, columns.length) !== columns.length) continue
     for (const column of numbers) survey.note((cells[column] ?? '').trim(), line)
-    start = end + 1
   }
 }

@@ -141,7 +141,19 @@ test('golden: noise is no reset', async t => {
   t.strictSame(increaseOf(3.737, 0, 3.746), [0.009, 0], 'one reading of zero')
   t.strictSame(increaseOf(100, 100.30000000000001, 100.3), [0.3, 0], 'a small fall of the last reading')
   t.strictSame(increaseOf(100, 100.30000000000001, 100.3, 100.3, 100.4), [0.4, 0], 'rounding that stays')
+  t.equal(
+    counterIncrease(
+      samplesOf([
+        [0, 100.30000000000001],
+        [1, 100.3],
+      ]),
+    ).increase,
+    0,
+    'rounding takes nothing away',
+  )
   t.strictSame(increaseOf(100, 95, 96), [96, 1], 'a small fall that stays')
+  t.strictSame(increaseOf(100, 95, 94), [95, 1], 'a small fall that stays, and another one of the last reading')
+  t.strictSame(increaseOf(100, 95, 80), [175, 2], 'a small fall in front of a large one')
   t.strictSame(increaseOf(100, 90, 100), [100, 1], 'a fall of a tenth')
   t.strictSame(increaseOf(3.737, 0, 0, 3.746), [3.746, 1], 'two readings of zero')
   t.strictSame(increaseOf(3.737, 0, 0.1), [0.1, 1])

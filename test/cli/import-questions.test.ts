@@ -212,7 +212,7 @@ t.test('the hour that comes twice is decided by the order of lines', async t => 
 
 t.test('two loggers some seconds apart decide each for itself', async t => {
   const clocks = ['01:30', '02:00', '02:30', '02:00', '02:30', '03:00']
-  const lines = clocks.flatMap(clock => [`2024-10-27 ${clock}:00,a,1\n`, `2024-10-27 ${clock}:02,b,1\n`])
+  const lines = clocks.flatMap(clock => [`2024-10-27 ${clock}:02,a,1\n`, `2024-10-27 ${clock}:00,b,1\n`])
   const words = { map: ['timestamp=When,device=Name,temperature=Temp:C'], zone: 'Europe/Zurich' }
   for (const order of [lines, lines.toReversed()]) {
     const { readings, rejects } = await read(`When,Name,Temp\n${order.join('')}`, words)

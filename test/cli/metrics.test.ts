@@ -58,7 +58,7 @@ t.test('metrics are listed, added, changed and removed', async t => {
   t.match(await json('metrics', 'remove', 'co2'), { removed: 'co2' })
   t.match(await run('metrics', 'list', '--search', 'sap'), { stdout: 'no metrics\n' })
   t.match(await run('metrics', 'list', '--catalogue', '--search', 'pm2_5'), {
-    stdout: /^pm25 +PM2\.5 +µg\/m³ +gauge +0\.\.10000 +pm2_5/m,
+    stdout: /^pm25 +PM2\.5 +µg\/m³ +gauge +-15\.\.10000 +pm2_5/m,
   })
   t.ok((await json('metrics', 'list', '--catalogue')).length > 60)
 })

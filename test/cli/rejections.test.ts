@@ -18,7 +18,7 @@ async function put(temperature: unknown): Promise<number> {
       'content-type': 'application/json',
       authorization: `Basic ${Buffer.from(`porch:${password}`).toString('base64')}`,
     },
-    body: JSON.stringify({ device: 'porch', temperature, humidity: 50, pressure: 1000 }),
+    body: JSON.stringify({ device: 'porch', temperature }),
   })
   await response.arrayBuffer()
   return response.status

@@ -6,7 +6,7 @@ import { readChunk } from '../../ingest/formats/chunk.ts'
 import { foreignContent } from '../../ingest/formats/content.ts'
 import { createCsvReader, isMissing, readCsvHeader } from '../../ingest/formats/csv.ts'
 import { type DecimalMark, decimalMarks, readMarkedNumber } from '../../ingest/formats/decimal-mark.ts'
-import { DecimalSurvey } from '../../ingest/formats/decimal-survey.ts'
+import { DecimalSurvey, noteDecimals } from '../../ingest/formats/decimal-survey.ts'
 import { encodeRows } from '../../ingest/formats/encode.ts'
 import type { LineReader } from '../../ingest/formats/line-reader.ts'
 import { wholeLines } from '../../ingest/formats/lines.ts'
@@ -120,6 +120,18 @@ t.test('the decimal mark is one for a file, and is not guessed', async t => {
   t.match(settled(['12.345', '40']), /12\.345 in line 2 has three decimals or a thousands separator/)
   t.equal(settled(['12.345', '40'], true), 'point', 'commas separate the cells')
   t.match(settled(['21,5', '21.5']), /a comma in 21,5 in line 2, and a point in 21\.5 in line 3/)
+})
+
+t.test('a line with another number of cells decides no mark, and the lines below it are read', async t => {
+  const layout = { columns: ['timestamp', 'temperature'], separator: ';' } as const
+  const settled = (lines: string) => {
+    const survey = new DecimalSurvey()
+    noteDecimals(survey, Buffer.from(lines), layout, kind.columns, 2)
+    return survey.settle(false)
+  }
+  const open = /^12,345 in line 5 /
+  t.match(settled('1;2;21,5\nnonsense\n"1;21,5\n1;12,345\n'), { ok: false, reason: open })
+  t.strictSame(settled('\n1;2;21,5\n1;21.5'), { ok: true, mark: 'point' })
 })
 
 t.test('a file is read with the mark that it was written with, or not at all', async t => {

@@ -162,9 +162,9 @@ t.test('a header again is read as one, over any number of chunks', async t => {
 t.test('a header again that cannot be read stops the import', async t => {
   const journal = createJournal()
   const importer = startImporter(t, journal)
-  const body = `${header}${lines(3)}clock,device,humidity,temperature,pressure\n${lines(3)}`
+  const body = `${header}${lines(3)}timestamp,name,humidity,temperature,pressure\n${lines(3)}`
   const { report, failure } = await importer.run(source(body))
-  t.match(failure, { code: 'HEADER_INVALID', reason: /line 5 is a header again, but the header lacks timestamp/ })
+  t.match(failure, { code: 'HEADER_INVALID', reason: /line 5 is a header again, but the header lacks device/ })
   t.match(report, { accepted: 3, linesDone: 4 })
   const again = `${header}${header.repeat(1_001)}`
   t.match(await importer.run(source(again)), { failure: { reason: /more than 1000 headers/ } })
@@ -184,7 +184,11 @@ t.test('the decimal mark is settled by the first lines, or by the sender', async
   t.equal(journal.stored.length, 0)
   t.match(await importer.run({ ...source(open), decimal: 'comma' }), { report: { accepted: 2 } })
   t.equal(journal.stored[0]?.reading.temperature, 12.345)
-  t.match(await importer.run(source(open + line('21.5'))), { report: { accepted: 3, leftOut: { rejected: 1 } } })
+  t.match(await importer.run(source(open + line('21.5'))), {
+    report: { accepted: 3, leftOut: { rejected: 1, rejects: [{ line: 2, reason: /^temperature must be between/ }] } },
+  })
+  const broken = `${semicolons}nonsense\n${line('21;5')}\n${line('21,5')}`
+  t.match(await importer.run(source(broken)), { report: { accepted: 1, rejected: 2 } }, 'a broken line decides nothing')
 })
 
 t.test('the list of rejects is bounded and says so', async t => {

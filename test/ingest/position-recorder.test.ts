@@ -5,14 +5,15 @@ import { PositionRecorder } from '../../ingest/forwarder/position-recorder.ts'
 
 /** QuestDB keeps the position of an INSERT, and shows it while `shows` is set. */
 function open(placeOf: (position: number) => number | undefined) {
-  const questdb = { inserted: [] as number[], shows: true, isAway: false }
+  const questdb = { inserted: [] as number[], shows: true, isAway: false, onLook: () => {} }
   let nowMs = 0
   const recorder = new PositionRecorder({
     id: 'journal',
     async exec(sql) {
       if (questdb.isAway) throw new Error('away')
       const [, position] = /journal, (\d+), whole_from/.exec(sql) ?? []
-      if (position !== undefined) questdb.inserted.push(Number(position))
+      if (position === undefined) questdb.onLook()
+      else questdb.inserted.push(Number(position))
       const last = questdb.inserted.at(-1)
       return questdb.shows && last !== undefined ? [[last]] : []
     },
@@ -58,4 +59,12 @@ t.test('a place that falls as more is fetched is not written, until rows are sen
   recorder.rewind(50)
   t.strictSame([recorder.position, recorder.place], [50, 1])
   t.strictSame(await record(100), [100, 2, 2])
+})
+
+t.test('a position that QuestDB shows after a rewind is not recorded', async t => {
+  const { questdb, recorder, record } = open(position => position)
+  questdb.onLook = () => recorder.rewind(50)
+  t.strictSame(await record(100), [0, 0, 100])
+  questdb.onLook = () => {}
+  t.strictSame(await record(60), [60, 60, 60])
 })

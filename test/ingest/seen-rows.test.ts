@@ -23,6 +23,19 @@ t.test('a row is seen again by its series and time, as in a set of all', async (
   )
 })
 
+t.test('it keeps all rows as it grows, of many series at the same times', async t => {
+  const seen = new SeenRows()
+  const rows = Array.from({ length: 4_900 }, (_, row) => [row % 70, Math.floor(row / 70) * 1000] as const)
+  t.strictSame(
+    rows.filter(([series, timeUs]) => seen.add(series, timeUs)),
+    [],
+  )
+  t.strictSame(
+    rows.filter(([series, timeUs]) => !seen.add(series, timeUs)),
+    [],
+  )
+})
+
 t.test('it grows, and beyond its bound the earliest rows are forgotten', async t => {
   const seen = new SeenRows(10_000)
   for (let row = 0; row < 15_000; row++) if (seen.add(row % 7, row * 1000)) t.fail(`${row} is new`)

@@ -78,6 +78,11 @@ test('an answer keeps nothing of a secret address, in whatever part it is sent b
   t.match(answer, /<\*\*\*>/)
   receiver.answer = response => void response.end(`no route ${'x'.repeat(975)} xoxb-789012 and ${path.repeat(200)}`)
   t.notMatch((await postTo(receiver, { path, secrets: [url] })).answer, /xoxb|T0123/, 'also across the end')
+  for (let shift = 0; shift < path.length; shift += 4) {
+    receiver.answer = response => void response.end(`${'x'.repeat(shift)}${path.repeat(200)}`)
+    const { answer: masked } = await postTo(receiver, { path, secrets: [url] })
+    t.notMatch(masked, /services|T0123|xoxb/, `where masks make it shorter, shifted by ${shift}`)
+  }
   receiver.answer = response => void response.end('api: {"ok":true} at /v1')
   t.equal(
     (await postTo(receiver, { path: '/v1/api', secrets: [`${receiver.origin}/v1/api`] })).answer,

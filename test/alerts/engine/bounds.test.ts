@@ -9,7 +9,7 @@ import { RuleCoverage } from '../../../alerts/engine/rule-coverage.ts'
 const administrator = 99
 const condition = { kind: 'silent' }
 
-function fleetOf(count: number): AlertDevices {
+function fleetOf(count: number, administrators: ReadonlySet<number> = new Set([administrator])): AlertDevices {
   const names = { symbol: '', location_short: '', tags: [], owner: null, log_switch: true }
   const devices: AlertDevice[] = Array.from({ length: count }, (_, at) => ({
     ...names,
@@ -21,7 +21,7 @@ function fleetOf(count: number): AlertDevices {
     byNumber: number => devices[number - 1],
     onChange: () => undefined,
     mayRead: () => true,
-    isAdministrator: owner => owner === null || owner === administrator,
+    isAdministrator: owner => owner === null || administrators.has(owner),
     seriesOf: () => undefined,
     qualityOf: () => undefined,
   }
@@ -56,7 +56,9 @@ test('an account has no more pairs than its bound, and what is not covered is kn
   t.notOk(coverage.hasRoomFor(second, undefined))
   t.ok(coverage.hasRoomFor(second, first.id), 'in place of another one')
   t.ok(coverage.hasRoomFor(ruleOf(2), undefined), 'of another account')
-  t.notOk(coverage.hasRoomFor(ruleOf(1), ruleOf(2).id))
+  const others = ruleOf(2)
+  coverage.setRule(others)
+  t.notOk(coverage.hasRoomFor(ruleOf(1), others.id), 'in place of one of another account')
   coverage.setRule(second)
   coverage.setRule(named)
   t.strictSame(coverage.of(second.id), { covered: 5, isWhole: false })
@@ -65,6 +67,21 @@ test('an account has no more pairs than its bound, and what is not covered is kn
   coverage.setRule(second)
   coverage.setRule(named)
   t.strictSame(coverage.partialRules(), [], 'when there is room again')
+  t.end()
+})
+
+test('an account that becomes an administrator leaves the room of accounts, and takes it again', t => {
+  const administrators = new Set<number>()
+  const coverage = new RuleCoverage(fleetOf(10, administrators), { pairsMax: 50, pairsPerOwner: 40 })
+  const [first, second] = [ruleOf(1), ruleOf(1)]
+  for (const rule of [first, second, ruleOf(2), ruleOf(2)]) coverage.setRule(rule)
+  t.notOk(coverage.hasRoomFor(ruleOf(3), undefined))
+  administrators.add(1)
+  coverage.setRule(first)
+  t.ok(coverage.hasRoomFor(ruleOf(3), undefined))
+  administrators.delete(1)
+  coverage.setRule(first)
+  t.notOk(coverage.hasRoomFor(ruleOf(3), undefined))
   t.end()
 })
 

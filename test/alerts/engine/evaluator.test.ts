@@ -127,7 +127,7 @@ test('values that are erased leave transitions that wait, and samples', async t 
   const { evaluator, ...world } = createWorld()
   world.rule(1, warm, [1, 2])
   for (const device of [1, 2]) world.read(device, 0, 35)
-  evaluator.eraseValues([1], 'humidity')
+  evaluator.eraseValues([1, 2], 'humidity')
   evaluator.eraseValues([1], 'temperature')
   world.advance(1)
   const values = evaluator

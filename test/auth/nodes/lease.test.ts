@@ -4,7 +4,8 @@ import type pg from 'pg'
 import { test } from 'tap'
 import { createBarrier } from '../../../auth/nodes/barrier.ts'
 import { Lease } from '../../../auth/nodes/lease.ts'
-import { ForwardStep } from '../../../auth/nodes/postgres-clock.ts'
+import { createOwnState } from '../../../auth/nodes/own-state.ts'
+import { ForwardStep, PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
 
 test('a lease ends by the clock that never steps, and by that of the wall', async t => {
   let wallMs = 1_000_000
@@ -61,6 +62,15 @@ test('a step of the clock of PostgreSQL is known for the length of a lease', asy
   t.equal(step.sizeMs(1_300_000 + nowMs), 300_000, 'also after it was noted')
   for (; nowMs < 200_000; nowMs += 1_000) step.note(nowMs, 1_300_000 + nowMs)
   t.equal(step.sizeMs(1_300_000 + nowMs), 0)
+})
+
+test('each renewal of a lease notes that clock', async t => {
+  const step = new ForwardStep(60_000, () => 0)
+  const log = { info: () => {}, warn: () => {} }
+  const node = { id: 'own', role: 'api', version: '1', host: 'here', settings: {} }
+  const own = createOwnState({ node, lease: new Lease(60_000), clock: new PostgresClock(), step, log })
+  own.renewed(0, { postgresMs: 1_000_000, others: 0 })
+  t.equal(step.sizeMs(1_300_000), 300_000)
 })
 
 test('a step of that clock lets no lease pass early', async t => {

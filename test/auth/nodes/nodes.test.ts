@@ -1,7 +1,9 @@
 /** Leases, the feed and the barrier on a real PostgreSQL. */
 
+import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { NewDevice } from '../../../auth/devices/device.ts'
+import { countBehind } from '../../../auth/nodes/node-rows.ts'
 import { PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
 import { differentSettings } from '../../../auth/nodes/settings-differ.ts'
 import { endNodeEpoch } from '../../../store/postgres/node-epoch.ts'
@@ -65,6 +67,20 @@ t.test('a change waits for a node that does not apply it, no longer than its lea
   await pool.query(
     "UPDATE nodes SET expires_at = clock_timestamp() WHERE version = '0' AND settings = '{}' AND applied = 0",
   )
+})
+
+t.test('a lease that a step of the clock may have ended is waited for', async t => {
+  const id = randomUUID()
+  await pool.query(
+    `INSERT INTO nodes (id, role, version, applied, expires_at, settings)
+     VALUES ($1, 'api', '0', -1, clock_timestamp() - interval '1 hour', '{}')`,
+    [id],
+  )
+  t.teardown(() => pool.query('DELETE FROM nodes WHERE id = $1', [id]))
+  const behind = async (steppedMs: number) => (await countBehind(pool, randomUUID(), 0, steppedMs)).count
+  const hourMs = 3_600_000
+  t.equal(await behind(2 * hourMs), (await behind(0)) + 1)
+  t.equal(await behind(hourMs / 2), await behind(0))
 })
 
 t.test('a node that has no lease lets nobody in, until it has one again', async t => {
