@@ -85,9 +85,7 @@ export function createDeliveries({ pool, byHand, audit, takeToken }: AlertDelive
       await inTransaction(pool, { stepMs }, async transaction => {
         await audit(transaction, { actor, action: 'alert-delivery.replay', subject: `alert notification ${id}` })
       })
-      const { webhook_id: webhookId, channel_id: channel, message } = row
-      const result = await byHand.replay({ id, webhookId, message, channel })
-      return result === undefined ? { ok: false, code: 'CHANNEL_DISABLED' } : { ok: true, value: result }
+      return await byHand.replay({ id, webhookId: row.webhook_id, channel: row.channel_id })
     },
   }
 }

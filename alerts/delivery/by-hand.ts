@@ -1,4 +1,4 @@
-/** Notifications that a person sends: a test of a channel, and one that was made before, with the same id. Both are tried once, here and now. */
+/** Sends notifications by hand, once each: a test of a channel, and one that was made before, with the same id and under its claim. */
 
 import type pg from 'pg'
 import { inTransaction, type Transaction } from '../../store/postgres/transaction.ts'
@@ -6,6 +6,8 @@ import type { Message } from '../core/message.ts'
 import { createWebhookId } from '../outbox/notification-rows.ts'
 import { type ChannelRow, readChannel } from '../store/channel-rows.ts'
 import { type AttemptResult, isDone } from './attempt.ts'
+import type { ChannelOutcome } from './channel-outcome.ts'
+import { claimByHand } from './claim-rows.ts'
 import type { DeliveryMeter } from './delivery-meter.ts'
 import { insertAttempt, noteWorking } from './outcome-rows.ts'
 import type { Send } from './sender.ts'
@@ -20,13 +22,8 @@ export interface ByHandOptions {
 
 export interface ByHand {
   test(channel: ChannelRow): Promise<AttemptResult>
-  /** Undefined where the channel is disabled or removed. */
-  replay(notification: {
-    id: string
-    webhookId: string
-    message: Message
-    channel: number
-  }): Promise<AttemptResult | undefined>
+  /** Refused where the channel is disabled or removed, and while the notification is being sent. */
+  replay(notification: { id: string; webhookId: string; channel: number }): Promise<ChannelOutcome<AttemptResult>>
 }
 
 const stepMs = 4000
@@ -52,17 +49,18 @@ export function createByHand({ pool, nowMs, publicUrl, send, meter }: ByHandOpti
       })
       return result
     },
-    async replay({ id, webhookId, message, channel: channelId }) {
+    async replay({ id, webhookId, channel: channelId }) {
       const channel = await readChannel(pool, channelId)
-      if (channel === undefined || !channel.enabled) return undefined
-      const result = await tried(channel, { message, webhookId })
+      if (channel === undefined || !channel.enabled) return { ok: false, code: 'CHANNEL_DISABLED' }
+      const claim = await claimByHand(pool, id, nowMs())
+      if (claim === undefined) return { ok: false, code: 'TOO_MANY_REQUESTS' }
+      const result = await tried(channel, { message: claim.message, webhookId })
       await inTransaction(pool, { stepMs }, async transaction => {
         await insertAttempt(transaction, { notification: id, result, byHand: true, nowMs: nowMs() })
-        if (!isDone(result)) return
-        await noteDelivered(transaction, id, nowMs())
-        await noteWorking(transaction, channel.id)
+        await endClaim(transaction, { id, untilMs: claim.untilMs, isDelivered: isDone(result), nowMs: nowMs() })
+        if (isDone(result)) await noteWorking(transaction, channel.id)
       })
-      return result
+      return { ok: true, value: result }
     },
   }
 }
@@ -100,10 +98,14 @@ async function insertTest(transaction: Transaction, test: InsertedTest): Promise
   return rows[0]?.id ?? ''
 }
 
-async function noteDelivered(transaction: Transaction, id: string, nowMs: number): Promise<void> {
+async function endClaim(
+  transaction: Transaction,
+  { id, untilMs, isDelivered, nowMs }: { id: string; untilMs: number; isDelivered: boolean; nowMs: number },
+): Promise<void> {
   await transaction.query(
-    `UPDATE alert_notifications SET state = 'delivered', claimed_until = NULL, ended_at = to_timestamp($2::float8 / 1000)
-     WHERE id = $1 AND state <> 'delivered'`,
-    [id, nowMs],
+    `UPDATE alert_notifications SET claimed_until = NULL, state = CASE WHEN $3 THEN 'delivered' ELSE state END,
+       ended_at = CASE WHEN $3 AND state <> 'delivered' THEN to_timestamp($4::float8 / 1000) ELSE ended_at END
+     WHERE id = $1 AND claimed_until = to_timestamp($2::float8 / 1000)`,
+    [id, untilMs, isDelivered, nowMs],
   )
 }

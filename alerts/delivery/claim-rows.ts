@@ -103,6 +103,23 @@ async function claim(transaction: Transaction, channel: ChannelRow, nowMs: numbe
   return { id, webhookId, kind, message, attempts, isEarly, untilMs, channel }
 }
 
+/** For a send by hand, in any state, with the message as an erase has left it. Undefined while a sender has the claim. */
+export async function claimByHand(
+  pool: pg.Pool,
+  id: string,
+  nowMs: number,
+): Promise<{ message: Message; untilMs: number } | undefined> {
+  const untilMs = nowMs + claimMs
+  const { rows } = await pool.query<{ message: Message }>(
+    `UPDATE alert_notifications SET claimed_until = until
+     FROM (SELECT to_timestamp($2::float8 / 1000) AS at, to_timestamp($3::float8 / 1000) AS until) AS clock
+     WHERE id = $1 AND (claimed_until IS NULL OR claimed_until <= at OR claimed_until > until) RETURNING message`,
+    [id, nowMs, untilMs],
+  )
+  const [row] = rows
+  return row && { message: row.message, untilMs }
+}
+
 /** Nothing came of it: another sender may try at once. */
 export async function giveBackClaim(database: Transaction, { id, untilMs }: Claimed): Promise<void> {
   await database.query(

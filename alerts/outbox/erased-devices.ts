@@ -104,7 +104,7 @@ const lockGroups = `
 
 const readClaims = `
   SELECT FROM alert_notifications AS n JOIN unnest($1::bigint[], $2::float8[]) AS claim (id, ms) ON n.id = claim.id
-  WHERE state = 'waiting' AND claimed_until = to_timestamp(ms / 1000) AND ms > $3::float8 LIMIT 1`
+  WHERE claimed_until = to_timestamp(ms / 1000) AND ms > $3::float8 LIMIT 1`
 
 /** Of the numbered devices, or of the name before it could be that of another one; names also tell what no alert is left of. */
 const isErased = `((told->>'id')::bigint IN (SELECT id FROM alerts WHERE device = ANY($2::int[]))

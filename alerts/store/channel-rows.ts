@@ -65,10 +65,10 @@ export async function readChannels(
   return (await database.query<ChannelRow>(text, [who.all, who.account, after, limit])).rows
 }
 
-/** What waits for a channel that gets no more. */
+/** Cancels the notifications that wait for a channel. A claim stays: a sender may be sending. */
 export async function cancelWaiting(transaction: Transaction, channel: number, nowMs: number): Promise<void> {
   await transaction.query(
-    `UPDATE alert_notifications SET state = 'cancelled', claimed_until = NULL, ended_at = to_timestamp($2::float8 / 1000)
+    `UPDATE alert_notifications SET state = 'cancelled', ended_at = to_timestamp($2::float8 / 1000)
      WHERE channel_id = $1 AND state = 'waiting'`,
     [channel, nowMs],
   )

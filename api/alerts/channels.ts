@@ -122,7 +122,7 @@ export function attemptAnswer({ durationMs, ...rest }: AttemptResult): AttemptAn
 const details = {
   NAME_TAKEN: 'another channel of the same owner has this name',
   TOO_MANY_CHANNELS: `an owner has at most ${bounds.channelsPerOwner} channels`,
-  TOO_MANY_REQUESTS: 'so many are sent by hand at most; try again in a minute',
+  TOO_MANY_REQUESTS: 'it is being sent already, or too many are sent by hand; try again in a minute',
   CHANNEL_WITHOUT_SECRET: 'only webhooks are signed',
   CHANNEL_DISABLED: 'it gets nothing while it is disabled',
 } as const

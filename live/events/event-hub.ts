@@ -108,14 +108,15 @@ export class EventHub {
   stateChanged(device: number, state: string): void {
     const name = this.#options.nameOf(device)
     if (name === undefined) return
-    this.#change({ device, text: stateEvent(name, state) })
+    this.#change({ device, text: stateEvent(name, state), isNamed: true })
   }
 
   alertChanged({ device, owner, data }: ToldAlert): void {
-    this.#change({ device, alert: { owner }, text: alertEvent(data) })
+    const isNamed = device !== 0 && data.device !== null
+    this.#change({ device, alert: { owner }, text: alertEvent(data), isNamed })
   }
 
-  #change(change: Pick<StateChange, 'device' | 'alert' | 'text'>): void {
+  #change(change: Omit<StateChange, 'atReading' | 'atMs'>): void {
     this.#states.add({ atReading: this.#ring.head, atMs: this.#options.nowMs(), ...change })
     if (this.size > 0) this.#ticks.wake()
   }
@@ -247,10 +248,17 @@ export class EventHub {
       this.#reset(client)
       return
     }
-    const news = this.#states.from(client.nextState).filter(change => client.wantsChange(change))
+    const news = this.#states
+      .from(client.nextState)
+      .filter(change => client.wantsChange(change) && !this.#namesRemoved(change))
     client.nextState = this.#states.head
     const text = news.map(({ text }) => text).join('')
     this.#send(client, eventText(text, news.length))
+  }
+
+  /** A device is removed at every node before its erase is done. */
+  #namesRemoved({ device, isNamed }: StateChange): boolean {
+    return isNamed && this.#options.nameOf(device) === undefined
   }
 
   #send(client: EventClient, text: EventText | undefined): void {

@@ -17,6 +17,8 @@ export interface StateChange {
   /** Of an alert: whose rule has found it. */
   readonly alert?: OwnedAlert
   readonly text: string
+  /** The text contains the name of the device. */
+  readonly isNamed: boolean
 }
 
 const changesMax = 10_000

@@ -2,6 +2,8 @@
 
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
+import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
+import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import {
   addChannel,
   deliveryParts,
@@ -10,7 +12,7 @@ import {
   service,
   webhookAt,
 } from '../../support/alert-delivery.ts'
-import { alertMessage } from '../../support/alert-message.ts'
+import { alertMessage, messageAlert } from '../../support/alert-message.ts'
 import { startReceiver } from '../../support/alert-receiver.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -388,6 +390,43 @@ t.test('a mail that became a file is listed as written, until a mail server has 
   const mailing = openDelivery(t, deliveryParts(pool))
   t.match(await mailing.deliveries.replay(service, asked, 'a test'), { value: { outcome: 'delivered' } })
   t.match(await mailing.deliveries.page(service, { channel: id, limit: 10 }), [{ state: 'delivered', written: false }])
+})
+
+t.test('an erase waits for a send by hand, stores no answer of it, and another replay has no values', async t => {
+  const receiver = await startReceiver(t)
+  let end: () => void = () => undefined
+  receiver.answer = response => {
+    end = () => void response.end('it is at 9.75')
+  }
+  const parts = deliveryParts(pool)
+  const nowMs = () => parts.clock.nowMs
+  const delivery = openDelivery(t, parts, { leads: () => false })
+  const { id } = await addChannel(delivery, webhookAt(`${receiver.origin}/erased`))
+  // Notifications of other tests keep claims on clocks of their own.
+  const message = alertMessage({ alerts: [messageAlert({ device: 'loft-9', value: 9.75 })] })
+  await queueNotification(pool, { channel: id, nowMs: nowMs(), message })
+  const [{ id: asked } = { id: '' }] = await delivery.deliveries.page(service, { channel: id, limit: 1 })
+  const replay = () => delivery.deliveries.replay(service, asked, 'a test')
+  const sending = replay()
+  await waitFor('it is being sent', () => receiver.received.length === 1)
+  t.match(await replay(), { ok: false, code: 'TOO_MANY_REQUESTS' }, 'one sender at a time')
+  let isErased = false
+  let looks = 0
+  const erase = forgetErased(
+    { pool, feed: noFeed, nowMs: () => (looks++, nowMs()) },
+    { numbers: [1], name: 'loft-9', metric: null, untilMs: nowMs() },
+  ).then(() => {
+    isErased = true
+  })
+  await waitFor('it waits', () => isErased || looks > 1)
+  t.equal(isErased, false)
+  end()
+  t.match(await sending, { ok: true, value: { outcome: 'delivered' } })
+  await erase
+  t.match((await delivery.deliveries.get(service, asked))?.attempt_list, [{ answer: '' }])
+  receiver.answer = response => void response.end()
+  t.match(await replay(), { ok: true })
+  t.notMatch(receiver.received.at(-1)?.body, /9\.75|loft-9/)
 })
 
 let rules = 0

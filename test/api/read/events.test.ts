@@ -495,6 +495,30 @@ test('an alert is told to who may see its rule, also after a break, and to nobod
   t.strictSame(told(back), [ofAccount.data, ofSite.data])
 })
 
+test('a client that resumes receives no name of a removed device, and the end of its alerts', async t => {
+  let isGone = false
+  const { hub } = open(t, { nameOf: number => (isGone && number === 1 ? undefined : names[number]) })
+  const first = listen(hub)
+  hub.store(stored([{ device: 0, value: 20 }]))
+  await waitFor('the reading is told', () => first.values().length === 1)
+  const last = first.lastId() ?? ''
+  hub.store(stored([{ device: 1, value: 31 }]))
+  hub.alertChanged(firing('1', null))
+  hub.stateChanged(1, 'late')
+  hub.alertChanged(firing('2', null, 0))
+  isGone = true
+  const end = firing('1', null)
+  hub.alertChanged({ ...end, data: { ...end.data, device: null, state: 'resolved' } })
+  hub.stateChanged(2, 'late')
+  const back = listen(hub, { last, alerts: () => true })
+  await waitFor('the last state is told', () => back.text().includes('"late"'))
+  t.match(back.events(), [
+    { event: 'alert', data: { id: '2', device: 'porch' } },
+    { event: 'alert', data: { id: '1', device: null, state: 'resolved' } },
+    { event: 'state', data: { device: names[2] } },
+  ])
+})
+
 test('events are counted by client, and clients while they are there', async t => {
   const { hub, metered } = open(t)
   t.strictSame(await metered(), [0, 0, 0])
