@@ -266,14 +266,16 @@ t.test('what is damaged in a spool is fetched again', async t => {
   const of = await makeTopic(t)
   const { port } = store.questdb.address.http
   const proxy = await startTcpProxy(t, port, createRandom(1))
-  proxy.trouble.refuses = true
   const shard = of.shard('a', { questdb: { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port } })
   const first = nowUs()
   const body = records(device(of.device), [1], first)
-  await append(of, body)
   const { log, texts } = recordingLog('error')
   const forwarder = forward(t, shard, log)
   const status = () => forwarder.status()?.[0]?.status
+  await until('QuestDB has said how far it is', () => status()?.spool?.next === 0)
+  proxy.trouble.refuses = true
+  proxy.cut()
+  await append(of, body)
   await until('the first is being sent', () => /ECONNRESET|EPIPE|hang up/.test(status()?.forwarder.issue ?? ''))
   await append(of, records(device(of.device), [2, 3], first + 10))
   await until('the second is in the spool', () => status()?.spool?.next === 2)

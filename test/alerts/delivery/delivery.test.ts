@@ -412,8 +412,12 @@ t.test('an erase waits for a send by hand, stores no answer of it, and another r
   t.match(await replay(), { ok: false, code: 'TOO_MANY_REQUESTS' }, 'one sender at a time')
   let isErased = false
   let looks = 0
+  const countedNowMs = () => {
+    looks++
+    return nowMs()
+  }
   const erase = forgetErased(
-    { pool, feed: noFeed, nowMs: () => (looks++, nowMs()) },
+    { pool, feed: noFeed, nowMs: countedNowMs },
     { numbers: [1], name: 'loft-9', metric: null, untilMs: nowMs() },
   ).then(() => {
     isErased = true
