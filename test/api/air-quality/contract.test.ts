@@ -241,7 +241,7 @@ t.test('bodies are taken or refused as the contract says', async t => {
   const points = [
     point,
     [point],
-    { ...point, value: -1e9 },
+    { ...point, value: -1 },
     { ...point, sn: 'S-1' },
     { ...point, more: 1 },
     [],
