@@ -85,6 +85,7 @@ tap.test('entities become devices and metrics, with units and states in words', 
       ['door', 'state'],
     ],
   )
+  await until('the state of the fleet is loaded', async () => (await fetch(`${url}/api/latest/porch`)).status === 200)
   const latest = (await (await fetch(`${url}/api/latest/porch`)).json()) as object
   t.match(JSON.stringify(latest), /21\.4.*48.*640/, 'the latest value of each, whichever reading it was in')
 })

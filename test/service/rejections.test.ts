@@ -329,7 +329,7 @@ tap.test('the same again is a count, and one line a minute of the log', async t 
   const lines = service
     .output()
     .split('\n')
-    .filter(line => line.includes('"reading rejected"'))
+    .filter(line => /"(?:reading|value) rejected"/.test(line))
   const told = Map.groupBy(
     lines.map(line => JSON.parse(line) as { time: number; sender: string }),
     line => line.sender,
