@@ -122,7 +122,7 @@ t.test('names of the catalogue are set up by it, and found by their aliases and 
     'done',
   )
   const [co2, pm25] = [metrics.get('co2'), metrics.get('pm25')]
-  t.match(co2, { title: 'CO₂', unit: 'ppm', kind: 'gauge', decimals: 0, min: 0, max: 100_000, built_in: false })
+  t.match(co2, { title: 'CO₂', unit: 'ppm', kind: 'gauge', decimals: 0, min: -1, max: 100_000, built_in: false })
   t.match(pm25, { title: 'PM2.5', unit: 'ug/m3' })
   for (const field of ['co2', 'co2_ppm', 'CO2', 'CO2 ppm', 'carbonDioxide']) t.equal(metrics.find(field), co2, field)
   for (const field of ['pm2_5', 'pm25', 'PM2.5', 'PM2_5']) t.equal(metrics.find(field), pm25, field)
@@ -132,7 +132,7 @@ t.test('names of the catalogue are set up by it, and found by their aliases and 
   t.strictSame(metrics.metricsOf(device), [co2, pm25])
   t.strictSame(await add(metrics, { name: 'co2_ppm' }), { ok: false, code: 'NAME_TAKEN', aliasOf: 'co2' })
   t.match(await add(metrics, { name: 'wind_speed', unit: 'km/h' }), { value: { unit: 'km/h', min: null, max: null } })
-  t.match(await add(metrics, { name: 'wind_gust', max: 90 }), { value: { unit: 'm/s', min: 0, max: 90 } })
+  t.match(await add(metrics, { name: 'wind_gust', max: 90 }), { value: { unit: 'm/s', min: -1, max: 90 } })
   t.strictSame(await add(metrics, { name: 'tds', max: -5, min: -9 }), {
     ok: false,
     code: 'NAME_TAKEN',
