@@ -23,7 +23,13 @@ export function readingBody(ranges: Ranges) {
         .optional()
         .meta({ description: time }),
     })
-    .meta({ id: 'NewReading', description, patternProperties: otherSpellings, not: noValue(ranges) })
+    .meta({
+      id: 'NewReading',
+      description,
+      examples: [{ device: 'DEVICE', temperature: 21.4 }],
+      patternProperties: otherSpellings,
+      not: noValue(ranges),
+    })
 }
 
 const time =
