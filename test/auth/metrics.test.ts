@@ -122,7 +122,7 @@ t.test('names of the catalogue are set up by it, and found by their aliases and 
     'done',
   )
   const [co2, pm25] = [metrics.get('co2'), metrics.get('pm25')]
-  t.match(co2, { title: 'CO₂', unit: 'ppm', kind: 'gauge', decimals: 0, min: -1, max: 100_000, built_in: false })
+  t.match(co2, { title: 'CO₂', unit: 'ppm', kind: 'gauge', decimals: 0, min: 0, max: 100_000, built_in: false })
   t.match(pm25, { title: 'PM2.5', unit: 'ug/m3' })
   for (const field of ['co2', 'co2_ppm', 'CO2', 'CO2 ppm', 'carbonDioxide']) t.equal(metrics.find(field), co2, field)
   for (const field of ['pm2_5', 'pm25', 'PM2.5', 'PM2_5']) t.equal(metrics.find(field), pm25, field)
