@@ -43,7 +43,7 @@ export interface AlertsOptions {
   /** For a transaction that only the leader may make. */
   requireLead: (transaction: Transaction) => Promise<void>
   audit: WriteAudit
-  /** Tells operators of a rule that was disabled as its evaluation has thrown. */
+  /** Reports a rule to operators that was disabled because its evaluation threw. */
   noteSetAside: (rule: number, error: Error) => Promise<void>
   devices: AlertDevices
   /** Has in memory what `devices.mayRead` asks of an account, and resolves to a text that changes with it. */

@@ -7,7 +7,7 @@ export const bounds = {
   silencesPerOwner: 1000,
   /** Of rules with devices that they cover. */
   pairsMax: 1_000_000,
-  /** Of these, the rules of an ordinary account have at most. */
+  /** The most of these pairs that the rules of an ordinary account have. */
   pairsPerOwner: 100_000,
   /** Kept for rules of administrators and of the service. */
   pairsReservedShare: 0.1,

@@ -32,7 +32,7 @@ export function failed(error: string, durationMs: number): AttemptResult {
 /** More of an answer than is kept, so that a secret across its end is found. */
 export const answerLengthRead = answerLengthMax + 4000
 
-/** Of a text of somebody else: what PostgreSQL takes, and without secrets that it may have sent back, whole or in part. */
+/** A foreign text as PostgreSQL takes it, without the secrets that it may repeat, whole or in part. */
 export function shownAnswer(text: string, secrets: readonly string[]): string {
   const parts = new Set(secrets.flatMap(partsOf).flatMap(part => [part, part.replaceAll('/', '\\/')]))
   const longestFirst = [...parts].sort((a, b) => b.length - a.length)

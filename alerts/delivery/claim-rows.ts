@@ -103,7 +103,7 @@ async function claim(transaction: Transaction, channel: ChannelRow, nowMs: numbe
   return { id, webhookId, kind, message, attempts, isEarly, untilMs, channel }
 }
 
-/** For a send by hand, in any state, with the message as an erase has left it. Undefined while a sender has the claim. */
+/** Claims a notification in any state for a send by hand, with the message as an erase left it. Undefined while a sender has the claim. */
 export async function claimByHand(
   pool: pg.Pool,
   id: string,

@@ -14,7 +14,7 @@ export interface SenderOptions {
   box: SecretBox
   log: Pick<Log, 'warn'>
   tools: Tools
-  /** What may have changed since the channel was set: the address or the role of its owner. */
+  /** The owner's address and role, which may have changed since the channel was set. */
   faultOf: (channel: Pick<ChannelRow, 'kind' | 'owner'>, settings: Settings) => Promise<string | undefined>
 }
 

@@ -84,7 +84,7 @@ class Host {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> = Promise.resolve()
   #isLooking = false
-  /** Of a run that has failed, with what is done about it. */
+  /** Resolves when the end of a failed run is handled. */
   #ending: Promise<void> = Promise.resolve()
   #dropped = 0
   #merged = 0

@@ -34,7 +34,7 @@ export interface EngineRunOptions extends StoredReplayOptions, Pick<OutageWatchO
 }
 
 const tickMs = 100
-/** Of readings that wait for the thread, or for the replay: a million without further values. */
+/** Bound of readings that wait for the thread or the replay: a million without further values. */
 const readingBytesMax = 64_000_000
 const finishMsMax = 5000
 

@@ -33,7 +33,7 @@ interface Packable {
   furtherValue(place: number): number
 }
 
-/** Of a reading with so many further values. */
+/** Bytes of so many readings with so many further values. */
 export function bytesOf(count: number, furtherCount: number): number {
   return (count * width + furtherCount * furtherWidth) * Float64Array.BYTES_PER_ELEMENT
 }

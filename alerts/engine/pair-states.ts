@@ -19,7 +19,7 @@ class RuleFault extends Error {
   }
 }
 
-/** Of an error that has come from the thread, which has lost its class. */
+/** The rule that an error of the thread names: a message port drops the class of an error, and keeps its fields. */
 export function ruleOfFault(error: Error): number | undefined {
   const { rule } = error as { rule?: unknown }
   return typeof rule === 'number' ? rule : undefined

@@ -22,7 +22,7 @@ import { type LogOptions, logGroup } from '../write/log.ts'
 
 export interface LoggerOptions {
   log: Log
-  /** Why reads find no database, where that is known; told beside the error. */
+  /** Why reads find no database, where that is known; sent beside the error. */
   databaseFault?: () => string | undefined
   access: ReadAccess
   ingest: LogOptions

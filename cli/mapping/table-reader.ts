@@ -120,7 +120,7 @@ function putValues(
   for (const { metric, column, name, convert } of columns.values.others) {
     const value = valueIn(metric, cells[column] ?? '', mark)
     if (value === ambiguousDirection) return noNumberReason(metric, cells[column] ?? '', value)
-    // Nobody has named the column, so a text there is not a fault of the line.
+    // The column is not mapped, so a text there is not a fault of the line.
     if (value === undefined) textColumns.add(name)
     else put.put(metric, convert(value))
   }

@@ -107,7 +107,7 @@ export class MergedRows {
   }
 }
 
-/** Hashes the number of a device and a time. Nobody can choose times that all have one hash. */
+/** Hashes the number of a device and a time. A sender cannot choose times that all have one hash. */
 export function createRowHash(): (device: number, timeMs: number) => number {
   const timeFactor = oddNumber()
   const deviceFactor = oddNumber()

@@ -168,7 +168,7 @@ export class Forwarder {
     this.#lanes.barrier.release('copy')
   }
 
-  /** Sends nothing until it is told to go on: QuestDB has not what it had. */
+  /** Sends nothing until the position is settled: QuestDB lacks rows that it had. */
   pause(isPaused: boolean): void {
     if (isPaused) this.#lanes.barrier.hold('unfit')
     else this.#lanes.barrier.release('unfit')

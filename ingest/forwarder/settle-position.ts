@@ -14,7 +14,7 @@ export interface SettleOptions {
   table: TableDescription
   /** The loss that ends at this time is accepted. */
   acceptedMs: number | undefined
-  /** Whoever forwards notes no position any more when it resolves, before QuestDB gets that of `from`. */
+  /** The forwarder notes no position any more when it resolves, before QuestDB gets that of `from`. */
   beforeAgain: (from: number) => Promise<void> | void
   nowMs: () => number
 }

@@ -58,7 +58,7 @@ export function createContentGuard(
   }
 }
 
-/** At once, and then now and then: a wrong address stays wrong until somebody sees it. */
+/** Reports at once and then repeatedly: a wrong address stays wrong until an operator reads of it. */
 export function createReminder(report: (reason: string | undefined) => void, everyMs: number) {
   let toldMs = Number.NEGATIVE_INFINITY
   return {

@@ -8,7 +8,7 @@ import { blocksAt, type Stretch } from './stretch.ts'
 import type { TwinTable } from './table-rows.ts'
 import { timelinePanel } from './timeline-panel.ts'
 
-/** More are no longer told apart in a chart. */
+/** More cannot be distinguished in a chart. */
 export const annotationsMax = 100
 
 /** As charts have it: a moment is as wide as it takes to be seen. */
