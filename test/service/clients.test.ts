@@ -79,7 +79,7 @@ tap.test('Python ends with the reason of a reading that is refused', async t => 
   const [block = ''] = blocksOf(page, 'python')
   const password = await service.addDevice('refused')
   const program = join(folder, 'refused.py')
-  writeFileSync(program, named(filledIn(block, password), 'refused').replace('humidity=48, ', ''))
+  writeFileSync(program, named(filledIn(block, password), 'refused').replace('humidity=48, ', 'humidity="48", '))
   const { status, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
   t.equal(status, 1)
   t.ok(page.includes(`\`${stderr.trim()}\``), stderr)
