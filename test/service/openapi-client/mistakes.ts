@@ -24,8 +24,8 @@ await readDay('porch')
 await adminRemoveDevice({ name: 'porch' })
 
 // What is sent.
-// @ts-expect-error: a value is missing.
-await logReading({ device: 'porch', temperature: 21, humidity: 48 })
+// @ts-expect-error: the device is missing.
+await logReading({ temperature: 21, humidity: 48 })
 // @ts-expect-error: a value is a text.
 await logReading({ ...reading, temperature: '21' })
 // @ts-expect-error: no field has this name.

@@ -42,7 +42,10 @@ const stored = await logReading(first, {}, asDevice)
 assert(stored.status === 200)
 assert.equal(stored.data.ignored, undefined)
 
-const refused = await logReading({ ...first, temperature: 1000 }, {}, asDevice)
+const partly = await logReading({ ...first, temperature: 1000, timestamp: Date.now() - 7_200_000 }, {}, asDevice)
+assert(partly.status === 200)
+assert.deepEqual(partly.data.ignored, ['temperature'])
+const refused = await logReading({ device, temperature: 1000 }, {}, asDevice)
 assert(refused.status === 400)
 assert.equal(typeof refused.data.errors?.['temperature'], 'string')
 
