@@ -36,6 +36,8 @@ export interface FoundPosition {
 const hourUs = 3_600_000_000
 /** Of the journals of one service there are few. */
 const journalsMax = 1000
+/** Sent where QuestDB has no position of the journal. */
+export const journalsSql = `SELECT DISTINCT journal FROM ${appliedPositionsTable} LIMIT ${journalsMax}`
 const applyLooks = 100
 const applyLookMs = 20
 
@@ -53,7 +55,7 @@ export async function readPosition(
     const [position, wholeFrom, recordedUs] = row.map(Number) as [number, number, number]
     return { applied: { position, wholeFrom, recordedMs: recordedUs / 1000 }, isOfOthers: false }
   }
-  const journals = await exec(`SELECT DISTINCT journal FROM ${appliedPositionsTable} LIMIT ${journalsMax}`)
+  const journals = await exec(journalsSql)
   const isOfOthers = journals.length > 0 && !journals.some(([journal]) => ownIds.has(String(journal)))
   return { applied: undefined, isOfOthers }
 }
