@@ -190,8 +190,9 @@ export class Forwarder {
   async close(isAborted = false): Promise<void> {
     this.#sleeper.stop()
     const { timing, connections } = this.#options
-    const isRecorded = !isAborted && this.#rewindTo === undefined
+    let isRecorded = !isAborted && this.#rewindTo === undefined
     const disconnect = (): void => {
+      isRecorded = false
       for (const connection of connections) connection.close()
     }
     // A QuestDB that hangs does not hold up a stop: what it leaves unanswered is sent again after the next start.
