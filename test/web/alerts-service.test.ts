@@ -117,7 +117,11 @@ t.test('a channel, a silence of each week and a rule end as they were made', asy
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await becomes(t, () => textOf(page.locator('.records').first()), /Saturdays and Sundays 22:00–06:00/)
     await page.getByRole('link', { name: 'Deliveries' }).click()
-    await becomes(t, () => textOf(page.locator('.records')), /A test[\s\S]*to Mail · written to a file: no mail server · 1 attempt/)
+    await becomes(
+      t,
+      () => textOf(page.locator('.records')),
+      /A test[\s\S]*to Mail · written to a file: no mail server · 1 attempt/,
+    )
     await page.getByRole('link', { name: 'Rules' }).click()
     await page.getByRole('button', { name: 'Remove Door open' }).click()
     const dialog = page.getByRole('dialog')
