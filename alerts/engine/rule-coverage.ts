@@ -137,8 +137,30 @@ export class RuleCoverage {
     return [...this.#rules].filter(([, { isWhole }]) => !isWhole).map(([id]) => id)
   }
 
-  /** Whether there is room for all pairs of a rule, in place of the one of this id. */
+  /**
+   * Whether there is room for all pairs of a rule and for the names of its selector, in place of the one of this id. Names are in
+   * memory whether or not there are such devices, so that there may be as many of them as of pairs.
+   */
   hasRoomFor(rule: SelectingRule, before: number | undefined): boolean {
+    return this.#hasRoomForNames(rule, before) && this.#hasRoomForPairs(rule, before)
+  }
+
+  #hasRoomForNames(rule: SelectingRule, before: number | undefined): boolean {
+    const isOrdinary = !this.#devices.isAdministrator(rule.owner)
+    let all = nameCount(rule)
+    let ofOwner = all
+    let ofOrdinary = all
+    for (const [id, { rule: other }] of this.#rules) {
+      if (id === before) continue
+      const count = nameCount(other)
+      all += count
+      if (other.owner === rule.owner) ofOwner += count
+      if (!this.#devices.isAdministrator(other.owner)) ofOrdinary += count
+    }
+    return all <= this.#limits.pairsMax && (!isOrdinary || this.#isWithin(ofOwner, ofOrdinary))
+  }
+
+  #hasRoomForPairs(rule: SelectingRule, before: number | undefined): boolean {
     const covered = before === undefined ? undefined : this.#rules.get(before)
     const freed = covered?.devices.length ?? 0
     const freedOfOwner = covered?.rule.owner === rule.owner ? freed : 0
@@ -155,7 +177,7 @@ export class RuleCoverage {
     return !owned.isOrdinary || this.#isWithin(owned.count - freedOfOwner + count, ofOrdinary + count)
   }
 
-  /** Whether an ordinary account may have so many pairs, and all of them together. */
+  /** Whether an ordinary account may have so many pairs or names, and all of them together. */
   #isWithin(ofOwner: number, ofOrdinary: number): boolean {
     const { pairsMax, pairsPerOwner } = this.#limits
     return ofOwner <= pairsPerOwner && ofOrdinary <= pairsMax * (1 - bounds.pairsReservedShare)
@@ -205,4 +227,8 @@ export class RuleCoverage {
     this.#counts[number] = (this.#counts[number] as number) + by
     this.#pairCount += by
   }
+}
+
+function nameCount({ selector }: SelectingRule): number {
+  return selector !== null && 'devices' in selector ? selector.devices.length : 0
 }

@@ -49,7 +49,7 @@ const details: Partial<Record<AlertRefusal['code'], string>> = {
   TOO_MANY_RULES: `an owner has at most ${bounds.rulesPerOwner} rules`,
   TOO_MANY_CHANNELS: `an owner has at most ${bounds.channelsPerOwner} channels`,
   TOO_MANY_SILENCES: `an owner has at most ${bounds.silencesPerOwner} silences`,
-  TOO_MANY_PAIRS: `the rules of an account cover at most as many pairs of a rule and a device as ALERT_PAIRS_PER_OWNER says, and all rules ${bounds.pairsMax}`,
+  TOO_MANY_PAIRS: `the rules of an account cover at most as many pairs of a rule and a device as ALERT_PAIRS_PER_OWNER says, and name as many devices; all rules ${bounds.pairsMax}`,
   ALERT_RESOLVED: 'it has ended already',
 }
 

@@ -70,6 +70,20 @@ test('an account has no more pairs than its bound, and what is not covered is kn
   t.end()
 })
 
+test('names of devices that are not there have the bounds of pairs', t => {
+  const coverage = new RuleCoverage(fleetOf(1), { pairsMax: 100, pairsPerOwner: 20 })
+  const names = Array.from({ length: 15 }, (_, at) => `none ${at}`)
+  const first = ruleOf(1, names)
+  coverage.setRule(first)
+  t.notOk(coverage.hasRoomFor(ruleOf(1, names), undefined))
+  t.ok(coverage.hasRoomFor(ruleOf(1, names), first.id), 'in place of another one')
+  for (const owner of [2, 3, 4, 5, 6]) coverage.setRule(ruleOf(owner, names))
+  t.notOk(coverage.hasRoomFor(ruleOf(7, names), undefined), 'a tenth is kept')
+  t.notOk(coverage.hasRoomFor(ruleOf(null, names), undefined))
+  t.ok(coverage.hasRoomFor(ruleOf(null, names.slice(5)), undefined))
+  t.end()
+})
+
 test('an account that becomes an administrator leaves the room of accounts, and takes it again', t => {
   const administrators = new Set<number>()
   const coverage = new RuleCoverage(fleetOf(10, administrators), { pairsMax: 50, pairsPerOwner: 40 })
