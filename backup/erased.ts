@@ -4,6 +4,8 @@
  *
  * - the copied journal gets a tombstone for every series that any job is about, up to the end of the copy;
  * - jobs that were not done when the backup began and are done in PostgreSQL's copy wait again after a restore.
+ *
+ * A job that has erased all rows and failed for damaged dead letters counts as done.
  */
 
 import type pg from 'pg'
@@ -15,7 +17,9 @@ export type RowsOf = 'readings' | 'points'
 
 /** The jobs that are done. */
 export async function listDone(client: pg.ClientBase): Promise<number[]> {
-  const { rows } = await client.query<{ id: number }>("SELECT id::float8 FROM erase_jobs WHERE state = 'done'")
+  const { rows } = await client.query<{ id: number }>(
+    "SELECT id::float8 FROM erase_jobs WHERE state IN ('done', 'failed') AND rows IS NOT NULL",
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -26,7 +30,7 @@ export async function listDoneSince(client: pg.ClientBase, before: readonly numb
 }
 
 export async function eraseAgain(client: pg.ClientBase, ids: readonly number[]): Promise<void> {
-  const text = "UPDATE erase_jobs SET state = 'waiting', finished_at = NULL WHERE id = ANY($1::bigint[])"
+  const text = "UPDATE erase_jobs SET state = 'waiting', finished_at = NULL, error = NULL WHERE id = ANY($1::bigint[])"
   await client.query(text, [ids])
 }
 

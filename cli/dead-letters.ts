@@ -2,6 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
+  type DamagedLetter,
   type DeadLetter,
   DeadLetterPage,
   Discarded,
@@ -20,7 +21,7 @@ Examples:
   barograph dead-letters list --json | jq '.[].reason'`
 
 const replayHelp = `
-A row that is rejected again becomes a dead letter again.
+A row that is rejected again becomes a dead letter again. Damaged dead letters are skipped.
 
 Examples:
   barograph dead-letters replay                          all of both tables
@@ -46,7 +47,7 @@ export function defineDeadLetters(command: Command, { client, streams }: Command
     .option('--json', 'print as JSON')
     .addHelpText('after', listHelp)
     .action(async ({ json, table }: Options) => {
-      const letters: DeadLetter[] = []
+      const letters: (DeadLetter | DamagedLetter)[] = []
       for (const each of table === undefined ? letterTables : [table]) letters.push(...(await readAll(client, each)))
       if (json === true) printJson(streams, letters)
       else if (letters.length === 0) printText(streams.stdout, 'no dead letters\n')
@@ -61,9 +62,12 @@ export function defineDeadLetters(command: Command, { client, streams }: Command
     .addHelpText('after', replayHelp)
     .action(async (ids: number[], { json, table }: Options) => {
       const body = { table, ...(ids.length === 0 ? {} : { ids }) }
-      const { replayed } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
-      if (json === true) printJson(streams, { replayed })
+      const { replayed, damaged } = await client.json(Replayed, 'POST', '/dead-letters/replay', body)
+      if (json === true) printJson(streams, { replayed, damaged })
       else printText(streams.stdout, `replayed ${replayed} dead letters\n`)
+      if (json !== true && damaged > 0) {
+        printText(streams.stderr, `skipped ${damaged} damaged dead letters: see barograph dead-letters list\n`)
+      }
     })
   command
     .command('discard')
@@ -83,17 +87,20 @@ function tableOption(description: string): Option {
   return new Option('--table <table>', description).choices(letterTables)
 }
 
-async function readAll(client: AdminClient, table: LetterTable): Promise<DeadLetter[]> {
-  const letters: DeadLetter[] = []
+async function readAll(client: AdminClient, table: LetterTable): Promise<(DeadLetter | DamagedLetter)[]> {
+  const letters: (DeadLetter | DamagedLetter)[] = []
   for (let after = ''; ; ) {
     const page = await client.json(DeadLetterPage, 'GET', `/dead-letters?table=${table}${after}`)
-    letters.push(...page.dead_letters)
+    letters.push(...page.dead_letters, ...page.damaged)
     if (page.next === null) return letters
     after = `&after=${page.next}`
   }
 }
 
-function rowOf({ table, id, symbol, time, values, reason }: DeadLetter): string[] {
+function rowOf(letter: DeadLetter | DamagedLetter): string[] {
+  if ('name' in letter)
+    return [letter.table, String(letter.id), '', '', '', `damaged: ${letter.name}: ${letter.reason}`]
+  const { table, id, symbol, time, values, reason } = letter
   const present = Object.entries(values).filter(([, value]) => value !== null)
   return [table, String(id), symbol, time, present.map(([name, value]) => `${name}=${value}`).join(' '), reason]
 }

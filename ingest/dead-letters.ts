@@ -1,15 +1,15 @@
 /** Dead letters from the outside: the forwarder puts them there, a person looks at them and sends them again. */
 
-import { type DeadLetter, deadLettersMax, recordOf } from './forwarder/dead-letter.ts'
+import { deadLettersMax, isWhole, type ListedLetter, recordOf } from './forwarder/dead-letter.ts'
 import { listDeadLetters, removeDeadLetter, syncFolder } from './forwarder/dead-letters.ts'
 import type { Outcome } from './journal/outcome.ts'
 import type { TableDescription } from './table.ts'
 
 export interface DeadLetters {
   /** By position in the journal, ascending, behind the one with id `after`. */
-  list(after: number, limit: number): Promise<DeadLetter[]>
-  /** Appends their records anew and removes the letters, durably; all of them when no ids are given. */
-  replay(ids?: number[]): Promise<{ replayed: number; outcome: Outcome }>
+  list(after: number, limit: number): Promise<ListedLetter[]>
+  /** Appends their records anew and removes the letters, durably; all of them when no ids are given. Counts damaged ones, which stay. */
+  replay(ids?: number[]): Promise<{ replayed: number; damaged: number; outcome: Outcome }>
   /** Removes letters and their records for good, durably; how many there were. */
   discard(ids: readonly number[]): Promise<number>
 }
@@ -17,7 +17,7 @@ export interface DeadLetters {
 /** Where they are kept. */
 export interface LetterStore {
   /** Ascending by id, behind the one with id `after`. */
-  list(after: number, limit: number): Promise<DeadLetter[]>
+  list(after: number, limit: number): Promise<ListedLetter[]>
   /** For good, durably when it resolves; how many of them there were. */
   remove(ids: readonly number[]): Promise<number>
 }
@@ -34,7 +34,8 @@ export function createDeadLetters(
     discard: letters.remove,
     async replay(ids) {
       const all = await letters.list(-1, deadLettersMax)
-      const chosen = all.filter(letter => ids === undefined || ids.includes(letter.id))
+      const wanted = all.filter(letter => ids === undefined || ids.includes(letter.id))
+      const chosen = wanted.filter(isWhole)
       let replayed = 0
       let outcome: Outcome = 'stored'
       while (replayed < chosen.length && outcome === 'stored') {
@@ -44,15 +45,19 @@ export function createDeadLetters(
         await letters.remove(batch.map(({ id }) => id))
         replayed += batch.length
       }
-      return { replayed, outcome }
+      return { replayed, damaged: wanted.length - chosen.length, outcome }
     },
   }
 }
 
 /** Letters that are files in the directory. `onRemoved` removes those that the forwarder has written again meanwhile. */
-export function lettersIn(directory: string, onRemoved: (ids: readonly number[]) => Promise<void>): LetterStore {
+export function lettersIn(
+  table: TableDescription,
+  directory: string,
+  onRemoved: (ids: readonly number[]) => Promise<void>,
+): LetterStore {
   return {
-    list: (after, limit) => listDeadLetters(directory, after, limit),
+    list: (after, limit) => listDeadLetters(table, directory, after, limit),
     async remove(ids) {
       const removed = await Promise.all(ids.map(id => removeDeadLetter(directory, id)))
       // The forwarder may not have started.

@@ -58,6 +58,13 @@ export interface SharedJournal {
   untilTold(signal: AbortSignal): Promise<void>
 }
 
+export interface ErasedRecords {
+  /** The position in the journal that all of their rows stand before. */
+  before: number
+  /** Names of damaged dead letters, which may have values of them. */
+  damaged: string[]
+}
+
 export interface WritePath<Series, Values extends Timed> {
   /**
    * Takes one row; its promise resolves when it is on disk, or says why nothing was stored. `reservedUs`: a stamp that was reserved, for a row without a
@@ -98,10 +105,9 @@ export interface WritePath<Series, Values extends Timed> {
   /**
    * From now on no row of these series goes to QuestDB, whatever is sent again and over any restart; further series stand
    * as `erasedFurther` gives them. They must have been removed. Resolves when that is on the disk, no request is in flight and the dead
-   * letters have nothing of them, with the position in the journal that all of their rows stand before. Rejects while the
-   * journal takes nothing.
+   * letters have nothing of them. Rejects while the journal takes nothing.
    */
-  erase(seriesNumbers: readonly number[]): Promise<number>
+  erase(seriesNumbers: readonly number[]): Promise<ErasedRecords>
   /** Takes no bulk data of these series any more, nor values of these further series: another node erases them. */
   refuseSeries(seriesNumbers: readonly number[]): void
   /** Undefined where no other process has to do with the journal. */
@@ -181,15 +187,14 @@ export function openWritePath<Series, Values extends Timed>(
     onLost: forwarder.onLost,
     async erase(seriesNumbers) {
       const before = await journal.endSeries(seriesNumbers)
-      await forwarder.erase(seriesNumbers, before)
-      return before
+      return { before, damaged: await forwarder.erase(seriesNumbers, before) }
     },
     refuseSeries: numbers => journal.refuseSeries(numbers),
     shared: undefined,
     files: { hold: forwarder.hold, release: forwarder.release },
     status: () => ({ journal: journal.status(), forwarder: forwarder.status() }),
     endOfAll: async () => journal.status().end,
-    deadLetters: createDeadLetters(table, lettersIn(directory, forwarder.lettersRemoved), append),
+    deadLetters: createDeadLetters(table, lettersIn(table, directory, forwarder.lettersRemoved), append),
     close() {
       closing ??= close()
       return closing

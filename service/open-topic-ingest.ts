@@ -78,7 +78,10 @@ export async function openTopicIngest(options: TopicIngestOptions): Promise<Serv
     const [first] = paths
     const [{ state }] = shards as [Shard]
     if (first === undefined) throw bug('there is no shard')
-    const letters = state.letters.ofTopics(shards.map(({ topics }) => topics.readings))
+    const letters = state.letters.ofTopics(
+      readings,
+      shards.map(({ topics }) => topics.readings),
+    )
     const ingest = isAlone ? first.ingest : await shardedIngest(paths, placement, clock, letters)
     return {
       ingest,

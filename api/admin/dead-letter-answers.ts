@@ -22,11 +22,27 @@ export const DeadLetterPage = z.object({
       values: z.record(z.string(), z.number().nullable()),
     }),
   ),
+  /** Of the same page: files that are cut short or have bad bytes, and rows of PostgreSQL that do. They can only be discarded. */
+  damaged: z.array(
+    z.object({
+      table: letterTable,
+      id: letterId,
+      /** Of the file in the directory of the journal, or of the topic and the id there. */
+      name: z.string(),
+      reason: z.string(),
+    }),
+  ),
   /** For `?after=`, or null when there are no more. */
   next: letterId.nullable(),
 })
 export type DeadLetterPage = z.infer<typeof DeadLetterPage>
 export type DeadLetter = DeadLetterPage['dead_letters'][number]
+export type DamagedLetter = DeadLetterPage['damaged'][number]
 
-export const Replayed = z.object({ replayed: z.int() })
+export const Replayed = z.object({
+  replayed: z.int(),
+  /** How many were not, as they are damaged. */
+  damaged: z.int(),
+})
+export type Replayed = z.infer<typeof Replayed>
 export const Discarded = z.object({ discarded: z.int() })

@@ -1,6 +1,7 @@
 /** Rows that QuestDB refused, by HTTP: looked at, sent again when the cause is mended, or given up. */
 
 import { z } from 'zod'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import type { DeadLetters } from '../../ingest/ingest.ts'
 import type { Outcome } from '../../ingest/journal/outcome.ts'
 import {
@@ -65,7 +66,7 @@ function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminO
       const next = letters.length > shown.length ? (shown.at(-1)?.id ?? null) : null
       // They are wanted when PostgreSQL is away, too.
       const names = shown.length === 0 ? undefined : await seriesNames[table]?.().catch(() => undefined)
-      const dead_letters = shown.map(({ id, at, reason, symbol, series, time, values }) => ({
+      const dead_letters = shown.filter(isWhole).map(({ id, at, reason, symbol, series, time, values }) => ({
         table,
         id,
         at,
@@ -74,7 +75,10 @@ function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminO
         values,
         symbol: seriesNames[table] === undefined ? symbol : `${names?.get(series) ?? `series ${series}`} ${symbol}`,
       }))
-      return reply.send({ dead_letters, next } satisfies DeadLetterPage)
+      const damaged = shown.flatMap(letter =>
+        isWhole(letter) ? [] : [{ table, id: letter.id, name: letter.name, reason: letter.damage }],
+      )
+      return reply.send({ dead_letters, damaged, next } satisfies DeadLetterPage)
     },
   })
 }
@@ -82,13 +86,15 @@ function listOperation({ deadLetters, seriesNames }: DeadLettersOptions): AdminO
 function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOperation {
   async function replay(tables: readonly LetterTable[], ids: number[] | undefined) {
     let replayed = 0
+    let damaged = 0
     let outcome: Outcome = 'stored'
     for (const each of tables) {
       const done = await deadLetters[each].replay(ids)
       replayed += done.replayed
+      damaged += done.damaged
       if (done.outcome !== 'stored') outcome = done.outcome
     }
-    return { replayed, outcome }
+    return { replayed, damaged, outcome }
   }
 
   return operation({
@@ -101,9 +107,9 @@ function replayOperation({ deadLetters, audit }: DeadLettersOptions): AdminOpera
     success: { status: 200, description: 'How many', json: Replayed.meta({ id: 'DeadLettersReplayed' }) },
     refusals: ['STORAGE_FULL', 'CLOSING', 'STORAGE_FAILED'],
     async handle({ body: { ids, table = ids === undefined ? undefined : 'readings' }, actor }, reply) {
-      const { replayed, outcome } = await replay(table === undefined ? letterTables : [table], ids)
+      const { replayed, damaged, outcome } = await replay(table === undefined ? letterTables : [table], ids)
       await audit({ actor, action: 'dead-letters.replay', subject: table ?? '', details: { replayed } })
-      if (outcome === 'stored') return reply.send({ replayed })
+      if (outcome === 'stored') return reply.send({ replayed, damaged } satisfies Replayed)
       const detail = `${replayed} were sent again, the others are still there`
       return sendProblem(reply, errorCodes[outcome], { detail })
     },

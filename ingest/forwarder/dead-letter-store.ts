@@ -8,7 +8,7 @@ import type { TableDescription } from '../table.ts'
 import type { Batch } from './batch.ts'
 import { deadLettersMax } from './dead-letter.ts'
 import { eraseFromLetter, letterNames, nameOf, removeUnfinished, writeDeadLetter } from './dead-letters.ts'
-import { DamagedFile, type FileRetry } from './file-retry.ts'
+import type { FileRetry } from './file-retry.ts'
 import { type IssueLog, isSystemError } from './issue-log.ts'
 
 export interface DeadLetterStoreOptions {
@@ -54,47 +54,35 @@ export class DeadLetterStore {
   }
 
   /**
-   * Takes erased series out of all letters, one a turn, so that the lanes go on meanwhile; those that are damaged, which somebody has
-   * to see to, last. Each letter that is written again is synced before it takes its place, and the directory once behind all of them:
-   * until then a crash may bring old letters back, and the erase, which has not ended, begins again. False when the forwarder is
-   * stopping.
+   * Takes erased series out of all letters, one a turn, so that the lanes go on meanwhile. Each letter that is written again is synced
+   * before it takes its place, and the directory once behind all of them: until then a crash may bring old letters back, and the
+   * erase, which has not ended, begins again. Durable when it resolves, with the names of damaged letters, which stay as they are;
+   * undefined when the forwarder is stopping.
    */
-  async erase(erased: ReadonlySet<number>): Promise<boolean> {
-    const { disk, retry } = this.#options
+  async erase(erased: ReadonlySet<number>): Promise<string[] | undefined> {
+    const { table, disk, retry } = this.#options
     let names: string[] = []
-    const damaged: string[] = []
     const isListed = await retry.untilDone('letters', () => {
       names = letterNames(disk)
     })
-    if (!isListed || !(await this.#eraseFrom(names, erased, name => void damaged.push(name)))) return false
-    return await this.#eraseFrom(damaged, erased)
-  }
-
-  /** Durable when it resolves; false when the forwarder is stopping. What is damaged is passed over, or, without `passOver`, waited for. */
-  async #eraseFrom(
-    names: readonly string[],
-    erased: ReadonlySet<number>,
-    passOver?: (name: string) => void,
-  ): Promise<boolean> {
-    const { table, disk, retry } = this.#options
+    if (!isListed) return undefined
+    const damaged: string[] = []
     let isChanged = false
     for (const name of names) {
       const isDone = await retry.untilDone('letters', () => {
-        try {
-          if (eraseFromLetter(table, disk, name, erased)) isChanged = true
-        } catch (error) {
-          if (passOver === undefined || !(error instanceof DamagedFile)) throw error
-          passOver(name)
-        }
+        const outcome = eraseFromLetter(table, disk, name, erased)
+        if (outcome === 'damaged') damaged.push(name)
+        isChanged ||= outcome === 'changed'
       })
-      if (!isDone) return false
+      if (!isDone) return undefined
       await turn()
     }
-    if (!isChanged) return true
-    return await retry.untilDone('letters', () => {
+    if (!isChanged) return damaged
+    const isSynced = await retry.untilDone('letters', () => {
       disk.syncDirectory()
       this.#recount()
     })
+    return isSynced ? damaged : undefined
   }
 
   /** Adds the record at the offset, durably; false when it cannot, and the record has to be sent again. */

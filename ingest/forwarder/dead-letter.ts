@@ -30,6 +30,20 @@ export interface DeadLetter {
   record: string
 }
 
+/** A letter that cannot be read, so that it can only be discarded. */
+interface DamagedLetter {
+  id: number
+  /** Of its file, or of its place in PostgreSQL. */
+  name: string
+  damage: string
+}
+
+export type ListedLetter = DeadLetter | DamagedLetter
+
+export function isWhole(letter: ListedLetter): letter is DeadLetter {
+  return !('damage' in letter)
+}
+
 /** Of one table. Beyond this the forwarder stops and reports an issue: so many refusals are a bug, not the rows. */
 export const deadLettersMax = 10_000
 
@@ -72,13 +86,12 @@ export function withoutErased(
   return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
 }
 
-/** The record of a letter, to be appended anew. */
-export function recordOf(table: TableDescription, letter: DeadLetter): Buffer {
+/** The record of a letter, to be appended anew. Throws where it is damaged. */
+export function recordOf(table: TableDescription, letter: Pick<DeadLetter, 'record'>): Buffer {
   const record = Buffer.from(letter.record, 'base64')
   const { kind, lengthMin } = layoutOf(table)
   const isWhole = record.length >= lengthMin && record.readUInt16LE(offsetOf.length) === record.length
-  if (!isWhole || record[offsetOf.kind] !== kind)
-    throw new Error(`dead letter ${letter.id} holds no record of ${table.name}`)
+  if (!isWhole || record[offsetOf.kind] !== kind) throw new Error(`it holds no record of ${table.name}`)
   return record
 }
 

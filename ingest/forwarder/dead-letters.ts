@@ -5,17 +5,17 @@
 
 import { open, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Disk, DiskFile } from '../journal/disk.ts'
-import { offsetOf } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
-import { type DeadLetter, deadLetterOf, withoutErased } from './dead-letter.ts'
-import { DamagedFile } from './file-retry.ts'
+import { type DeadLetter, deadLetterOf, isWhole, type ListedLetter, recordOf, withoutErased } from './dead-letter.ts'
 
 const filesAtOnce = 100
 
 const letterName = /^dead-\d{16}\.json$/
 const unfinishedName = /^dead-\d{16}\.json\.new$/
 export const nameOf = (id: number) => `dead-${String(id).padStart(16, '0')}.json`
+const idOf = (name: string) => Number(name.slice('dead-'.length, -'.json'.length))
 
 /** Writes one record, durably. */
 export function writeDeadLetter(
@@ -33,21 +33,24 @@ export function writeDeadLetter(
 /**
  * Takes erased series out of a letter, further ones as `erasedFurther` tells them: one of an erased series is removed, one with a
  * value of one is written again without it. The new file is synced before it takes the place of the old one; that it has, or that
- * a letter is removed, is durable when the directory is synced. False when the letter has nothing of them, or is gone. Throws
- * DamagedFile.
+ * a letter is removed, is durable when the directory is synced. `unchanged` when the letter has nothing of them, or is gone; one that
+ * is damaged stays as it is.
  */
 export function eraseFromLetter(
   table: TableDescription,
   disk: Disk,
   name: string,
   erased: ReadonlySet<number>,
-): boolean {
+): 'changed' | 'unchanged' | 'damaged' {
   const text = readText(disk, name)
-  const left = text === undefined ? 'unchanged' : textWithoutErased(table, name, text, erased)
-  if (left === 'unchanged') return false
+  if (text === undefined) return 'unchanged'
+  const letter = readLetter(table, name, text)
+  if (!isWhole(letter)) return 'damaged'
+  const left = withoutErased(table, letter, erased)
+  if (left === 'unchanged') return 'unchanged'
   if (left === 'nothing') disk.remove(name)
   else disk.replace(name, textOf(left))
-  return true
+  return 'changed'
 }
 
 /** Undefined when it is gone. */
@@ -68,23 +71,26 @@ function readText(disk: Disk, name: string): string | undefined {
   }
 }
 
-function textWithoutErased(table: TableDescription, name: string, text: string, erased: ReadonlySet<number>) {
-  try {
-    return withoutErased(table, readLetter(text), erased)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DamagedFile(`${name} is damaged (${reason}): repair or remove it`)
-  }
-}
-
 /** The number of the series stands in the record. */
 function textOf({ series: _, ...letter }: DeadLetter): Buffer {
   return Buffer.from(`${JSON.stringify(letter)}\n`)
 }
 
-function readLetter(text: string): DeadLetter {
-  const file: Omit<DeadLetter, 'series'> = JSON.parse(text)
-  return { ...file, series: Buffer.from(file.record, 'base64').readUInt32LE(offsetOf.series) }
+/** The file is damaged unless it is what is written of its record: a bad byte may stand in the base64 text or in a number, too. */
+function readLetter(table: TableDescription, name: string, text: string): ListedLetter {
+  const id = idOf(name)
+  let damage = 'the file is not JSON'
+  try {
+    const file = JSON.parse(text)
+    damage = `the file holds no record of ${table.name}`
+    const record = recordOf(table, file)
+    damage = 'the fields of the file do not match its record'
+    const letter = deadLetterOf(table, id, record, String(file.reason), Date.parse(file.at))
+    if (isDeepStrictEqual(file, JSON.parse(textOf(letter).toString()))) return letter
+  } catch {
+    // The text or the record ends too early, or a field is missing.
+  }
+  return { id, name, damage }
 }
 
 export function letterNames(disk: Disk): string[] {
@@ -97,14 +103,19 @@ export function removeUnfinished(disk: Disk): void {
 }
 
 /** The oldest dead letters by position, at most `limit`, behind the one with id `after`. One that goes meanwhile is left out. */
-export async function listDeadLetters(directory: string, after: number, limit: number): Promise<DeadLetter[]> {
+export async function listDeadLetters(
+  table: TableDescription,
+  directory: string,
+  after: number,
+  limit: number,
+): Promise<ListedLetter[]> {
   const names = (await readdir(directory)).filter(name => letterName.test(name) && name > nameOf(after)).sort()
-  const letters: DeadLetter[] = []
+  const letters: ListedLetter[] = []
   // In slices: ten thousand files at once are more than a process may open.
   for (let from = 0; from < Math.min(names.length, limit); from += filesAtOnce) {
     const slice = names.slice(from, Math.min(from + filesAtOnce, limit))
     const texts = await Promise.all(slice.map(name => textIn(join(directory, name))))
-    letters.push(...texts.filter(text => text !== undefined).map(readLetter))
+    letters.push(...slice.flatMap((name, at) => (texts[at] === undefined ? [] : [readLetter(table, name, texts[at])])))
   }
   return letters
 }

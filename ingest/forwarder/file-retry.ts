@@ -1,15 +1,9 @@
-/**
- * Work on the journal's files: a system error, such as too many open files, is logged and the work is tried again, as it is where
- * a file is damaged, until somebody has seen to that.
- */
+/** Work on the journal's files: a system error, such as too many open files, is logged and the work is tried again. */
 
 import { type FileTask, type IssueLog, isSystemError } from './issue-log.ts'
 import type { Sleeper } from './sleeper.ts'
 
 const pauseMs = 1000
-
-/** It has to be repaired or removed by hand. */
-export class DamagedFile extends Error {}
 
 export class FileRetry {
   readonly #issues: IssueLog
@@ -27,7 +21,7 @@ export class FileRetry {
       this.#issues.noteFile(task, undefined)
       return result
     } catch (error) {
-      if (!(isSystemError(error) || error instanceof DamagedFile)) throw error
+      if (!isSystemError(error)) throw error
       this.#issues.noteFile(task, error.message)
       await this.#sleeper.sleep(pauseMs)
       return undefined

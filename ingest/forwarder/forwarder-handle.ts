@@ -31,7 +31,7 @@ export interface ForwarderHandle {
   start(options: ForwarderStart): void
   status(): ForwarderStatus
   /** As `Forwarder.erase` has it; `before` is a point of the source. */
-  erase(seriesNumbers: readonly number[], before: number): Promise<void>
+  erase(seriesNumbers: readonly number[], before: number): Promise<string[]>
   hold(): Promise<void>
   release(): void
   /** Sends nothing, or goes on. */
@@ -77,7 +77,7 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     } else if (message.kind === 'fileIssue') {
       status = { ...status, fileIssue: message.issue }
     } else if (message.kind === 'erased') {
-      erasures.answered(message.id, undefined)
+      erasures.answered(message.id, message.damaged)
     } else if (message.kind === 'lettersGone') {
       removals.answered(message.id, undefined)
     } else if (message.kind === 'held') {
@@ -95,7 +95,7 @@ export function startForwarder<Source>(options: ForwarderHandleOptions<Source>):
     status = { ...status, recorded: Math.min(status.recorded ?? position, position) }
   }
   const holds = createHolds(command)
-  const erasures = createAnswers<void>()
+  const erasures = createAnswers<string[]>()
   const removals = createAnswers<void>()
 
   return {

@@ -49,7 +49,7 @@ export type ForwarderCommand =
 export type ForwarderMessage =
   | { kind: 'status'; status: ForwarderStatus }
   | { kind: 'fileIssue'; issue: string }
-  | { kind: 'erased'; id: number }
+  | { kind: 'erased'; id: number; damaged: string[] }
   | { kind: 'lettersGone'; id: number }
   | { kind: 'held' }
   | { kind: 'log'; level: 'info' | 'warn' | 'error'; fields: object; text: string }

@@ -132,19 +132,20 @@ export class Forwarder {
   /**
    * Nothing of these series that stands before the position is ever sent again, over any restart; further series are given as
    * `erasedFurther` has them. Resolves when that is on the disk, no request with such rows is in flight and no dead letter has one:
-   * true, or false when the forwarder has closed before.
+   * with the names of damaged letters, which may have; undefined when the forwarder has closed before.
    */
-  async erase(seriesNumbers: readonly number[], before: number): Promise<boolean> {
+  async erase(seriesNumbers: readonly number[], before: number): Promise<string[] | undefined> {
     const isNoted = await this.#files.retry.untilDone('tombstones', () =>
       this.#files.tombstones.add(seriesNumbers, before),
     )
-    if (!isNoted) return false
+    if (!isNoted) return undefined
     this.#further.forget(new Set(seriesNumbers))
     await this.#lanes.barrier.untilIdle()
     // Also requests that this process or the one before has left unanswered.
     await this.#quiesce(Math.max(this.#options.quiesceMs, this.#options.predecessorMs))
     // Behind that no row of before the tombstones becomes a dead letter any more.
-    return (await this.#files.deadLetters.erase(new Set(seriesNumbers))) && !this.#sleeper.stopped
+    const damaged = await this.#files.deadLetters.erase(new Set(seriesNumbers))
+    return this.#sleeper.stopped ? undefined : damaged
   }
 
   /**

@@ -38,7 +38,8 @@ export function runForwarder(data: ForwarderThreadData<unknown>, openSource: () 
   async function erase({ id, seriesNumbers, before }: Extract<ForwarderCommand, { kind: 'erase' }>): Promise<void> {
     const created = await forwarder.promise
     const position = (source as GroupSource).erase(seriesNumbers, before)
-    if (await created.erase(seriesNumbers, position)) send({ kind: 'erased', id })
+    const damaged = await created.erase(seriesNumbers, position)
+    if (damaged !== undefined) send({ kind: 'erased', id, damaged })
   }
 
   /** Before the start nothing here writes letters again. */

@@ -3,23 +3,29 @@
 import type pg from 'pg'
 import type { Transaction } from '../../store/postgres/transaction.ts'
 import type { LetterStore } from '../dead-letters.ts'
-import { type DeadLetter, deadLettersMax, withoutErased } from '../forwarder/dead-letter.ts'
+import {
+  type DeadLetter,
+  deadLettersMax,
+  type ListedLetter,
+  recordOf,
+  withoutErased,
+} from '../forwarder/dead-letter.ts'
 import { erasedFurther } from '../journal/record.ts'
 import type { TableDescription } from '../table.ts'
 
 /** Ids are those of `letterId`. */
 export interface ShardLetters {
   /** In the order of ids, behind the id `after`. */
-  list(topic: string, after: number, limit: number): Promise<DeadLetter[]>
+  list(topic: string, after: number, limit: number): Promise<ListedLetter[]>
   /** How many of them there were. */
   remove(topic: string, ids: readonly number[]): Promise<number>
   /** Those of these topics together. Their ids are numbers that no two letters have, in the order in which they came. */
-  ofTopics(topics: readonly string[]): LetterStore
+  ofTopics(table: TableDescription, topics: readonly string[]): LetterStore
   /**
-   * Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. Rejects at the end where
-   * some are damaged.
+   * Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. Resolves with the
+   * names of damaged ones, which may have values of them.
    */
-  erase(topic: string, erased: ReadonlySet<number>): Promise<void>
+  erase(topic: string, erased: ReadonlySet<number>): Promise<string[]>
 }
 
 /** They would be more than a person may look at, and `deadLettersMax` holds for a topic. */
@@ -47,7 +53,7 @@ export function createShardLetters({ query, transact, tableOf }: ShardLettersOpt
         after,
         limit,
       ])
-      return rows.map(letterOf)
+      return rows.map(row => listedOf(tableOf(topic), row))
     },
     async remove(topic, ids) {
       // Locked in their order, as by an erase: else the two could wait for each other.
@@ -59,13 +65,13 @@ export function createShardLetters({ query, transact, tableOf }: ShardLettersOpt
       )
       return rows.length
     },
-    ofTopics: topics => ({
+    ofTopics: (table, topics) => ({
       async list(after, limit) {
         const rows = await query<LetterRow>(
           `${selectNumberedSql} WHERE topic = ANY($1::text[]) AND number > $2 ORDER BY number LIMIT $3`,
           [topics, after, limit],
         )
-        return rows.map(letterOf)
+        return rows.map(row => listedOf(table, row))
       },
       async remove(numbers) {
         const rows = await query(
@@ -78,13 +84,13 @@ export function createShardLetters({ query, transact, tableOf }: ShardLettersOpt
       },
     }),
     async erase(topic, erased) {
-      const damaged: unknown[] = []
+      const damaged: string[] = []
       let after: number | undefined = -1
       while (after !== undefined) {
         const next: EraseNext = { table: tableOf(topic), topic, after, erased, damaged }
         after = await transact(transaction => eraseNext(transaction, next))
       }
-      if (damaged.length > 0) throw damaged[0]
+      return damaged
     },
   }
 }
@@ -95,8 +101,8 @@ interface EraseNext {
   /** An id. */
   after: number
   erased: ReadonlySet<number>
-  /** Gets what is said of those that are, which hold up none behind them. */
-  damaged: unknown[]
+  /** Gets their names. */
+  damaged: string[]
 }
 
 /** Looks at some letters behind an id, and returns the id of the last one; undefined when there are no more. */
@@ -111,9 +117,9 @@ async function eraseNext(
   )
   const gone: number[] = []
   const changed: DeadLetter[] = []
-  for (const letter of rows.map(letterOf)) {
-    const left = leftOf(table, letter, erased, damaged)
-    if (left === 'nothing') gone.push(letter.id)
+  for (const row of rows) {
+    const left = leftOf(table, row, erased, damaged)
+    if (left === 'nothing') gone.push(row.id)
     else if (left !== 'unchanged') changed.push(left)
   }
   if (gone.length > 0) {
@@ -123,11 +129,11 @@ async function eraseNext(
   return rows.length < lettersPerStatement ? undefined : rows.at(-1)?.id
 }
 
-function leftOf(table: TableDescription, letter: DeadLetter, erased: ReadonlySet<number>, damaged: unknown[]) {
+function leftOf(table: TableDescription, row: LetterRow, erased: ReadonlySet<number>, damaged: string[]) {
   try {
-    return withoutErased(table, letter, erased)
-  } catch (error) {
-    damaged.push(error)
+    return withoutErased(table, letterOf(row), erased)
+  } catch {
+    damaged.push(row.name)
     return 'unchanged'
   }
 }
@@ -176,13 +182,24 @@ function furtherNumbers({ further = [] }: DeadLetter): number[] {
 
 interface LetterRow extends Omit<DeadLetter, 'at' | 'further' | 'record'> {
   at: Date
+  name: string
   further: NonNullable<DeadLetter['further']> | null
   record: Buffer
 }
 
-function letterOf({ at, further, record, ...row }: LetterRow): DeadLetter {
+function letterOf({ at, name: _, further, record, ...row }: LetterRow): DeadLetter {
   const more = further === null ? {} : { further }
   return { ...row, at: at.toISOString(), ...more, record: record.toString('base64') }
+}
+
+function listedOf(table: TableDescription, row: LetterRow): ListedLetter {
+  const letter = letterOf(row)
+  try {
+    recordOf(table, letter)
+    return letter
+  } catch (error) {
+    return { id: row.id, name: row.name, damage: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 /** PostgreSQL has no text with a zero in it, nor with half a surrogate pair; the bytes of the record stay as they are. */
@@ -194,7 +211,7 @@ function textOf(letters: readonly DeadLetter[]): string {
 }
 
 const selectWith = (id: 'id' | 'number') =>
-  `SELECT ${id}::float8 AS id, at, reason, series::float8 AS series, symbol, time, "values", further, record
+  `SELECT ${id}::float8 AS id, 'dead letter ' || shard_dead_letters.id || ' of topic ' || topic AS name, at, reason, series::float8 AS series, symbol, time, "values", further, record
    FROM shard_dead_letters`
 const selectSql = selectWith('id')
 const selectNumberedSql = selectWith('number')

@@ -77,7 +77,11 @@ export async function createShardedWritePath<Series extends { readonly number: n
       for (const [at, path] of paths.entries()) path.onLost(reason => listener(`shard ${at + 1}: ${reason}`))
     },
     async erase(seriesNumbers) {
-      return positions.at(await Promise.all(paths.map(path => path.erase(seriesNumbers))))
+      const erased = await Promise.all(paths.map(path => path.erase(seriesNumbers)))
+      return {
+        before: positions.at(erased.map(({ before }) => before)),
+        damaged: erased.flatMap(({ damaged }) => damaged),
+      }
     },
     refuseSeries(numbers) {
       for (const path of paths) path.refuseSeries(numbers)

@@ -23,7 +23,7 @@ export class TombstoneWork {
   }
 
   /** `erase` resolves when nothing of the series before the offset is in flight or comes any more. Throws errors of PostgreSQL. */
-  async work(erase: (series: readonly number[], before: number) => Promise<void>): Promise<void> {
+  async work(erase: (series: readonly number[], before: number) => Promise<unknown>): Promise<void> {
     await this.#confirm()
     const tombstones = await this.#state.unconfirmedTombstones(this.#topic)
     for (const [before, series] of byOffset(tombstones.filter(tombstone => !this.#isGiven(tombstone)))) {

@@ -71,10 +71,10 @@ export class TopicForwarder {
   #startAtPrune = 0
 
   constructor(options: TopicForwarderOptions) {
-    const { topic, state, directory } = options
+    const { topic, table, state, directory } = options
     this.#options = options
     this.#tombstones = new TombstoneWork(topic, state)
-    this.#letters = new LetterFiles(directory)
+    this.#letters = new LetterFiles(table, directory)
   }
 
   /** To be called about once a second, one call after the other. Throws errors of PostgreSQL; then it is to be called again. */
@@ -233,9 +233,16 @@ export class TopicForwarder {
   }
 
   async #commit({ handle }: TopicThread, spool: SpoolStatus): Promise<void> {
-    const { topic, state } = this.#options
+    const { topic, state, log } = this.#options
     // Behind that status: each letter of before its offset is in a file now.
-    const letters = await this.#letters.list(spool.letters)
+    const { letters, damaged } = await this.#letters.list(spool.letters)
+    if (damaged.length > 0) {
+      // The topic still has their records, as the offset behind them is not committed.
+      if (!this.#isRestartDue)
+        log.warn({ topic, files: damaged }, 'dead letters of the spool are damaged, reading the topic again')
+      this.#isRestartDue = true
+      return
+    }
     const status = this.#statusOf(handle.status(), spool)
     const text = JSON.stringify(status)
     if (spool.committable === this.#committed && letters.length === 0 && text === this.#published) return

@@ -81,8 +81,7 @@ export async function openTopicWritePath<Series, Values extends Timed>(
       const before = await journal.endSeries(seriesNumbers)
       await state.addTombstones(topic, seriesNumbers, before)
       await untilConfirmed(seriesNumbers)
-      await state.letters.erase(topic, new Set(seriesNumbers))
-      return before
+      return { before, damaged: await state.letters.erase(topic, new Set(seriesNumbers)) }
     },
     refuseSeries: numbers => journal.refuseSeries(numbers),
     shared: sharedJournal(partition.topicId, feed),

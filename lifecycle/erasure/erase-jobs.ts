@@ -195,10 +195,10 @@ async function runJob(
     else if (job.rowsOf === 'measurements' && !(await metrics.reconcile())) {
       throw new Error('it is not known yet whether the metric is taken away')
     } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
-    const rows = await steps.erase(job)
+    const { rows, damaged } = await steps.erase(job)
     const numbers = job.device === null ? job.numbers : [job.device]
     if (job.rowsOf !== 'points') await forgetDevices?.({ ...job, numbers })
-    return { rows }
+    return damaged.length === 0 ? { rows } : { rows, error: damagedText(damaged) }
   } catch (error) {
     if (error instanceof EraseFailure) return { error: error.message }
     const reason = error instanceof Error ? error.message : String(error)
@@ -206,4 +206,13 @@ async function runJob(
       await noteDelay(store.postgres, job, reason).catch(() => undefined)
     throw error
   }
+}
+
+const namesShownMax = 20
+
+/** The error of the report, with a bound: 10,000 letters may be damaged. */
+function damagedText(names: readonly string[]): string {
+  const further = names.length - namesShownMax
+  const shown = names.toSorted().slice(0, namesShownMax).join(', ')
+  return `damaged dead letters were not erased: ${shown}${further > 0 ? ` and ${further} more` : ''}; discard them and erase again`
 }

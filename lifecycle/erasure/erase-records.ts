@@ -262,13 +262,14 @@ export async function noteValues(database: Database, id: number, values: number)
   return rows[0]?.rows ?? values
 }
 
-export type EraseEnd = { rows: number } | { error: string }
+/** With `rows` and an error, all rows are erased and damaged dead letters are not. */
+export type EraseEnd = { rows: number; error?: string } | { rows?: never; error: string }
 
 /** False where another run has begun. */
-export async function endJob(database: Database, { id, run }: EraseJob, end: EraseEnd): Promise<boolean> {
+export async function endJob(database: Database, { id, run }: EraseJob, { rows, error }: EraseEnd): Promise<boolean> {
   const text = `UPDATE erase_jobs SET state = $3, rows = $4, error = $5, finished_at = now() ${ofRun}`
-  const values = 'rows' in end ? ['done', end.rows, null] : ['failed', null, end.error]
-  return (await database.query(text, [id, run, ...values])).rowCount === 1
+  const state = error === undefined ? 'done' : 'failed'
+  return (await database.query(text, [id, run, state, rows ?? null, error ?? null])).rowCount === 1
 }
 
 /** It ended the process: only a person asks for it again. */
@@ -278,10 +279,11 @@ export async function setJobAside(database: Database, id: string): Promise<void>
   await database.query(text, [id])
 }
 
-/** The series of all jobs that are done: there must be no rows of theirs any more. */
+/** The series of all jobs that have erased all rows, also of those that failed for damaged dead letters: there must be none of them any more. */
 export async function readErased(database: Database, rowsOf: ErasedRows): Promise<ErasedSeries> {
   const column = (name: 'numbers' | 'symbols') =>
-    `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state = 'done' ORDER BY item)`
+    `ARRAY(SELECT DISTINCT unnest(${name}) AS item FROM erase_jobs WHERE rows_of = $1 AND state IN ('done', 'failed') AND rows IS NOT NULL
+      ORDER BY item)`
   const text = `SELECT numbers, symbols, ${furtherSeriesOf('done')}
     FROM (SELECT $1 AS rows_of, ${column('numbers')} AS numbers, ${column('symbols')} AS symbols) AS done`
   const { rows } = await database.query<ErasedSeries>(text, [rowsOf])

@@ -5,6 +5,7 @@
 
 import type { Ingest, PointsIngest } from '../../ingest/ingest.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
+import type { ErasedRecords } from '../../ingest/write-path.ts'
 import type { Log } from '../../store/log.ts'
 import { atEachShard } from '../../store/questdb/questdb-shards.ts'
 import { untilTableApplied } from '../../store/questdb/until-applied.ts'
@@ -47,8 +48,11 @@ export interface EraseStepsOptions {
 }
 
 export interface EraseSteps {
-  /** For devices, a metric of a device or a station that are removed. Gives what the report has as `rows`. */
-  erase(job: EraseJob): Promise<number>
+  /**
+   * For devices, a metric of a device or a station that are removed. Gives `rows` of the report, and the names of damaged dead
+   * letters, which may have values of them.
+   */
+  erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }>
   /** Erases what has come back after all. */
   eraseAgain(rowsOf: ErasedRows, series: ErasedSeries): Promise<void>
   /** That of each shard. */
@@ -59,26 +63,28 @@ const pauseMs = 100
 
 export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
   const { shards, pause, signal, whileNoDayExpires = work => work(), syncNames } = options
-  const pathOf = (rowsOf: ErasedRows) => options.ingest[rowsOf === 'points' ? 'points' : 'readings']
   const { eraseKeys, eraseSeries, eraseReappeared } = createShardErasure(options)
   const { untilUp, noteAway } = createUntilUp(options)
 
-  async function erase(job: EraseJob): Promise<number> {
+  async function erase(job: EraseJob): Promise<{ rows: number; damaged: string[] }> {
     const { rowsOf, numbers } = job
     // Who asked for it may have ended before this was so.
     await options.settle()
     if (rowsOf !== 'measurements') {
-      const eraseIn = async (shard: ErasedShard) => eraseBefore(shard, job, await stopRecords(shard, job))
-      return sumOf(await atEachShard(shardsWith(rowsOf, shards), eraseIn))
+      const erased = await atEachShard(shardsWith(rowsOf, shards), async shard => {
+        const { before, damaged } = await stopRecords(shard, job)
+        return { rows: await eraseBefore(shard, job, before), damaged }
+      })
+      return { rows: sumOf(erased.map(({ rows }) => rows)), damaged: erased.flatMap(({ damaged }) => damaged) }
     }
-    const stopped = await atEachShard(shards, async shard => ({ ...shard, end: await stopRecords(shard, job) }))
+    const stopped = await atEachShard(shards, async shard => ({ ...shard, ...(await stopRecords(shard, job)) }))
     await options.forgetSeries?.(numbers)
-    const values = await countValues(job)
-    await atEachShard(stopped, shard => eraseBefore(shard, job, shard.end))
-    return values
+    const rows = await countValues(job)
+    await atEachShard(stopped, shard => eraseBefore(shard, job, shard.before))
+    return { rows, damaged: stopped.flatMap(({ damaged }) => damaged) }
   }
 
-  /** `end`: in the journal of the shard, where no more records of the series come. */
+  /** `end`: the position in the journal of the shard that all records of the series stand before. */
   async function eraseBefore(shard: ErasedShard, job: EraseJob, end: number): Promise<number> {
     await untilUp(shard, job)
     if (job.rowsOf !== 'points') await syncNames?.(shard.number)
@@ -105,8 +111,8 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
     return await options.noteValues(job.id, sumOf(present))
   }
 
-  /** Nothing of the series comes to the QuestDB from now on; the position in the journal that all of theirs stands before. */
-  async function stopRecords({ ingest }: ErasedShard, job: EraseJob): Promise<number> {
+  /** Nothing of the series comes to the QuestDB from now on. */
+  async function stopRecords({ ingest }: ErasedShard, job: EraseJob): Promise<ErasedRecords> {
     const { rowsOf, numbers } = job
     const path = rowsOf === 'points' ? options.ingest.points : (ingest ?? options.ingest.readings)
     const keys = rowsOf === 'measurements' ? numbers.map(erasedFurther) : numbers
@@ -120,7 +126,7 @@ export function createEraseSteps(options: EraseStepsOptions): EraseSteps {
    * for its retention.
    */
   async function untilJournalIsBehind(rowsOf: ErasedRows, end: number): Promise<void> {
-    const { files, status } = pathOf(rowsOf)
+    const { files, status } = options.ingest[rowsOf === 'points' ? 'points' : 'readings']
     const holds = () => {
       const { start, isSynced } = status().forwarder
       return files !== undefined && isSynced && start < end

@@ -1,13 +1,15 @@
 /** Erasing against real databases: what is gone, what stays, and a job that outlives its process. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import type { Station } from '../../auth/stations/station.ts'
 import { openStations } from '../../auth/stations/stations.ts'
-import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { listDone } from '../../backup/erased.ts'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
+import { nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../ingest/points-table.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
@@ -214,7 +216,7 @@ t.test('a metric of a device is erased while it is sent, and comes again as a ne
   t.equal((await values(lux))[1], 3 + sent + 1, 'those of the other metric are')
   t.equal((await values(otherCo2))[1], 3, 'nor is another device concerned')
   t.strictSame(forgotten, [[co2]])
-  const [kept] = await ingest.deadLetters.list(-1, 10)
+  const [kept] = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
   t.strictSame(kept?.further, [{ series: lux, value: 2 }])
   t.equal(await ingest.deadLetters.discard([7]), 1)
   t.notOk(Buffer.from(kept?.record ?? '', 'base64').includes(doubleBytes(1)), 'its bytes are gone, too')
@@ -546,6 +548,45 @@ t.test('where QuestDB has lost that readings were erased, they are erased again'
   tellLost('of a test')
   await until('they are erased', async () => (await rows(device.symbol))[2] === 0)
   t.pass('again')
+})
+
+t.test('an erase beside a damaged dead letter runs to its end, fails with the name of the file, and holds', async t => {
+  let tellLost: (reason: string) => void = () => undefined
+  const onLost = (listener: typeof tellLost) => {
+    tellLost = listener
+  }
+  const forgotten: string[] = []
+  const jobs = createEraseJobs({
+    ...options,
+    ingest: { ...ingests, readings: { ...ingest, onLost } },
+    forgetDevices: async ({ name }) => void forgotten.push(name),
+  })
+  t.teardown(() => jobs.close())
+  const device = await addDevice('vault')
+  await log(device, 3)
+  const path = join(journal, nameOf(7))
+  writeDeadLetter(readings, openDisk(journal), 7, recordWith(device, []), 'too dirty', Date.now())
+  writeFileSync(path, readFileSync(path).subarray(0, 20))
+  await jobs.request('vault', 'test')
+  await until('it has ended', async () => (await jobs.report('vault'))?.finished_at !== null)
+  const error = /^damaged dead letters were not erased: dead-0000000000000007\.json; discard them and erase again$/
+  t.match(await jobs.report('vault'), { state: 'failed', rows: null, error })
+  t.strictSame(await rows(device.symbol), [3, 0, 0])
+  t.strictSame(forgotten, ['vault'])
+  const client = await store.connectPostgres()
+  t.teardown(() => client.end())
+  const { rows: failed } = await client.query("SELECT id::int FROM erase_jobs WHERE name = 'vault'")
+  t.ok((await listDone(client)).includes(failed[0]?.id), 'a backup that has its rows erases them again')
+  const bring = `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`
+  await questdb.exec(bring, 10_000)
+  await until('they are back', async () => (await rows(device.symbol))[2] === 3)
+  tellLost('of a test')
+  await until('they are erased again', async () => (await rows(device.symbol))[2] === 0)
+  t.match(await ingest.deadLetters.list(-1, 10), [{ id: 7, name: nameOf(7) }])
+  t.equal(await ingest.deadLetters.discard([7]), 1)
+  t.match(await jobs.request('vault', 'test'), { ok: true })
+  await done(jobs, 'vault')
+  t.match(await jobs.report('vault'), { rows: 3, error: null })
 })
 
 t.test('bulk data of an erased device is not taken any more', async t => {

@@ -1,11 +1,13 @@
 /** The admin API: whole answers of its routes. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { DeadLetterPage } from '../../api/admin/dead-letter-answers.ts'
 import { checkAdditions } from '../../api/admin/device-additions.ts'
 import type { DeviceDetails } from '../../auth/devices/device.ts'
 import { NewDevice } from '../../auth/devices/device.ts'
-import { writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
+import { nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { openDisk } from '../../ingest/journal/disk.ts'
 import { encodePoints, points } from '../../ingest/points-table.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
@@ -525,10 +527,10 @@ t.test('dead letters are shown page by page and sent again', async t => {
   )
   t.match(await ask('POST', '/dead-letters/replay', null), problem(422, 'invalid body'), 'nothing is not all')
   const before = ingest.status().journal.records
-  t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100, 300, 301] })).body, { replayed: 2 })
-  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148 })
+  t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100, 300, 301] })).body, { replayed: 2, damaged: 0 })
+  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 148, damaged: 0 })
   t.equal(ingest.status().journal.records - before, 150, 'they are in the journal')
-  t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null })
+  t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], damaged: [], next: null })
 })
 
 t.test('dead letters of points say whose they are, and are sent again or discarded', async t => {
@@ -542,7 +544,11 @@ t.test('dead letters of points say whose they are, and are sent again or discard
     const record = encodePoints([{ series: { number: series, symbol: 'ugm3' }, values }])
     writeDeadLetter(points, disk, 100 * (index + 1), record, 'too dirty', Date.UTC(2026, 0, 2))
   }
-  t.strictSame((await ask('GET', '/dead-letters')).body, { dead_letters: [], next: null }, 'they are no readings')
+  t.strictSame(
+    (await ask('GET', '/dead-letters')).body,
+    { dead_letters: [], damaged: [], next: null },
+    'they are no readings',
+  )
   const list = async () => (await ask('GET', '/dead-letters?table=points')).body as DeadLetterPage
   const { dead_letters, next } = await list()
   t.equal(next, null)
@@ -556,15 +562,22 @@ t.test('dead letters of points say whose they are, and are sent again or discard
     values: { value: 12.5, stored_at: 5_000_000 },
   })
   t.equal(dead_letters[2]?.symbol, 'series 2000000 ugm3', 'of no station that is there')
-  t.strictSame((await ask('POST', '/dead-letters/replay', { ids: [100] })).body, { replayed: 0 }, 'ids of readings')
-  t.strictSame((await ask('POST', '/dead-letters/replay', { table: 'points', ids: [100] })).body, { replayed: 1 })
+  t.strictSame(
+    (await ask('POST', '/dead-letters/replay', { ids: [100] })).body,
+    { replayed: 0, damaged: 0 },
+    'ids of readings',
+  )
+  t.strictSame((await ask('POST', '/dead-letters/replay', { table: 'points', ids: [100] })).body, {
+    replayed: 1,
+    damaged: 0,
+  })
   const discard = { table: 'points', ids: [200, 201] }
   t.strictSame((await ask('POST', '/dead-letters/discard', discard)).body, { discarded: 1 })
   t.strictSame(
     (await list()).dead_letters.map(({ id }) => id),
     [300, 400],
   )
-  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 2 }, 'of all tables')
+  t.strictSame((await ask('POST', '/dead-letters/replay')).body, { replayed: 2, damaged: 0 }, 'of all tables')
   t.equal(pointsIngest.status().journal.records, 3)
   for (const body of [{ table: 'points' }, { table: 'stations', ids: [1] }, { ids: [] }, undefined]) {
     t.match(await ask('POST', '/dead-letters/discard', body), { status: 422 }, JSON.stringify(body))
@@ -574,6 +587,26 @@ t.test('dead letters of points say whose they are, and are sent again or discard
     "SELECT subject, details FROM audit WHERE action = 'dead-letters.discard'",
   )
   t.strictSame(rows, [{ subject: 'points', details: { discarded: 1, ids: [200, 201] } }])
+})
+
+t.test('a damaged dead letter is listed by its name, passed over by a replay, and discarded', async t => {
+  const disk = openDisk(pointsJournal)
+  for (const id of [1, 2]) {
+    const values = { timestampMs: Date.UTC(2026, 0, 1), value: id, storedAtUs: 5_000_000 }
+    const record = encodePoints([{ series: { number: 1, symbol: 'ugm3' }, values }])
+    writeDeadLetter(points, disk, id, record, 'too dirty', Date.UTC(2026, 0, 2))
+  }
+  writeFileSync(join(pointsJournal, nameOf(1)), '{"id":')
+  const list = async (after = '') => (await ask('GET', `/dead-letters?table=points${after}`)).body as DeadLetterPage
+  const { dead_letters, damaged } = await list()
+  t.match(dead_letters, [{ id: 2 }])
+  const damagedOne = { table: 'points', id: 1, name: 'dead-0000000000000001.json', reason: 'the file is not JSON' }
+  t.strictSame(damaged, [damagedOne])
+  const replay = { table: 'points' }
+  t.strictSame((await ask('POST', '/dead-letters/replay', replay)).body, { replayed: 1, damaged: 1 })
+  const discard = { table: 'points', ids: [1] }
+  t.strictSame((await ask('POST', '/dead-letters/discard', discard)).body, { discarded: 1 })
+  t.strictSame(await list(), { dead_letters: [], damaged: [], next: null })
 })
 
 t.test('every change leaves a row that says who', async t => {

@@ -35,7 +35,9 @@ t.test('the settings of the server say where it is', async t => {
 t.test('a server with a certificate of its own is reached without more ado', async t => {
   const { key, cert } = makeCertificate(folder)
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
-    response.end(request.headers.authorization === 'Bearer secret' ? '{"dead_letters":[],"next":null}' : '{}')
+    response.end(
+      request.headers.authorization === 'Bearer secret' ? '{"dead_letters":[],"damaged":[],"next":null}' : '{}',
+    )
   })
   server.listen(0, '127.0.0.1')
   await new Promise(listening => server.once('listening', listening))

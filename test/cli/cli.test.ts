@@ -201,7 +201,7 @@ t.test('the status and the doctor tell how it is', async t => {
 t.test('dead letters are listed and sent again', async t => {
   t.match(await run('dead-letters list'), { status: 0, stdout: 'no dead letters\n' })
   t.strictSame(await json('dead-letters list'), [])
-  t.strictSame(await json('dead-letters replay'), { replayed: 0 })
+  t.strictSame(await json('dead-letters replay'), { replayed: 0, damaged: 0 })
   t.match(await run('dead-letters replay 4711'), { status: 0, stdout: 'replayed 0 dead letters\n' })
   t.match(await run('dead-letters replay --table points'), { status: 0, stdout: 'replayed 0 dead letters\n' })
   t.strictSame(await json('dead-letters discard 4711 --table points'), { discarded: 0 })
@@ -209,6 +209,21 @@ t.test('dead letters are listed and sent again', async t => {
     status: 2,
     stderr: /Allowed choices are readings, points/,
   })
+})
+
+t.test('a damaged dead letter is listed as such, skipped by a replay and discarded', async t => {
+  writeFileSync(join(service.dataDirectory, 'points-journal', 'dead-0000000000000009.json'), '{"id":9,')
+  t.match(await run('dead-letters list'), {
+    status: 0,
+    stdout: /^points +9 +damaged: dead-0000000000000009\.json: the file is not JSON$/m,
+  })
+  t.match(await run('dead-letters replay'), {
+    status: 0,
+    stdout: 'replayed 0 dead letters\n',
+    stderr: 'skipped 1 damaged dead letters: see barograph dead-letters list\n',
+  })
+  t.strictSame(await json('dead-letters discard 9 --table points'), { discarded: 1 })
+  t.strictSame(await json('dead-letters list'), [])
 })
 
 t.test('the values of a metric of a device are erased, and the device stays', async t => {

@@ -1,9 +1,10 @@
 /** Erased series in dead letters: what is left of them, in which order it becomes durable, and what a power cut leaves. */
 
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createDeadLetters, lettersIn } from '../../ingest/dead-letters.ts'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { DeadLetterStore } from '../../ingest/forwarder/dead-letter-store.ts'
 import { letterNames, listDeadLetters, nameOf, writeDeadLetter } from '../../ingest/forwarder/dead-letters.ts'
 import { FileRetry } from '../../ingest/forwarder/file-retry.ts'
@@ -11,6 +12,7 @@ import { IssueLog } from '../../ingest/forwarder/issue-log.ts'
 import { Sleeper } from '../../ingest/forwarder/sleeper.ts'
 import { type Disk, openDisk } from '../../ingest/journal/disk.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
+import { LetterFiles } from '../../ingest/kafka/letter-files.ts'
 import { readingLength, readings, writeReading } from '../../ingest/readings-table.ts'
 import { systemTiming } from '../../ingest/timing.ts'
 import { createRandom } from '../faults/seeded-random.ts'
@@ -77,19 +79,19 @@ t.test(
         disk.syncDirectory()
       },
     })
-    t.equal(await store.erase(erased), true)
+    t.strictSame(await store.erase(erased), [])
     t.strictSame(steps, ['remove 1', 'replace 2', 'replace 4', 'sync'])
     t.equal(store.count, 3)
-    const letters = await listDeadLetters(folder, -1, 10)
+    const letters = await listDeadLetters(readings, folder, -1, 10)
     t.strictSame(
-      letters.map(({ id, series, further }) => [id, series, further]),
+      letters.filter(isWhole).map(({ id, series, further }) => [id, series, further]),
       [
         [2, 6, [{ series: 12, value: valueOfSeries(12) }]],
         [3, 7, [{ series: 12, value: valueOfSeries(12) }]],
         [4, 8, undefined],
       ],
     )
-    t.equal(await store.erase(erased), true)
+    t.strictSame(await store.erase(erased), [])
     t.equal(steps.length, 4, 'nothing is left to do')
   },
 )
@@ -106,34 +108,60 @@ t.test('a letter that is discarded while it is written again stays discarded', a
       disk.replace(...given)
     },
   })
-  t.equal(await store.erase(erased), true)
+  t.strictSame(await store.erase(erased), [])
   t.ok(existsSync(join(folder, name)), 'it is back')
   await store.removed([2])
   t.notOk(existsSync(join(folder, name)))
   t.equal(store.count, 0)
 })
 
-t.test('a damaged letter is told, and the erase waits for it', async t => {
-  const folder = temporaryFolder(t)
-  const disk = openDisk(folder)
-  write(disk, 2, 6, [11, 12])
-  const name = letterNames(disk)[0] ?? ''
-  writeFileSync(join(folder, name), '{"id":2,')
-  const { store, issues } = storeOn(disk)
-  const erasing = store.erase(erased)
-  await waitFor('it is told', () => issues.fileIssue !== undefined)
-  t.match(issues.fileIssue, /dead-0000000000000002\.json is damaged .*: repair or remove it/)
-  rmSync(join(folder, name))
-  t.equal(await erasing, true)
-  t.equal(issues.fileIssue, undefined)
-})
+/** Ways in which a file is damaged, with the reasons that are listed. */
+const damages: [what: string, damage: (text: string) => string, reason: string][] = [
+  ['cut short', text => text.slice(0, 20), 'the file is not JSON'],
+  ['empty', () => '', 'the file is not JSON'],
+  ['without an object', () => 'null', 'the file holds no record of readings'],
+  ['without its record', text => text.replace('"record"', '"recorx"'), 'the file holds no record of readings'],
+  ['with a record that is cut short', text => text.replace(/.{8}"}\n$/, '"}'), 'the file holds no record of readings'],
+  [
+    'without its reason',
+    text => text.replace('"reason"', '"reasox"'),
+    'the fields of the file do not match its record',
+  ],
+  [
+    'with the id of another one',
+    text => text.replace('"id":2', '"id":3'),
+    'the fields of the file do not match its record',
+  ],
+  [
+    'with another value',
+    text => text.replace('"humidity":50', '"humidity":51'),
+    'the fields of the file do not match its record',
+  ],
+  ['with no time', text => text.replace(/"at":"[^"]*"/, '"at":"x"'), 'the fields of the file do not match its record'],
+]
 
-t.test('a damaged letter holds up none behind it', async t => {
+function damage(folder: string, id: number, how: (text: string) => string = text => text.slice(0, 20)): void {
+  const path = join(folder, nameOf(id))
+  writeFileSync(path, how(readFileSync(path, 'utf8')))
+}
+
+for (const [what, how, reason] of damages) {
+  t.test(`a letter ${what} is listed as damaged, with its file and the reason`, async t => {
+    const folder = temporaryFolder(t)
+    for (const id of [1, 2, 3]) write(openDisk(folder), id, 6, [11, 12])
+    damage(folder, 2, how)
+    const [first, damaged, last] = await listDeadLetters(readings, folder, -1, 10)
+    t.match(first, { id: 1, series: 6 })
+    t.strictSame(damaged, { id: 2, name: 'dead-0000000000000002.json', damage: reason })
+    t.match(last, { id: 3, series: 6 })
+  })
+}
+
+t.test('an erase passes over damaged letters and returns their names', async t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   for (const id of [2, 3, 4, 5]) write(disk, id, id === 4 ? 5 : 6, [11, 12])
-  const [first = '', second = '', , last = ''] = [2, 3, 4, 5].map(nameOf)
-  for (const name of [first, last]) writeFileSync(join(folder, name), '{"id":2,')
+  for (const id of [5, 2]) damage(folder, id)
   let syncs = 0
   const { store, issues } = storeOn({
     ...disk,
@@ -142,24 +170,49 @@ t.test('a damaged letter holds up none behind it', async t => {
       disk.syncDirectory()
     },
   })
-  const erasing = store.erase(erased)
-  await waitFor('it is told', () => issues.fileIssue !== undefined)
-  const left = async () => (await listDeadLetters(folder, 2, 1)).map(({ id, further }) => [id, further?.length])
-  t.strictSame(await left(), [[3, 1]])
-  t.strictSame(new Set(letterNames(disk)), new Set([first, second, last]))
+  t.strictSame(new Set(await store.erase(erased)), new Set([nameOf(2), nameOf(5)]))
   t.equal(syncs, 1, 'durably')
-  rmSync(join(folder, first))
-  write(disk, 5, 6, [11, 12])
-  t.equal(await erasing, true)
   t.equal(issues.fileIssue, undefined)
-  t.strictSame(
-    (await listDeadLetters(folder, -1, 10)).map(({ id, further }) => [id, further?.length]),
-    [
-      [3, 1],
-      [5, 1],
-    ],
-    'one that was repaired too',
+  t.equal(store.count, 3)
+  t.match(await listDeadLetters(readings, folder, 2, 1), [{ id: 3, further: [{ series: 12 }] }])
+  rmSync(join(folder, nameOf(2)))
+  write(disk, 5, 6, [11, 12])
+  t.strictSame(await store.erase(erased), [], 'none is damaged any more')
+  t.match(await listDeadLetters(readings, folder, 3, 1), [{ id: 5, further: [{ series: 12 }] }])
+})
+
+t.test('a replay passes over damaged letters and counts them, and each is discarded by its id', async t => {
+  const folder = temporaryFolder(t)
+  for (const id of [1, 2, 3]) write(openDisk(folder), id, 6, [])
+  damage(folder, 2)
+  const appended: number[] = []
+  const letters = createDeadLetters(
+    readings,
+    lettersIn(readings, folder, async () => undefined),
+    async records => {
+      appended.push(records.length)
+      return 'stored'
+    },
   )
+  t.strictSame(await letters.replay([2, 3]), { replayed: 1, damaged: 1, outcome: 'stored' })
+  t.strictSame(await letters.replay(), { replayed: 1, damaged: 1, outcome: 'stored' })
+  t.equal(appended.length, 2)
+  t.match(await letters.list(-1, 10), [{ id: 2, name: nameOf(2) }])
+  t.equal(await letters.discard([2]), 1)
+  t.strictSame(await letters.list(-1, 10), [])
+  t.strictSame(await letters.replay(), { replayed: 0, damaged: 0, outcome: 'stored' })
+})
+
+t.test('a damaged letter of a spool is reported, and not committed with the others', async t => {
+  const folder = temporaryFolder(t)
+  for (const id of [1, 2, 3]) write(openDisk(folder), id, 6, [])
+  damage(folder, 2)
+  const files = new LetterFiles(readings, folder)
+  const { letters, damaged } = await files.list(3)
+  t.match(letters, [{ id: 1 }, { id: 3 }])
+  t.strictSame(damaged, [nameOf(2)])
+  files.moved([1, 2, 3])
+  t.strictSame(await files.list(3), { letters: [], damaged: [] }, 'its file is being removed')
 })
 
 t.test('wherever the power is cut, what was erased is gone when the erase has ended', async t => {
@@ -181,11 +234,11 @@ t.test('wherever the power is cut, what was erased is gone when the erase has en
     disk.switches.stopsIn = stopsIn
     const hasEnded = await storeOn(disk)
       .store.erase(erased)
-      .catch(() => false)
+      .catch(() => undefined)
     const next = disk.restart(random, 'power cut')
     t.equal(letterNames(next).length, 3, 'no letter is lost')
-    if (hasEnded) t.strictSame(has(next), [], `it has ended before operation ${stopsIn}`)
-    t.equal(await storeOn(next).store.erase(erased), true)
+    if (hasEnded !== undefined) t.strictSame(has(next), [], `it has ended before operation ${stopsIn}`)
+    t.strictSame(await storeOn(next).store.erase(erased), [])
     t.strictSame(has(next.restart(random, 'power cut')), [])
   }
 })
@@ -195,7 +248,7 @@ t.test('letters are discarded and replayed when the forwarder has removed what i
   const disk = openDisk(folder)
   for (const id of [1, 2]) write(disk, id, 5, [])
   const asked: { ids: readonly number[]; answer: () => void }[] = []
-  const kept = lettersIn(folder, ids => new Promise<void>(answer => asked.push({ ids, answer })))
+  const kept = lettersIn(readings, folder, ids => new Promise<void>(answer => asked.push({ ids, answer })))
   const letters = createDeadLetters(readings, kept, async () => 'stored')
   let hasEnded = false
   async function endsWithAnswer(run: Promise<unknown>, id: number): Promise<void> {
@@ -230,7 +283,7 @@ t.test('a letter that goes while they are listed is left out', async t => {
   const folder = temporaryFolder(t)
   const disk = openDisk(folder)
   for (let id = 1; id <= 300; id++) write(disk, id, 5, [])
-  const listed = listDeadLetters(folder, -1, 300)
+  const listed = listDeadLetters(readings, folder, -1, 300)
   for (let id = 150; id <= 300; id++) disk.remove(letterNames(disk).at(-1) as string)
   t.ok((await listed).length >= 149)
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { test } from 'tap'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { listDeadLetters } from '../../ingest/forwarder/dead-letters.ts'
 import { revisionSlots } from '../../ingest/forwarder/dirty-set.ts'
 import { Forwarder, type ForwarderOptions } from '../../ingest/forwarder/forwarder.ts'
@@ -212,7 +213,7 @@ test('a row that is refused for itself becomes a dead letter, and the rest goes 
     rig.start()
     await rig.until(rig.allApplied)
     t.equal(rig.questdb.table().size, 99, kind)
-    const [letter, ...others] = await listDeadLetters(rig.folder, -1, 10)
+    const [letter, ...others] = (await listDeadLetters(readings, rig.folder, -1, 10)).filter(isWhole)
     t.equal(others.length, 0)
     t.match(letter, { symbol: 'device-3', values: { temperature: 13, battery_voltage: null } })
     t.match(letter?.reason, kind === 'refused' ? /bad value/ : /internal error/)
@@ -226,10 +227,10 @@ test('a row alone that meets a 5xx waits until others pass', async t => {
   rig.add([{ device: 1, timeUs: 1_000_001, temperature: 13, backfill: false }])
   rig.start()
   await rig.until(() => rig.questdb.offered > 3)
-  t.strictSame(await listDeadLetters(rig.folder, -1, 10), [], 'it may be the server that is broken')
+  t.strictSame(await listDeadLetters(readings, rig.folder, -1, 10), [], 'it may be the server that is broken')
   rig.add(entriesOf(10, 5))
   await rig.until(rig.allApplied)
-  t.equal((await listDeadLetters(rig.folder, -1, 10)).length, 1)
+  t.equal((await listDeadLetters(readings, rig.folder, -1, 10)).length, 1)
   t.equal(rig.questdb.table().size, 10)
 })
 
@@ -245,7 +246,7 @@ test('an outage and a broken table make no dead letters', async t => {
   rig.questdb.columns = ['ts', 'device', 'temperature', 'humidity', 'pressure', 'battery_voltage', 'battery_percentage']
   rig.questdb.answer = () => undefined
   await rig.until(rig.allApplied)
-  t.strictSame(await listDeadLetters(rig.folder, -1, 10), [])
+  t.strictSame(await listDeadLetters(readings, rig.folder, -1, 10), [])
   t.equal(rig.questdb.table().size, 50)
   t.equal(rig.status()?.issue, undefined)
 })
@@ -484,7 +485,7 @@ test('what a device has sent is erased from every replay, and what comes later u
   const forwarder = rig.start()
   await rig.until(rig.allApplied)
   t.equal(rig.questdb.table().size, 200)
-  t.equal(await forwarder.erase([1, 2], rig.end()), true)
+  t.strictSame(await forwarder.erase([1, 2], rig.end()), [])
   rig.questdb.away = true
   rig.questdb.lose(rig.questdb.taken.length)
   rig.add([{ device: 1, timeUs: 9_000_001, temperature: 1, backfill: false }])

@@ -1,6 +1,7 @@
 /** The whole way from the door to a real QuestDB. */
 
 import { test } from 'tap'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
@@ -64,14 +65,14 @@ test('live and late readings, replacements and poison, as QuestDB shows them in 
   t.equal(await ingest.append(bulk), 'stored')
   await until('the good ones are applied', () => applied(ingest))
   t.strictSame(await ask(store, `SELECT count() FROM ${readingsTable} WHERE device = 'device-4'`), [[98]])
-  const letters = await ingest.deadLetters.list(-1, 10)
+  const letters = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
   t.strictSame(
     letters.map(letter => letter.values['temperature']),
     [30, 60],
   )
 
   // A replay puts them back into the journal; they are refused again and become new letters.
-  t.strictSame(await ingest.deadLetters.replay(), { replayed: 2, outcome: 'stored' })
+  t.strictSame(await ingest.deadLetters.replay(), { replayed: 2, damaged: 0, outcome: 'stored' })
   t.equal(
     await ingest.accept(device(1), reading(22)),
     'stored',

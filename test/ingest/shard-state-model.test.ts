@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
+import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { LostShard, type ShardState } from '../../ingest/kafka/shard-state.ts'
@@ -125,7 +126,7 @@ function lettersOf([at, device, further]: GivenLetter) {
 }
 
 async function seenIn(topic: string, state: ShardState) {
-  const letters = await state.letters.list(topic, -1, 99)
+  const letters = (await state.letters.list(topic, -1, 99)).filter(isWhole)
   return {
     ...(await state.load(topic)),
     letters: letters.map(({ id, series, further = [] }) => [id, series, further.map(value => value.series)]),

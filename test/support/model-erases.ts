@@ -32,7 +32,7 @@ export function createModelErases(questdb: Pick<SimulatedQuestdb, 'away' | 'eras
     try {
       if (!erase.isStopped) {
         const end = await by.journal.endSeries(numbers)
-        erase.isStopped = (await by.forwarder.erase(numbers, end)) && by.isAlive
+        erase.isStopped = (await by.forwarder.erase(numbers, end)) !== undefined && by.isAlive
       }
     } catch {
       // The journal takes nothing at present.

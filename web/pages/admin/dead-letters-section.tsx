@@ -1,11 +1,12 @@
 /** Rows that QuestDB refused: why, and whether they are sent again or given up. */
 
-import type { DeadLetter, DeadLetterPage } from '../../../api/admin/dead-letter-answers.ts'
+import type { DamagedLetter, DeadLetter, DeadLetterPage, Replayed } from '../../../api/admin/dead-letter-answers.ts'
 import { setArguments, urlArguments } from '../../client/address.ts'
 import { type Actions, ListSection } from '../../parts/list-section.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Record } from '../../parts/record.tsx'
 import { RowButton } from '../../parts/row-button.tsx'
+import { countText } from '../../text/numbers.ts'
 
 export function DeadLettersSection() {
   const table = urlArguments.value.get('table') === 'points' ? 'points' : 'readings'
@@ -26,22 +27,43 @@ export function DeadLettersSection() {
         noun="dead letters"
         pageArgument="after"
         more={{ table }}
-        itemsOf={(page: DeadLetterPage) => page.dead_letters}
+        itemsOf={(page: DeadLetterPage) => [...page.damaged, ...page.dead_letters]}
         keyOf={letter => letter.id}
-        row={(letter, actions) => <LetterRow letter={letter} table={table} actions={actions} />}
+        row={(letter, actions) =>
+          'name' in letter ? (
+            <DamagedRow letter={letter} actions={actions} />
+          ) : (
+            <LetterRow letter={letter} table={table} actions={actions} />
+          )
+        }
       >
         {({ isBusy, change }) => (
           <button
             type="button"
             class="button"
             disabled={isBusy}
-            onClick={() => void change('POST', '/dead-letters/replay', { table }, 'All are sent again.')}
+            onClick={() => void change('POST', '/dead-letters/replay', { table }, replayedText)}
           >
             Send all again
           </button>
         )}
       </ListSection>
     </>
+  )
+}
+
+function replayedText({ damaged }: Replayed): string {
+  return damaged === 0 ? 'All are sent again.' : `All are sent again but for ${countText(damaged)} damaged.`
+}
+
+function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actions }) {
+  const { table, id, name, reason } = letter
+  const discard = () =>
+    void actions.change('POST', '/dead-letters/discard', { table, ids: [id] }, `${name} is discarded.`)
+  return (
+    <Record name={name} facts={['damaged', reason]}>
+      <RowButton name={name} text="Discard" onClick={discard} />
+    </Record>
   )
 }
 
