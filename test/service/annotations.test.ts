@@ -103,10 +103,13 @@ t.test('they are exported as CSV and NDJSON', async t => {
     csv.body,
     /^id,device,from,to,text,by,written_at\r\n\d+,attic,2026-05-04T10:00:00\.000Z,,"a, ""b""",,2\S+Z\r\n$/,
   )
-  const formula = (await write(owner, { ...moment, device: 'attic', text: '=HYPERLINK("x")' })).body
-  const cells = (await told('attic', '?format=csv&start=2026-05-04T00:00:00Z')).body
-  t.match(cells, /,"'=HYPERLINK\(""x""\)",,/, 'a text is no formula of a spreadsheet')
-  t.equal((await ask('DELETE', `/api/annotations/${formula.id}`, owner)).status, 204)
+  for (const text of ['=HYPERLINK("x")', '+1', '-1', '@SUM(1)']) {
+    const formula = (await write(owner, { ...moment, device: 'attic', text })).body
+    const cells = (await told('attic', '?format=csv&start=2026-05-04T00:00:00Z')).body
+    const cell = text.includes('"') ? `"'${text.replaceAll('"', '""')}"` : `'${text}`
+    t.ok(cells.includes(`,,${cell},,`), `${text} is not a formula of a spreadsheet`)
+    t.equal((await ask('DELETE', `/api/annotations/${formula.id}`, owner)).status, 204)
+  }
   const lines = (await told('attic', '?format=ndjson')).body.trim().split('\n')
   t.match(
     lines.map((line: string) => JSON.parse(line)),

@@ -2,7 +2,9 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { test } from 'tap'
+import { idlePair, pairToJson } from '../../alerts/core/pair.ts'
 import { Status } from '../../api/admin/status-answer.ts'
 import { queueMail } from '../../auth/mail/outbox-rows.ts'
 import { attributed, type Work } from '../../limits/attributed-work.ts'
@@ -17,7 +19,8 @@ import {
 } from '../support/alert-delivery.ts'
 import { nowhere, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
+import { startTcpPostgres } from '../support/tcp-postgres.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /** As a name server whose answer meets an error of ours, behind every promise. */
@@ -25,6 +28,19 @@ const preload = `
 import { Resolver } from 'node:dns/promises'
 Resolver.prototype.resolve4 = () => new Promise(() => setTimeout(() => { throw new RangeError('made by a test') }))
 `
+
+async function ask({ url, dataDirectory }: Service, method: string, path: string, body?: unknown) {
+  const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/api${path}`, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  return (await response.json()) as Record<string, never>
+}
+
+const findingsOf = async ({ admin }: Service) => Status.parse((await admin('GET', '/status')).body).set_aside ?? []
 
 test('a delivery that ended the service is set aside at the next start, with a finding', async t => {
   const command: [string, ...string[]] = [
@@ -35,23 +51,13 @@ test('a delivery that ended the service is set aside at the next start, with a f
   ]
   const first = await startService(t, { command })
   const { dataDirectory } = first
-  const ask = async (url: string, method: string, path: string, body?: unknown) => {
-    const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(`${url}/api${path}`, {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    return (await response.json()) as Record<string, never>
-  }
-  const { id: channel } = await ask(first.url, 'POST', '/alert-channels', {
+  const { id: channel } = await ask(first, 'POST', '/alert-channels', {
     name: 'hook',
     kind: 'webhook',
     settings: { url: 'https://hook.example/' },
   })
   const password = await first.addDevice('freezer')
-  await ask(first.url, 'POST', '/alert-rules', {
+  await ask(first, 'POST', '/alert-rules', {
     name: 'warm',
     selector: { devices: ['freezer'] },
     condition: { kind: 'above', metric: 'temperature', value: 0, hysteresis: 1 },
@@ -65,11 +71,10 @@ test('a delivery that ended the service is set aside at the next start, with a f
 
   const second = await startService(t, { dataDirectory, command })
   t.match(second.output(), /work that ended the service is set aside/)
-  t.match(await ask(second.url, 'GET', '/alert-deliveries'), {
+  t.match(await ask(second, 'GET', '/alert-deliveries'), {
     deliveries: [{ state: 'given_up', attempts: 1, channel: 'hook' }],
   })
-  const { set_aside: found = [] } = Status.parse((await second.admin('GET', '/status')).body)
-  t.match(found, [
+  t.match(await findingsOf(second), [
     { kind: 'delivery', problem: /ended the service \(RangeError\) and is set aside: see barograph alerts/ },
   ])
   const words = ['--url', second.url, '--token-file', join(dataDirectory, 'secrets', 'admin-token'), 'doctor']
@@ -79,6 +84,36 @@ test('a delivery that ended the service is set aside at the next start, with a f
   })
   t.match(doctor.stdout, /problem +set aside +notification \d+ ended the service/)
   t.equal(second.child.exitCode, null)
+})
+
+test('a rule whose evaluation throws is a finding until it is enabled again', async t => {
+  const { url: DATABASE_URL } = await startTcpPostgres(t)
+  const pool = new pg.Pool({ connectionString: DATABASE_URL })
+  t.teardown(() => pool.end())
+  const service = await startService(t, { environment: { DATABASE_URL } })
+  const password = await service.addDevice('freezer')
+  const { id } = await ask(service, 'POST', '/alert-rules', {
+    name: 'warm',
+    enabled: false,
+    selector: { devices: ['freezer'] },
+    condition: { kind: 'above', metric: 'temperature', value: 0, hysteresis: 1 },
+    channels: [],
+  })
+  const state = pairToJson({ ...idlePair, changesMs: null as never })
+  await pool.query(
+    `INSERT INTO alert_pairs (rule_id, device, state, state_us, changed_at)
+     SELECT $1, number, $2, 'NaN', now() FROM devices`,
+    [id, state],
+  )
+  const enable = () => ask(service, 'PATCH', `/alert-rules/${id}`, { enabled: true })
+  t.match(await enable(), { enabled: true })
+  await waitFor('rules are evaluated', () => service.output().includes('alerts are evaluated'))
+  await service.put('freezer', password, { device: 'freezer', temperature: 9, humidity: 50, pressure: 1000 })
+  await waitFor('it is found', async () => (await findingsOf(service)).length > 0)
+  const problem = `rule ${id} ended the evaluation (TypeError) and is disabled`
+  t.match(await findingsOf(service), [{ kind: 'rule', problem }])
+  t.match(await enable(), { enabled: true })
+  t.strictSame(await findingsOf(service), [])
 })
 
 test('each kind of work is set aside, once, and what a person has asked for again is no finding', async t => {

@@ -56,7 +56,7 @@ const said = (page: Page, text: string | RegExp) => page.locator('.banner').filt
 t.test('a device is added, sends by the programs that are shown, and comes into the list', async t => {
   await inBrowser(t, browser, desk, async page => {
     await signIn(page, 'ada')
-    await record(page, 'attic-2').waitFor()
+    await becomes(t, () => record(page, 'attic-2').innerText(), within('has not sent a reading itself'))
     await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
     await inspect(t, page, 'devices')
     await press(page, 'Add a device')

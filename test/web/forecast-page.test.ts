@@ -127,12 +127,16 @@ t.test('each gauge says whether it is usual for the hour, those beside the five 
 t.test('a silent device has neither a forecast nor what is usual', async t => {
   t.ok((await forecastOf('gone')).temperature.hours.length > 0, 'the answer has one')
   await inBrowser(t, browser, desk, async page => {
+    const requests: string[] = []
+    page.on('request', request => void requests.push(new URL(request.url()).pathname))
+    const answered = page.waitForResponse(response => response.url().includes('/api/normal/gone'))
     await open(page, 'gone')
     await page.locator('.device-head').getByText('silent').waitFor()
+    await answered
     await charts(page).focus()
     await page.keyboard.press('End')
     await becomes(t, () => spoken(page), /^(?!.*forecast)./)
-    await becomes(t, () => legends(page), [])
+    t.notOk(requests.includes('/api/forecast/gone'), 'a forecast is not requested, so that none can be shown')
     await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
     await inspect(t, page, 'a silent device')
   })

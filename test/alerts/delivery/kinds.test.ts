@@ -180,9 +180,11 @@ test('Alertmanager: the same labels from the beginning to the end, and an end th
   const settings = { url: 'https://am.example/base/', username: 'a', password: 'b' }
   const group = { tag: 'site', value: 'berlin' }
   const firing = await sent('alertmanager', settings, alertMessage({ group }))
+  const encoded = btoa('a:b')
   t.match(firing.posted, [
-    { url: 'https://am.example/base/api/v2/alerts', headers: { authorization: `Basic ${btoa('a:b')}` } },
+    { url: 'https://am.example/base/api/v2/alerts', headers: { authorization: `Basic ${encoded}` } },
   ])
+  t.strictSame(firing.posted[0]?.secrets, [settings.url, 'b', encoded])
   const labels = {
     alertname: 'Freezer too warm',
     severity: 'critical',

@@ -123,9 +123,10 @@ test('a further metric is read from the series of the device', async t => {
   t.strictSame(world.told(), ['1/1 opened 20', '1/1 fired 20'])
 })
 
-test('values that are erased leave transitions that wait, and samples', async t => {
+test('values that are erased leave transitions that wait, states of pairs, and samples', async t => {
   const { evaluator, ...world } = createWorld()
   world.rule(1, warm, [1, 2])
+  world.rule(2, { kind: 'change', metric: 'temperature', value: 5, window_seconds: 600 }, [1, 2])
   for (const device of [1, 2]) world.read(device, 0, 35)
   evaluator.eraseValues([1, 2], 'humidity')
   evaluator.eraseValues([1], 'temperature')
@@ -141,6 +142,14 @@ test('values that are erased leave transitions that wait, and samples', async t 
     [1, Number.NaN, false, Number.NaN],
     [2, 35, false, 35],
   ])
+  evaluator.uncover(1, Int32Array.of(1, 2), 'not_selected', world.msOf(2))
+  const ends = evaluator.takeTransitions(10).flatMap(({ effects }) => effects)
+  t.match(ends, [
+    { kind: 'resolved', value: Number.NaN },
+    { kind: 'resolved', value: 35 },
+  ])
+  for (const device of [1, 2]) world.read(device, 600, 45)
+  t.strictSame(world.told(), ['2/2 opened 600', '2/2 fired 600'], 'a change is measured by a sample that is left')
 })
 
 test('a reading that is older than the newest of its device changes nothing', async t => {
