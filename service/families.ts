@@ -41,8 +41,6 @@ export interface FamilyInputs {
   parts: ServiceParts
   ingress: Ingress
   readiness: () => Readiness
-  /** Why reads find no database. */
-  databaseFault: () => string | undefined
 }
 
 /** A new one is one line here. `/openapi.json` describes what is in the list, in its order. */
@@ -111,7 +109,7 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
   })
 }
 
-function createLogger({ config, log, parts, ingress, databaseFault }: FamilyInputs): RouteFamily {
+function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamily {
   const { clockMs, ingest, devices, metrics, query, rangeReads, live, retention, claims, accounts, stations } = parts
   const { intake, meter, bulkMeter, fairShare, writers, authRateLimit } = ingress
   const { ranges, ...timeLimits } = checkOptionsOf(config, parts)
@@ -119,7 +117,6 @@ function createLogger({ config, log, parts, ingress, databaseFault }: FamilyInpu
   const nowMs = clockMs
   return loggerFamily({
     log,
-    databaseFault,
     ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges },
     access: config.READS === 'open' ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
     live: { live, insights: parts.insights, query, timeZone: config.TIME_ZONE, nowMs },

@@ -106,14 +106,7 @@ function createServiceServer(
       clock: () => clockFault(parts.nodes.several?.own().clockAheadMs),
       ...state,
     })
-  const families = createFamilies({
-    config,
-    log,
-    parts,
-    ingress,
-    readiness,
-    databaseFault: () => databaseFaultOf(databases),
-  })
+  const families = createFamilies({ config, log, parts, ingress, readiness })
   addServiceMetrics(metrics.registry, {
     ingest: ingest.status,
     points: pointsIngest.status,
@@ -129,7 +122,15 @@ function createServiceServer(
     version: packageVersion(),
   })
   addAlertMetrics(metrics.registry, parts.alerts)
-  return createServer({ config, connections, measure: metrics.measure, families, log, ...visitsOf(parts) })
+  return createServer({
+    config,
+    connections,
+    measure: metrics.measure,
+    families,
+    databaseFault: () => databaseFaultOf(databases),
+    log,
+    ...visitsOf(parts),
+  })
 }
 
 /** What the reads of the contract wait for after a start, once QuestDB is up. */

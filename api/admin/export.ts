@@ -17,7 +17,7 @@ import type { AdminErrorCode } from './errors.ts'
 import { contentOf, type ExportRegistry, furtherMax } from './export-content.ts'
 import type { WriteLateAudit } from './late-audit.ts'
 import { type AdminOperation, type Asked, operation } from './operation.ts'
-import { sendProblem } from './problem.ts'
+import { sendProblem, sendQuestdbAway } from './problem.ts'
 
 export interface ExportOptions {
   readingsExport: ReadingsExport
@@ -148,6 +148,7 @@ const errors = {
 /** `shard`: which QuestDB it was, where there are several. */
 function refuse(reply: FastifyReply, failure: ExportFailure, shard: number | undefined): FastifyReply {
   reply.removeHeader('content-disposition')
+  if (failure === 'DATABASE_AWAY' && shard === undefined) return sendQuestdbAway(reply)
   const [code, text] = errors[failure]
   const detail = shard === undefined ? text : text?.replace('QuestDB', `QuestDB of shard ${shard}`)
   return sendProblem(reply, code, { detail })

@@ -55,6 +55,11 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
     )
 }
 
+/** Of a read that QuestDB has not answered. */
+export function sendQuestdbAway(reply: FastifyReply): FastifyReply {
+  return sendProblem(reply, 'DATABASE_AWAY', { detail: reply.server.databaseFault?.() ?? 'QuestDB does not answer' })
+}
+
 /** What a schema has found in a body or in an address. */
 export function sendInvalid(reply: FastifyReply, code: 'QUERY_INVALID' | 'BODY_INVALID', error: Invalid): FastifyReply {
   return sendProblem(reply, code, { errors: issuesOf(error) })

@@ -6,7 +6,7 @@ import { isUnanswered, QuestdbError } from '../../store/questdb/client/questdb-e
 import type { Questdb } from '../../store/questdb/questdb.ts'
 import { selfMonitoringColumns, selfMonitoringTable } from '../../store/tables.ts'
 import { type AdminOperation, operation } from './operation.ts'
-import { sendProblem } from './problem.ts'
+import { sendQuestdbAway } from './problem.ts'
 import { StatusHistory } from './status-history-answer.ts'
 
 const hoursMax = 720
@@ -38,7 +38,7 @@ export function statusHistoryOperation(questdb: Pick<Questdb, 'address'>): Admin
       try {
         return reply.send(await readHistory(questdb, query.hours))
       } catch (error) {
-        if (isUnanswered(error)) return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
+        if (isUnanswered(error)) return sendQuestdbAway(reply)
         throw error
       }
     },

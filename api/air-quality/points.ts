@@ -12,7 +12,7 @@ import { pointStation } from '../../query/points/station.ts'
 import type { Log } from '../../store/log.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { type AddPointsOptions, addPointsOperation } from './add-points.ts'
-import { type AirQualityErrorCode, sendError } from './errors.ts'
+import { type AirQualityErrorCode, airQualityErrors, sendError } from './errors.ts'
 import { sendJsonBytes } from './etag.ts'
 import { type AirQualityOperation, type Asked, stationIn } from './operation.ts'
 import { getLatestPoint, getPoint, listPoints } from './operations.ts'
@@ -49,7 +49,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const answer = await points.page({ ...pointList, ...paging }, disconnectSignalOf(reply))
-    if (!answer.ok) return sendError(reply, errorOf(answer))
+    if (!answer.ok) return sendFailure(reply, answer)
     const { total, lastId } = answer
     // A walk through several pages does not see newer points that come in meanwhile.
     const until = total > paging.perPage ? String(bound ?? lastId) : undefined
@@ -65,7 +65,7 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const answer = await points.lines(pointList, format, disconnectSignalOf(reply))
-    if (!answer.ok) return sendError(reply, errorOf(answer))
+    if (!answer.ok) return sendFailure(reply, answer)
     reply.header('content-type', typeOf[format]).header('cache-control', 'private, no-cache')
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const lines = Readable.from(answer.pieces, { objectMode: false })
@@ -78,14 +78,14 @@ export function pointOperations(options: PointsOptions): AirQualityOperation[] {
     const { id } = request.params as { id: string }
     if (!/^\d{1,16}$/.test(id)) return sendError(reply, 'POINT_UNKNOWN')
     const answer = await points.point(pointStation(stationIn(asked)), Number(id), disconnectSignalOf(reply))
-    if (!answer.ok) return sendError(reply, errorOf(answer))
+    if (!answer.ok) return sendFailure(reply, answer)
     const { point } = answer
     return point.length === 0 ? sendError(reply, 'POINT_UNKNOWN') : sendJsonBytes(request, reply, Buffer.from(point))
   }
 
   async function latest(asked: Asked, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const answer = await points.latest(pointStation(stationIn(asked)), disconnectSignalOf(reply))
-    if (!answer.ok) return sendError(reply, errorOf(answer))
+    if (!answer.ok) return sendFailure(reply, answer)
     return sendJsonBytes(request, reply, Buffer.from(answer.point.length === 0 ? '{}' : answer.point))
   }
 
@@ -126,6 +126,8 @@ const errors = {
   DATE_INVALID: 'BAD_REQUEST',
 } as const satisfies Record<PointsFailure['code'], AirQualityErrorCode>
 
-function errorOf({ code }: PointsFailure): AirQualityErrorCode {
-  return errors[code]
+function sendFailure(reply: FastifyReply, failure: PointsFailure): FastifyReply {
+  const code = errors[failure.code]
+  const fault = code === 'DATABASE_AWAY' ? reply.server.databaseFault?.() : undefined
+  return sendError(reply, code, fault && `${airQualityErrors[code].text}: ${fault}`)
 }

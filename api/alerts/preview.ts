@@ -8,7 +8,7 @@ import type { Preview } from '../../alerts/preview/preview.ts'
 import type { AnswerCode } from '../../query/cache/body.ts'
 import { BodyInterrupted } from '../../query/pieces.ts'
 import { type AdminOperation, operation } from '../admin/operation.ts'
-import { Problem, sendProblem } from '../admin/problem.ts'
+import { Problem, sendProblem, sendQuestdbAway } from '../admin/problem.ts'
 import { disconnectSignalOf } from '../http/disconnect-signal.ts'
 import { ownerIn, sendRefusal } from './asked.ts'
 import { foreign } from './rule-check.ts'
@@ -99,6 +99,6 @@ function sendInterrupted(reply: FastifyReply, error: unknown): FastifyReply {
     case 'QUEUE_FULL':
       return sendProblem(reply, 'PREVIEW_BUSY')
     default:
-      return sendProblem(reply, 'DATABASE_AWAY', { detail: 'QuestDB does not answer' })
+      return sendQuestdbAway(reply)
   }
 }

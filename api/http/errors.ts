@@ -76,6 +76,13 @@ export function sendServerError(reply: FastifyReply, code: ServerErrorCode): Fas
   return setRefusal(reply, serverErrors[code]).send({ status: serverErrors[code].text })
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Why reads find no database, where that is known. */
+    databaseFault?: () => string | undefined
+  }
+}
+
 /** Status and `Retry-After`; the family writes the rest. */
 export function setRefusal(reply: FastifyReply, { status, retryAfterSeconds }: ErrorEntry): FastifyReply {
   return setRetryAfter(reply, retryAfterSeconds).code(status)

@@ -21,6 +21,8 @@ export interface ServerOptions {
   /** Measures all requests. */
   measure: (app: FastifyInstance) => void
   families: readonly RouteFamily[]
+  /** Why reads find no database, where that is known. Each family writes it in its own shape. */
+  databaseFault?: () => string | undefined
   /** Without it, pages of errors do not show who is signed in. */
   findVisitor?: FindVisitor
   log: Log
@@ -30,7 +32,7 @@ export interface ServerOptions {
 const parameterLengthMax = 64 * 4 * 3
 
 export function createServer(options: ServerOptions): FastifyInstance {
-  const { config, connections, measure, families } = options
+  const { config, connections, measure, families, databaseFault } = options
   const tls = readCertificate(config)
   const servers = createHttpServers({ tls, connections })
   const familyOf = createFamilyFinder(families)
@@ -62,6 +64,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // What is sent to a path that is none is not read; the families that take bodies bring their own parsers.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  if (databaseFault !== undefined) app.decorate('databaseFault', databaseFault)
   addSecurityHeaders(app)
   boundSending(app, { bytesMax: config.CACHE_BYTES_MAX, nowMs: () => performance.now() })
   answerErrors(app, options)

@@ -22,8 +22,6 @@ import { type LogOptions, logGroup } from '../write/log.ts'
 
 export interface LoggerOptions {
   log: Log
-  /** Why reads find no database, where that is known; sent beside the error. */
-  databaseFault?: () => string | undefined
   access: ReadAccess
   ingest: LogOptions
   batch: BatchOptions
@@ -38,7 +36,6 @@ const mediaTypeDetail = 'send Content-Type: application/json, and no Content-Enc
 
 export function loggerFamily({
   log,
-  databaseFault = () => undefined,
   access,
   ingest,
   batch,
@@ -72,7 +69,6 @@ export function loggerFamily({
     },
     prepare(scope) {
       answerErrors(scope, log)
-      scope.decorate('databaseFault', databaseFault)
       access.guard(scope)
     },
   })

@@ -26,13 +26,6 @@ export function shardText(shard: number | undefined): string | undefined {
   return shard === undefined ? undefined : `database of shard ${shard} unavailable`
 }
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Of the logger family: why reads find no database. */
-    databaseFault?: () => string | undefined
-  }
-}
-
 /** `text` says what is wrong with a parameter, or which shard is away. */
 export function refuse(reply: FastifyReply, code: LoggerErrorCode, text?: string): FastifyReply {
   reply.header('cache-control', 'no-store').header('vary', 'accept-encoding')

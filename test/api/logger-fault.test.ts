@@ -42,9 +42,9 @@ test('a read that finds no database says why', async t => {
   const app = fastify()
   let fault: string | undefined = 'QuestDB is starting'
   const away = async () => ({ ok: false, code: 'DATABASE_AWAY' })
+  app.decorate('databaseFault', () => fault)
   const { prefix, register } = loggerFamily({
     log: pino({ level: 'silent' }),
-    databaseFault: () => fault,
     access,
     ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
     batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],

@@ -4,7 +4,7 @@ import t from 'tap'
 import { trustedProxy } from '../../support/accounts.ts'
 import { base, basicOf, startAirQuality } from '../../support/air-quality.ts'
 
-const { ask, person, keyOf, addStation, people } = await startAirQuality(t, 3)
+const { app, ask, person, keyOf, addStation, people } = await startAirQuality(t, 3)
 const id = await person('ada@example.com')
 const key = await keyOf(id)
 await addStation('S-1')
@@ -195,6 +195,18 @@ t.test('every error is a JSON object with id and message', async t => {
     t.strictSame(Object.keys(body), ['id', 'message'])
     t.equal(headers['content-type'], 'application/json')
   }
+})
+
+t.test('data points that cannot be read name the fault that the server knows', async t => {
+  const read = async (path: string) => {
+    const { status, body } = await ask('GET', `/device/S-1/${path}`, { key })
+    return [status, body]
+  }
+  const away = (message: string) => [503, { id: 'unavailable', message }]
+  const paths = ['data/', 'data/?format=csv', 'data/5', 'latest']
+  for (const path of paths) t.strictSame(await read(path), away('database unavailable'), path)
+  app.databaseFault = () => 'QuestDB is starting'
+  for (const path of paths) t.strictSame(await read(path), away('database unavailable: QuestDB is starting'), path)
 })
 
 t.test('without PostgreSQL, what is in memory goes on being read, and changes get 503', async t => {
