@@ -2,6 +2,7 @@
 
 import type pg from 'pg'
 import { createLocalTime } from '../analytics/time/local-time.ts'
+import type { MailTransport } from '../auth/mail/mail-transport.ts'
 import type { ChangeFeed } from '../auth/nodes/change-feed.ts'
 import type { Live } from '../live/live.ts'
 import type { Log } from '../store/log.ts'
@@ -18,7 +19,7 @@ import type { BatteryDays } from './engine/battery-days.ts'
 import { createEngineHost, type EngineHostState } from './engine/engine-host.ts'
 import type { TakenReadings } from './engine/reading-intake.ts'
 import type { Coverage } from './engine/rule-coverage.ts'
-import { type ErasedDevices, forgetErased } from './outbox/erased-devices.ts'
+import { type ErasedDevices, forgetErased, openErasedMails } from './outbox/erased-devices.ts'
 import { createOutbox } from './outbox/outbox.ts'
 import { type AlertSilences, createAlertSilences } from './outbox/silence-rows.ts'
 import { createAlertSweep } from './outbox/sweep.ts'
@@ -72,6 +73,7 @@ export interface AlertsOptions {
     DeliveryOptions,
     'pool' | 'log' | 'nowMs' | 'timeZone' | 'publicUrl' | 'leads' | 'requireLead' | 'audit'
   >
+  removeMails: MailTransport['removeWritten']
   waits?: Partial<Waits>
   pairsMax?: number
   /** ALERT_PAIRS_PER_OWNER */
@@ -88,7 +90,10 @@ export interface Alerts extends Pick<Delivery, 'channels' | 'deliveries' | 'unsu
   /** Calls the listener after each commit with the alerts that it has changed, those of other processes too. */
   onAlert(listener: (alerts: readonly AlertRow[]) => void): void
   meter: AlertMeter
-  /** No alert, event, state or notification has their values, nor a notification their names. Rejects as PostgreSQL does when it is away. */
+  /**
+   * No alert, event, state or notification has their values, nor a notification their names, and no mail about their alerts is in a file.
+   * Rejects as PostgreSQL does when it is away.
+   */
   forgetErased(devices: ErasedDevices): Promise<void>
   /** What was taken is evaluated and committed, and what is being sent has ended. */
   close(): Promise<void>
@@ -119,16 +124,16 @@ export function openAlerts(options: AlertsOptions): Alerts {
     kindOf,
     delivered: delivery.wake,
   })
-  const { wake } = outbox
   const rules = createAlertRules({
     ...shared,
     groupValueOf,
-    wake,
+    wake: outbox.wake,
     refusalOf: (rule, owner, id) => (host.hasRoomFor({ ...rule, owner }, id) ? undefined : 'TOO_MANY_PAIRS'),
   })
   const told = createToldAlerts({ feed, log, byIds: ids => alerts.byIds(ids) })
   const alerts = createAlertList({ ...shared, changed: told.changed })
   const sweep = createAlertSweep(shared)
+  const mails = openErasedMails({ ...shared, removeMails: options.removeMails })
   const host = createEngineHost({
     ...options,
     async readRules() {
@@ -153,7 +158,7 @@ export function openAlerts(options: AlertsOptions): Alerts {
           groupValueOf: (rule, device) => groupValueOf(groupKeys.get(rule) ?? null, device),
         })
         told.changed(alertIds)
-        wake()
+        outbox.wake()
         return { unknownRules }
       },
       writeEvaluatedUntil: evaluatedUntilMs => writeEvaluatedUntil(pool, { evaluatedUntilMs, requireLead }),
@@ -165,20 +170,22 @@ export function openAlerts(options: AlertsOptions): Alerts {
   return {
     rules,
     channels: delivery.channels,
-    silences: createAlertSilences({ ...shared, wake }),
+    silences: createAlertSilences({ ...shared, wake: outbox.wake }),
     alerts,
     deliveries: delivery.deliveries,
     unsubscribing: delivery.unsubscribing,
     preview: withOwner(preview, options.learnOwner),
     coverageOf: host.coverageOf,
     onAlert: told.onAlert,
-    forgetErased: erased =>
-      host.eraseValues(erased.numbers, erased.metric, async () => told.changed(await forgetErased(shared, erased))),
+    async forgetErased(erased) {
+      await host.eraseValues(erased.numbers, erased.metric, () => forgetErased(shared, erased).then(told.changed))
+      await mails.removeEverywhere()
+    },
     meter: { engine: host.state, givenUp: outbox.givenUp, delivery: delivery.meter },
     async close() {
       await preview.close()
       await host.close()
-      await Promise.all([outbox.close(), sweep.close(), delivery.close()])
+      await Promise.all([outbox.close(), sweep.close(), delivery.close(), mails.close()])
       await told.close()
     },
   }

@@ -99,6 +99,7 @@ function openFleet(pool: Parameters<typeof deliveryParts>[0], count: number): Al
     facts: async () => [],
     unitOf: () => null,
     deliver: options,
+    removeMails: async () => undefined,
     waits,
   })
 }

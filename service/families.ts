@@ -73,7 +73,7 @@ export function visitsOf({ accounts, signIn }: ServiceParts): { findVisitor?: Fi
   return signIn.families.length === 0 ? {} : { findVisitor: accounts.findVisitor }
 }
 
-function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
+function openEraseJobs({ log, parts, ingress }: FamilyInputs): EraseJobs {
   const {
     devices,
     metrics,
@@ -103,6 +103,7 @@ function openEraseJobs({ log, parts }: FamilyInputs): EraseJobs {
       if (metric === null) await annotations.forgetErased(numbers)
       await alerts.forgetErased({ numbers, name, metric, untilMs: requestedAt.getTime() })
     },
+    forgetName: ingress.rejections.forget,
     feed: nodes.feed,
     leads: nodes.leads,
     log,

@@ -29,6 +29,7 @@ export interface ServiceAccounts extends ServiceSessions, RequestIdentity {
   tenants: Tenants
   publicUrl: () => string
   sendMail: MailTransport['send']
+  removeMails: MailTransport['removeWritten']
   family: AccountsFamily
   close(): Promise<void>
 }
@@ -118,6 +119,7 @@ export async function openServiceAccounts(options: ServiceAccountsOptions): Prom
     tenants,
     publicUrl,
     sendMail: transport.send,
+    removeMails: transport.removeWritten,
     ...identity,
     family: accountsFamily(accountGroups(service), { ...identity, log }),
     async close() {

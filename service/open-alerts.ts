@@ -85,6 +85,7 @@ export function openServiceAlerts(config: Config, log: Log, parts: AlertParts): 
       return unit === null ? null : signOf(unit)
     },
     deliver: alertDelivery(config, log, parts),
+    removeMails: accounts.removeMails,
     pairsPerOwner: config.ALERT_PAIRS_PER_OWNER,
   })
   return {

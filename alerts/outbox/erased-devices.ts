@@ -1,8 +1,11 @@
-/** Takes devices that are erased, or what they have measured, out of alerts and of the notifications that have told of them. */
+/** Takes devices that are erased, or what they have measured, out of alerts, notifications and files of mails. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import type { MailTransport } from '../../auth/mail/mail-transport.ts'
 import type { ChangeFeed } from '../../auth/nodes/change-feed.ts'
+import type { Log } from '../../store/log.ts'
+import { alertsHeader } from '../delivery/kinds/email.ts'
 import { noteAlerts } from '../store/alert-feed.ts'
 
 export interface ErasedDevices {
@@ -129,3 +132,51 @@ const forgetStep = `
     RETURNING id, 1000 * extract(epoch FROM claimed_until)::float8 AS "claimedMs"
   )
   SELECT last, id, "claimedMs" FROM (SELECT max(id)::text AS last FROM page) AS page LEFT JOIN forgotten ON true`
+
+export interface ErasedMailsOptions {
+  pool: pg.Pool
+  feed: ChangeFeed
+  log: Pick<Log, 'warn'>
+  removeMails: MailTransport['removeWritten']
+}
+
+export interface ErasedMails {
+  /** At this node and at all others that take requests. */
+  removeEverywhere(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Removes files of mails about erased devices and metrics, also at the start: a node that did not run has missed an erase. Mails about
+ * alerts that PostgreSQL does not keep any more go too, as no row has their device.
+ */
+export function openErasedMails({ pool, feed, log, removeMails }: ErasedMailsOptions): ErasedMails {
+  const remove = () =>
+    removeMails(alertsHeader, async values => {
+      const ids = [...values].filter(value => /^\d{1,18}$/.test(value))
+      const { rows } = await pool.query<{ id: string }>(readErasedAlerts, [ids])
+      return new Set(rows.map(({ id }) => id))
+    })
+  const removeOwn = () =>
+    remove().catch(error => log.warn({ err: error }, 'cannot remove files of mails about erased devices'))
+  feed.onChange('erased-mail', removeOwn)
+  const started = removeOwn()
+  return {
+    async removeEverywhere() {
+      await remove()
+      await feed.commit({ pool, stepMs }, async transaction => feed.note(transaction, 'erased-mail'))
+      await feed.settle()
+    },
+    close: () => started,
+  }
+}
+
+/** A metric that the device sends again has alerts of its own. */
+const readErasedAlerts = `
+  SELECT mailed.id::text FROM unnest($1::bigint[]) AS mailed (id) LEFT JOIN alerts ON alerts.id = mailed.id
+  WHERE alerts.id IS NULL
+    OR device IN (SELECT unnest(numbers) FROM erase_jobs WHERE rows_of = 'readings')
+    OR EXISTS (
+      SELECT FROM erase_jobs AS job
+      WHERE job.device = alerts.device AND job.metric = alerts.metric AND opened_at <= coalesce(finished_at, 'infinity')
+    )`

@@ -1,7 +1,12 @@
 /** Whose reading is rejected: the device or key of a credential that is good, else the address. */
 
 import type { Writer } from '../../auth/writers.ts'
-import type { RejectedSender, RejectionSource, RejectionWay } from '../../ingest/rejections/rejection.ts'
+import {
+  deviceSender,
+  type RejectedSender,
+  type RejectionSource,
+  type RejectionWay,
+} from '../../ingest/rejections/rejection.ts'
 import { unknownSender } from '../http/networks.ts'
 
 export function sourceOf(
@@ -14,5 +19,5 @@ export function sourceOf(
 }
 
 export function senderOf({ id, device }: Pick<Writer, 'id' | 'device'>): RejectedSender {
-  return { name: device === undefined ? id : `device ${device.name}`, isKnown: true }
+  return { name: device === undefined ? id : deviceSender(device.name), isKnown: true }
 }

@@ -1,13 +1,18 @@
 /** How a mail leaves: by SMTP, or without a server as a file in a folder. */
 
 import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
 import type { Mail } from './templates.ts'
 
 export interface MailTransport {
   send(mail: Mail): Promise<void>
+  /**
+   * Removes files of mails whose `header`, in lower case, lists one of the values that `choose` picks from those of all files.
+   * Waits for mails that are being written.
+   */
+  removeWritten(header: string, choose: (values: ReadonlySet<string>) => Promise<ReadonlySet<string>>): Promise<void>
   close(): void
 }
 
@@ -26,28 +31,80 @@ const noAccess = { disableFileAccess: true, disableUrlAccess: true }
 const limits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 }
 
 export function createMailTransport({ smtpUrl, from, folder, nowMs }: MailTransportOptions): MailTransport {
-  if (smtpUrl === undefined) return createFolder(from, folder, nowMs)
+  const written = createFolder(from, folder, nowMs)
+  if (smtpUrl === undefined) return written
   const transport = createTransport({ ...smtpOptions(smtpUrl), ...limits, ...noAccess, pool: true, maxConnections: 4 })
   return {
     send: async mail => void (await transport.sendMail(messageOf(mail, from()))),
-    close: () => transport.close(),
+    // Of a time before it had a mail server.
+    removeWritten: written.removeWritten,
+    close() {
+      written.close()
+      transport.close()
+    },
   }
 }
 
 function createFolder(from: () => string, folder: string, nowMs: () => number): MailTransport {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix', ...noAccess })
+  const writing = new Map<string, Promise<void>>()
+  async function write(path: string, mail: Mail): Promise<void> {
+    const { message } = await transport.sendMail(messageOf(mail, from()))
+    // Under its name it is whole, for whoever watches the folder.
+    await writeFile(`${path}.new`, withPreamble(String(message), mail.text), { mode: 0o600 })
+    await rename(`${path}.new`, path)
+    await removeOldest(folder)
+  }
+
   return {
     async send(mail) {
-      const { message } = await transport.sendMail(messageOf(mail, from()))
       const time = new Date(nowMs()).toISOString().replaceAll(/[:.]/g, '-')
       const path = join(folder, `${time}-${randomBytes(4).toString('hex')}.eml`)
-      // Under its name it is whole, for whoever watches the folder.
-      await writeFile(`${path}.new`, withPreamble(String(message), mail.text), { mode: 0o600 })
-      await rename(`${path}.new`, path)
-      await removeOldest(folder)
+      const written = write(path, mail).finally(() => writing.delete(`${path}.new`))
+      writing.set(`${path}.new`, written)
+      await written
+    },
+    async removeWritten(header, choose) {
+      await Promise.allSettled(writing.values())
+      const names = await readdir(folder)
+      const partial = names.filter(name => name.endsWith('.new')).map(name => join(folder, name))
+      // A process ended while it wrote them.
+      for (const path of partial) if (!writing.has(path)) await rm(path, { force: true })
+      const valuesOf = new Map<string, readonly string[]>()
+      for (const name of names.filter(name => name.endsWith('.eml'))) {
+        const path = join(folder, name)
+        valuesOf.set(path, listedIn(await textOf(path), header))
+      }
+      const values = new Set([...valuesOf.values()].flat())
+      if (values.size === 0) return
+      const chosen = await choose(values)
+      for (const [path, listed] of valuesOf) {
+        if (listed.some(value => chosen.has(value))) await rm(path, { force: true })
+      }
     },
     close: () => transport.close(),
   }
+}
+
+/** Empty where somebody else has removed the file. */
+async function textOf(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch(error => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+}
+
+/** What a header lists, apart by spaces. A long one goes on in lines that begin with one (RFC 5322, 2.2.3). */
+function listedIn(text: string, header: string): string[] {
+  const lines = text.slice(0, text.indexOf('\n\n')).split('\n')
+  const start = lines.findIndex(line => line.toLowerCase().startsWith(`${header}: `))
+  if (start < 0) return []
+  const next = lines.findIndex((line, at) => at > start && !line.startsWith(' '))
+  const value = lines.slice(start, next < 0 ? undefined : next).join(' ')
+  return value
+    .slice(header.length + 1)
+    .split(' ')
+    .filter(listed => listed !== '')
 }
 
 /**

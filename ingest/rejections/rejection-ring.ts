@@ -6,7 +6,7 @@
 
 import { bug } from '../../limits/bug.ts'
 import { boundedText } from './bounded-text.ts'
-import type { Rejection, RejectionEntry, RejectionWay } from './rejection.ts'
+import { deviceSender, type Rejection, type RejectionEntry, type RejectionWay } from './rejection.ts'
 
 export interface RejectionQuery {
   /** Entries before this one. */
@@ -75,6 +75,16 @@ export class RejectionRing {
       .reverse()
       .map(({ key: _key, share: _share, ...entry }) => entry)
     return { entries, hasMore: found.length > limit }
+  }
+
+  /** Removes the entries about the device or station, and those of the device as a sender. */
+  forget(device: string): void {
+    const name = composedDevice(device)
+    const sender = boundedText(deviceSender(device), senderLengthMax)
+    for (const entry of this.#entries.values()) {
+      const isAbout = entry.device !== undefined && composedDevice(entry.device) === name
+      if (isAbout || entry.sender === sender) this.#drop(entry)
+    }
   }
 
   #entryOf({ way, sender, device, reason, part }: Rejection, count: number, nowMs: number): Kept {

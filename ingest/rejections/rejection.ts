@@ -18,6 +18,11 @@ export interface RejectedSender {
   isKnown: boolean
 }
 
+/** The name of a sender that is a device. */
+export function deviceSender(device: string): string {
+  return `device ${device}`
+}
+
 export interface RejectionSource {
   way: RejectionWay
   sender: RejectedSender

@@ -26,6 +26,8 @@ export interface Rejections {
   /** Costs no more than the rejects that are listed, whatever their number. `part`: of lines that are stored. */
   addLines(source: RejectionSource, lines: RejectedLines, part?: RejectedPart): void
   list(query: RejectionQuery): { entries: RejectionEntry[]; hasMore: boolean }
+  /** Keeps no entry about this device or station any more; the counts stay. */
+  forget(device: string): void
   /** Since when it is counted and kept, and how many readings and requests were rejected as a whole. */
   status(): { sinceMs: number; rejected: number }
 }
@@ -62,6 +64,7 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
       if (left > 0) add({ ...source, reason: unlistedReason, part }, left)
     },
     list: query => ring.list(query),
+    forget: device => ring.forget(device),
     status: () => ({ sinceMs, rejected }),
   }
 }

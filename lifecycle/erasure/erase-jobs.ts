@@ -62,6 +62,8 @@ export interface EraseJobsOptions extends Pick<EraseStepsOptions, 'whileNoDayExp
     Pick<ErasedShard, 'ingest'>)[]
   /** Whoever has told others of a device takes it, or the values of a metric, out of what is kept of that. */
   forgetDevices?: (job: Pick<EraseJob, 'numbers' | 'name' | 'metric' | 'requestedAt'>) => Promise<void>
+  /** Removes entries about a device or station of this name from memory. */
+  forgetName?: (name: string) => void
   feed?: ChangeFeed
   /** Whether this node runs the jobs; without it the service is alone. */
   leads?: () => boolean
@@ -185,7 +187,7 @@ async function runWaiting(
 /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
 async function runJob(
   job: EraseJob,
-  { devices, metrics, stations, store, forgetDevices }: EraseJobsOptions,
+  { devices, metrics, stations, store, forgetDevices, forgetName }: EraseJobsOptions,
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
@@ -197,6 +199,7 @@ async function runJob(
     } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
     const { rows, damaged } = await steps.erase(job)
     const numbers = job.device === null ? job.numbers : [job.device]
+    if (job.rowsOf !== 'measurements') forgetName?.(job.name)
     if (job.rowsOf !== 'points') await forgetDevices?.({ ...job, numbers })
     return damaged.length === 0 ? { rows } : { rows, error: damagedText(damaged) }
   } catch (error) {

@@ -224,13 +224,13 @@ async function readNewest(
   return rows[0]
 }
 
-/** The series of these jobs, whatever became of them. */
+/** The series of these jobs and their names, whatever became of them. */
 export async function readSeries(
   database: Database,
   ids: readonly number[],
-): Promise<Pick<EraseJob, 'rowsOf' | 'numbers'>[]> {
-  const { rows } = await database.query<Pick<EraseJob, 'rowsOf' | 'numbers'>>(
-    'SELECT rows_of AS "rowsOf", numbers FROM erase_jobs WHERE id = ANY($1::bigint[])',
+): Promise<Pick<EraseJob, 'rowsOf' | 'numbers' | 'name'>[]> {
+  const { rows } = await database.query<Pick<EraseJob, 'rowsOf' | 'numbers' | 'name'>>(
+    'SELECT rows_of AS "rowsOf", numbers, name FROM erase_jobs WHERE id = ANY($1::bigint[])',
     [[...ids]],
   )
   return rows

@@ -1,6 +1,6 @@
 /** The outbox against a real PostgreSQL, and how mails leave. */
 
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -188,6 +188,51 @@ t.test('without a mail server a mail is a file', async t => {
   t.match(text, /multipart\/alternative/)
   t.ok(text.includes(`\n\n${mail.text}\n\n--`), 'the text with its link is there as it is')
   t.match(text, /text\/html/)
+})
+
+t.test('mails about something are removed from the folder, and no others', async t => {
+  const folder = join(temporaryFolder(t), 'mail')
+  mkdirSync(folder)
+  const options = { smtpUrl: undefined, from: () => 'b@example.com', folder, nowMs: () => nowMs }
+  const transport = createMailTransport(options)
+  t.teardown(() => transport.close())
+  const many = Array.from({ length: 20 }, (_, at) => String(9_000_000_000_000 + at))
+  const about = (...ids: string[]) => ({ ...mail, subject: `about ${ids[0]}`, headers: { 'x-test': ids.join(' ') } })
+  await transport.send(mail)
+  await transport.send(about('1', '2'))
+  await transport.send(about('2', '3'))
+  await transport.send({ ...mail, subject: 'about none', text: 'X-Test: 3' })
+  await transport.send(about('5', ...many))
+  writeFileSync(join(folder, '2026-05-01-left.eml.new'), 'X-Test: 1')
+  const asked: string[][] = []
+  const remove = (...gone: string[]) =>
+    transport.removeWritten('x-test', async ids => {
+      asked.push([...ids])
+      return new Set(gone)
+    })
+  const subjects = () =>
+    readdirSync(folder)
+      .map(name => /^Subject: (.*)$/m.exec(readFileSync(join(folder, name), 'utf8'))?.[1])
+      .sort()
+  await remove('3')
+  t.strictSame(
+    asked.map(ids => ids.sort()),
+    [['1', '2', '3', '5', ...many]],
+    'each id once',
+  )
+  t.strictSame(subjects(), ['Set a new password', 'about 1', 'about 5', 'about none'], 'half a mail is gone, too')
+  const writing = transport.send(about('7'))
+  await remove('7', ...many.slice(-1))
+  await writing
+  t.strictSame(
+    subjects(),
+    ['Set a new password', 'about 1', 'about none'],
+    'one that was being written, and a long list',
+  )
+  const bySmtp = createMailTransport({ ...options, smtpUrl: 'smtp://127.0.0.1:9' })
+  t.teardown(() => bySmtp.close())
+  await bySmtp.removeWritten('x-test', async () => new Set(['1']))
+  t.strictSame(subjects(), ['Set a new password', 'about none'], 'a service that has a mail server now')
 })
 
 t.test('with one it goes there', async t => {

@@ -26,6 +26,9 @@ export const email: ChannelKind<'email'> = {
 /** Also in front of what a page says of it. */
 export const writtenText = 'written to a file: no mail server (SMTP_URL)'
 
+/** The ids of the alerts, so that an erase finds the files of mails. */
+export const alertsHeader = 'x-barograph-alerts'
+
 function ended(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -46,6 +49,7 @@ function mailOf({ message, webhookId, settings: { to }, own, tools }: Sending<{ 
     headers: {
       'message-id': `<${webhookId}@${hostname}>`,
       references: `<alert-rule-${message.rule.id}@${hostname}>`,
+      ...(message.alerts.length === 0 ? {} : { [alertsHeader]: message.alerts.map(({ id }) => id).join(' ') }),
       ...(leave === undefined
         ? {}
         : { 'list-unsubscribe': `<${leave}>`, 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }),

@@ -100,8 +100,11 @@ test('a mail has text, HTML and a link by which one leaves, and its headers hold
       references: '<alert-rule-3@barograph.example>',
       'list-unsubscribe': `<https://barograph.example/alerts/unsubscribe?token=${'T'.repeat(43)}>`,
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+      'x-barograph-alerts': '7',
     },
   })
+  const test = (await sent('email', { to: 'ada@example.com' }, alertMessage({ alerts: [] }))).mails[0]
+  t.notOk(Object.hasOwn(test?.headers ?? {}, 'x-barograph-alerts'), 'the test of a channel')
   t.equal(
     mail?.text,
     `Firing: Freezer too warm, cellar-1

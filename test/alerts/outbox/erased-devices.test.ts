@@ -1,10 +1,10 @@
 /** What is left of an erased device in notifications, against a real PostgreSQL. */
 
 import t from 'tap'
-import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
-import { noFeed } from '../../../auth/nodes/change-feed.ts'
+import { forgetErased, openErasedMails } from '../../../alerts/outbox/erased-devices.ts'
+import { type ApplyChange, type ChangeFeed, noFeed } from '../../../auth/nodes/change-feed.ts'
 import { createAlertStore, effects } from '../../support/alert-store.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { nowhere, recordingLog, startDatabases } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
@@ -176,4 +176,78 @@ t.test('the end of an alert of a device that is to be erased does not name it', 
   alerts.pass(30)
   const [notified] = await alerts.flush()
   t.strictSame(new Set(notified?.message.alerts.map(({ device }) => device)), new Set([null, 'd2']))
+})
+
+/** As that of several nodes: whoever settles waits for the changes that were noted. */
+function feedOfNodes(): ChangeFeed {
+  const appliers: ApplyChange[] = []
+  let noted = 0
+  return {
+    ...noFeed,
+    note: (_transaction, kind) => void (kind === 'erased-mail' && noted++),
+    onChange: (kind, apply) => void (kind === 'erased-mail' && appliers.push(apply)),
+    async settle() {
+      if (noted > 0) for (const apply of appliers) await apply([])
+      noted = 0
+    },
+  }
+}
+
+t.test('each node removes files of mails about what is erased, and of alerts that are not kept', async t => {
+  const alerts = await createAlertStore(pool)
+  await pool.query('TRUNCATE erase_jobs')
+  const { id: rule } = await alerts.addRule()
+  const at = alerts.nowMs()
+  await alerts.apply(...[1, 2, 3].map(device => alerts.transition(rule, device, opened(at), fired(at))))
+  const { rows } = await pool.query<{ id: string; device: number }>('SELECT id::text, device FROM alerts')
+  const idOf = (device: number) => rows.find(row => row.device === device)?.id ?? ''
+  const { log, texts } = recordingLog('warn')
+  const feed = feedOfNodes()
+  let isBroken = false
+  const openNode = (mails: string[]) => {
+    const left = new Set(mails)
+    const node = openErasedMails({
+      pool,
+      feed,
+      log,
+      async removeMails(header, choose) {
+        if (isBroken && left.has('broken')) throw new Error('EACCES')
+        t.equal(header, 'x-barograph-alerts')
+        for (const id of await choose(left)) left.delete(id)
+      },
+    })
+    return { ...node, left }
+  }
+  const [first, second] = [openNode(rows.map(({ id }) => id)), openNode([idOf(1), idOf(3), 'no id'])]
+  await Promise.all([first.close(), second.close()])
+  t.equal(first.left.size, 3, 'nothing is erased')
+  const addJob = (device: number, metric: string | null) =>
+    pool.query(
+      `INSERT INTO erase_jobs (rows_of, name, device, metric, numbers, symbols)
+       VALUES (CASE WHEN $2::text IS NULL THEN 'readings' ELSE 'measurements' END, 'd', CASE WHEN $2 IS NOT NULL THEN $1::int END, $2, ARRAY[$1::int], '{}')`,
+      [device, metric],
+    )
+  await addJob(1, null)
+  await addJob(3, 'co2')
+  await first.removeEverywhere()
+  t.strictSame(first.left, new Set([idOf(2), idOf(3)]))
+  t.strictSame(second.left, new Set([idOf(3), 'no id']), 'the other node')
+  await addJob(3, 'temperature')
+  await pool.query("UPDATE erase_jobs SET finished_at = '2000-01-01'")
+  await first.removeEverywhere()
+  t.strictSame(first.left, new Set([idOf(2), idOf(3)]), 'an alert about the metric that the device sends again')
+  await pool.query('UPDATE erase_jobs SET finished_at = NULL')
+  await first.removeEverywhere()
+  t.strictSame(first.left, new Set([idOf(2)]))
+  await pool.query('DELETE FROM alerts')
+  await first.removeEverywhere()
+  t.strictSame([...first.left, ...second.left], ['no id'])
+  isBroken = true
+  second.left.add('broken')
+  await first.removeEverywhere()
+  t.match(texts, ['cannot remove files of mails about erased devices'], 'another node goes on')
+  await t.rejects(second.removeEverywhere(), { message: 'EACCES' }, 'the erase is tried again')
+  const late = openNode(['17', 'left'])
+  await late.close()
+  t.strictSame([...late.left], ['left'], 'a node that did not run')
 })

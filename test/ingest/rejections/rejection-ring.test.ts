@@ -151,3 +151,27 @@ test('a body costs a bounded number of entries, and all of its lines are counted
   rejected.addLines(source, { rejected: 0, rejects: [] })
   t.equal(rejected.list({ limit: 1000 }).entries.length, 101, 'none for a body without rejects')
 })
+
+test('entries about an erased device are gone, others and the counts stay', t => {
+  const rejected = createRejections({ nowMs: () => 7, senderLog: () => undefined })
+  const add = (sender: string, device: string | undefined, isKnown = true) =>
+    rejected.add({ way: 'put', sender: { name: sender, isKnown }, device, reason: 'temperature is wet' })
+  add('device Ka\u0308lte', 'K\u00e4lte')
+  add('device K\u00e4lte', 'Keller')
+  add('device K\u00e4lte', undefined)
+  add('key 7', 'Ka\u0308lte')
+  add('key 7', 'Keller')
+  add('address 127.0.0.1', undefined, false)
+  rejected.forget('K\u00e4lte')
+  t.strictSame(
+    rejected.list({ limit: 10 }).entries.map(({ sender, device }) => [sender, device]),
+    [
+      ['address 127.0.0.1', undefined],
+      ['key 7', 'Keller'],
+    ],
+  )
+  t.equal(rejected.status().rejected, 6)
+  add('device K\u00e4lte', 'K\u00e4lte')
+  t.equal(rejected.list({ limit: 10 }).entries.length, 3, 'another device of the name')
+  t.end()
+})

@@ -7,7 +7,7 @@ import { insertJob, insertMetricJob, insertStationJob } from '../../../lifecycle
 import { refuseErased } from '../../../lifecycle/erasure/refuse-erased.ts'
 import { nowhere, startDatabases } from '../../support/databases.ts'
 
-t.test('the series of each job, by the table of their journal', async t => {
+t.test('the series of each job, by the table of their journal, and the names of devices and stations', async t => {
   const { store } = await startDatabases(t, nowhere)
   const pool = store.postgres
   const device = await insertJob(pool, 'attic', [{ number: 7, symbol: 'attic-7' }], 'test')
@@ -19,6 +19,7 @@ t.test('the series of each job, by the table of their journal', async t => {
     refuseSeries: (numbers: readonly number[]) => void refused.push([name, [...numbers]]),
   })
   const forgotten: number[] = []
+  const names: string[] = []
   let added = 0
   let apply: ApplyChange = () => undefined
   const onChange = (kind: string, given: ApplyChange) => {
@@ -29,6 +30,7 @@ t.test('the series of each job, by the table of their journal', async t => {
     pool,
     ingest: { readings: path('readings'), points: path('points') },
     forgetSeries: async numbers => void forgotten.push(...numbers),
+    forgetName: name => void names.push(name),
     added: () => added++,
   })
   for (const id of [device.id, values?.id ?? 0, station ?? 0]) await apply([id])
@@ -38,5 +40,6 @@ t.test('the series of each job, by the table of their journal', async t => {
     ['points', [3, 4]],
   ])
   t.strictSame(forgotten, [5])
+  t.strictSame(names, ['attic', 'S-1'])
   t.equal(added, 3)
 })
