@@ -184,19 +184,24 @@ async function runWaiting(
   }
 }
 
+/** The job was written together with the removal; where that was not confirmed, memory has to learn of it first. */
+async function learnRemoval({ rowsOf }: EraseJob, { devices, metrics, stations }: EraseJobsOptions): Promise<void> {
+  if (rowsOf === 'points') await stations.registry()
+  else if (rowsOf === 'measurements' && !(await metrics.reconcile())) {
+    throw new Error('it is not known yet whether the metric is taken away')
+  } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
+}
+
 /** How it ended, well or badly; rejects for what may pass, which is noted in the report. */
 async function runJob(
   job: EraseJob,
-  { devices, metrics, stations, store, forgetDevices, forgetName }: EraseJobsOptions,
+  options: EraseJobsOptions,
   steps: EraseSteps,
   signal: AbortSignal,
 ): Promise<EraseEnd> {
+  const { store, forgetDevices, forgetName } = options
   try {
-    // The job was written together with the removal; where that was not confirmed, memory has to learn of it first.
-    if (job.rowsOf === 'points') await stations.registry()
-    else if (job.rowsOf === 'measurements' && !(await metrics.reconcile())) {
-      throw new Error('it is not known yet whether the metric is taken away')
-    } else if (!(await devices.reconcile())) throw new Error('it is not known yet whether the device is removed')
+    await learnRemoval(job, options)
     const { rows, damaged } = await steps.erase(job)
     const numbers = job.device === null ? job.numbers : [job.device]
     if (job.rowsOf !== 'measurements') forgetName?.(job.name)
