@@ -27,7 +27,7 @@ export interface QuestdbMonitor {
   isReachable(): boolean
   /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
   guard(check: ContentCheck): () => void
-  /** By its state while that is up, else by a probe of this moment. */
+  /** Whether it may be read: by its state while that is up, else by a look of this moment, with the check of its content. */
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
   version(): string | undefined
@@ -71,7 +71,6 @@ interface Facts {
 export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   const { address, name, retryMsMax, log, remindMs = 60_000 } = options
   const client = createQuestdbClient(address.http)
-  const probe = createProbe(client)
   const silence = watchSilence(options.onSilent, options.monotonicMs)
   const probeStatements = watchStatements({ ...options, client, timeoutMs: probeTimeoutMs })
   const remindText = `${name} unavailable; readings wait in the journal`
@@ -106,7 +105,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     else state = next
   }
 
-  async function look(): Promise<boolean> {
+  const look = singleFlight(async () => {
     try {
       if (state.state === 'up') state.isStatementOverdue = await probeStatements()
       else turnUp(await prepare(client, options))
@@ -115,21 +114,21 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
     } catch (error) {
       failed(error)
     }
-    return state.state === 'up'
-  }
-
+  })
+  const isReachable = () => state.state === 'up'
+  const mayBeRead = () => isReachable() && content.fault() === undefined
   const bell = createBell()
-  const watched = watch(look, bell, { retryMsMax, signal: closing.signal })
+  const watched = watch(look, isReachable, bell, { retryMsMax, signal: closing.signal })
   return {
     ready: ready.promise,
     state: () => (state.state === 'up' ? (content.fault() ?? state) : state),
-    isReachable: () => state.state === 'up',
+    isReachable,
     guard(check) {
       content.set(check)
       bell.ring()
       return bell.ring
     },
-    answers: () => content.fault() === undefined && (state.state === 'up' || probe()),
+    answers: () => (isReachable() ? mayBeRead() : look().then(mayBeRead)),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway(reason) {
@@ -175,16 +174,17 @@ function createBell() {
 }
 
 async function watch(
-  look: () => Promise<boolean>,
+  look: () => Promise<void>,
+  isUp: () => boolean,
   bell: ReturnType<typeof createBell>,
   { retryMsMax, signal }: { retryMsMax: number; signal: AbortSignal },
 ): Promise<void> {
   let retryMs = retryMsMin
   while (!signal.aborted) {
     const rung = bell.reset()
-    const isUp = await look()
-    retryMs = isUp ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
-    const paused = sleep(isUp ? probeEveryMs : retryMs, undefined, { signal }).catch(() => undefined)
+    await look()
+    retryMs = isUp() ? retryMsMin : Math.min(retryMs * 1.5, retryMsMax)
+    const paused = sleep(isUp() ? probeEveryMs : retryMs, undefined, { signal }).catch(() => undefined)
     await Promise.race([rung, paused])
   }
 }
@@ -193,20 +193,14 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whoever asks while one is under way waits for the same answer. */
-function createProbe(client: QuestdbClient): () => Promise<boolean> {
-  let probing: Promise<boolean> | undefined
+/** Callers during a run wait for the same one. */
+function singleFlight(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
   return () => {
-    probing ??= client
-      .exec('SELECT 1', probeTimeoutMs)
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        probing = undefined
-      })
-    return probing
+    running ??= run().finally(() => {
+      running = undefined
+    })
+    return running
   }
 }
 
