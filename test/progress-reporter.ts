@@ -16,10 +16,9 @@ const silenceMsMax = 60_000
 const linesPerFailure = 25
 const commentsMax = 50
 
-export function reportProgress(suite: Suite): void {
+export function reportProgress(suite: Suite, total: number): void {
   const startedMs = new Map<TestFile, number>()
   let ended = 0
-  let total = 0
   const elapsed = (file: TestFile) => `${Math.round((performance.now() - (startedMs.get(file) ?? 0)) / 1000)} s`
   const say = (line: string) => {
     process.stdout.write(`${line}\n`)
@@ -29,7 +28,6 @@ export function reportProgress(suite: Suite): void {
     say(`still running: ${[...startedMs.keys()].map(file => `${file.name}, ${elapsed(file)}`).join('; ')}`)
   }, silenceMsMax)
 
-  suite.on('subtestAdd', () => total++)
   suite.on('subtestStart', (file: TestFile) => {
     startedMs.set(file, performance.now())
     let output = ''

@@ -8,6 +8,7 @@ import { join, relative, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { reportProgress } from './progress-reporter.ts'
+import { openWorkerQuestdb } from './support/worker-questdb.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const jobs = 3
@@ -36,15 +37,29 @@ export async function runTestFiles(paths: readonly string[], environment: NodeJS
   // What tap writes of it all is read by nobody: what counts is told as it comes.
   t.pipe(new PassThrough().resume())
   t.jobs = jobs
-  reportProgress(t)
+  reportProgress(t, files.length)
   t.plan(files.length)
-  await Promise.all(files.map(file => runFile(file, environment)))
+  const waiting = [...files]
+  await Promise.all(Array.from({ length: jobs }, () => runWorker(waiting, environment)))
   const { pass, total } = t.counts
   return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
 }
 
+/** One file after the other, all with the same QuestDB. */
+async function runWorker(waiting: string[], environment: NodeJS.ProcessEnv): Promise<void> {
+  const questdb = await openWorkerQuestdb(environment)
+  try {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const result = await runFile(file, questdb.environment)
+      await questdb.endFile(result?.ok === true)
+    }
+  } finally {
+    await questdb.close()
+  }
+}
+
 /** tap adds its hooks to NODE_OPTIONS; `env` takes them out, and becomes Node. */
-function runFile(file: string, environment: NodeJS.ProcessEnv): Promise<unknown> {
+function runFile(file: string, environment: NodeJS.ProcessEnv) {
   const node = [process.execPath, '--import=./test/support/end-with-parent.ts', file]
   return t.spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', ...node], {
     name: file,

@@ -10,6 +10,7 @@ import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { type Metric, measurementsTable, metrics, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
+import { borrowQuestdb } from './worker-questdb.ts'
 
 export interface TestReading extends Partial<Record<Metric, number>> {
   readonly symbol: string
@@ -38,11 +39,13 @@ export interface TestQuestdb {
   readParquet(file: Uint8Array, columns: string): Promise<unknown[][]>
 }
 
-/** One without PostgreSQL beside it, with its tables in place. */
-export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
+/** One without PostgreSQL beside it, with its tables in place: the one that the runner lends, unless it is to be the test's own. */
+export async function startQuestdb(t: TestHooks, { isOwn = false } = {}): Promise<TestQuestdb> {
   const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
   t.teardown(() => directory.close())
-  const questdb = await openQuestdb(storeOptions(directory), new AbortController().signal)
+  const lent = isOwn ? undefined : await borrowQuestdb(t)
+  const address = lent === undefined ? {} : { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
+  const questdb = await openQuestdb({ ...storeOptions(directory), ...address }, new AbortController().signal)
   t.teardown(() => questdb.close())
   await questdb.ready
   const client = new pg.Client({ ...questdb.address.pg, ssl: false })
@@ -78,7 +81,7 @@ export async function startQuestdb(t: TestHooks): Promise<TestQuestdb> {
       ),
     async readParquet(file, columns) {
       // The one folder from which it reads files.
-      const folder = join(questdbRoot(directory), 'import')
+      const folder = join(lent?.root ?? questdbRoot(directory), 'import')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'test.parquet'), file)
       const text = `SELECT ${columns} FROM read_parquet('test.parquet')`
