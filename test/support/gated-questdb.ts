@@ -17,7 +17,7 @@ export interface GatedQuestdb {
 }
 
 export async function startGatedQuestdb(t: TestHooks): Promise<GatedQuestdb> {
-  const { address } = await startQuestdb(t)
+  const { address } = await startQuestdb(t, { isOwn: true })
   const { http } = address
   // The gate passes on whatever comes.
   const gate: PgGate = await openGate(t, { ...address.pg, host: http.host, port: http.port })

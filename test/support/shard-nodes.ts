@@ -36,7 +36,7 @@ export async function openShardNodes(t: TestHooks): Promise<ShardNodes> {
   const [kafka, databases, second] = await Promise.all([
     startKafka(t),
     startFaultDatabases(t, temporaryFolder(t)),
-    startQuestdb(t),
+    startQuestdb(t, { isOwn: true }),
   ])
   const client = await kafka.connect()
   const requirements = { replication: 1, retentionMs: 24 * hourMs }
