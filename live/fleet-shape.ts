@@ -55,6 +55,9 @@ export const Fleet = z.strictObject({
   devices: z.array(FleetDevice),
   ...furtherMetrics,
   next: z.string().nullable().meta({ description: 'For `after`; null on the last page.' }),
+  missing: z.string().optional().meta({
+    description: 'Which stored readings QuestDB lacks, from when to when; until they are back, none can be read.',
+  }),
   catching_up: z.literal(true).optional().meta({ description: 'Some readings may be missing still.' }),
 })
 export type Fleet = z.infer<typeof Fleet>

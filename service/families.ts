@@ -22,6 +22,7 @@ import { createBulkFields } from '../auth/metrics/bulk-fields.ts'
 import { createEraseJobs, type EraseJobs } from '../lifecycle/erasure/erase-jobs.ts'
 import type { Config } from '../settings/config.ts'
 import type { Log } from '../store/log.ts'
+import { shardPrefix } from '../store/questdb/questdb-shards.ts'
 import { checkOptionsOf } from './check-options.ts'
 import { createEntityMetrics } from './entity-metrics.ts'
 import type { Ingress } from './ingress.ts'
@@ -120,7 +121,7 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     log,
     ingest: { intake, meter, writers, findPrincipal, authRateLimit, ranges },
     access: config.READS === 'open' ? openReads(devices) : privateReads({ ...accounts, devices, authRateLimit }),
-    live: { live, insights: parts.insights, query, timeZone: config.TIME_ZONE, nowMs },
+    live: { live, missing: () => missingIn(parts), insights: parts.insights, query, timeZone: config.TIME_ZONE, nowMs },
     batch: {
       devices,
       bulkFields: createBulkFields(metrics),
@@ -146,6 +147,15 @@ function createLogger({ config, log, parts, ingress }: FamilyInputs): RouteFamil
     stations: { stations, metrics, query, findPrincipal, authRateLimit, nowMs },
     events: eventsOptions(config, log, parts, ingress),
   })
+}
+
+/** Of all shards; undefined where nothing is. */
+function missingIn({ shards }: Pick<ServiceParts, 'shards'>): string | undefined {
+  const texts = shards.flatMap(shard => {
+    const { isLost, reason } = shard.questdb.state()
+    return isLost ? [`${shardPrefix(shards, shard)}${reason}`] : []
+  })
+  return texts.length === 0 ? undefined : texts.join('; ')
 }
 
 function createAdmin({ config, log, parts, ingress }: FamilyInputs, eraseJobs: EraseJobs): RouteFamily {

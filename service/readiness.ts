@@ -69,7 +69,8 @@ export function databaseFaultOf({
   reads,
   postgres,
 }: Pick<ReadinessOptions, 'questdb' | 'reads' | 'postgres'>): string | undefined {
-  const { state } = questdb()
+  const { state, reason, isLost } = questdb()
+  if (isLost) return reason
   if (state === 'up') return reads() ?? postgres()
   return state === 'starting' ? 'QuestDB is starting' : 'QuestDB does not answer'
 }

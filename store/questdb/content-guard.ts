@@ -11,6 +11,8 @@ export type ContentCheck = (exec: Exec) => Promise<string | undefined>
 interface ContentFault {
   state: 'starting' | 'away'
   reason: string
+  /** Rows that it had are missing. */
+  isLost?: boolean
 }
 
 const checkTimeoutMs = 10_000
@@ -31,7 +33,7 @@ export function createContentGuard(
   async function runCheck(made: ContentCheck): Promise<void> {
     const reason = await made(sql => client.exec(sql, checkTimeoutMs))
     const before = fault?.state === 'away' ? fault.reason : undefined
-    fault = reason === undefined ? undefined : { state: 'away', reason }
+    fault = reason === undefined ? undefined : { state: 'away', reason, isLost: true }
     if (reason !== undefined && reason !== before) log.error({ reason }, `${name} lacks rows that it had`)
     if (reason === undefined && before !== undefined) log.info({}, `${name} has all rows that it had`)
   }

@@ -15,6 +15,8 @@ import { watchSilence, watchStatements } from './stuck-questdb.ts'
 export interface QuestdbState {
   state: 'starting' | 'up' | 'away'
   reason?: string
+  /** It answers, and lacks rows that it had: the reason says which, without an address. */
+  isLost?: boolean
   /** Of one that is up: whether a statement runs on beyond its time limit. The log has its text. */
   isStatementOverdue?: boolean
 }

@@ -10,6 +10,7 @@ import { createConnections } from '../../api/http/connections.ts'
 import { addJsonBody } from '../../api/http/json-body.ts'
 import { createServer } from '../../api/http/server.ts'
 import { BodyInterrupted } from '../../query/pieces.ts'
+import { databaseFaultOf } from '../../service/readiness.ts'
 import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { nowhere, silentLog } from '../support/databases.ts'
@@ -68,4 +69,12 @@ t.test('the status history, the export and the preview of a rule', async t => {
   t.strictSame(await detailsOf(), all('QuestDB is starting'))
   shard = { shard: 2 }
   t.strictSame((await detailsOf())[1], [503, 'database unavailable', 'QuestDB of shard 2 does not answer'])
+})
+
+t.test('what a QuestDB lacks is said, and the address of one that is away is not', async t => {
+  const known = { reads: () => undefined, postgres: () => undefined }
+  const away = { state: 'away', reason: 'QuestDB at 10.0.0.1:9000 cannot be used' } as const
+  t.equal(databaseFaultOf({ ...known, questdb: () => away }), 'QuestDB does not answer')
+  const lost = { state: 'away', reason: 'it lacks readings', isLost: true } as const
+  t.equal(databaseFaultOf({ ...known, questdb: () => lost }), 'it lacks readings')
 })

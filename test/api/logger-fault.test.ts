@@ -65,6 +65,33 @@ test('a read that finds no database says why', async t => {
   t.strictSame((await app.inject('/api/fleet')).json(), { status }, 'where nothing more is known')
 })
 
+test('the fleet in memory comes with what its QuestDB lacks', async t => {
+  const app = fastify()
+  let missing: string | undefined = 'it lacks readings'
+  const live = {
+    isLoaded: () => true,
+    isCatchingUp: () => false,
+    page: () => ({ devices: [], metrics: {}, last: undefined }),
+    counts: () => ({}),
+  }
+  const { prefix, register } = loggerFamily({
+    log: pino({ level: 'silent' }),
+    access,
+    ingest: { ranges: defaultRanges } as LoggerOptions['ingest'],
+    batch: { ingest: {}, ranges: defaultRanges } as LoggerOptions['batch'],
+    reads: { query: {}, readings: {} } as never,
+    stations: { query: {} } as LoggerOptions['stations'],
+    live: { live, missing: () => missing, timeZone: 'UTC', nowMs: () => 0 } as never,
+    events,
+    annotations: {} as LoggerOptions['annotations'],
+  })
+  app.register(async scope => register(scope), { prefix })
+  t.teardown(() => app.close())
+  t.match((await app.inject('/api/fleet?limit=1')).json(), { devices: [], missing })
+  missing = undefined
+  t.notOk('missing' in (await app.inject('/api/fleet?limit=2')).json())
+})
+
 test('an answer that has no room to be sent is told without a word in the log', async t => {
   let logged = ''
   const app = fastify()

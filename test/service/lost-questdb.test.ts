@@ -125,6 +125,8 @@ t.test('a managed one', async t => {
   const lost = await startService(t, { dataDirectory })
   await untilLost(lost)
   t.equal(await temperatures(lost), '503')
+  const refused = await (await fetch(`${lost.url}/api/readings/porch?${sinceStart}`)).json()
+  t.match(refused, { status: 'database unavailable', detail: /lacks readings that were received from \S+Z to \S+Z/ })
   t.match(lost.output(), /QuestDB lacks rows that it had/)
   await put(lost, password, 23)
   const doctor = await barograph(['doctor', '--url', lost.url], { environment: { DATA_DIR: dataDirectory } })

@@ -412,6 +412,19 @@ t.test('a service that has just started says that readings may be missing', asyn
   })
 })
 
+t.test('a QuestDB that lacks readings: which of them, and from when to when', async t => {
+  const missing =
+    'QuestDB is empty or an older copy: it lacks readings that were received from 2026-11-20T08:00:00Z to 2026-11-23T12:00:00Z'
+  server.more = { missing }
+  await inBrowser(t, browser, phone, async page => {
+    await page.goto(server.url)
+    await page.getByRole('status').getByText(`Stored readings cannot be read. ${missing}`).waitFor()
+    await inspect(t, page, 'readings are missing')
+    server.more = {}
+    await page.locator('.banner').waitFor({ state: 'detached', timeout: 60_000 })
+  })
+})
+
 t.test('readings that are not for everybody lead to the sign-in, and back', async t => {
   server.refusal = { status: 401, body: { status: 'unauthorized' } }
   await inBrowser(t, browser, phone, async page => {

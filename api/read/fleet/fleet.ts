@@ -28,6 +28,8 @@ import { trendsOperation } from './trends.ts'
 
 export interface FleetOptions {
   live: Pick<Live, 'isLoaded' | 'isCatchingUp' | 'counts' | 'page' | 'search' | 'latest' | 'trends' | 'groups' | 'map'>
+  /** Which rows QuestDB lacks that it had. */
+  missing?: () => string | undefined
   insights: FleetInsights
   query: Pick<Query, 'coded'>
   timeZone: string
@@ -36,7 +38,7 @@ export interface FleetOptions {
 
 export function fleetGroup(
   access: ReadAccess,
-  { live, insights, query, timeZone, nowMs }: FleetOptions,
+  { live, missing = () => undefined, insights, query, timeZone, nowMs }: FleetOptions,
 ): OperationGroup<ReadOperation> {
   const list = fleetAnswer({
     live,
@@ -44,7 +46,8 @@ export function fleetGroup(
     parameters: FleetParameters,
     membersOf({ request, search, tags }, fleet, reply) {
       const of = listedOf(fleet, tags)
-      const members = (page: FleetPage) => membersOfPage({ live, timeZone }, page, live.counts(of), request.order)
+      const members = (page: FleetPage) =>
+        membersOfPage({ live, missing, timeZone }, page, live.counts(of), request.order)
       if (search === undefined) return members(live.page(request, of))
       return live.search(request, search, disconnectSignalOf(reply), of)?.then(members)
     },
@@ -97,14 +100,15 @@ export function fleetGroup(
 }
 
 function membersOfPage(
-  { live, timeZone }: Pick<FleetOptions, 'live' | 'timeZone'>,
+  { live, missing, timeZone }: Required<Pick<FleetOptions, 'live' | 'missing' | 'timeZone'>>,
   { devices, metrics, last }: FleetPage,
   counts: LiveCounts,
   order: string,
 ): string {
   const next = last === undefined ? null : textOfPlace(last, order)
   const described = Object.keys(metrics).length === 0 ? {} : { metrics }
-  const more = { ...described, next, ...(live.isCatchingUp() ? { catching_up: true } : {}) }
+  // A text that is undefined is left out.
+  const more = { ...described, next, missing: missing(), ...(live.isCatchingUp() ? { catching_up: true } : {}) }
   const head = `"time_zone":${JSON.stringify(timeZone)},"counts":${JSON.stringify(counts)},`
   return `${head}"devices":[${devices.join(',')}],${membersText(more)}`
 }

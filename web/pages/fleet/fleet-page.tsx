@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { FleetDevice } from '../../../live/fleet-shape.ts'
+import type { Fleet as FleetAnswer, FleetDevice } from '../../../live/fleet-shape.ts'
 import type { Insights as InsightsAnswer } from '../../../query/shapes/insights.ts'
 import { createTimes, type Times } from '../../../theme/times.ts'
 import { addressOf, setArguments, urlArguments } from '../../client/address.ts'
@@ -96,9 +96,7 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
         <EmptyFleet />
       ) : (
         <div class={state.kind === 'stale' ? 'stale' : undefined}>
-          {answer.catching_up === true ? (
-            <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
-          ) : null}
+          <Notices answer={answer} />
           <FirstRules />
           <Devices
             fleet={fleet}
@@ -107,6 +105,19 @@ function FleetBody({ fleet }: { fleet: Fleet }) {
           />
         </div>
       )}
+    </>
+  )
+}
+
+function Notices({ answer }: { answer: FleetAnswer }) {
+  return (
+    <>
+      {answer.missing === undefined ? null : (
+        <Banner kind="warn">Stored readings cannot be read. {answer.missing}</Banner>
+      )}
+      {answer.catching_up === true ? (
+        <Banner kind="warn">The service has just started: the last readings may be missing still.</Banner>
+      ) : null}
     </>
   )
 }
