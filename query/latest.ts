@@ -23,6 +23,8 @@ export interface LatestOptions {
 export interface Latest {
   all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   of(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
+  /** Answers that were built before, or are being built, are not served any more. */
+  deviceRemoved(): void
 }
 
 interface Wanted {
@@ -38,6 +40,9 @@ interface Wanted {
 const hourMs = 3_600_000
 
 export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits }: LatestOptions): Latest {
+  /** Part of each key, so that a build that began with the device is not found later. */
+  let removals = 0
+
   function all(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer> {
     return latest({
       key: `latest/${hours}`,
@@ -56,7 +61,7 @@ export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits 
 
   function latest({ key, client, ...wanted }: Wanted): Answer | Promise<Answer> {
     return serve({
-      key,
+      key: `${key}@${removals}`,
       // It depends on the moment and on every device.
       version: undefined,
       freshMs: limits.rebuildMs,
@@ -79,5 +84,11 @@ export function createLatest({ runQuery, serve, fleetText, setKey, plan, limits 
     return { fleet: fleet(), narrowed, nowUs: nowMs * 1000, startUs, endUs: (nowMs + limits.aheadMs) * 1000 }
   }
 
-  return { all, of }
+  return {
+    all,
+    of,
+    deviceRemoved() {
+      removals += 1
+    },
+  }
 }

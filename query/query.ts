@@ -50,6 +50,8 @@ export interface Query extends Analyses {
   latestAll(hours: number, devices: () => readonly QueryDevice[]): Answer | Promise<Answer>
   /** The last hours of these devices only. `client` aborts when the client disconnects. */
   latestOf(hours: number, devices: readonly QueryDevice[], client: AbortSignal): Answer | Promise<Answer>
+  /** From now on no cached answer has a device that was removed. */
+  deviceRemoved(): void
   /** All readings of one local day, `YYYY-MM-DD`. */
   day(device: QueryDevice, date: string, client: AbortSignal): Answer | Promise<Answer>
   /** What somebody should know of devices, by the last 30 days and by what others know of them. */
@@ -101,6 +103,7 @@ export function createQuery({ shards, timeZone, now, revision, log, ...options }
   return {
     latestAll: latest.all,
     latestOf: latest.of,
+    deviceRemoved: latest.deviceRemoved,
     day,
     insights: known => createInsights({ runAnalysis, serve, setKey, plan, known, limits }),
     ...analyses,

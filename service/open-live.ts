@@ -17,7 +17,7 @@ interface LiveParts {
   ingest: Pick<Ingest, 'onStored' | 'onLost' | 'status' | 'shared'>
   devices: Pick<Devices, 'all' | 'byNumber' | 'onChange' | 'heard'>
   metrics: Metrics
-  query: Pick<Query, 'fleetRows' | 'hourSources' | 'shardsOf'>
+  query: Pick<Query, 'fleetRows' | 'hourSources' | 'shardsOf' | 'deviceRemoved'>
   clockMs: Clock
 }
 
@@ -49,8 +49,10 @@ export function openServiceLive(config: Config, log: Log, parts: LiveParts): Liv
   })
   live.fill(devices.all())
   devices.onChange((device, isRemoved) => {
-    if (isRemoved) live.deviceRemoved(device.number)
-    else live.deviceChanged(device)
+    if (isRemoved) {
+      live.deviceRemoved(device.number)
+      query.deviceRemoved()
+    } else live.deviceChanged(device)
   })
   ingest.onStored(live.take, missed)
   ingest.onLost(missed)

@@ -136,3 +136,21 @@ t.test('bodies beyond the memory for them are built again', async t => {
   await ask(21)
   t.equal(gate.statements(), 4 * statementsPerBuild)
 })
+
+t.test('no answer that was built with a device that is removed is served', async t => {
+  const [stays, removed] = [makeDevice('stays'), makeDevice('removed')]
+  const query = queryAt(t, pg, '2025-05-07T12:00:00Z')
+  let devices = [stays, removed]
+  const ask = (hours: number) => query.latestAll(hours, () => devices)
+  const names = (answer: Answer) => (jsonIn(answer) as { data: { device: string }[] }).data.map(({ device }) => device)
+  t.strictSame(
+    names(await ask(1)),
+    devices.map(({ name }) => name),
+  )
+  const building = ask(2)
+  devices = [stays]
+  query.deviceRemoved()
+  t.strictSame(names(await ask(1)), [stays.name], 'cached')
+  await building
+  t.strictSame(names(await ask(2)), [stays.name], 'built meanwhile')
+})
