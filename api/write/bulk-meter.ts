@@ -13,9 +13,10 @@ export interface BulkSource extends RejectionSource {
   way: BulkWay
 }
 
-/** `leftOut`: lines that are stored without some of their values; `ignored`: fields that are not stored. */
+/** `leftOut`: lines that are stored without some of their values; `assumed`: entities whose unit is assumed; `ignored`: fields that are not stored. */
 interface BulkLines extends RejectedLines {
   leftOut: RejectedLines
+  assumed?: RejectedLines
   ignored?: readonly string[] | undefined
 }
 
@@ -52,6 +53,7 @@ export function createBulkMeter(
       interval?.rejected(lines.rejected)
       rejections?.addLines(source, lines)
       if (lines.leftOut.rejected > 0) rejections?.addLines(source, lines.leftOut, 'value')
+      if (lines.assumed !== undefined) rejections?.addLines(source, lines.assumed, 'field')
       for (const { part, reason } of timesLeftOut(lines.ignored ?? [])) rejections?.add({ ...source, reason, part })
     },
     refused: (source, reason) => rejections?.add({ ...source, reason }),

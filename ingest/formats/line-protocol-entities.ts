@@ -6,7 +6,7 @@
 import { catalogueEntry } from '../../metrics/catalogue.ts'
 import { readEntityName } from '../../metrics/entity-name.ts'
 import type { Metric } from '../../metrics/metric.ts'
-import { type Convert, conversion, unchanged } from '../../metrics/units.ts'
+import { type Convert, conversion, signOf, unchanged } from '../../metrics/units.ts'
 import { shortenedName } from '../field-names.ts'
 import { invalid, type Problem } from './line-protocol-problem.ts'
 import { nameEnd, unescapeText } from './line-protocol-text.ts'
@@ -28,6 +28,8 @@ export interface Entity {
   readonly isBesideBattery: boolean
   /** From the unit of the measurement to that of the metric. */
   readonly convert: Convert
+  /** The unit that its values are taken for, as people read it; undefined where the entity or the setting states one. */
+  readonly assumed: string | undefined
   /** Of the unit. */
   readonly problem: Problem | undefined
 }
@@ -73,12 +75,14 @@ export function createEntityReader(registered: readonly EntityMetric[], body: Bu
       metric,
       isBesideBattery: metric?.name === 'voltage' && isBesideBattery(name?.device),
       convert: unchanged,
+      assumed: undefined,
       problem: undefined,
     }
     // Without a unit of the metric, whatever unit is stated is that of its values.
     const from = isUnit(measurement, domain, id) ? measurement : metric?.assumedUnit
     const to = metric?.unit ?? null
-    if (to === null || from === undefined) return entity
+    if (to === null) return entity
+    if (from === undefined) return { ...entity, assumed: signOf(to) }
     const converted = conversion(shortenedName(from), to)
     if (converted.ok) return { ...entity, convert: converted.convert }
     return { ...entity, problem: invalid(`entity ${entity.id}: ${converted.reason}`) }

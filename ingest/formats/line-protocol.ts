@@ -64,6 +64,8 @@ export interface LineProtocolResult {
   rejected: number
   /** Lines that are stored without values that are out of range; the first are listed. */
   leftOut: { rejected: number; rejects: Reject[] }
+  /** Entities whose unit is assumed, with the first line of each; the first are listed. */
+  assumed: { rejected: number; rejects: Reject[] }
   /** There were more rows, devices or fields than there may be: what follows was not read. */
   isTooLong: boolean
 }
@@ -79,6 +81,7 @@ const devicesMax = 10_000
 const furtherValuesMax = 4_000_000
 const lineBytesUsual = 64
 const leftOutListedMax = 100
+const assumedListedMax = 100
 
 export function readLineProtocol(body: Buffer, options: LineProtocolOptions): LineProtocolResult {
   const reader = new BodyReader(body, options)
@@ -96,6 +99,8 @@ class BodyReader {
   readonly #fields: FieldsReader
   readonly #rejects: RejectList
   readonly #leftOut: RejectList
+  readonly #assumed: RejectList
+  readonly #assumedOf = new Set<Entity>()
   readonly #rows: MergedRows
   readonly #lineCounts: number[] = []
   readonly #reports = new EntityReports()
@@ -119,6 +124,7 @@ class BodyReader {
     this.#rows = new MergedRows(linesExpected)
     this.#rejects = new RejectList(readingRows.subject, rejectsMax)
     this.#leftOut = new RejectList(readingRows.subject, leftOutListedMax)
+    this.#assumed = new RejectList(readingRows.subject, assumedListedMax)
   }
 
   result(): LineProtocolResult {
@@ -133,6 +139,7 @@ class BodyReader {
       rejects: this.#rejects.listed,
       rejected: this.#rejects.count,
       leftOut: { rejected: this.#leftOut.count, rejects: this.#leftOut.listed },
+      assumed: { rejected: this.#assumed.count, rejects: this.#assumed.listed },
       isTooLong: this.#isTooLong(),
     }
   }
@@ -181,10 +188,20 @@ class BodyReader {
     this.#lineCounts[device] = (this.#lineCounts[device] ?? 0) + 1
     const { outOfRange } = this.#fields
     if (outOfRange !== undefined) this.#noteLeftOut(line, device, outOfRange)
+    if (this.#entity !== undefined) this.#noteAssumed(line, device, this.#entity)
   }
 
   #noteLeftOut(line: number, device: number, outOfRange: Errors): void {
     this.#leftOut.add(line, this.#series.devices.textOf(device), readingRows.invalidCode, leftOutReason(outOfRange))
+  }
+
+  #noteAssumed(line: number, device: number, entity: Entity): void {
+    const { metric, assumed } = entity
+    if (assumed === undefined || this.#assumedOf.has(entity)) return
+    this.#assumedOf.add(entity)
+    const states = `LINE_PROTOCOL_UNITS=${metric?.name}=UNIT states another one`
+    const reason = `${metric?.name} has no unit: ${assumed} is assumed, and ${states}`
+    this.#assumed.add(line, this.#series.devices.textOf(device), readingRows.invalidCode, reason)
   }
 
   #timeOfRow(device: number): number {

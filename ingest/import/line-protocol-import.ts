@@ -48,7 +48,9 @@ export type LineImport = { bytes: number } & (
       rejected: number
       rejects: Reject[]
       /** Lines that are stored without values that are out of range; the first are listed. */
-      leftOut: { rejected: number; rejects: Reject[] }
+      leftOut: ListedLines
+      /** Entities whose unit is assumed; the first are listed. */
+      assumed: ListedLines
       /** Of the readings that were. */
       devices: DeviceRef[]
     }
@@ -61,14 +63,15 @@ export interface LineImporter {
   close(): Promise<void>
 }
 
-type LeftOut = Extract<LineImport, { kind: 'stored' }>['leftOut']
+interface ListedLines {
+  rejected: number
+  rejects: Reject[]
+}
 
 /** Without lines that are rejected for their device. */
-function leftOutOf(
-  { rejected, rejects: listed }: LeftOut,
-  resolved: ResolvedNames,
-  nameOf: (index: number) => string,
-): LeftOut {
+function ofResolved(lines: ListedLines, resolved: ResolvedNames, nameOf: (index: number) => string): ListedLines {
+  const { rejected, rejects: listed } = lines
+  if (rejected === 0) return lines
   const unresolved = new Set(resolved.flatMap((each, index) => ('reason' in each ? [nameOf(index)] : [])))
   const rejects = listed.filter(({ device = '' }) => !unresolved.has(device))
   return { rejected: rejected - listed.length + rejects.length, rejects }
@@ -115,8 +118,12 @@ export function createLineImporter(options: LineImporterOptions): LineImporter {
     detachBuffers([...arraysOfNames(names.names), ...arraysOfSightings(result.sightings), result.lineCounts])
     const rejects = [...result.rejects, ...refused.rejects, ...expired].toSorted((a, b) => a.line - b.line)
     const counts = { points, readings: encoded.count, rejected: result.rejected + refused.count + encoded.expiredCount }
-    const leftOut = result.leftOut.rejected === 0 ? result.leftOut : leftOutOf(result.leftOut, resolved, nameOf)
-    return { kind: 'stored', bytes, ...counts, rejects: rejects.slice(0, rejectsMax), leftOut, devices: written }
+    const lists = {
+      rejects: rejects.slice(0, rejectsMax),
+      leftOut: ofResolved(result.leftOut, resolved, nameOf),
+      assumed: ofResolved(result.assumed, resolved, nameOf),
+    }
+    return { kind: 'stored', bytes, ...counts, ...lists, devices: written }
   }
 
   async function run(body: LineBody): Promise<LineImport> {

@@ -30,7 +30,7 @@ export interface RejectionSource {
   device?: string | undefined
 }
 
-/** What of a stored reading was left out: values out of range, or a field that is not a metric. */
+/** What of a stored reading was left out: values out of range, or a field that is not a metric. A field whose unit is assumed counts as one. */
 export type RejectedPart = 'value' | 'field'
 
 export interface Rejection extends RejectionSource {

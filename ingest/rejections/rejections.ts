@@ -46,7 +46,7 @@ export function createRejections({ nowMs, senderLog }: RejectionsOptions): Rejec
     const { part } = rejection
     if (part === undefined) rejected += count
     const { way, sender, device, reason } = ring.add(rejection, count, nowMs())
-    // A field that is not a metric is no fault of the sensor, and comes with each reading.
+    // A field that is not a metric, or has no unit, is no fault of the sensor, and comes with each reading.
     if (part === 'field') return
     const text = part === undefined ? 'reading rejected' : 'value rejected'
     senderLog(sender, 'warn', { way, sender, device, reason, count, ...about }, text)

@@ -244,6 +244,33 @@ t.test('an entity without a unit has that of the setting, and a stated one count
   t.strictSame(valuesOf(asName('sensor.porch_illuminance')), [{ illuminance: 50_000 }], 'not registered yet')
 })
 
+t.test('a unit that neither the entity nor the setting states is named, once for a device and metric', async t => {
+  const assumedOf = (lines: string[], options = {}) =>
+    read(lines.join('\n'), options).assumed.rejects.map(({ line, device, reason }) => [line, device, reason])
+  const bare = (entity: string, value = 1) => lineOf(entity, entity, `value=${value}`)
+  const reason = (metric: string, unit: string) =>
+    `${metric} has no unit: ${unit} is assumed, and LINE_PROTOCOL_UNITS=${metric}=UNIT states another one`
+  const lines = [
+    lineOf('sensor.porch_temperature', '°C', 'value=20'),
+    bare('sensor.attic_temperature'),
+    bare('sensor.attic_temperature', 2),
+    lineOf('sensor.porch_wind_speed', 'units', 'value=3'),
+    bare('binary_sensor.front_door'),
+    lineOf('sensor.attic_illuminance', 'units', 'state="dark"'),
+    bare('sensor.porch_sap_flow'),
+  ]
+  t.strictSame(assumedOf(lines), [
+    [2, 'attic', reason('temperature', '°C')],
+    [4, 'porch', reason('wind_speed', 'km/h')],
+  ])
+  const units = new Map(Object.entries({ temperature: 'degF' }))
+  const entityMetrics = createEntityMetrics({ all: () => registered as Metric[], version: () => 1 }, units)()
+  t.strictSame(assumedOf(lines, { entityMetrics }), [[4, 'porch', reason('wind_speed', 'km/h')]])
+  const many = Array.from({ length: 150 }, (_, at) => bare(`sensor.d${at}_temperature`))
+  const { assumed } = read(many.join('\n'))
+  t.strictSame([assumed.rejected, assumed.rejects.length], [150, 100])
+})
+
 t.test('an entity that ends with no metric is refused, or left out where unknown fields are', async t => {
   const line = lineOf('sensor.washing_machine', 'units', 'value=3')
   refuses(t, line, /entity sensor\.washing_machine is no metric/)

@@ -131,6 +131,17 @@ tap.test('what is no metric, or in no such unit, is refused with its reason, and
   t.equal((await service.admin('GET', '/devices/home')).status, 404, 'a state in words makes no device')
 })
 
+tap.test('a value without a unit is stored, and the list of rejections names the unit that is assumed', async t => {
+  const bare = (value: number, time: string) =>
+    `units,domain=sensor,entity_id=attic_temperature friendly_name_str="Attic",value=${value} ${time}`
+  for (const second of [5, 6]) t.equal((await v2([bare(second, at(second * 1_000_000))])).status, 204)
+  const { rejections } = (await service.admin('GET', '/rejections?device=attic')).body as { rejections: object[] }
+  t.match(rejections, [
+    { device: 'attic', way: 'line_protocol', reason: /^temperature has no unit: °C is assumed/, count: 2 },
+  ])
+  t.equal(rejections.length, 1)
+})
+
 tap.test('Telegraf beside it names its device by the tag host', async t => {
   const line = `cpu,cpu=cpu-total,host=pi temperature=48.5,usage_idle=93.5 ${at(3_000_000)}`
   t.equal((await v2([line])).status, 204)
