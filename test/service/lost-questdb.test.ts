@@ -6,7 +6,11 @@ import t from 'tap'
 import { postgresUrl, questdbSettings } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openPostgres } from '../../store/postgres/postgres.ts'
+import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
+import { appliedPositionsTable } from '../../store/tables.ts'
+import { openQuestdbSql } from '../faults/questdb-sql.ts'
+import { askQuestdb } from '../support/ask-questdb.ts'
 import { barograph } from '../support/command-line.ts'
 import { storeOptions, temporaryFolder } from '../support/databases.ts'
 import { serverPid, until } from '../support/processes.ts'
@@ -33,6 +37,17 @@ const untilLost = (service: Service, text = 'is empty or an older copy: it lacks
 const acceptedAt = (text: string) => /QUESTDB_ACCEPT_LOSS=(\S+Z)/.exec(text)?.[1] ?? 'none'
 const databaseOf = (dataDirectory: string) => join(dataDirectory, 'questdb', 'root', 'db')
 
+/** The service trims nothing behind this position, so that a test must not either. */
+async function untilRecorded(ask: (sql: string) => Promise<unknown[][]>, before = 0): Promise<number> {
+  let position = before
+  await until('QuestDB has the position of what it shows', async () => {
+    const [row] = await ask(`SELECT max(position) FROM ${appliedPositionsTable}`)
+    position = Number(row?.[0])
+    return position > before
+  })
+  return position
+}
+
 /** As after the trim of a segment, which takes 64 MiB of readings. */
 function trimJournal(dataDirectory: string): void {
   const folder = join(dataDirectory, 'journal')
@@ -58,6 +73,7 @@ t.test('external ones: an empty one, and one of another service', async t => {
     return { DATABASE_URL: postgresUrl(postgres.pool), ...questdbSettings(questdb.address) }
   }
   const [own, another] = [await startOne(), await startOne()]
+  const askAnother = openQuestdbSql(parseQuestdbAddress(another['QUESTDB_HTTP'], another['QUESTDB_PG']))
   const first = await startService(t, { environment: own })
   const { dataDirectory } = first
   const password = await first.addDevice('porch')
@@ -68,8 +84,10 @@ t.test('external ones: an empty one, and one of another service', async t => {
   const emptied = await startService(t, { environment: another, dataDirectory })
   await untilShown(emptied, '20')
   t.pass('what the journal still has comes again')
+  const recorded = await untilRecorded(askAnother)
   await put(emptied, password, 21)
   await untilShown(emptied, '20,21')
+  await untilRecorded(askAnother, recorded)
   await emptied.end('SIGTERM')
   trimJournal(dataDirectory)
 
@@ -87,6 +105,7 @@ t.test('a managed one', async t => {
   const first = await startService(t)
   const { dataDirectory } = first
   const database = databaseOf(dataDirectory)
+  const ask = (sql: string) => askQuestdb(dataDirectory, sql)
   const password = await first.addDevice('porch')
   await put(first, password, 20)
   await untilShown(first, '20')
@@ -95,11 +114,13 @@ t.test('a managed one', async t => {
   await until('it is noticed', () => /replaying the journal/.test(first.output()))
   await untilShown(first, '20')
   t.pass('what the journal still has comes again while the service runs')
+  const recorded = await untilRecorded(ask)
   await first.end('SIGTERM')
   cpSync(database, `${database}.older`, { recursive: true })
   const second = await startService(t, { dataDirectory })
   await put(second, password, 21)
   await untilShown(second, '20,21')
+  const recordedAgain = await untilRecorded(ask, recorded)
   await second.end('SIGTERM')
   trimJournal(dataDirectory)
 
@@ -118,6 +139,7 @@ t.test('a managed one', async t => {
   const whole = await startService(t, { dataDirectory })
   await untilShown(whole, '20,21,22')
   t.pass('with its files back nothing is missing')
+  await untilRecorded(ask, recordedAgain)
   await whole.end('SIGTERM')
   trimJournal(dataDirectory)
 
