@@ -40,6 +40,7 @@ export function createContentGuard(
 
   return {
     fault: () => fault,
+    isBeingChecked: () => fault === beingChecked,
     set(given: ContentCheck): void {
       check = given
       fault = beingChecked

@@ -29,7 +29,7 @@ export interface QuestdbMonitor {
   isReachable(): boolean
   /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
   guard(check: ContentCheck): () => void
-  /** Whether it may be read: by its state while that is up, else by a look of this moment, with the check of its content. */
+  /** Whether it may be read: by its state while that is up and checked, else by a look of this moment, with the check of its content. */
   answers(): boolean | Promise<boolean>
   commitMode(): string | undefined
   version(): string | undefined
@@ -119,6 +119,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
   })
   const isReachable = () => state.state === 'up'
   const mayBeRead = () => isReachable() && content.fault() === undefined
+  const lookNow = () => lookWithCheck(look, content.isBeingChecked).then(mayBeRead)
   const bell = createBell()
   const watched = watch(look, isReachable, bell, { retryMsMax, signal: closing.signal })
   return {
@@ -130,7 +131,7 @@ export function monitorQuestdb(options: MonitorOptions): QuestdbMonitor {
       bell.ring()
       return bell.ring
     },
-    answers: () => (isReachable() ? mayBeRead() : look().then(mayBeRead)),
+    answers: () => (isReachable() && !content.isBeingChecked() ? mayBeRead() : lookNow()),
     commitMode: () => facts?.commitMode,
     version: () => facts?.version,
     markAway(reason) {
@@ -193,6 +194,12 @@ async function watch(
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** The first look may have begun before it was known what to check. */
+async function lookWithCheck(look: () => Promise<void>, isBeingChecked: () => boolean): Promise<void> {
+  await look()
+  if (isBeingChecked()) await look()
 }
 
 /** Callers during a run wait for the same one. */

@@ -20,7 +20,7 @@ export interface Questdb {
   state(): QuestdbState
   /** Each time that it comes up, and each second, the check is made before it counts as up. The result has it made at once. */
   guard(check: ContentCheck): () => void
-  /** Whether it may be read: by its state while that is up, else by a look of this moment, with the check of its content. */
+  /** Whether it may be read: by its state while that is up and checked, else by a look of this moment, with the check of its content. */
   answers(): boolean | Promise<boolean>
   /** `sync` when what it has applied is on disk; undefined until it was reached. */
   commitMode(): string | undefined
