@@ -136,12 +136,13 @@ async function showsFirstReadings(t: Test, demo: { url: string; output(): string
   const { password } = JSON.parse(/^\{.*\}$/m.exec(added)?.[0] ?? '')
   const [sent] = await runCommands(demo, `${settings}\n${send.replace('PASSWORD', password)}`)
   t.match(sent, '"status":"success"')
-  await until('the reading is shown', async () => {
-    const { values } = (await json(`${demo.url}/api/latest/porch`)) as { values: object }
-    return 'temperature' in values
-  })
   // A reading of the minute before midnight is not of today.
-  const commands = read.replace('$(date -u +%FT00:00Z)', new Date(Date.now() - 3_600_000).toISOString())
+  const since = new Date(Date.now() - 3_600_000).toISOString()
+  await until('the reading is shown', async () => {
+    const response = await fetch(`${demo.url}/api/readings/porch?start=${since}&format=csv`)
+    return (await response.text()).includes('porch,21.4,')
+  })
+  const commands = read.replace('$(date -u +%FT00:00Z)', since)
   const [csv, fleet, stats, ...others] = await runCommands(demo, `${settings}\n${commands}`)
   t.strictSame(others, [])
   t.match(csv, /^timestamp,device,[^\n]*\r\n[^,]+,porch,21\.4,/)
