@@ -8,7 +8,7 @@ import type { TableDescription } from './table.ts'
 export interface DeadLetters {
   /** By position in the journal, ascending, behind the one with id `after`. */
   list(after: number, limit: number): Promise<ListedLetter[]>
-  /** Appends their records anew and removes the letters, durably; all of them when no ids are given. Counts damaged ones, which stay. */
+  /** Appends their records again and removes the letters, durably; all of them when no ids are given. Counts damaged ones, which stay. */
   replay(ids?: number[]): Promise<{ replayed: number; damaged: number; outcome: Outcome }>
   /** Removes letters and their records for good, durably; how many there were. */
   discard(ids: readonly number[]): Promise<number>

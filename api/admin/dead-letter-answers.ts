@@ -22,12 +22,12 @@ export const DeadLetterPage = z.object({
       values: z.record(z.string(), z.number().nullable()),
     }),
   ),
-  /** Of the same page: files that are cut short or have bad bytes, and rows of PostgreSQL that do. They can only be discarded. */
+  /** The page also has files and rows of PostgreSQL that are cut short or have bad bytes. They can only be discarded. */
   damaged: z.array(
     z.object({
       table: letterTable,
       id: letterId,
-      /** Of the file in the directory of the journal, or of the topic and the id there. */
+      /** The name of the file in the directory of the journal, or the topic and the id in PostgreSQL. */
       name: z.string(),
       reason: z.string(),
     }),

@@ -55,7 +55,7 @@ export function sendProblem(reply: FastifyReply, code: AdminErrorCode, occurrenc
     )
 }
 
-/** Of a read that QuestDB has not answered. */
+/** Answers a read that QuestDB has not answered. */
 export function sendQuestdbAway(reply: FastifyReply): FastifyReply {
   return sendProblem(reply, 'DATABASE_AWAY', { detail: reply.server.databaseFault?.() ?? 'QuestDB does not answer' })
 }

@@ -36,7 +36,7 @@ export function createMailTransport({ smtpUrl, from, folder, nowMs }: MailTransp
   const transport = createTransport({ ...smtpOptions(smtpUrl), ...limits, ...noAccess, pool: true, maxConnections: 4 })
   return {
     send: async mail => void (await transport.sendMail(messageOf(mail, from()))),
-    // Of a time before it had a mail server.
+    // The folder may have mails from before SMTP_URL was set.
     removeWritten: written.removeWritten,
     close() {
       written.close()
@@ -50,7 +50,7 @@ function createFolder(from: () => string, folder: string, nowMs: () => number): 
   const writing = new Map<string, Promise<void>>()
   async function write(path: string, mail: Mail): Promise<void> {
     const { message } = await transport.sendMail(messageOf(mail, from()))
-    // Under its name it is whole, for whoever watches the folder.
+    // The file gets its name when it is whole, so that a program that watches the folder reads a whole mail.
     await writeFile(`${path}.new`, withPreamble(String(message), mail.text), { mode: 0o600 })
     await rename(`${path}.new`, path)
     await removeOldest(folder)
@@ -86,7 +86,7 @@ function createFolder(from: () => string, folder: string, nowMs: () => number): 
   }
 }
 
-/** Empty where somebody else has removed the file. */
+/** The text is empty where another process has removed the file. */
 async function textOf(path: string): Promise<string> {
   return await readFile(path, 'utf8').catch(error => {
     if (error.code === 'ENOENT') return ''
@@ -94,7 +94,7 @@ async function textOf(path: string): Promise<string> {
   })
 }
 
-/** What a header lists, apart by spaces. A long one goes on in lines that begin with one (RFC 5322, 2.2.3). */
+/** The values of a header, which spaces separate. A folded header continues in lines that begin with a space (RFC 5322, 2.2.3). */
 function listedIn(text: string, header: string): string[] {
   const lines = text.slice(0, text.indexOf('\n\n')).split('\n')
   const start = lines.findIndex(line => line.toLowerCase().startsWith(`${header}: `))

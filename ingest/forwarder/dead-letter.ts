@@ -33,7 +33,7 @@ export interface DeadLetter {
 /** A letter that cannot be read, so that it can only be discarded. */
 interface DamagedLetter {
   id: number
-  /** Of its file, or of its place in PostgreSQL. */
+  /** The name of its file, or the topic and the id in PostgreSQL. */
   name: string
   damage: string
 }
@@ -86,7 +86,7 @@ export function withoutErased(
   return { ...rest, ...furtherOf(readRecord(table, view, 0)), record: record.toString('base64') }
 }
 
-/** The record of a letter, to be appended anew. Throws where it is damaged. */
+/** The record of a letter, to be appended again. Throws where it is damaged. */
 export function recordOf(table: TableDescription, letter: Pick<DeadLetter, 'record'>): Buffer {
   const record = Buffer.from(letter.record, 'base64')
   const { kind, lengthMin } = layoutOf(table)

@@ -22,7 +22,7 @@ export interface ShardLetters {
   /** Those of these topics together. Their ids are numbers that no two letters have, in the order in which they came. */
   ofTopics(table: TableDescription, topics: readonly string[]): LetterStore
   /**
-   * Takes erased series out of all letters, further ones as `erasedFurther` tells them: see `withoutErased`. Resolves with the
+   * Takes erased series out of all letters, further ones by the numbers of `erasedFurther`: see `withoutErased`. Resolves with the
    * names of damaged ones, which may have values of them.
    */
   erase(topic: string, erased: ReadonlySet<number>): Promise<string[]>

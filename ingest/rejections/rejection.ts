@@ -30,7 +30,7 @@ export interface RejectionSource {
   device?: string | undefined
 }
 
-/** What of a stored reading was left out: values out of range, or a field that is not a metric. A field whose unit is assumed counts as one. */
+/** A part of a reading that was left out while the rest is stored: a value out of range, or a field that is not a metric. A field whose unit is assumed is listed in the same way. */
 export type RejectedPart = 'value' | 'field'
 
 export interface Rejection extends RejectionSource {

@@ -262,7 +262,7 @@ export async function noteValues(database: Database, id: number, values: number)
   return rows[0]?.rows ?? values
 }
 
-/** With `rows` and an error, all rows are erased and damaged dead letters are not. */
+/** An end with `rows` and an error: all rows are erased, damaged dead letters are not. */
 export type EraseEnd = { rows: number; error?: string } | { rows?: never; error: string }
 
 /** False where another run has begun. */
