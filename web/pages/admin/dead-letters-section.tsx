@@ -53,7 +53,7 @@ export function DeadLettersSection() {
 }
 
 function replayedText({ damaged }: Replayed): string {
-  return damaged === 0 ? 'All are sent again.' : `All are sent again but for ${countText(damaged)} damaged.`
+  return damaged === 0 ? 'All are sent again.' : `The others are sent again. ${countText(damaged)} damaged stay: discard them.`
 }
 
 function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actions }) {
