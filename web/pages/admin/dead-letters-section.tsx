@@ -53,7 +53,9 @@ export function DeadLettersSection() {
 }
 
 function replayedText({ damaged }: Replayed): string {
-  return damaged === 0 ? 'All are sent again.' : `The others are sent again. ${countText(damaged)} damaged stay: discard them.`
+  return damaged === 0
+    ? 'All are sent again.'
+    : `The others are sent again. ${countText(damaged)} damaged stay: discard them.`
 }
 
 function DamagedRow({ letter, actions }: { letter: DamagedLetter; actions: Actions }) {
