@@ -8,7 +8,7 @@ import { join, relative, resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { reportProgress } from './progress-reporter.ts'
-import { openWorkerQuestdb } from './support/worker-questdb.ts'
+import { openWorker } from './worker.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const jobs = 3
@@ -45,16 +45,16 @@ export async function runTestFiles(paths: readonly string[], environment: NodeJS
   return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
 }
 
-/** One file after the other, all with the same QuestDB. */
+/** One file after the other. */
 async function runWorker(waiting: string[], environment: NodeJS.ProcessEnv): Promise<void> {
-  const questdb = await openWorkerQuestdb(environment)
+  const worker = await openWorker(environment)
   try {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const result = await runFile(file, questdb.environment)
-      await questdb.endFile(result?.ok === true)
+      const result = await runFile(file, worker.environment)
+      await worker.endFile(result?.ok === true)
     }
   } finally {
-    await questdb.close()
+    await worker.close()
   }
 }
 

@@ -2,7 +2,9 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
+import { borrow } from './borrow.ts'
+import type { TestHooks } from './databases.ts'
 
 /**
  * Debian's shell without a window comes first: the others load their own surface for each context of a test, which takes six
@@ -10,15 +12,28 @@ import { type Browser, chromium } from 'playwright-core'
  */
 const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
+/** The one of the worker, or one of the test's own. */
+export async function openBrowser(): Promise<Browser> {
+  const lent = await borrow<string>('browser')
+  return lent === undefined ? await chromium.launch(launchOptions()) : await chromium.connect(lent)
+}
+
+/** Returns where test files connect to it. */
+export async function launchBrowser(t: TestHooks): Promise<string> {
+  const server = await chromium.launchServer({ ...launchOptions(), host: '127.0.0.1' })
+  t.teardown(() => server.close())
+  return server.wsEndpoint()
+}
+
 /** A machine without one fails the test: a page that nobody looked at has not been tested. */
-export function openBrowser(): Promise<Browser> {
+function launchOptions(): LaunchOptions {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const executablePath = names.flatMap(name => folders.map(folder => join(folder, name))).find(isExecutable)
   if (executablePath === undefined) {
     throw new Error(`Found none of ${names.join(', ')} on PATH. Debian has the first as a package.`)
   }
   // Its sandbox does not work for root, and the pages are our own.
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  return { executablePath, args: ['--no-sandbox'] }
 }
 
 function isExecutable(path: string): boolean {

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { borrow } from './borrow.ts'
 import { dataDirectoryPath, type TestHooks } from './databases.ts'
 import { heldText } from './held-answers.ts'
 import { isRunning, serverPid, until } from './processes.ts'
@@ -13,16 +14,10 @@ import { isRunning, serverPid, until } from './processes.ts'
 const hangMs = 300_000
 const root = resolve(import.meta.dirname, '..', '..')
 
-export interface Service {
+/** What tests do with a service that runs. */
+export interface ServiceClient {
   url: string
   dataDirectory: string
-  child: ChildProcess
-  /** Everything that it has logged. */
-  output(): string
-  /** The service and both databases, at once. */
-  killAll(): Promise<void>
-  /** Sends the signal to the service alone and waits for its end. */
-  end(signal: NodeJS.Signals): Promise<number | null>
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Makes a device and returns its password. */
   addDevice(name: string, more?: Record<string, unknown>): Promise<string>
@@ -34,20 +29,43 @@ export interface Service {
   put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
 }
 
+export interface Service extends ServiceClient {
+  child: ChildProcess
+  /** Everything that it has logged. */
+  output(): string
+  /** The service and both databases, at once. */
+  killAll(): Promise<void>
+  /** Sends the signal to the service alone and waits for its end. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
 /** Settings for a test that needs nothing of QuestDB: an address where nobody listens. Its start is most of that of a service. */
 export const withoutQuestdb = {
   QUESTDB_HTTP: 'http://127.0.0.1:9',
   QUESTDB_PG: 'postgresql://127.0.0.1:9/qdb',
 }
 
+/** Where a service is. */
+export type SharedService = Pick<ServiceClient, 'url' | 'dataDirectory'>
+
 export interface ServiceSettings {
   /** Used again after a stop; without it the data are in a temporary folder of their own. */
   dataDirectory?: string
   /** The directory is new, and not one with a PostgreSQL that has its schema. */
   isFirstStart?: boolean
-  environment?: Record<string, string>
+  environment?: NodeJS.ProcessEnv
   /** Another way to start it than from the sources. */
   command?: [program: string, ...words: string[]]
+}
+
+/**
+ * The one that all test files of a worker share which ask for it, with the settings of `startService`: a start takes four
+ * seconds of processor time. It has the devices, accounts and readings of the files before, so a file makes its own, by names
+ * that no other file has, and looks at nothing else. What needs settings, an empty service, a kill or a restart starts one.
+ */
+export async function sharedService(t: TestHooks): Promise<ServiceClient> {
+  const shared = await borrow<SharedService>('service')
+  return shared === undefined ? await startService(t) : serviceClient(shared)
 }
 
 /** Starts the service on a free port and waits until it listens. */
@@ -82,32 +100,10 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
     throw new Error(`the service did not start: ${output}`)
   }
 
-  const readToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
-  const admin: Service['admin'] = async (method, path, body) => {
-    const token = readToken()
-    const headers = {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    }
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    const response = await fetch(`${url}/api/admin${path}`, init)
-    const text = await heldText(method, response)
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
-  }
-
-  const postImport: Service['postImport'] = async csv => {
-    const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
-    const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
-    const { accepted, rejected } = JSON.parse(await heldText('POST', response))
-    return { status: response.status, accepted, rejected }
-  }
-
   return {
-    url,
-    dataDirectory,
+    ...serviceClient({ url, dataDirectory }),
     child,
     output: () => output,
-    admin,
     async killAll() {
       const pids = servers()
       child.kill('SIGKILL')
@@ -120,6 +116,35 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
       await closed
       return child.exitCode
     },
+  }
+}
+
+/** Of a service that listens, with the token in its data directory. */
+function serviceClient({ url, dataDirectory }: SharedService): ServiceClient {
+  const readToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const admin: ServiceClient['admin'] = async (method, path, body) => {
+    const token = readToken()
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    }
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const response = await fetch(`${url}/api/admin${path}`, init)
+    const text = await heldText(method, response)
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  const postImport: ServiceClient['postImport'] = async csv => {
+    const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
+    const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
+    const { accepted, rejected } = JSON.parse(await heldText('POST', response))
+    return { status: response.status, accepted, rejected }
+  }
+
+  return {
+    url,
+    dataDirectory,
+    admin,
     addDevice: (name, more = {}) => addDeviceBy(admin, { name, ...more }),
     async import(csv) {
       const answer = await postImport(csv)
@@ -136,7 +161,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   }
 }
 
-async function addDeviceBy(admin: Service['admin'], device: { name: string }): Promise<string> {
+async function addDeviceBy(admin: ServiceClient['admin'], device: { name: string }): Promise<string> {
   let answer = await admin('POST', '/devices', device)
   // On a slow machine a node may be without a lease for a moment.
   await until('the node takes changes', async () => {

@@ -1,11 +1,8 @@
 /**
- * One QuestDB for all test files of a worker of the runner, started by the first file that asks. Each test gets it empty, and one
- * at a time. What a test file saves is more than a start: QuestDB has compiled the code of queries by then.
+ * The QuestDB of a worker of the runner. Each test gets it empty, and one at a time. What a test file saves is more than a start:
+ * QuestDB has compiled the code of queries by then.
  */
 
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { questdbSettings } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
@@ -13,12 +10,11 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { findJava } from '../../store/questdb/java.ts'
 import { questdbJar } from '../../store/questdb/questdb-jar.ts'
 import { planQuestdb, questdbRoot, startQuestdb } from '../../store/questdb/questdb-server.ts'
+import { borrow, giveBack } from './borrow.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from './databases.ts'
 import { isRunning, recordedPid } from './processes.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Where the runner lends it. */
-const lenderVariable = 'TEST_QUESTDB'
 const answerMsMax = 10_000
 
 export interface LentQuestdb {
@@ -30,76 +26,12 @@ export interface LentQuestdb {
 
 /** Empty, until the end of the test; undefined without the runner, and while another test of the file has it. */
 export async function borrowQuestdb(t: TestHooks): Promise<LentQuestdb | undefined> {
-  const lender = process.env[lenderVariable]
-  if (lender === undefined) return undefined
-  const response = await fetch(lender, { method: 'POST' })
-  const text = await response.text()
-  if (!response.ok) throw new Error(`the runner lends no QuestDB: ${text}`)
-  if (text === '') return undefined
-  t.teardown(() => fetch(lender, { method: 'DELETE' }))
-  return JSON.parse(text)
+  const lent = await borrow<LentQuestdb>('questdb')
+  if (lent !== undefined) t.teardown(() => giveBack('questdb'))
+  return lent
 }
 
-export interface WorkerQuestdb {
-  /** For the processes of the test files. */
-  environment: NodeJS.ProcessEnv
-  /** After each file. One that has failed may have left anything behind, so the next file gets another QuestDB. */
-  endFile(hasPassed: boolean): Promise<void>
-  close(): Promise<void>
-}
-
-export async function openWorkerQuestdb(environment: NodeJS.ProcessEnv): Promise<WorkerQuestdb> {
-  let running: RunningQuestdb | undefined
-  let isLent = false
-  let lending: Promise<unknown> = Promise.resolve()
-  async function end(): Promise<void> {
-    const ending = running
-    running = undefined
-    await ending?.close()
-  }
-  async function lend(): Promise<LentQuestdb | undefined> {
-    if (isLent) return undefined
-    isLent = true
-    try {
-      return (await running?.empty()) ?? (await start())
-    } catch {
-      await end()
-      return await start()
-    }
-  }
-  async function start(): Promise<LentQuestdb> {
-    running = await startRunning(environment)
-    return await running.empty()
-  }
-  const server = createServer(({ method }, response) => {
-    if (method === 'DELETE') isLent = false
-    const answered = method === 'POST' ? lend() : Promise.resolve(undefined)
-    lending = Promise.allSettled([lending, answered])
-    answered.then(
-      lent => response.end(JSON.stringify(lent)),
-      error => response.writeHead(500).end(String(error)),
-    )
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    environment: { ...environment, [lenderVariable]: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-    async endFile(hasPassed) {
-      // The file may have ended before it was there.
-      await lending
-      isLent = false
-      if (hasPassed) running?.setFrozen(true)
-      else await end()
-    },
-    async close() {
-      server.close()
-      server.closeAllConnections()
-      await end()
-    },
-  }
-}
-
-interface RunningQuestdb {
+export interface RunningQuestdb {
   /** Resolves when it has no table any more. */
   empty(): Promise<LentQuestdb>
   /** One that idles takes a thirtieth of a processor. */
@@ -107,7 +39,7 @@ interface RunningQuestdb {
   close(): Promise<void>
 }
 
-async function startRunning(environment: NodeJS.ProcessEnv): Promise<RunningQuestdb> {
+export async function startWorkerQuestdb(environment: NodeJS.ProcessEnv): Promise<RunningQuestdb> {
   const works: (() => unknown)[] = []
   const hooks = { teardown: (work: () => unknown) => void works.unshift(work) }
   const directory = openDataDirectory(join(temporaryFolder(hooks), 'data'))

@@ -1,11 +1,12 @@
-/** The QuestDB of a worker of the runner: empty for each test, one test at a time, and replaced when it is gone. */
+/** The QuestDB that a worker lends: empty for each test, one test at a time, and replaced behind a file that has failed. */
 
 import t, { type Test } from 'tap'
 import { parseQuestdbAddress } from '../store/questdb/client/questdb-address.ts'
 import { openQuestdbSql } from './faults/questdb-sql.ts'
-import { borrowQuestdb, type LentQuestdb, openWorkerQuestdb } from './support/worker-questdb.ts'
+import { borrowQuestdb, type LentQuestdb } from './support/worker-questdb.ts'
+import { openWorker } from './worker.ts'
 
-const worker = await openWorkerQuestdb(process.env)
+const worker = await openWorker(process.env)
 t.teardown(() => worker.close())
 Object.assign(process.env, worker.environment)
 

@@ -1,0 +1,18 @@
+/** What a worker of the runner lends to its test files (test/worker.ts); a file that runs alone gets nothing, and starts its own. */
+
+/** Where it lends. */
+export const lenderVariable = 'TEST_LENDER'
+
+/** Undefined without the runner, and while another test of the file has it. */
+export async function borrow<Lent>(what: string): Promise<Lent | undefined> {
+  const lender = process.env[lenderVariable]
+  if (lender === undefined) return undefined
+  const response = await fetch(`${lender}/${what}`, { method: 'POST' })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`the runner lends no ${what}: ${text}`)
+  return text === '' ? undefined : JSON.parse(text)
+}
+
+export async function giveBack(what: string): Promise<void> {
+  await fetch(`${process.env[lenderVariable]}/${what}`, { method: 'DELETE' })
+}
