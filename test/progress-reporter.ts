@@ -1,4 +1,7 @@
-/** Tells of a run of tap: a line for each test file when it has ended, with what failed, and every minute without one which are running. */
+/**
+ * Reports a run of tap: a line for each test file when it has ended, with what failed; after a minute without one, the files that
+ * are running; at the end a summary.
+ */
 
 import type { ChildProcess } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
@@ -15,11 +18,13 @@ interface Suite extends EventEmitter {
 const silenceMsMax = 60_000
 const linesPerFailure = 25
 const commentsMax = 50
+const slowestCount = 10
 
 export function reportProgress(suite: Suite, total: number): void {
   const startedMs = new Map<TestFile, number>()
-  let ended = 0
-  const elapsed = (file: TestFile) => `${Math.round((performance.now() - (startedMs.get(file) ?? 0)) / 1000)} s`
+  const secondsOf = new Map<string, number>()
+  const secondsSince = (file: TestFile) => (performance.now() - (startedMs.get(file) ?? 0)) / 1000
+  const elapsed = (file: TestFile) => `${Math.round(secondsSince(file))} s`
   const say = (line: string) => {
     process.stdout.write(`${line}\n`)
     silence.refresh()
@@ -37,9 +42,11 @@ export function reportProgress(suite: Suite, total: number): void {
       started.stderr?.pipe(process.stderr, { end: false })
       // tap knows of a process that ended by an error between two tests only here.
       started.once('close', status => {
-        say(`${status === 0 ? 'passed' : 'FAILED'} (${++ended} of ${total}) ${file.name}, ${elapsed(file)}`)
+        secondsOf.set(file.name, secondsSince(file))
+        say(`${status === 0 ? 'passed' : 'FAILED'} (${secondsOf.size} of ${total}) ${file.name}, ${elapsed(file)}`)
         if (status !== 0) say(failuresIn(output))
         startedMs.delete(file)
+        if (secondsOf.size === total) say(summaryOf(secondsOf))
       })
     })
   })
@@ -47,6 +54,18 @@ export function reportProgress(suite: Suite, total: number): void {
     clearInterval(silence)
     for (const { fullname, diag } of suite.lists.fail) say(`failed: ${fullname} ${JSON.stringify(diag) ?? ''}`)
   })
+}
+
+/** A line for each folder with its files and their seconds, which overlap, and one with the slowest files. */
+function summaryOf(secondsOf: ReadonlyMap<string, number>): string {
+  const files = [...secondsOf].sort(([, one], [, other]) => other - one)
+  const folders = Map.groupBy(files, ([name]) => name.split('/').slice(0, 2).join('/'))
+  const lines = [...folders].map(([folder, own]) => {
+    const seconds = own.reduce((sum, [, seconds]) => sum + seconds, 0)
+    return `${folder}: ${own.length} files, ${Math.round(seconds)} s`
+  })
+  const slowest = files.slice(0, slowestCount).map(([name, seconds]) => `${name}, ${Math.round(seconds)} s`)
+  return [...lines, `slowest: ${slowest.join('; ')}`].join('\n')
 }
 
 /** What the file has commented, then every failed assertion with what tap says of it. */

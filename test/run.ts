@@ -1,10 +1,15 @@
-/** `npm test`: the checks, then every test with a line for each file, then one line with the count. */
+/**
+ * `npm test`: the checks, then every test with a line for each file, then one line with the count. Words are files and folders:
+ * `npm test test/api`. With `--busy` the machine is made busy, which finds tests that depend on how fast it is.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { prepareKafka } from '../demo/cluster/kafka-cluster.ts'
 import { watchParent } from '../service/parent.ts'
+import { busyOptions, keepBusy } from './support/busy.ts'
 import { testCacheDirectory } from './support/cache-directory.ts'
 import { classArchiveOptions } from './support/class-archive.ts'
 import { silentLog } from './support/databases.ts'
@@ -22,6 +27,10 @@ const environment: NodeJS.ProcessEnv = {
   // That of the service, which compiles the same modules.
   NODE_COMPILE_CACHE: join(testCacheDirectory(), 'compiled'),
 }
+const { values, positionals } = parseArgs({
+  options: { busy: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
 let child: ChildProcess | undefined
 
 async function run(command: string, ...commandArguments: string[]): Promise<boolean> {
@@ -42,7 +51,8 @@ if (!(await run('npm', 'run', '-s', 'build')) || !(await run('npm', 'run', '-s',
   environment['JAVA_TOOL_OPTIONS'] = `${javaOptions} ${await classArchiveOptions(environment)}`
   // So that no test waits for a download.
   await prepareKafka({ cacheDirectory: testCacheDirectory(), environment, log: silentLog })
-  const { pass, fail } = await runTestFiles(process.argv.slice(2), environment)
+  if (values.busy) keepBusy()
+  const { pass, fail } = await runTestFiles(positionals, environment, values.busy ? busyOptions : [])
   process.stdout.write(`${pass} passed, ${fail} failed\n`)
   process.exitCode = fail === 0 && pass > 0 ? 0 : 1
 }

@@ -31,8 +31,12 @@ export interface TestCounts {
   fail: number
 }
 
-/** Runs the files, and those below the folders; without any, all. */
-export async function runTestFiles(paths: readonly string[], environment: NodeJS.ProcessEnv): Promise<TestCounts> {
+/** Runs the files, and those below the folders; without any, all. The options are for Node, of every process that a file starts. */
+export async function runTestFiles(
+  paths: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  nodeOptions: readonly string[] = [],
+): Promise<TestCounts> {
   const files = testFiles(paths.length === 0 ? ['test'] : paths)
   // What tap writes of it all is read by nobody: what counts is told as it comes.
   t.pipe(new PassThrough().resume())
@@ -40,17 +44,21 @@ export async function runTestFiles(paths: readonly string[], environment: NodeJS
   reportProgress(t, files.length)
   t.plan(files.length)
   const waiting = [...files]
-  await Promise.all(Array.from({ length: jobs }, () => runWorker(waiting, environment)))
+  await Promise.all(Array.from({ length: jobs }, () => runWorker(waiting, environment, nodeOptions)))
   const { pass, total } = t.counts
   return { pass, fail: Math.max(total - pass, t.passing() && files.length > 0 ? 0 : 1) }
 }
 
 /** One file after the other. */
-async function runWorker(waiting: string[], environment: NodeJS.ProcessEnv): Promise<void> {
+async function runWorker(
+  waiting: string[],
+  environment: NodeJS.ProcessEnv,
+  nodeOptions: readonly string[],
+): Promise<void> {
   const worker = await openWorker(environment)
   try {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const result = await runFile(file, worker.environment)
+      const result = await runFile(file, worker.environment, nodeOptions)
       await worker.endFile(result?.ok === true)
     }
   } finally {
@@ -58,10 +66,10 @@ async function runWorker(waiting: string[], environment: NodeJS.ProcessEnv): Pro
   }
 }
 
-/** tap adds its hooks to NODE_OPTIONS; `env` takes them out, and becomes Node. */
-function runFile(file: string, environment: NodeJS.ProcessEnv) {
+/** tap adds its hooks to NODE_OPTIONS; `env` replaces them, and becomes Node. */
+function runFile(file: string, environment: NodeJS.ProcessEnv, nodeOptions: readonly string[]) {
   const node = [process.execPath, '--import=./test/support/end-with-parent.ts', file]
-  return t.spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', ...node], {
+  return t.spawn('/usr/bin/env', [`NODE_OPTIONS=${nodeOptions.join(' ')}`, ...node], {
     name: file,
     cwd: root,
     env: { ...environment, TAP_TIMEOUT: String(timeoutMs / 1000) },

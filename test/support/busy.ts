@@ -1,0 +1,18 @@
+/** A busy machine: two processes that never rest, and a random pause at the start of each Node that a test starts. */
+
+import { spawn } from 'node:child_process'
+
+const pauseMsMax = 1000
+const pause = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * ${pauseMsMax})`
+/** Threads have it, too. */
+export const busyOptions = [`--import=data:text/javascript,${encodeURIComponent(pause)}`]
+
+/** It hears once a second whether its parent is still there. */
+const spin = `import ${JSON.stringify(new URL('end-with-parent.ts', import.meta.url))}
+  setInterval(() => { const endMs = Date.now() + 1000; while (Date.now() < endMs); }, 1)`
+
+/** Until the end of this process. */
+export function keepBusy(): void {
+  const words = ['--input-type=module', '--eval', spin]
+  for (let i = 0; i < 2; i++) spawn(process.execPath, words, { stdio: 'ignore' }).unref()
+}
