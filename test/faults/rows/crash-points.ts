@@ -47,8 +47,6 @@ export async function dieAtPoints(
   cycles: number,
   points: readonly DeadlyPoint[] = failPoints,
   kinds: readonly FaultRows[] = faultRows,
-  /** Of the passes that there may be before a death: with less load between two deaths, more of the time are deaths. */
-  passShare = 1,
 ): Promise<void> {
   const rounds = Math.max(1, Math.round(cycles / points.length))
   for (let round = 0; round < rounds; round++) {
@@ -58,19 +56,22 @@ export async function dieAtPoints(
       await bed.service.end('SIGTERM')
       // In turns, what was not synced goes too, as it does with the power.
       const possible = rows === 'points' ? points.filter(point => journalPoints.some(other => other === point)) : points
-      for (const point of possible) await dieAt(bed, point, rows, { losesUnsynced: round % 2 === 1, passShare })
+      for (const point of possible) await dieAt(bed, point, rows, { losesUnsynced: round % 2 === 1 })
       await bed.service.start()
       await bed.untilAcknowledged(100)
     })
   }
 }
 
-/** The start for it recovers from the death before. */
-async function dieAt(
+/**
+ * The start for it recovers from the death before. `passShare`: of the passes that there may be before a death; with less load
+ * between two deaths, more of the time are deaths.
+ */
+export async function dieAt(
   { service, random, noteCrash }: TestBed,
   point: DeadlyPoint,
   rows: FaultRows,
-  { losesUnsynced, passShare }: { losesUnsynced: boolean; passShare: number },
+  { losesUnsynced, passShare = 1 }: { losesUnsynced: boolean; passShare?: number },
 ): Promise<void> {
   const pass = 1 + random.below(Math.ceil(passesMax[point] * passShare))
   const power = losesUnsynced ? ({ FAULT_LOSE_UNSYNCED: '1' } as const) : {}

@@ -1,13 +1,16 @@
 /** Rows 1 and 3: the service, or everything, is killed or told to stop, while readings and points come in. */
 
+import { makeClient } from '../../../store/postgres/postgres-connect.ts'
 import { isRunning, recordedPid, until } from '../../support/processes.ts'
 import { experiment, type Harness, type TestBed } from '../experiment.ts'
 import type { Tally } from '../tally.ts'
+import { dieAt } from './crash-points.ts'
 
 /** Kills of one experiment, behind which everything is judged. */
 const killsPerExperiment = 10
 /** Besides single readings by HTTP, of which a part has idempotency keys. */
 const ways = { mqttDevices: 10, keyed: true }
+const fewWays = { mqttDevices: 4, keyed: true, pointRequestsPerSecond: 10 }
 
 export async function killService(harness: Harness, tally: Tally, seed: number, cycles: number): Promise<void> {
   for (let done = 0; done < cycles; done += killsPerExperiment) {
@@ -43,6 +46,41 @@ export async function killEverything(harness: Harness, tally: Tally, seed: numbe
       }
       await bed.untilAcknowledged(100)
     })
+  }
+}
+
+/**
+ * One experiment with a kill of the service, two deaths at dangerous lines, and a kill of everything. The load is low: what is
+ * judged costs as much as what is killed.
+ */
+export async function killInShort(harness: Harness, tally: Tally, seed: number): Promise<void> {
+  const options = { seed, tally, points: true, perSecond: 80, importEveryMs: 1500, ...fewWays }
+  await experiment(harness, options, async bed => {
+    const { service, databases } = bed
+    await bed.untilAcknowledged(50)
+    await revokeSome(bed)
+    await bed.kill()
+    await dieAt(bed, 'after-ack', 'readings', { losesUnsynced: true, passShare: 0.05 })
+    await dieAt(bed, 'after-forward', 'readings', { losesUnsynced: false, passShare: 0.05 })
+    await service.start()
+    await bed.untilAcknowledged(50)
+    await Promise.all([databases.kill('questdb'), databases.kill('postgres'), bed.kill()])
+    tally.crashes += 2
+    await until('PostgreSQL is up', () => answers(databases.postgresUrl))
+    await service.start()
+    await bed.untilAcknowledged(50)
+  })
+}
+
+async function answers(connectionString: string): Promise<boolean> {
+  const client = makeClient({ connectionString })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
   }
 }
 

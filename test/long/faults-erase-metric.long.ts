@@ -2,11 +2,11 @@
 
 import { once } from 'node:events'
 import t from 'tap'
+import { erasePoints, injecting } from '../faults/injection/settings.ts'
 import { askQuestdb } from '../support/ask-questdb.ts'
 import { dataDirectoryPath } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
-import { erasePoints, injecting } from './injection/settings.ts'
 
 const dataDirectory = await dataDirectoryPath(t, false)
 const count = 20

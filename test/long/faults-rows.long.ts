@@ -1,0 +1,80 @@
+/**
+ * One service and its databases under faults, some of each kind from another seed each time, which is printed; `npm run faults` has
+ * all rows, and many cycles of each. `SEED` repeats a run.
+ */
+
+import { test } from 'tap'
+import type { Harness } from '../faults/experiment.ts'
+import { failPoints } from '../faults/injection/settings.ts'
+import type { Run } from '../faults/matrix.ts'
+import { type AlertDeath, dieWithAlerts } from '../faults/rows/alerts.ts'
+import { dieAtPoints } from '../faults/rows/crash-points.ts'
+import { eraseUnsynced } from '../faults/rows/erase.ts'
+import { changeWhileFrozen } from '../faults/rows/frozen-changes.ts'
+import { damageJournal } from '../faults/rows/journal-damage.ts'
+import { killEverything, killService } from '../faults/rows/kills.ts'
+import { isClean } from '../faults/tally.ts'
+import { startTestHarness } from '../faults/test-harness.ts'
+
+// The acknowledgement is the line that matters most.
+const deaths = [...failPoints, 'after-ack'] as const
+const deathsOfPoints = ['after-append', 'after-sync', 'after-ack', 'after-forward', 'after-taken'] as const
+const alertDeaths: readonly AlertDeath[] = [
+  ['alerts-found', true],
+  ['alerts-applied', false],
+  ['alerts-written', true],
+  ['alerts-found', false],
+  ['group-told', true],
+  ['notifications-made', false],
+  ['notification-claimed', true],
+  ['notification-sent', false],
+  ['notification-noted', true],
+]
+
+interface Row {
+  what: string
+  cycles: number
+  run: Run<Harness>
+  /** Where it is known. */
+  crashes?: number
+  /** Alerts are judged by what was delivered. */
+  isOfAlerts?: boolean
+}
+
+const rows: readonly Row[] = [
+  { what: 'service killed', cycles: 4, run: killService, crashes: 4 },
+  { what: 'service and databases killed', cycles: 1, run: killEverything, crashes: 3 },
+  {
+    what: 'killed at twelve points',
+    cycles: deaths.length,
+    run: (...given) => dieAtPoints(...given, deaths),
+    crashes: deaths.length,
+  },
+  {
+    what: 'killed at five points, over points',
+    cycles: 1,
+    run: (...given) => dieAtPoints(...given, deathsOfPoints, ['points']),
+    crashes: deathsOfPoints.length,
+  },
+  { what: 'journal torn or flipped', cycles: 1, run: (...given) => damageJournal(...given) },
+  { what: 'erased, then replayed', cycles: 1, run: eraseUnsynced },
+  { what: 'PostgreSQL frozen', cycles: 1, run: (...given) => changeWhileFrozen(...given, 12_000) },
+  {
+    what: 'killed with alerts',
+    cycles: 1,
+    run: (...given) => dieWithAlerts(...given, alertDeaths),
+    crashes: alertDeaths.length,
+    isOfAlerts: true,
+  },
+]
+
+test('what was acknowledged is there, once and in order, whatever fails', async t => {
+  const seed = process.env['SEED']
+  const harness = await startTestHarness(t, seed === undefined ? undefined : Number(seed))
+  for (const { what, cycles, run, crashes, isOfAlerts } of rows) {
+    const tally = await harness.run(what, cycles, run)
+    t.ok(isClean(tally), `${what}: ${JSON.stringify(tally)}`)
+    if (isOfAlerts !== true) t.ok(tally.acknowledged > 0, what)
+    if (crashes !== undefined) t.equal(tally.crashes, crashes, what)
+  }
+})
