@@ -1,11 +1,11 @@
 /** Reads over two shards against the same reads over one QuestDB with the same rows, byte for byte. */
 
 import t, { type Test } from 'tap'
-import { createQuery, type Query, type QueryOptions } from '../../../query/query.ts'
-import { allFromReadings } from '../../../query/questdb/hourly-sql.ts'
-import { silentLog } from '../../support/databases.ts'
-import { openGate } from '../../support/pg-gate.ts'
-import { stays } from '../query-at.ts'
+import { createQuery, type Query, type QueryOptions } from '../../query/query.ts'
+import { allFromReadings } from '../../query/questdb/hourly-sql.ts'
+import { stays } from '../query/query-at.ts'
+import { silentLog } from '../support/databases.ts'
+import { openGate } from '../support/pg-gate.ts'
 import { allReads, textIn } from './all-reads.ts'
 import {
   devices,

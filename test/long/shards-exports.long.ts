@@ -2,13 +2,13 @@
 
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { builtInMetrics } from '../../../query/export/export-columns.ts'
-import type { Layout } from '../../../query/export/export-queries.ts'
-import { createReadingsExport, type ExportRequest, type ReadingsExport } from '../../../query/export/readings-export.ts'
-import { seriesTable } from '../../../query/export/series-table.ts'
-import { silentLog } from '../../support/databases.ts'
-import { openGate } from '../../support/pg-gate.ts'
-import { stays } from '../query-at.ts'
+import { builtInMetrics } from '../../query/export/export-columns.ts'
+import type { Layout } from '../../query/export/export-queries.ts'
+import { createReadingsExport, type ExportRequest, type ReadingsExport } from '../../query/export/readings-export.ts'
+import { seriesTable } from '../../query/export/series-table.ts'
+import { stays } from '../query/query-at.ts'
+import { silentLog } from '../support/databases.ts'
+import { openGate } from '../support/pg-gate.ts'
 import {
   devices,
   exportMetrics,

@@ -1,10 +1,10 @@
 /** Everything that is read of the made shards, as text, by what is asked. */
 
-import { deviceRow, furtherRow, hourRow, lastRow } from '../../../query/answers/fleet-rows.ts'
-import type { Answer } from '../../../query/cache/body.ts'
-import type { FurtherMetric } from '../../../query/further-metric.ts'
-import type { Query } from '../../../query/query.ts'
-import { stays } from '../query-at.ts'
+import { deviceRow, furtherRow, hourRow, lastRow } from '../../query/answers/fleet-rows.ts'
+import type { Answer } from '../../query/cache/body.ts'
+import type { FurtherMetric } from '../../query/further-metric.ts'
+import type { Query } from '../../query/query.ts'
+import { stays } from '../query/query-at.ts'
 import { devices, furtherOf, names, nothingElse, nowMs } from './made-shards.ts'
 
 type Texts = Record<string, string>

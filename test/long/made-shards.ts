@@ -1,19 +1,19 @@
 /** The same readings in one QuestDB, and dealt to two by a placement in which devices move at the starts of days. */
 
 import pg from 'pg'
-import { expiringMeasurements, expiringReadings } from '../../../lifecycle/retention/expiring-tables.ts'
-import { bucketCount, bucketOf, type Placement, shardAt } from '../../../placement/placement.ts'
-import type { AnalysedDevice } from '../../../query/analysed-device.ts'
-import type { ExportMetric } from '../../../query/export/export-columns.ts'
-import type { FurtherMetric } from '../../../query/further-metric.ts'
-import type { InsightsDevice, InsightsKnown } from '../../../query/insights-fleet.ts'
-import type { MetricKind } from '../../../query/shapes/kinds.ts'
-import type { QuestdbAddress } from '../../../store/questdb/client/questdb-address.ts'
-import { expiredHoursTableSql, expiredSeriesHoursTableSql, hourlyView, readingsTable } from '../../../store/tables.ts'
-import type { TestHooks } from '../../support/databases.ts'
-import { until } from '../../support/processes.ts'
-import { startQuestdb, type TestFurtherValue, type TestQuestdb, type TestReading } from '../../support/questdb.ts'
-import { makeDevice } from '../query-at.ts'
+import { expiringMeasurements, expiringReadings } from '../../lifecycle/retention/expiring-tables.ts'
+import { bucketCount, bucketOf, type Placement, shardAt } from '../../placement/placement.ts'
+import type { AnalysedDevice } from '../../query/analysed-device.ts'
+import type { ExportMetric } from '../../query/export/export-columns.ts'
+import type { FurtherMetric } from '../../query/further-metric.ts'
+import type { InsightsDevice, InsightsKnown } from '../../query/insights-fleet.ts'
+import type { MetricKind } from '../../query/shapes/kinds.ts'
+import type { QuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { expiredHoursTableSql, expiredSeriesHoursTableSql, hourlyView, readingsTable } from '../../store/tables.ts'
+import { makeDevice } from '../query/query-at.ts'
+import type { TestHooks } from '../support/databases.ts'
+import { until } from '../support/processes.ts'
+import { startQuestdb, type TestFurtherValue, type TestQuestdb, type TestReading } from '../support/questdb.ts'
 
 const minuteMs = 60_000
 export const startMs = Date.UTC(2026, 4, 2)
