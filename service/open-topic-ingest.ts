@@ -169,7 +169,7 @@ async function shardedIngest(
 }
 
 /** Whoever comes from the form with journals on disk has all of their records in QuestDB first. */
-function stampsOfAppliedJournal(directory: string): readonly number[] {
+export function stampsOfAppliedJournal(directory: string): readonly number[] {
   const { count, highestUs } = unappliedRecords(directory)
   if (count === 0) return highestUs
   throw new StartError(

@@ -1,9 +1,13 @@
-/** Two processes that take requests, with topics of Kafka as their journals: each tells and shows what both have taken. */
+/**
+ * Two processes that take requests and two that forward, with topics of one broker as their journals: each shows what both have
+ * taken, and another one goes on where one is killed.
+ */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { createRandom } from '../faults/seeded-random.ts'
 import { basicOf } from '../support/air-quality.ts'
+import { becomes } from '../support/becomes.ts'
 import { createEventSource } from '../support/event-source.ts'
 import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
@@ -11,190 +15,98 @@ import { openTopicNodes } from '../support/topic-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const cluster = await openTopicNodes(t)
-const forwarder = await cluster.start('forward')
-const [one, other] = await Promise.all([cluster.start('api'), cluster.start('api')])
-const nodes = [one, other] as const
+const nodes = [await cluster.start('api'), await cluster.start('api')] as const
+const [one, other] = nodes
+const password = await one.addDevice('porch')
+const sinceStart = `start=${new Date().toISOString()}`
 
-const reading = (device: string, temperature: number) => ({ device, temperature, humidity: 50, pressure: 1000 })
+const put = async (node: Service, device: string, secret: string, temperature: number) =>
+  (await node.put(device, secret, { device, temperature, humidity: 50, pressure: 1000 })).status
 
-interface FleetBody {
-  generated_at?: number
-  catching_up?: boolean
-  counts: Record<string, number>
-  devices: { device: string; state: string; last_seen: number; values: { temperature?: number }; hours: string }[]
+async function temperatures({ url }: Service): Promise<string> {
+  const response = await fetch(`${url}/api/readings/porch?${sinceStart}&format=ndjson`)
+  if (response.status !== 200) return String(response.status)
+  const lines = (await response.text()).split('\n').filter(line => line !== '')
+  return lines.map(line => (JSON.parse(line) as { temperature: number }).temperature).join()
 }
 
-async function fleetOf({ url }: Service): Promise<FleetBody> {
-  return (await (await fetch(`${url}/api/fleet?order=name`)).json()) as FleetBody
+/** Of a process, whether it has the lock of the shard. */
+async function isHeld({ url, dataDirectory }: Service): Promise<string | undefined> {
+  const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  return /^barograph_shard_held\{shard="1"\} (\d)$/m.exec(await response.text())?.[1]
 }
 
-interface DetailBody {
-  last_30d_hourly: { temperature: { count: number }[] }
-}
+let holder: Service
+let standby: Service
 
-const readinessOf = async ({ url }: Service) => (await fetch(`${url}/health/ready`)).text()
-
-for (const node of nodes) {
-  await waitFor('the fleet is loaded', async () => (await fetch(`${node.url}/api/fleet`)).status === 200)
-}
-
-t.test('a client of events that is thrown between nodes gets each acknowledged reading once and in order', async t => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-  const random = createRandom(seed)
-  const names = ['porch', 'attic', 'cellar']
-  const passwords = new Map<string, string>()
-  for (const name of names) passwords.set(name, await random.pick(nodes).addDevice(name))
-  const sources = [createEventSource(), createEventSource(), createEventSource('?device=attic')]
-  t.teardown(() => {
-    for (const source of sources) source.close()
-  })
-  for (const source of sources) await source.connect(random.pick(nodes))
-
-  const acknowledged = new Map<string, number[]>(names.map(name => [name, []]))
-  async function send(name: string): Promise<void> {
-    for (let value = 0; value < 60; value++) {
-      const { status } = await random.pick(nodes).put(name, passwords.get(name) ?? '', reading(name, value))
-      if (status !== 200) throw new Error(`answered with ${status}`)
-      acknowledged.get(name)?.push(value)
+t.test(
+  'before anything is forwarded a reading is taken, and its event is sent by both nodes, in one order',
+  async t => {
+    t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has begun' } } })
+    for (const { url } of nodes) {
+      await becomes(t, async () => (await fetch(`${url}/api/fleet`)).status, 200, 'the fleet is loaded')
     }
-  }
-  let isSent = false
-  async function throwAbout(): Promise<void> {
-    while (!isSent) {
-      await sleep(random.below(120))
-      await random.pick([...sources] as [(typeof sources)[0]]).connect(random.pick(nodes))
+    const sources = [createEventSource(), createEventSource()] as const
+    t.teardown(() => {
+      for (const source of sources) source.close()
+    })
+    for (const [at, source] of sources.entries()) await source.connect(nodes[at as 0 | 1])
+    for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, 'porch', password, value), 200)
+    for (const { heard } of sources) {
+      const values = async () =>
+        heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
+      await becomes(t, values, [1, 2, 3, 4], 'each once')
     }
-  }
-  const throwing = throwAbout()
-  await Promise.all(names.map(send))
-  isSent = true
-  await throwing
+  },
+)
 
-  const valuesOf = ({ heard }: (typeof sources)[0], device: string) =>
-    heard.flatMap(({ event, data }) =>
-      event === 'reading' && data.device === device ? [data.values['temperature']] : [],
-    )
-  const isLast = (source: (typeof sources)[0], device: string) => valuesOf(source, device).at(-1) === 59
-  const isTold = (source: (typeof sources)[0]) =>
-    source === sources[2] ? isLast(source, 'attic') : names.every(name => isLast(source, name))
-  await waitFor('all is told', () => sources.every(isTold))
-  for (const source of sources) {
-    t.notOk(
-      source.heard.some(({ event }) => event === 'reset'),
-      `seed ${seed}: no reset`,
-    )
-    for (const name of source === sources[2] ? ['attic'] : names) {
-      t.strictSame(valuesOf(source, name), acknowledged.get(name), `seed ${seed}: ${name}`)
-    }
-  }
+t.test('of two forwarders one has the shard, and both nodes show what it forwards', async t => {
+  holder = await cluster.start('forward')
+  for (const node of nodes) await becomes(t, () => temperatures(node), '1,2,3,4', 'all are shown')
+  standby = await cluster.start('forward')
+  t.strictSame([await isHeld(holder), await isHeld(standby)], ['1', '0'])
+  await becomes(t, async () => (await fetch(`${standby.url}/health/ready`)).status, 200, 'it is ready')
+  t.equal((await fetch(`${standby.url}/api/fleet`)).status, 404, 'it takes no requests')
 })
 
-t.test('the pages of the fleet, and when a device was last seen, become the same at both nodes', async t => {
-  const password = await one.addDevice('garden', { expected_interval_seconds: 60 })
-  t.equal((await one.put('garden', password, reading('garden', 7))).status, 200)
-  await waitFor('both show it', async () => {
-    const pages = await Promise.all(nodes.map(fleetOf))
-    return pages.every(({ devices }) =>
-      devices.some(({ device, values }) => device === 'garden' && values.temperature === 7),
-    )
-  })
-  await waitFor('both pages are the same', async () => {
-    const [a, b] = await Promise.all(nodes.map(fleetOf))
-    for (const page of [a, b]) if (page !== undefined) delete page.generated_at
-    return JSON.stringify(a) === JSON.stringify(b)
-  })
-  const seen = async ({ admin }: Service) => {
-    const { body } = await admin('GET', '/devices/garden')
-    return (body as { last_seen: string | null }).last_seen
-  }
-  await waitFor('both know when it was seen', async () => {
-    const [a, b] = await Promise.all(nodes.map(seen))
-    return a !== null && a === b
-  })
-})
-
-t.test('a station has points at both nodes, and its last data came when they have it', async t => {
+t.test('points of a station that one node has taken are known to both', async t => {
   const { id } = await makePerson(one, { role: 'administrator' })
   const { body } = await one.admin('POST', '/keys', { account: id, name: 'k', scopes: ['read', 'ingest'] })
-  const authorization = basicOf((body as { key: string }).key)
   t.equal((await one.admin('POST', '/stations', { sn: 'S-1', model: 'M1', owner: id })).status, 201)
-  const post = async (value: number) => {
-    const response = await fetch(`${one.url}/api/v1.0/device/S-1/data/`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify([
-        { parameter: 'no2', unit: 'ppb', timestamp: new Date().toISOString().slice(0, 19), value },
-      ]),
-    })
-    return response.status
-  }
+  const sent = await fetch(`${one.url}/api/v1.0/device/S-1/data/`, {
+    method: 'POST',
+    headers: { authorization: basicOf((body as { key: string }).key), 'content-type': 'application/json' },
+    body: JSON.stringify([
+      { parameter: 'no2', unit: 'ppb', timestamp: new Date().toISOString().slice(0, 19), value: 1 },
+    ]),
+  })
+  t.equal(sent.status, 201)
   const lastData = async ({ admin }: Service) =>
     ((await admin('GET', '/stations/S-1')).body as { last_data_at: string | null }).last_data_at
-  let before: string | null = null
-  for (const value of [1, 2]) {
-    t.equal(await post(value), 201)
-    await waitFor('both know it', async () => {
-      const [a, b] = await Promise.all([lastData(one), lastData(other)])
-      return a !== null && a === b && a !== before
-    })
-    before = await lastData(one)
-  }
-  const latest = await fetch(`${other.url}/api/stations/S-1/latest`)
-  t.equal(latest.status, 200)
-  await latest.body?.cancel()
+  for (const node of nodes) await becomes(t, async () => (await lastData(node)) !== null, true, 'it is known')
 })
 
-t.test('a day that is cached, and hours, at one node have what the other one has just acknowledged', async t => {
-  await one.addDevice('shed')
-  const dayMs = Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000
-  const day = new Date(dayMs).toISOString().slice(0, 10)
-  const ofDay = async () => {
-    const response = await fetch(`${other.url}/api/data/day/shed/${day}`)
-    return ((await response.json()) as { temperature: unknown[] }).temperature.length
-  }
-  let points = 4
-  /** Each with a parameter of its own, so that no answer is one of before. */
-  const ofHours = async () => {
-    const response = await fetch(`${other.url}/api/detail_data/shed?points=${points++}`)
-    const { last_30d_hourly } = (await response.json()) as DetailBody
-    return last_30d_hourly.temperature.reduce((sum, { count }) => sum + count, 0)
-  }
-  t.equal(await ofDay(), 0)
-  for (let count = 1; count <= 5; count++) {
-    const time = new Date(dayMs + count * 60_000).toISOString()
-    await one.import(`timestamp,device,temperature,humidity,pressure\n${time},shed,${count},50,1000`)
-    await waitFor('the day has it', async () => (await ofDay()) === count)
-    t.equal(await ofHours(), count, 'what the day shows, the hours have')
-  }
-})
+t.test('when the forwarder and a node are killed others take over, and nothing goes with them', async t => {
+  const gone = await one.addDevice('gone')
+  t.equal(await put(one, 'gone', gone, 5), 200)
+  await holder.end('SIGKILL')
+  t.equal(await put(one, 'porch', password, 5), 200)
+  await one.end('SIGKILL')
+  t.equal(await put(other, 'porch', password, 6), 200)
+  await becomes(t, () => temperatures(other), '1,2,3,4,5,6', 'all are shown')
+  t.equal(await isHeld(standby), '1')
 
-t.test('a node that starts tells what QuestDB has not got yet', async t => {
-  const password = await one.addDevice('roof', { expected_interval_seconds: 3600 })
-  await forwarder.end('SIGKILL')
-  for (const value of [1, 2, 3]) t.equal((await one.put('roof', password, reading('roof', value))).status, 200)
-  const third = await cluster.start('api')
-  await waitFor('it shows the last reading', async () => {
-    const response = await fetch(`${third.url}/api/latest/roof`)
-    const { values } = (await response.json()) as { values?: { temperature?: { v: number } } }
-    return values?.temperature?.v === 3
+  interface NodeStates {
+    nodes: { is_self: boolean; leads: boolean }[]
+  }
+  await waitFor('the other node leads', async () => {
+    const { body } = await other.admin('GET', '/status')
+    return (body as NodeStates).nodes.some(({ is_self, leads }) => is_self && leads)
   })
-  t.match(await (await fetch(`${third.url}/api/latest/roof`)).json(), { state: 'fresh' })
-  await third.end('SIGTERM')
-})
-
-t.test('a node that cannot read the topic says so, and its devices stay as they were', async t => {
-  const [broker] = cluster.kafka.brokers
-  if (broker === undefined) throw new Error('no broker')
-  await broker.kill()
-  const isBehind = async () =>
-    /readings that other nodes took in the last \d+ s are not known/.test(await readinessOf(other))
-  await waitFor('it says so', isBehind)
-  const fleet = await fleetOf(other)
-  t.equal(fleet.catching_up, true)
-  t.match(
-    fleet.devices.filter(({ device }) => device === 'roof'),
-    [{ state: 'fresh' }],
-  )
-  await broker.start()
-  await waitFor('it reads again', async () => !(await isBehind()))
+  await waitFor('changes are taken', async () => (await other.admin('DELETE', '/devices/gone')).status === 204)
+  t.match(await other.admin('POST', '/devices/gone/erase'), { status: 202 })
+  const erased = async () => ((await other.admin('GET', '/devices/gone/erase')).body as { state: string }).state
+  await becomes(t, erased, 'done', 'a job of the node that leads')
+  t.equal(await temperatures(other), '1,2,3,4,5,6')
 })

@@ -1,13 +1,16 @@
-/** Settings that all nodes have to share, on a real PostgreSQL. */
+/** Settings and secrets that all nodes have to share, on a real PostgreSQL. */
 
 import t from 'tap'
 import { openServiceNodes } from '../../service/open-nodes.ts'
 import { readConfig } from '../../settings/config.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { withSharedSecrets } from '../../store/shared-secrets.ts'
+import { nowhere, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 
 const { store } = await startDatabases(t, nowhere)
 
-async function join(settings: Record<string, string>): Promise<void> {
+const own = (name: string) => name
+
+async function join(settings: Record<string, string>, secret = own): Promise<void> {
   const environment = {
     DATABASE_URL: 'postgresql://127.0.0.1/barograph',
     KAFKA_BROKERS: '127.0.0.1:9',
@@ -18,7 +21,7 @@ async function join(settings: Record<string, string>): Promise<void> {
   const nodes = await openServiceNodes({
     nodes: true,
     config: readConfig(environment),
-    directory: { secret: name => name },
+    directory: { secret },
     store,
     log: silentLog,
     onFatal: error => t.error(error),
@@ -33,4 +36,15 @@ t.test('a node whose topics have other names is refused, and one with the same j
     message: 'Other nodes on this PostgreSQL have other values of KAFKA_TOPIC_PREFIX',
   })
   await t.resolves(join({ KAFKA_TOPIC_PREFIX: 'one-' }))
+})
+
+t.test('a node with other secrets is refused, and one that lacks one is told how to make it', async t => {
+  const other = (name: string) => (name === 'csrf-secret' ? 'other' : name)
+  const settings = { KAFKA_TOPIC_PREFIX: 'one-' }
+  await t.rejects(join(settings, other), { message: 'other values of the secret csrf-secret' })
+  const folder = temporaryFolder(t)
+  await t.rejects(join(settings, withSharedSecrets({ secret: own }, folder).secret), {
+    name: 'StartError',
+    message: new RegExp(`^The secret ${folder}/[a-z-]+ is missing: make it with "openssl rand -hex 32"`),
+  })
 })
