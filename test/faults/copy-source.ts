@@ -13,16 +13,23 @@ export interface Change {
 const copied = [...productionFolders, 'docs', 'theme', 'package.json']
 
 /** Throws when what is to be changed is not there. */
-export function copySource(from: string, to: string, changes: Change[]): void {
+export function copySource(from: string, to: string, changes: readonly Change[]): void {
+  const texts = changedTexts(from, changes)
   for (const name of copied) cpSync(join(from, name), join(to, name), { recursive: true })
   symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
-  for (const change of changes) {
-    const path = join(to, change.file)
-    const text = readFileSync(path, 'utf8')
-    if (text.split(change.from).length !== 2) throw new Error(`${change.file} does not have this once: ${change.from}`)
-    writeFileSync(
-      path,
-      text.replace(change.from, () => change.to),
+  for (const [file, text] of texts) writeFileSync(join(to, file), text)
+}
+
+/** The files that are changed, without a copy of the rest. */
+export function changedTexts(from: string, changes: readonly Change[]): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const { file, from: before, to: after } of changes) {
+    const text = texts.get(file) ?? readFileSync(join(from, file), 'utf8')
+    if (text.split(before).length !== 2) throw new Error(`${file} does not have this once: ${before}`)
+    texts.set(
+      file,
+      text.replace(before, () => after),
     )
   }
+  return texts
 }
