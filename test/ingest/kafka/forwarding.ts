@@ -4,29 +4,26 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { postgresUrl } from '../../demo/cluster/database-settings.ts'
-import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
-import { groupHeaderLength } from '../../ingest/journal/group.ts'
-import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
-import { createShardState } from '../../ingest/kafka/shard-state.ts'
-import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
-import { readings } from '../../ingest/readings-table.ts'
-import { readingsTable } from '../../store/tables.ts'
-import { createRandom } from '../faults/seeded-random.ts'
-import { startTcpProxy } from '../faults/tcp-proxy.ts'
-import { recordingLog, startDatabases, temporaryFolder } from '../support/databases.ts'
-import { forwardShard, type TestShard } from '../support/forward-shard.ts'
-import { freezeProcess } from '../support/frozen.ts'
-import { device, records } from '../support/journal-parts.ts'
-import { startKafka } from '../support/kafka.ts'
-import { startKafkaProxy } from '../support/kafka-proxy.ts'
-import { messageOf, serverPid, until } from '../support/processes.ts'
-import { questdbRows } from '../support/questdb-rows.ts'
-import { topicGroup } from '../support/topic-content.ts'
+import { postgresUrl } from '../../../demo/cluster/database-settings.ts'
+import { isWhole } from '../../../ingest/forwarder/dead-letter.ts'
+import { groupHeaderLength } from '../../../ingest/journal/group.ts'
+import { layoutOf, offsetOf } from '../../../ingest/journal/record.ts'
+import { createShardState } from '../../../ingest/kafka/shard-state.ts'
+import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import { readings } from '../../../ingest/readings-table.ts'
+import { readingsTable } from '../../../store/tables.ts'
+import { createRandom } from '../../faults/seeded-random.ts'
+import { startTcpProxy } from '../../faults/tcp-proxy.ts'
+import { recordingLog, temporaryFolder } from '../../support/databases.ts'
+import { forwardShard, type TestShard } from '../../support/forward-shard.ts'
+import { freezeProcess } from '../../support/frozen.ts'
+import { device, records } from '../../support/journal-parts.ts'
+import { startKafkaProxy } from '../../support/kafka-proxy.ts'
+import { messageOf, until } from '../../support/processes.ts'
+import { questdbRows } from '../../support/questdb-rows.ts'
+import { topicGroup } from '../../support/topic-content.ts'
+import { kafka as broker, client as kafka, store } from './broker.ts'
 
-const [{ store, directory }, broker] = await Promise.all([startDatabases(t), startKafka(t)])
-await store.questdb.ready
-const kafka = await broker.connect()
 let topics = 0
 let devices = 0
 
@@ -62,7 +59,7 @@ function forward(t: Test, shard: TestShard, log = recordingLog('error').log) {
 
 /** In a process of its own; resolves when it holds the shard, or, with `stands`, when it runs. */
 async function forwardApart(t: Test, shard: TestShard, stands = false): Promise<ChildProcess> {
-  const child = fork(new URL('../support/forward-shard.ts', import.meta.url), [JSON.stringify(shard)])
+  const child = fork(new URL('../../support/forward-shard.ts', import.meta.url), [JSON.stringify(shard)])
   t.teardown(() => child.kill('SIGKILL'))
   const holds = async () => {
     child.send('?')
@@ -303,18 +300,4 @@ t.test('a topic that ends before the committed offset is forwarded from its end,
   await untilCommitted(of, 2)
   t.strictSame(await valuesOf(of.device), [2])
   t.strictSame(texts, ['the topic ends before what was forwarded: it has lost groups, or was made anew'])
-})
-
-t.test('the shard is taken again when PostgreSQL was away', async t => {
-  const of = await makeTopic(t)
-  const { log, texts } = recordingLog('warn')
-  const forwarder = forward(t, of.shard('a'), log)
-  await append(of, records(device(of.device), [1], nowUs()))
-  await untilCommitted(of, 1)
-  process.kill(serverPid(directory, 'postgres'), 'SIGKILL')
-  await until('it stands by', () => forwarder.status() === undefined)
-  await append(of, records(device(of.device), [2], nowUs()))
-  await until('it is forwarded', () => forwarder.status()?.[0]?.status.spool?.committable === 2)
-  t.strictSame(await valuesOf(of.device), [1, 2])
-  t.ok(texts.includes('shard lost'))
 })

@@ -1,30 +1,25 @@
 /** Feeds of one topic of a real Kafka: they see what every other process appends, through the loss of the broker and of records. */
 
 import t from 'tap'
-import type { PublishedState } from '../../ingest/kafka/published-state.ts'
-import { openTopicFeed } from '../../ingest/kafka/topic-feed.ts'
-import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
-import { readings } from '../../ingest/readings-table.ts'
-import { recordingLog, silentLog, type TestHooks } from '../support/databases.ts'
-import { damaged, groupOf } from '../support/fake-partition.ts'
-import { answered, startKafka } from '../support/kafka.ts'
-import { waitFor } from '../support/wait-for.ts'
-
-const kafka = await startKafka(t, {
-  settings: () => ({ 'log.retention.check.interval.ms': '200', 'log.segment.delete.delay.ms': '100' }),
-})
-const [broker] = kafka.brokers
-if (broker === undefined) throw new Error('no broker')
+import type { PublishedState } from '../../../ingest/kafka/published-state.ts'
+import { openTopicFeed } from '../../../ingest/kafka/topic-feed.ts'
+import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import { readings } from '../../../ingest/readings-table.ts'
+import { silentLog, type TestHooks } from '../../support/databases.ts'
+import { damaged, groupOf } from '../../support/fake-partition.ts'
+import { answered } from '../../support/kafka.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { kafka } from './broker.ts'
 
 const state: PublishedState = { tenure: 1, losses: 0, committed: 0, applied: 0, sequenced: undefined }
 
-async function append(partition: TopicPartition, ids: readonly number[], series = 1): Promise<void> {
+export async function append(partition: TopicPartition, ids: readonly number[], series = 1): Promise<void> {
   const group = groupOf(ids.map(id => ({ id, series, timeUs: 1000 + id })))
   const { outcome } = await partition.append(group)
   if (outcome !== 'stored') throw new Error(`the group was not stored: ${outcome}`)
 }
 
-async function openFeed(t: TestHooks, topic: string, tellFrom = 0, log = silentLog) {
+export async function openFeed(t: TestHooks, topic: string, tellFrom = 0) {
   const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 60_000 })
   let publish: (state: PublishedState) => void = () => undefined
   const feed = openTopicFeed({
@@ -39,7 +34,7 @@ async function openFeed(t: TestHooks, topic: string, tellFrom = 0, log = silentL
       },
       ageMs: () => 0,
     },
-    log,
+    log: silentLog,
     onFatal: error => {
       throw error
     },
@@ -88,27 +83,6 @@ t.test('two feeds see what two producers append, in one order', async t => {
   publish({ ...state, committed: 1, applied: 42, sequenced: { txn: 5, offset: 41 } })
   t.ok(feed.revision(1) > 0 && feed.revision(2) > 0)
   t.equal(feed.oldestSentSince(5), 101_000, 'the last group alone')
-})
-
-t.test('a broker that is killed and comes again is read on from the same place', async t => {
-  const topic = await kafka.makeTopic('killed')
-  const { log, texts } = recordingLog('warn')
-  const { feed, told } = await openFeed(t, topic, 0, log)
-  const producer = await (await kafka.connect({ appendDeadlineMs: 10 * 60_000 })).partition(topic)
-  await append(producer, [1, 2])
-  await waitFor('they are told', () => told.length === 2)
-  await broker.kill()
-  await waitFor('it is known to be away', () => feed.status().issue !== undefined && feed.isBehind())
-  t.equal(feed.oldestSentSince(0), Number.NEGATIVE_INFINITY)
-  const appended = append(producer, [3])
-  await broker.start()
-  await appended
-  await append(producer, [4])
-  await waitFor('they are told after that', () => told.length === 4)
-  t.strictSame(told, [1, 2, 3, 4])
-  await waitFor('it is at the end', () => !feed.isBehind() && feed.status().issue === undefined)
-  // A broker that has just started may answer one fetch in time and not the next one.
-  t.strictSame([...new Set(texts)], ['a topic cannot be read'])
 })
 
 t.test('records that the topic has removed are missed, and what is no group is passed over', async t => {

@@ -1,45 +1,23 @@
 /** A broker that asks for TLS and a password. */
 
 import { pbkdf2Sync, randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { alterUserScramCredentialsV0, Connection } from '@platformatic/kafka'
 import t from 'tap'
-import type { Kafka } from '../../ingest/kafka/connect.ts'
-import { makeCertificate } from '../support/certificate.ts'
-import { temporaryFolder } from '../support/databases.ts'
-import { appendText, startKafka, textsOf } from '../support/kafka.ts'
-import { until } from '../support/processes.ts'
+import type { Kafka } from '../../../ingest/kafka/connect.ts'
+import { appendText, textsOf } from '../../support/kafka.ts'
+import { until } from '../../support/processes.ts'
+import { cert, kafka, securedPort } from './broker.ts'
 
-const folder = temporaryFolder(t)
-const { key, cert } = makeCertificate(folder)
-const keystore = join(folder, 'keystore.pem')
-writeFileSync(keystore, readFileSync(key, 'utf8') + readFileSync(cert, 'utf8'))
-
-const module = 'org.apache.kafka.common.security'
-const kafka = await startKafka(t, {
-  settings: () => ({
-    'listener.security.protocol.map': 'CLIENT:SASL_SSL,CONTROLLER:PLAINTEXT',
-    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
-    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
-    'ssl.keystore.type': 'PEM',
-    'ssl.keystore.location': keystore,
-    'ssl.truststore.type': 'PEM',
-    'ssl.truststore.location': cert,
-    'listener.name.client.plain.sasl.jaas.config': `${module}.plain.PlainLoginModule required username="node" password="secret" user_node="secret";`,
-    'listener.name.client.scram-sha-256.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,
-    'listener.name.client.scram-sha-512.sasl.jaas.config': `${module}.scram.ScramLoginModule required;`,
-  }),
-})
-const tls = { ca: readFileSync(cert, 'utf8') }
+const brokers = [`127.0.0.1:${securedPort}`]
+const tls = { ca: cert }
 const plain = { mechanism: 'PLAIN', username: 'node', password: 'secret' } as const
 
 t.test('with the authority and the password groups are stored, by any mechanism', async t => {
   await addScramUser('node', 'secret')
-  const admin = (await kafka.connect({ tls, sasl: plain })).admin
+  const admin = (await kafka.connect({ brokers, tls, sasl: plain })).admin
   await admin.create({ name: 'secured', partitions: 1, replication: 1 })
   for (const [offset, mechanism] of (['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const).entries()) {
-    const client = await kafka.connect({ tls, sasl: { ...plain, mechanism } })
+    const client = await kafka.connect({ brokers, tls, sasl: { ...plain, mechanism } })
     // The broker learns of the user from its controller.
     await until(`${mechanism} is taken`, async () => await isTaken(client))
     const partition = await client.partition('secured')
@@ -50,7 +28,7 @@ t.test('with the authority and the password groups are stored, by any mechanism'
 
 t.test('without the authority, the password or TLS no broker answers, and the reason is told', async t => {
   const reason = async (options: Parameters<typeof kafka.connect>[0]) => {
-    const client = await kafka.connect({ requestTimeoutMs: 10_000, ...options })
+    const client = await kafka.connect({ brokers, requestTimeoutMs: 10_000, ...options })
     return await client.partition('secured').then(
       () => 'there is one',
       (error: Error) => `${error.name}: ${error.message}`,
@@ -71,9 +49,8 @@ async function isTaken(client: Kafka): Promise<boolean> {
 
 /** For both mechanisms, as `kafka-configs --alter --add-config` does it. */
 async function addScramUser(name: string, password: string): Promise<void> {
-  const [host = '', port] = kafka.addresses[0]?.split(':') ?? []
   const connection = new Connection('test', { tls, sasl: plain })
-  await connection.connect(host, Number(port))
+  await connection.connect('127.0.0.1', securedPort)
   const iterations = 4096
   for (const [mechanism, digest, length] of [
     [1, 'sha256', 32],

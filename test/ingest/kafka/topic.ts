@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { groupBodyMax, groupHeaderLength } from '../../ingest/journal/group.ts'
-import type { TopicPartition } from '../../ingest/kafka/topic-partition.ts'
-import { startKafka } from '../support/kafka.ts'
+import { groupBodyMax, groupHeaderLength } from '../../../ingest/journal/group.ts'
+import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import { kafka as broker, client as kafka } from './broker.ts'
 
 /** All that the topic has. */
 async function readAll(partition: TopicPartition, bytesMax = 1024 * 1024): Promise<string[]> {
@@ -17,9 +17,6 @@ async function readAll(partition: TopicPartition, bytesMax = 1024 * 1024): Promi
   }
   return values
 }
-
-const broker = await startKafka(t)
-const kafka = await broker.connect()
 
 t.test('groups of any length are read as they were appended, one after the other', async t => {
   const partition = await kafka.partition(await broker.makeTopic('lengths'))
@@ -55,25 +52,6 @@ t.test('a fetch begins at its offset, tells when records were appended, and wait
   await partition.append(Buffer.from('d'))
   t.equal((await waiting).records[0]?.value.toString(), 'd')
   await t.rejects(partition.fetch(5, 1000, 0), { name: 'OffsetOutOfRange', start: 0, end: 4 })
-})
-
-t.test('what two producers append at once is stored once each, in the order of each', async t => {
-  const topic = await broker.makeTopic('two')
-  const partitions = await Promise.all([kafka.partition(topic), kafka.partition(topic)])
-  await Promise.all(
-    partitions.map(async (partition, i) => {
-      for (let n = 0; n < 50; n++) t.match(await partition.append(Buffer.from(`${i}${n}`)), { outcome: 'stored' })
-    }),
-  )
-  const [first] = partitions
-  const values = (await readAll(first as TopicPartition)).map(value => Buffer.from(value, 'base64').toString())
-  for (const i of ['0', '1']) {
-    t.strictSame(
-      values.filter(value => value.startsWith(i)),
-      Array.from({ length: 50 }, (_, n) => `${i}${n}`),
-    )
-  }
-  t.equal(values.length, 100)
 })
 
 t.test('one append at a time, and no longer one than a journal has', async t => {

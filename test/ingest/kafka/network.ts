@@ -1,17 +1,10 @@
 /** What becomes of appends while the network fails: nothing twice, and nothing older behind something newer. */
 
 import t from 'tap'
-import { answered, appendText, startKafka, storeText, textsOf } from '../support/kafka.ts'
-import { startKafkaProxy } from '../support/kafka-proxy.ts'
-import { until } from '../support/processes.ts'
+import { answered, appendText, storeText, textsOf } from '../../support/kafka.ts'
+import { until } from '../../support/processes.ts'
+import { kafka, proxy } from './broker.ts'
 
-const proxy = await startKafkaProxy(t)
-const kafka = await startKafka(t, {
-  settings: (_id, port) => {
-    proxy.targetPort = port
-    return { 'advertised.listeners': `CLIENT://127.0.0.1:${proxy.port}` }
-  },
-})
 const brokers = [`127.0.0.1:${proxy.port}`]
 
 t.test('a group of which the answer is lost is stored once, and reported as stored', async t => {

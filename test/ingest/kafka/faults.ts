@@ -1,0 +1,172 @@
+/** What becomes of appends, of a journal and of a feed while a broker fails: nothing twice, and nothing older behind something newer. */
+
+import { Admin, Connection, describeProducersV0, incrementalAlterConfigsV1 } from '@platformatic/kafka'
+import t, { type Test } from 'tap'
+import { openDisk } from '../../../ingest/journal/disk.ts'
+import { Journal } from '../../../ingest/journal/journal.ts'
+import type { Outcome } from '../../../ingest/journal/outcome.ts'
+import { openStamper } from '../../../ingest/journal/stamp-file.ts'
+import { createTopicMedium } from '../../../ingest/kafka/topic-medium.ts'
+import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
+import { readingWriter } from '../../../ingest/readings-table.ts'
+import { silentLog, temporaryFolder } from '../../support/databases.ts'
+import { freeze } from '../../support/frozen.ts'
+import { device, reading } from '../../support/journal-parts.ts'
+import { answered, appendText, storeText, textsOf } from '../../support/kafka.ts'
+import { until } from '../../support/processes.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { kafka } from './broker.ts'
+import { append, openFeed } from './feed.ts'
+
+const [broker] = kafka.brokers
+if (broker === undefined) throw new Error('no broker')
+
+t.test('behind a broker that was killed appends, a feed and a journal go on', async t => {
+  const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 10 * 60_000 })
+  const partition = await client.partition(await kafka.makeTopic('killed'))
+  t.match(await appendText(partition, 'a'), { outcome: 'stored', offset: 0 })
+  const impatient = await kafka.connect({ appendDeadlineMs: 200 })
+  const away = await impatient.partition(await kafka.makeTopic('away'))
+  await storeText(away, 'a')
+  const read = await kafka.makeTopic('read')
+  const producer = await client.partition(read)
+  const { feed, told } = await openFeed(t, read)
+  await append(producer, [1, 2])
+  await waitFor('the feed has read them', () => told.length === 2)
+  const { journalled } = await openJournal(t, 'journalled')
+  await until('a reading is stored', async () => (await journalled(1)) === 'stored')
+
+  await broker.kill()
+  await t.rejects(partition.fetch(0, 1000, 0), { name: 'KafkaAway' })
+  // The first one may be on its way when the connection turns out to be gone.
+  await until('nothing is sent', async () => (await appendText(away, 'b')).outcome === 'full')
+  await untilRefused(away, 'b', /ECONNREFUSED/)
+  await until('a reading is refused', async () => (await journalled(2)) === 'full')
+  await waitFor('the feed is behind', () => feed.status().issue !== undefined && feed.isBehind())
+  t.equal(feed.oldestSentSince(0), Number.NEGATIVE_INFINITY)
+  const waiting = [appendText(partition, 'b'), append(producer, [3])] as const
+
+  await broker.start()
+  t.match(await waiting[0], { outcome: 'stored', offset: 1 })
+  t.match(await appendText(partition, 'c'), { outcome: 'stored', offset: 2 })
+  t.strictSame(await textsOf(partition), ['a', 'b', 'c'])
+  t.notOk((await textsOf(away)).includes('b'), 'what was refused')
+  await until('a reading is stored again', async () => (await journalled(3)) === 'stored')
+  await waiting[1]
+  await waitFor('the feed goes on', () => told.length === 3)
+  t.strictSame(told, [1, 2, 3])
+  await waitFor('it is at the end', () => !feed.isBehind() && feed.status().issue === undefined)
+})
+
+t.test(
+  'a frozen broker is reported within the time of a request, and stores nothing old behind something new',
+  async t => {
+    const client = await kafka.connect({ requestTimeoutMs: 1000, appendDeadlineMs: 1000 })
+    const topic = await kafka.makeTopic('frozen')
+    const partition = await answered(() => client.partition(topic))
+    await storeText(partition, 'a')
+    const thaw = freeze(broker.pid())
+    t.teardown(thaw)
+    t.match(await appendText(partition, 'old'), {
+      outcome: 'unknown',
+      reason: /no answer within 1000 ms|no broker answers/,
+    })
+    await t.rejects(partition.fetch(0, 1000, 0), { name: 'KafkaAway' })
+    thaw()
+    await storeText(partition, 'new')
+    const texts = await textsOf(partition)
+    t.equal(texts.at(-1), 'new')
+    t.ok(texts.filter(text => text === 'old').length <= 1)
+  },
+)
+
+t.test('a group that is handed over without a lease is refused, and nothing of it is in the topic', async t => {
+  const { journal, journalled, lease } = await openJournal(t, 'leased')
+  const partition = await (await kafka.connect()).partition('leased')
+  lease.leftMs = 0
+  t.equal(await journalled(4), 'full')
+  t.match(journal.status().issue, /this node has no lease/)
+  t.equal((await partition.offsets()).end, 0)
+  lease.leftMs = 10_000
+  await until('a reading is stored', async () => (await journalled(5)) === 'stored')
+  t.equal(journal.status().issue, undefined)
+})
+
+t.test('a journal that is closed before its thread has begun is closed', async t => {
+  const { journal } = await openJournal(t, 'closed-at-once')
+  await journal.close()
+})
+
+t.test('a topic that was made again is another one', async () => {
+  const client = await kafka.connect({ appendDeadlineMs: 500 })
+  const partition = await client.partition(await kafka.makeTopic('again'))
+  for (const text of ['a', 'b']) await storeText(partition, text)
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [...kafka.addresses] })
+  await admin.deleteTopics({ topics: ['again'] })
+  await admin.close()
+  const make = () => client.admin.create({ name: 'again', partitions: 1, replication: 1 })
+  await until('it is made again', make)
+  await until('its reader is told', async () => (await nameOfError(partition.fetch(0, 1000, 0))) === 'TopicMissing')
+  await untilRefused(partition, 'c', /^the topic again was deleted and made again$/)
+})
+
+t.test('a producer that the broker has forgotten goes on', async t => {
+  const topic = await kafka.makeTopic('idle')
+  const partition = await (await kafka.connect()).partition(topic)
+  for (const text of ['a', 'b']) t.match(await appendText(partition, text), { outcome: 'stored' })
+  const connection = new Connection('test')
+  const [host = '', port] = kafka.addresses[0]?.split(':') ?? []
+  await connection.connect(host, Number(port))
+  t.teardown(() => connection.close())
+  // Of all brokers, and for all tests from here on.
+  const expiry = { name: 'producer.id.expiration.ms', configOperation: 0, value: '1000' } as const
+  const ofBrokers = { resourceType: 4, resourceName: '', configs: [expiry] } as const
+  await incrementalAlterConfigsV1.api.async(connection, [{ ...ofBrokers, configs: [...ofBrokers.configs] }], false)
+  await until('the broker has forgotten it', async () => {
+    const answer = await describeProducersV0.api.async(connection, [{ name: topic, partitionIndexes: [0] }])
+    return (answer.topics[0]?.partitions[0]?.activeProducers.length ?? 0) === 0
+  })
+  for (const text of ['c', 'd']) t.match(await appendText(partition, text), { outcome: 'stored' })
+  t.strictSame(await textsOf(partition), ['a', 'b', 'c', 'd'])
+})
+
+/** A journal on a topic of its own, over a thread. */
+async function openJournal(t: Test, name: string) {
+  const nowUs = () => Date.now() * 1000
+  const lease = { leftMs: Number.POSITIVE_INFINITY }
+  const journal = new Journal({
+    writer: readingWriter,
+    medium: createTopicMedium({
+      connection: { brokers: kafka.addresses, clientId: 'test', appendDeadlineMs: 200 },
+      topic: await kafka.makeTopic(name),
+      end: 0,
+      stamper: openStamper({ disk: openDisk(temporaryFolder(t)), lastStampUs: 0, nowUs, log: silentLog }),
+      refusal: () => undefined,
+      leaseLeftMs: () => lease.leftMs,
+      leaseTerm: () => 0,
+    }),
+    liveWindowUs: 300_000_000,
+    nowUs,
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
+  })
+  t.teardown(() => journal.close())
+  const journalled = (temperature: number) =>
+    new Promise<Outcome>(resolve => journal.append(device(1), reading(temperature), resolve))
+  return { journal, journalled, lease }
+}
+
+/** A time of an append that is over before anything was tried is a reason, too. */
+async function untilRefused(partition: TopicPartition, text: string, why: RegExp): Promise<void> {
+  await until(`${text} is refused: ${why}`, async () => {
+    const outcome = await appendText(partition, text)
+    return outcome.outcome === 'full' && why.test(outcome.reason)
+  })
+}
+
+async function nameOfError(promise: Promise<unknown>): Promise<string | undefined> {
+  return await promise.then(
+    () => undefined,
+    (error: Error) => error.name,
+  )
+}
