@@ -1,101 +1,29 @@
 /** A shard is forwarded from its topic to QuestDB, by one process after the other, whatever happens to them. */
 
-import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { postgresUrl } from '../../../demo/cluster/database-settings.ts'
+import t from 'tap'
 import { isWhole } from '../../../ingest/forwarder/dead-letter.ts'
 import { groupHeaderLength } from '../../../ingest/journal/group.ts'
 import { layoutOf, offsetOf } from '../../../ingest/journal/record.ts'
-import { createShardState } from '../../../ingest/kafka/shard-state.ts'
-import type { TopicPartition } from '../../../ingest/kafka/topic-partition.ts'
 import { readings } from '../../../ingest/readings-table.ts'
-import { readingsTable } from '../../../store/tables.ts'
 import { createRandom } from '../../faults/seeded-random.ts'
 import { startTcpProxy } from '../../faults/tcp-proxy.ts'
-import { recordingLog, temporaryFolder } from '../../support/databases.ts'
-import { forwardShard, type TestShard } from '../../support/forward-shard.ts'
-import { freezeProcess } from '../../support/frozen.ts'
+import { recordingLog } from '../../support/databases.ts'
 import { device, records } from '../../support/journal-parts.ts'
-import { startKafkaProxy } from '../../support/kafka-proxy.ts'
-import { messageOf, until } from '../../support/processes.ts'
-import { questdbRows } from '../../support/questdb-rows.ts'
-import { topicGroup } from '../../support/topic-content.ts'
-import { kafka as broker, client as kafka, store } from './broker.ts'
-
-let topics = 0
-let devices = 0
-
-interface TopicUnderTest {
-  topic: string
-  partition: TopicPartition
-  /** Its rows, by time. */
-  device: number
-  shard(holder: string, more?: Partial<TestShard>): TestShard
-  state: ReturnType<typeof createShardState>
-}
-
-/** A topic and a device of its own. */
-async function makeTopic(t: Test): Promise<TopicUnderTest> {
-  const topic = await broker.makeTopic(`forwarded-${++topics}`)
-  const partition = await kafka.partition(topic)
-  const options = { kafka: { brokers: broker.addresses, clientId: 'test' }, questdb: store.questdb.address.http }
-  const given = { topic, postgres: postgresUrl(store.postgres), ...options }
-  return {
-    topic,
-    partition,
-    device: ++devices,
-    shard: (holder, more = {}) => ({ ...given, holder, folder: temporaryFolder(t), ...more }),
-    state: createShardState({ pool: store.postgres, tenure: undefined, tables: new Map([[topic, readings]]) }),
-  }
-}
-
-function forward(t: Test, shard: TestShard, log = recordingLog('error').log) {
-  const forwarder = forwardShard(shard, log)
-  t.teardown(() => forwarder.close())
-  return forwarder
-}
-
-/** In a process of its own; resolves when it holds the shard, or, with `stands`, when it runs. */
-async function forwardApart(t: Test, shard: TestShard, stands = false): Promise<ChildProcess> {
-  const child = fork(new URL('../../support/forward-shard.ts', import.meta.url), [JSON.stringify(shard)])
-  t.teardown(() => child.kill('SIGKILL'))
-  const holds = async () => {
-    child.send('?')
-    return await messageOf<boolean>(child)
-  }
-  if (stands) await holds()
-  else await until(`${shard.holder} holds the shard`, holds)
-  return child
-}
-
-async function append({ partition }: TopicUnderTest, ...bodies: Buffer[]): Promise<void> {
-  for (const body of bodies) {
-    const { outcome } = await partition.append(topicGroup(body, countOf(body)))
-    if (outcome !== 'stored') throw new Error(`the group is ${outcome}`)
-  }
-}
-
-function countOf(body: Buffer): number {
-  let count = 0
-  for (let offset = 0; offset < body.length; count++) offset += body.readUInt16LE(offset)
-  return count
-}
-
-const nowUs = () => Date.now() * 1000
-
-async function valuesOf(number: number): Promise<unknown[]> {
-  const sql = `SELECT temperature FROM ${readingsTable} WHERE device = 'device-${number}' ORDER BY ts`
-  return (await questdbRows(store, sql)).map(([value]) => value)
-}
-
-async function committed({ state, topic }: TopicUnderTest): Promise<number | undefined> {
-  return (await state.load(topic)).offset
-}
-
-const untilCommitted = (of: TopicUnderTest, offset: number) =>
-  until(`${offset} is committed`, async () => (await committed(of)) === offset)
+import { until } from '../../support/processes.ts'
+import { store } from './broker.ts'
+import {
+  append,
+  committed,
+  forward,
+  forwardApart,
+  makeTopic,
+  newDevice,
+  nowUs,
+  untilCommitted,
+  valuesOf,
+} from './forwarded.ts'
 
 t.test('what is appended comes to QuestDB once, and its offset is committed and published', async t => {
   const of = await makeTopic(t)
@@ -168,7 +96,7 @@ t.test('a row that QuestDB refuses becomes a letter in PostgreSQL, and its file 
 
 t.test('of an erased series nothing is sent any more, which is confirmed', async t => {
   const of = await makeTopic(t)
-  const other = ++devices
+  const other = newDevice()
   const first = nowUs()
   await append(of, records(device(of.device), [1], first), records(device(other), [1], first))
   await of.state.addTombstones(of.topic, [of.device], 1)
@@ -183,64 +111,6 @@ t.test('of an erased series nothing is sent any more, which is confirmed', async
   await of.state.addTombstones(of.topic, [other], 4)
   await until('it is confirmed', async () => (await of.state.unconfirmedTombstones(of.topic)).length === 0)
   await forwarder.close()
-})
-
-t.test('a standby goes on when the holder is frozen, and what that has in flight replaces nothing newer', async t => {
-  const of = await makeTopic(t)
-  const first = nowUs()
-  const proxy = await startKafkaProxy(t)
-  proxy.targetPort = store.questdb.address.http.port
-  const questdb = { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port }
-  const holder = await forwardApart(t, of.shard('a', { questdb }))
-  await append(of, records(device(of.device), [1], first))
-  await untilCommitted(of, 1)
-
-  // A time of a client's, so that a later value may come for it.
-  const atMs = Math.floor(first / 1000) + 1
-  const held = proxy.hold()
-  await append(of, records(device(of.device), [2], atMs * 1000))
-  const bytesBefore = held.bytes()
-  await until('the request is under way', () => held.bytes() > bytesBefore + 300)
-  freezeProcess(holder.pid ?? 0)
-  await append(of, records(device(of.device), [3], atMs * 1000))
-  const { log, texts } = recordingLog('info')
-  const next = forward(t, of.shard('b'), log)
-  await untilCommitted(of, 3)
-  t.ok(texts.includes('shard held by another process, standing by'))
-  t.strictSame(await valuesOf(of.device), [1, 3])
-
-  held.deliver()
-  await until('the older value has replaced the newer one', async () => (await valuesOf(of.device)).includes(2))
-  holder.kill('SIGCONT')
-  await until('it was sent again', async () => (await valuesOf(of.device)).includes(3))
-  await untilCommitted(of, 3)
-  t.match(next.status(), [{ status: { losses: 1 } }])
-})
-
-t.test('what a killed process has in flight is over before anything newer is sent', async t => {
-  const of = await makeTopic(t)
-  const atMs = Date.now()
-  const proxy = await startKafkaProxy(t)
-  proxy.targetPort = store.questdb.address.http.port
-  const questdb = { ...store.questdb.address.http, host: '127.0.0.1', port: proxy.port }
-  const killed = await forwardApart(t, of.shard('a', { questdb }))
-  await append(of, records(device(of.device), [1], atMs * 1000 - 1000))
-  await untilCommitted(of, 1)
-  const held = proxy.hold()
-  await append(of, records(device(of.device), [2], atMs * 1000))
-  const bytesBefore = held.bytes()
-  await until('the request is under way', () => held.bytes() > bytesBefore + 300)
-  killed.kill('SIGKILL')
-  await append(of, records(device(of.device), [3], atMs * 1000))
-
-  const way = await startTcpProxy(t, proxy.targetPort, createRandom(1))
-  const direct = { ...questdb, port: way.port }
-  forward(t, of.shard('b', { questdb: direct }))
-  // It asks QuestDB again and again until it may send.
-  await until('the next process has asked for a while', () => way.bytesUp > 3000)
-  held.deliver()
-  await untilCommitted(of, 3)
-  t.strictSame(await valuesOf(of.device), [1, 3])
 })
 
 t.test('a process that stops commits what was applied, and the next one need not wait for it', async t => {
