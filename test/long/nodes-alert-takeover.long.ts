@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startReceiver } from '../support/alert-receiver.ts'
 import { heldText } from '../support/held-answers.ts'
+import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import type { Service } from '../support/service.ts'
-import { openTopicNodes } from '../support/topic-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const cluster = await openTopicNodes(t)
+const cluster = await openKafkaNodes(t)
 const receiver = await startReceiver(t)
 const startNode = () => cluster.start('api', { ALERT_TARGETS_ALLOWED: receiver.origin })
 await cluster.start('forward')

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { deviceNamesTable } from '../../store/tables.ts'
+import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { connectClient, reading } from '../support/mqtt.ts'
 import { messageOf } from '../support/processes.ts'
 import type { Service } from '../support/service.ts'
-import { openTopicNodes } from '../support/topic-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 const hourMs = 3_600_000
-const cluster = await openTopicNodes(t)
+const cluster = await openKafkaNodes(t)
 const { sql, postgresUrl } = cluster.databases
 const postgres = new pg.Client({ connectionString: postgresUrl })
 await postgres.connect()

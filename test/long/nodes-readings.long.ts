@@ -5,12 +5,12 @@ import t from 'tap'
 import { createRandom } from '../faults/seeded-random.ts'
 import { basicOf } from '../support/air-quality.ts'
 import { createEventSource } from '../support/event-source.ts'
+import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
-import { openTopicNodes } from '../support/topic-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const cluster = await openTopicNodes(t)
+const cluster = await openKafkaNodes(t)
 const forwarder = await cluster.start('forward')
 const [one, other] = await Promise.all([cluster.start('api'), cluster.start('api')])
 const nodes = [one, other] as const

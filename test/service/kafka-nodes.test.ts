@@ -9,12 +9,12 @@ import t from 'tap'
 import { basicOf } from '../support/air-quality.ts'
 import { becomes } from '../support/becomes.ts'
 import { createEventSource } from '../support/event-source.ts'
+import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { makePerson } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
-import { openTopicNodes } from '../support/topic-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const cluster = await openTopicNodes(t)
+const cluster = await openKafkaNodes(t)
 const nodes = [await cluster.start('api'), await cluster.start('api')] as const
 const [one, other] = nodes
 const password = await one.addDevice('porch')

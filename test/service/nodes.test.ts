@@ -34,10 +34,8 @@ const command = [
 ] as const
 const cluster = await openCluster(t, { command: [...command], environment })
 const mqttPorts = [await freePort(), await freePort()]
-const [one, other] = (await Promise.all(mqttPorts.map(at => cluster.start({ MQTT_PORT: String(at) })))) as [
-  Service,
-  Service,
-]
+const one = await cluster.start({ MQTT_PORT: String(mqttPorts[0]) })
+const other = await cluster.start({ MQTT_PORT: String(mqttPorts[1]) })
 /** Sends each request to another node than the one before. */
 const { url } = await startAlternatingProxy(t, port, [one.url, other.url])
 

@@ -53,6 +53,8 @@ export async function openKafkaNodes(
     PUBLIC_URL: 'http://localhost:1',
     SECRETS_DIR: makeSecrets(t),
     NODE_LEASE_SECONDS: String(leaseSeconds),
+    EVENTS_CLIENTS_PER_ADDRESS: '100',
+    AIR_QUALITY_HTTP: 'allow',
     ...environment,
   }
   const postgres = makeClient({ connectionString: databases.postgresUrl })
