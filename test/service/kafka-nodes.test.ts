@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { basicOf } from '../support/air-quality.ts'
-import { becomes } from '../support/becomes.ts'
 import { createEventSource } from '../support/event-source.ts'
 import { openKafkaNodes } from '../support/kafka-nodes.ts'
 import { makePerson } from '../support/people.ts'
@@ -45,7 +44,7 @@ t.test(
   async t => {
     t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has begun' } } })
     for (const { url } of nodes) {
-      await becomes(t, async () => (await fetch(`${url}/api/fleet`)).status, 200, 'the fleet is loaded')
+      await waitFor('the fleet is loaded', async () => (await fetch(`${url}/api/fleet`)).status === 200)
     }
     const sources = [createEventSource(), createEventSource()] as const
     t.teardown(() => {
@@ -54,19 +53,19 @@ t.test(
     for (const [at, source] of sources.entries()) await source.connect(nodes[at as 0 | 1])
     for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, 'porch', password, value), 200)
     for (const { heard } of sources) {
-      const values = async () =>
-        heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
-      await becomes(t, values, [1, 2, 3, 4], 'each once')
+      const values = () => heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
+      await waitFor('all are sent', () => values().length >= 4)
+      t.strictSame(values(), [1, 2, 3, 4], 'each once')
     }
   },
 )
 
 t.test('of two forwarders one has the shard, and both nodes show what it forwards', async t => {
   holder = await cluster.start('forward')
-  for (const node of nodes) await becomes(t, () => temperatures(node), '1,2,3,4', 'all are shown')
+  for (const node of nodes) await waitFor('all are shown', async () => (await temperatures(node)) === '1,2,3,4')
   standby = await cluster.start('forward')
   t.strictSame([await isHeld(holder), await isHeld(standby)], ['1', '0'])
-  await becomes(t, async () => (await fetch(`${standby.url}/health/ready`)).status, 200, 'it is ready')
+  await waitFor('it is ready', async () => (await fetch(`${standby.url}/health/ready`)).status === 200)
   t.equal((await fetch(`${standby.url}/api/fleet`)).status, 404, 'it takes no requests')
 })
 
@@ -84,7 +83,7 @@ t.test('points of a station that one node has taken are known to both', async t 
   t.equal(sent.status, 201)
   const lastData = async ({ admin }: Service) =>
     ((await admin('GET', '/stations/S-1')).body as { last_data_at: string | null }).last_data_at
-  for (const node of nodes) await becomes(t, async () => (await lastData(node)) !== null, true, 'it is known')
+  for (const node of nodes) await waitFor('it is known', async () => (await lastData(node)) !== null)
 })
 
 t.test('when the forwarder and a node are killed others take over, and nothing goes with them', async t => {
@@ -94,7 +93,7 @@ t.test('when the forwarder and a node are killed others take over, and nothing g
   t.equal(await put(one, 'porch', password, 5), 200)
   await one.end('SIGKILL')
   t.equal(await put(other, 'porch', password, 6), 200)
-  await becomes(t, () => temperatures(other), '1,2,3,4,5,6', 'all are shown')
+  await waitFor('all are shown', async () => (await temperatures(other)) === '1,2,3,4,5,6')
   t.equal(await isHeld(standby), '1')
 
   interface NodeStates {
@@ -107,6 +106,6 @@ t.test('when the forwarder and a node are killed others take over, and nothing g
   await waitFor('changes are taken', async () => (await other.admin('DELETE', '/devices/gone')).status === 204)
   t.match(await other.admin('POST', '/devices/gone/erase'), { status: 202 })
   const erased = async () => ((await other.admin('GET', '/devices/gone/erase')).body as { state: string }).state
-  await becomes(t, erased, 'done', 'a job of the node that leads')
+  await waitFor('the job of the node that leads is done', async () => (await erased()) === 'done')
   t.equal(await temperatures(other), '1,2,3,4,5,6')
 })

@@ -11,7 +11,6 @@ import { createRandom } from '../faults/seeded-random.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 import { basicOf } from '../support/air-quality.ts'
 import { startAlternatingProxy } from '../support/alternating-proxy.ts'
-import { becomes } from '../support/becomes.ts'
 import { barograph } from '../support/command-line.ts'
 import { eventOf } from '../support/mqtt.ts'
 import { openCluster } from '../support/nodes.ts'
@@ -232,7 +231,7 @@ t.test('without PostgreSQL a node lets nobody in after its lease, says why, and 
   t.equal(await putStatus(far, 'roof', device), 200)
   proxy.trouble.silent = true
   proxy.cut()
-  await becomes(t, () => putStatus(far, 'roof', device), 503, 'the lease is over')
+  await waitFor('the lease is over', async () => (await putStatus(far, 'roof', device)) === 503)
   t.equal(await statusOf(`${far.url}${privateRead}`, { 'x-api-key': key }), 503, 'a private read')
   t.equal(await statusOf(`${far.url}/v1/auth/me`, { authorization: `Bearer ${bearer}` }), 503, 'an account')
   t.equal((await far.admin('POST', '/devices', { name: 'attic' })).status, 503, 'a change by the local token')
