@@ -1,8 +1,7 @@
 /** The account service on a real PostgreSQL, with a clock that the test sets and a mail server that it is itself. */
 
-import { METHODS } from 'node:http'
 import { hash, verify } from '@node-rs/argon2'
-import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
 import type { DriveClient } from '../../api/accounts/drive/drive-client.ts'
@@ -11,8 +10,6 @@ import { type AccountOperation, accountsPrefix } from '../../api/accounts/kit/op
 import { createTokenCheck } from '../../api/admin/admin-token.ts'
 import { createFindPrincipal, type FindPrincipal } from '../../api/credentials/find-principal.ts'
 import { createOrigins, type Origins } from '../../api/credentials/origins.ts'
-import { createFamilyFinder, type RouteFamily } from '../../api/http/route-family.ts'
-import { addSecurityHeaders } from '../../api/http/security-headers.ts'
 import { type Accounts, openAccounts } from '../../auth/accounts/accounts.ts'
 import { createPasswords, type Passwords } from '../../auth/accounts/passwords.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
@@ -28,6 +25,7 @@ import { openViewLinks } from '../../auth/views/links.ts'
 import { createDeviceOf } from '../../service/linked-devices.ts'
 import type { Log } from '../../store/log.ts'
 import type { Store } from '../../store/store.ts'
+import { createApp } from './app.ts'
 import { nowhere, recordingLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 import { waitFor } from './wait-for.ts'
@@ -246,33 +244,4 @@ async function openParts({ t, store, passwords, log, sendMail, nowMs }: Surround
   t.teardown(() => app.close())
   await app.ready()
   return { app, service, operations, accounts, sessions, keys, codec, tenants, stations, findPrincipal, origins }
-}
-
-/** The one proxy whose headers count. */
-export const trustedProxy = '10.9.8.7'
-
-/** A server that routes as the real one does. */
-export function createApp(...families: readonly RouteFamily[]): FastifyInstance {
-  const familyOf = createFamilyFinder(families)
-  const app = fastify({
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 768 },
-    trustProxy: trustedProxy,
-    rewriteUrl: ({ url = '/' }) => familyOf(url)?.routedUrl?.(url) ?? url,
-    frameworkErrors: (error, request, reply) =>
-      familyOf(request.url)?.refusePath?.(request, reply, error.statusCode ?? 400),
-  })
-  addSecurityHeaders(app)
-  for (const method of METHODS) {
-    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  }
-  for (const { prefix, register } of families) {
-    app.register(
-      (scope, _options, done) => {
-        register(scope)
-        done()
-      },
-      { prefix },
-    )
-  }
-  return app
 }

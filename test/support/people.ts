@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import type { Service } from './service.ts'
+import type { ServiceClient } from './service.ts'
 
 export const password = 'correct horse battery'
 
@@ -24,7 +24,7 @@ interface PersonOptions {
 }
 
 /** Made by an administrator, who vouches for the address. */
-export async function makePerson(service: Service, options: PersonOptions = {}): Promise<Person> {
+export async function makePerson(service: ServiceClient, options: PersonOptions = {}): Promise<Person> {
   const { role = 'user', viewer = false, name, isUnverified = false } = options
   const { url } = service
   const email = `${randomUUID()}@example.com`
@@ -58,7 +58,7 @@ export async function signIn(url: string, email: string): Promise<string> {
 }
 
 /** A user of a partner, who is made with it. */
-export async function makeTenantUser(service: Service, slug: string): Promise<{ id: number; bearer: string }> {
+export async function makeTenantUser(service: ServiceClient, slug: string): Promise<{ id: number; bearer: string }> {
   const added = await service.admin('POST', '/tenants', { slug, name: slug })
   const { secret } = added.body as { secret: string }
   const audience = `${service.url}/v1/auth/tenant-exchange`

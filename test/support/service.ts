@@ -6,8 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { borrow } from './borrow.ts'
-import { dataDirectoryPath, type TestHooks } from './databases.ts'
-import { heldText } from './held-answers.ts'
+import type { TestHooks } from './databases.ts'
 import { isRunning, serverPid, until } from './processes.ts'
 
 /** Of a service that does not stop. */
@@ -65,12 +64,15 @@ export interface ServiceSettings {
  */
 export async function sharedService(t: TestHooks): Promise<ServiceClient> {
   const shared = await borrow<SharedService>('service')
-  return shared === undefined ? await startService(t) : serviceClient(shared)
+  return shared === undefined ? await startService(t) : serviceClient(shared, (_method, answer) => answer.text())
 }
 
 /** Starts the service on a free port and waits until it listens. */
 export async function startService(t: TestHooks, settings: ServiceSettings = {}): Promise<Service> {
   const isFirstStart = settings.isFirstStart === true || settings.environment?.['DATABASE_URL'] !== undefined
+  // Loaded by tests that start a service alone: with what they import, both take most of a second.
+  const { dataDirectoryPath } = await import('./databases.ts')
+  const { heldText } = await import('./held-answers.ts')
   const dataDirectory = settings.dataDirectory ?? (await dataDirectoryPath(t, isFirstStart))
   const own = { PORT: '0', TIME_ZONE: 'UTC', PARENT_PID: String(process.pid) }
   const environment = { ...process.env, ...own, ...settings.environment, DATA_DIR: dataDirectory }
@@ -101,7 +103,7 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   }
 
   return {
-    ...serviceClient({ url, dataDirectory }),
+    ...serviceClient({ url, dataDirectory }, heldText),
     child,
     output: () => output,
     async killAll() {
@@ -119,8 +121,11 @@ export async function startService(t: TestHooks, settings: ServiceSettings = {})
   }
 }
 
-/** Of a service that listens, with the token in its data directory. */
-function serviceClient({ url, dataDirectory }: SharedService): ServiceClient {
+/** Of a service that listens, with the token in its data directory; `textOf` reads an answer to a method. */
+function serviceClient(
+  { url, dataDirectory }: SharedService,
+  textOf: (method: string, answer: Response) => Promise<string>,
+): ServiceClient {
   const readToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const admin: ServiceClient['admin'] = async (method, path, body) => {
     const token = readToken()
@@ -130,14 +135,14 @@ function serviceClient({ url, dataDirectory }: SharedService): ServiceClient {
     }
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
     const response = await fetch(`${url}/api/admin${path}`, init)
-    const text = await heldText(method, response)
+    const text = await textOf(method, response)
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
   }
 
   const postImport: ServiceClient['postImport'] = async csv => {
     const headers = { authorization: `Bearer ${readToken()}`, 'content-type': 'text/csv' }
     const response = await fetch(`${url}/api/admin/import`, { method: 'POST', headers, body: csv })
-    const { accepted, rejected } = JSON.parse(await heldText('POST', response))
+    const { accepted, rejected } = JSON.parse(await textOf('POST', response))
     return { status: response.status, accepted, rejected }
   }
 

@@ -1,8 +1,8 @@
 /** What every address of the air-quality API has in common: credentials, HTTPS, slashes, methods, ETags and errors. */
 
 import t from 'tap'
-import { trustedProxy } from '../../support/accounts.ts'
 import { base, basicOf, startAirQuality } from '../../support/air-quality.ts'
+import { trustedProxy } from '../../support/app.ts'
 
 const { app, ask, person, keyOf, addStation, people } = await startAirQuality(t, 3)
 const id = await person('ada@example.com')
