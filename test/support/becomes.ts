@@ -6,7 +6,8 @@ import type { Test } from 'tap'
 
 /** Only for hangs: many times what the slowest machine needs. */
 const deadlineMs = 10 * 60_000
-const pollEveryMs = 25
+/** Each read takes processor time of the browser: those after the first ones come at growing distances. */
+const [pollMsMin, pollMsMax] = [25, 250]
 
 /** `wanted`: a pattern for a text, else the very value. What was read last fails the test. */
 export async function becomes<Value>(
@@ -17,8 +18,8 @@ export async function becomes<Value>(
 ): Promise<void> {
   const overMs = performance.now() + deadlineMs
   let value = await read()
-  while (!fits(value, wanted) && performance.now() < overMs) {
-    await sleep(pollEveryMs)
+  for (let pollMs = pollMsMin; !fits(value, wanted) && performance.now() < overMs; pollMs *= 1.5) {
+    await sleep(Math.min(pollMs, pollMsMax))
     value = await read()
   }
   if (wanted instanceof RegExp) t.match(value, wanted, message)
