@@ -4,31 +4,22 @@ import type { Locator, Page } from 'playwright-core'
 
 export type Colour = readonly [red: number, green: number, blue: number]
 
-export interface Picture {
-  readonly width: number
-  readonly height: number
-  /** Whole numbers, from the top left. */
-  at(x: number, y: number): Colour
-}
-
-/** A screenshot of a place, decoded by another page, which has no policy that forbids it. */
-export async function pictureOf(place: Locator): Promise<Picture> {
+/** Columns of a screenshot of a place, at shares of its width: from top to bottom. Another page, without a policy, decodes it. */
+export async function columnsOf(place: Locator, shares: readonly number[]): Promise<Colour[][]> {
   const png = (await place.screenshot({ animations: 'disabled' })).toString('base64')
   const decoder = await place.page().context().newPage()
   try {
-    const { width, height, bytes } = (await decoder.evaluate(`(async () => {
+    return (await decoder.evaluate(`(async () => {
       const blob = await (await fetch('data:image/png;base64,${png}')).blob()
       const bitmap = await createImageBitmap(blob)
       const { width, height } = bitmap
       const context = new OffscreenCanvas(width, height).getContext('2d')
       context.drawImage(bitmap, 0, 0)
-      return { width, height, bytes: [...context.getImageData(0, 0, width, height).data] }
-    })()`)) as { width: number; height: number; bytes: number[] }
-    return {
-      width,
-      height,
-      at: (x, y) => bytes.slice(4 * (y * width + x), 4 * (y * width + x) + 3) as unknown as Colour,
-    }
+      return ${JSON.stringify(shares)}.map(share => {
+        const { data } = context.getImageData(Math.round(share * width), 0, 1, height)
+        return Array.from({ length: height }, (_, row) => [...data.slice(4 * row, 4 * row + 3)])
+      })
+    })()`)) as Colour[][]
   } finally {
     await decoder.close()
   }

@@ -23,17 +23,6 @@ export function recordedPid({ path }: Pick<DataDirectory, 'path'>, server: Serve
   return pid > 1 ? pid : undefined
 }
 
-/** Kills a managed server as often as it is started again. Returns what ends that. */
-export function holdAway(directory: Pick<DataDirectory, 'path'>, server: Server): () => void {
-  const kill = () => {
-    const pid = recordedPid(directory, server)
-    if (pid !== undefined && isRunning(pid)) process.kill(pid, 'SIGKILL')
-  }
-  kill()
-  const timer = setInterval(kill, 200)
-  return () => clearInterval(timer)
-}
-
 /** A process that only waits to be reaped counts as gone. */
 export function isRunning(pid: number): boolean {
   try {

@@ -8,8 +8,8 @@ import { charts } from './browser-page.ts'
 import { waitFor } from './wait-for.ts'
 
 const minuteMs = 60_000
-/** The zone of the service. */
-const berlin = createTimes('Europe/Berlin')
+/** The zone of the shared service. */
+const times = createTimes('UTC')
 
 type Box = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>
 
@@ -53,7 +53,7 @@ function isInAddress({ search, pressed, text }: ShownRange): boolean {
   const preset = fields.get('range') ?? fields.get('preset') ?? (fields.has('a') ? '7d' : '24h')
   if (!fields.has('from')) return pressed.join() === names[preset]
   const { fromMs, toMs } = windowIn({ search, pressed, text })
-  return pressed.length === 0 && text === `${berlin.dateTime(fromMs)} – ${berlin.dateTime(toMs)}`
+  return pressed.length === 0 && text === `${times.dateTime(fromMs)} – ${times.dateTime(toMs)}`
 }
 
 /** The moments at both ends are those of the range. */

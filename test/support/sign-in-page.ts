@@ -16,3 +16,9 @@ export async function submitSignIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
+
+/** Gives the browser of the page a session, by its Cookie header. */
+export async function useSession(page: Page, url: string, cookies: string): Promise<void> {
+  const parts = cookies.split('; ').map(text => text.split(/=(.*)/s))
+  await page.context().addCookies(parts.map(([name = '', value = '']) => ({ name, value, url })))
+}

@@ -1,7 +1,9 @@
-/** The time that the analyses on the page of a device are of: chosen on the page, and in its address. */
+/** Analyses on the page of a device in a browser: what they are of, what they say, what was unusual, and what is forecast. */
 
 import type { Page } from 'playwright-core'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import type { Anomalies } from '../../query/shapes/anomalies.ts'
+import type { Forecast } from '../../query/shapes/forecast.ts'
 import { buildWeb } from '../../web/build.ts'
 import {
   analysesArgument,
@@ -11,59 +13,122 @@ import {
 } from '../../web/pages/device/analyses-range.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone, region, textOf, unfold } from '../support/browser-page.ts'
-import { startService } from '../support/service.ts'
-import { waitFor } from '../support/wait-for.ts'
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf, unfold } from '../support/browser-page.ts'
+import { sharedService } from '../support/service.ts'
+import { press } from '../support/shown-range.ts'
+import { addMetric, air, dayMs, dayWave, hourMs, minuteMs, requestsOf, seed, times } from './seed.ts'
 
 await buildWeb()
-const service = await startService(t)
-const endMs = Math.floor(Date.now() / hourMs) * hourMs
-await service.addDevice('porch', { expected_interval_seconds: 600, profile: 'weather' })
-const rows = Array.from({ length: 12 * 144 }, (_, row) => {
-  const atMs = endMs - 12 * dayMs + row * 600_000
-  // A cycle of the day, from the fifth day on.
-  const wave = row < 4 * 144 ? Math.sin(row * row) : 5 * Math.sin((2 * Math.PI * atMs) / dayMs)
-  return `${new Date(atMs).toISOString()},porch,${(15 + wave).toFixed(2)},50,1010`
-})
-await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
-// Before, an answer would be of a part of them, and is kept as long as the device is expected to send nothing new.
-await waitFor('the readings are applied', async () =>
-  (await (await fetch(`${service.url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
-)
+const service = await sharedService(t)
 const browser = await openBrowser()
 t.teardown(() => browser.close())
+const { url } = service
+/** The last reading; the hour has begun, so that it has one. */
+const endMs = Math.floor(Date.now() / (10 * minuteMs)) * 10 * minuteMs
+
+/** Frost at night: a daily cycle, and beside it what no forecast knows. */
+function yardAt(atMs: number) {
+  const wave = dayWave(atMs) + 0.2 * Math.sin(atMs / 4e7) + 0.05 * Math.sin(atMs)
+  return { ...air(2 + 4 * wave, 60 - 10 * wave, 950 + wave), co2: 700 + 200 * wave }
+}
+
+/** Twelve days with a spike every nine hours, and without four hours of the day before yesterday. */
+const spikes = 30
+const odd = times(endMs - 288 * hourMs, endMs).flatMap(atMs => {
+  const ageMs = endMs - atMs
+  const spike = ageMs > hourMs && ageMs < (9 * spikes + 2) * hourMs && (ageMs - 2 * hourMs) % (9 * hourMs) === 0
+  const wave = dayWave(atMs) + Math.sin(atMs) / 20
+  const isOut = ageMs > 40 * hourMs && ageMs < 44 * hourMs
+  return isOut ? [] : [[atMs, air(12 + 5 * wave + (spike ? 20 : 0), 60 - 10 * wave)] as const]
+})
+
+const settings = { expected_interval_seconds: 600 }
+const profile = { profile: 'weather', altitude_m: 540, metrics: ['temperature', 'humidity', 'pressure', 'co2'] }
+await addMetric(service, { name: 'co2' })
+await seed(service, {
+  'analyses-yard': {
+    settings: { ...settings, ...profile },
+    readings: times(endMs - 24 * dayMs, endMs).map(atMs => [atMs, yardAt(atMs)]),
+  },
+  'analyses-odd': { settings, readings: odd },
+  'analyses-plain': { settings, readings: [[endMs, air(20)]] },
+})
+
+async function open(page: Page, device: string, search = ''): Promise<void> {
+  await page.goto(`${url}/device/${device}${search}`)
+  await region(page, 'Readings').locator('canvas').first().waitFor()
+}
 
 const minute = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
 const dates = (fromDay: number, toDay: number) =>
-  `analyses=charts&from=${minute(endMs - fromDay * dayMs)}&to=${minute(endMs - toDay * dayMs)}`
-/** Of a select its label has the texts of the options too, and is no exact name of it. */
-const choiceOf = (page: Page) => page.getByRole('combobox', { name: 'Analyses of', exact: true })
+  `?analyses=charts&from=${minute(endMs - fromDay * dayMs)}&to=${minute(endMs - toDay * dayMs)}`
+const legends = (page: Page) => page.locator('.panel .key.ahead').allInnerTexts()
+const legend = 'forecast, 80 %'
 
-for (const [name, options] of Object.entries({ desk, phone })) {
-  t.test(`${name}: what the analyses are of is chosen`, async t => {
-    await inBrowser(t, browser, options, async page => {
-      await page.goto(`${service.url}/device/porch`)
-      const seasonality = region(page, 'Seasonality')
-      await unfold(seasonality)
-      await becomes(t, () => textOf(seasonality), /What the readings so far say of each metric/)
-      await choiceOf(page).selectOption('the last 7 days')
-      await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
-      t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
-      await becomes(t, () => textOf(region(page, 'Weather')), /of the last 7 days\./)
-      await becomes(t, () => textOf(region(page, 'What was unusual')), /in the last 7 days/)
-      await inspect(t, page, `seven days, ${name}`)
-      await page.goto(`${service.url}/device/porch?${dates(40, 35)}`)
-      await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
-      await page.goto(`${service.url}/device/porch?${dates(3, 2)}`)
-      await unfold(seasonality)
-      await becomes(t, () => textOf(seasonality), /What the readings in the range of the charts say/)
-      await becomes(t, () => textOf(seasonality), /Daily cycles appear after three days of readings\./)
-    })
+t.test('a desk: charts of 24 hours go on with a forecast, and values say whether they are usual', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const answered = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-yard'))
+    await open(page, 'analyses-yard')
+    await becomes(t, () => legends(page), Array(4).fill(legend), 'each gauge has one')
+    await page.getByText('Dashed lines are a forecast of the mean of each hour').waitFor()
+    const usual = String.raw`last full hour: (?:usual|(?:higher|lower) than on \d+ of \d+ days)`
+    for (const name of ['Temperature', 'Humidity', 'Pressure', 'CO₂']) {
+      const value = page.locator('dl.now > div', { has: page.getByText(name, { exact: true }) })
+      await becomes(t, () => textOf(value), new RegExp(`^${name}\\s.*${usual}`, 's'), name)
+    }
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    const newest = await spoken(page)
+    t.match(newest, /: Temperature −?[\d.]+ °C, /, 'it begins at the newest reading')
+    await page.keyboard.press('End')
+    const told =
+      /: Temperature forecast, 80 % −?[\d.]+ °C \(−?[\d.]+ to −?[\d.]+\), .*CO₂ forecast, 80 % \d+ ppm \(\d+ to \d+\)$/
+    await becomes(t, () => spoken(page, newest), told)
+    await region(page, 'Readings')
+      .getByRole('button', { name: /Show as table/ })
+      .click()
+    const rows = page.getByRole('table', { name: /^Forecast/ }).locator('tbody tr')
+    const shown = () =>
+      rows.evaluateAll(found =>
+        found.map(row => [...row.querySelectorAll('data')].slice(0, 3).map(({ value }) => Number(value))),
+      )
+    const { hours } = ((await (await answered).json()) as Forecast).temperature
+    const expected = hours.slice(0, 12).map(({ median, low80, high80 }) => [median, low80, high80])
+    await becomes(t, shown, expected, 'median, low and high')
+    await press(page, '7 days')
+    await becomes(t, () => legends(page), [], 'other ranges have none')
   })
-}
+})
+
+t.test('a phone: what the analyses are of is chosen, and stands in the address', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    const asked = requestsOf(page)
+    await open(page, 'analyses-yard')
+    const [weather, seasonality] = [region(page, 'Weather'), region(page, 'Seasonality')]
+    await weather.waitFor()
+    t.notOk(
+      asked.some(({ pathname }) => pathname.startsWith('/api/domain/')),
+      'nothing is read for what is folded',
+    )
+    await unfold(weather)
+    await becomes(t, () => textOf(weather), /It was below 0\.0 °C in \d+ of \d+ hours\./, 'frost')
+    await becomes(t, () => textOf(weather), /In \d+ days: heating \d+ K·d/, 'degree days')
+    await unfold(seasonality)
+    await becomes(t, () => textOf(seasonality), /What the readings so far say of each metric/)
+    // Its label has the texts of the options too, and is no exact name of it.
+    await page.getByRole('combobox', { name: 'Analyses of', exact: true }).selectOption('the last 7 days')
+    await becomes(t, () => textOf(seasonality), /What the last 7 days say of each metric/)
+    t.equal(new URL(page.url()).searchParams.get('analyses'), '7d')
+    await becomes(t, () => textOf(weather), /of the last 7 days\./)
+    await becomes(t, () => textOf(region(page, 'What was unusual')), /in the last 7 days/)
+    await inspect(t, page, 'analyses')
+    await page.goto(`${url}/device/analyses-yard${dates(40, 35)}`)
+    await becomes(t, () => textOf(seasonality), /There are no readings in the range of the charts\./)
+    await page.goto(`${url}/device/analyses-yard${dates(3, 2)}`)
+    await unfold(seasonality)
+    await becomes(t, () => textOf(seasonality), /Daily cycles appear after three days of readings\./)
+  })
+})
 
 /** What each section says, and what it reads once it is opened. */
 const folds = {
@@ -74,38 +139,78 @@ const folds = {
   Correlations: { says: /Correlations of hourly means/, reads: undefined },
 } as const
 
-async function openAndClose(t: Test, page: Page, name: keyof typeof folds): Promise<void> {
-  const section = region(page, name)
-  for (let turn = 0; turn < 4; turn++) {
-    await unfold(section)
-    await becomes(t, () => textOf(section), folds[name].says, name)
-    await section.locator('summary').click()
-    await becomes(t, () => section.locator('details[open]').count(), 0, `${name} closes`)
-  }
-}
-
-t.test('each section opens and closes with any dates, and is of them', async t => {
+t.test('each section opens and closes, and is of the dates', async t => {
   await inBrowser(t, browser, desk, async page => {
-    const asked: URL[] = []
-    page.on('request', request => asked.push(new URL(request.url())))
-    // Of the first days, of some, of all of it, and of more than there is.
-    for (const [fromDay, toDay] of [
-      [13, 9],
-      [11, 4],
-      [12, 0],
-      [60, 0],
-    ] as const) {
-      await page.goto(`${service.url}/device/porch?${dates(fromDay, toDay)}`)
-      await choiceOf(page).waitFor()
-      for (const name of Object.keys(folds) as (keyof typeof folds)[]) {
-        await openAndClose(t, page, name)
-        const { reads } = folds[name]
-        if (reads === undefined) continue
-        const last = asked.findLast(({ pathname }) => pathname.startsWith(`/api/${reads}/`))
-        const start = Date.parse(minute(endMs - fromDay * dayMs))
-        t.equal(last?.searchParams.get('start'), String(start), `${name} is asked for from day ${fromDay}`)
+    const asked = requestsOf(page)
+    await page.goto(`${url}/device/analyses-yard${dates(11, 4)}`)
+    for (const [name, { says, reads }] of Object.entries(folds)) {
+      const section = region(page, name)
+      for (let turn = 0; turn < 2; turn++) {
+        await unfold(section)
+        await becomes(t, () => textOf(section), says, name)
+        await section.locator('summary').click()
+        await becomes(t, () => section.locator('details[open]').count(), 0, `${name} closes`)
       }
+      if (reads === undefined) continue
+      const last = asked.findLast(({ pathname }) => pathname.startsWith(`/api/${reads}/`))
+      t.equal(last?.searchParams.get('start'), String(Date.parse(minute(endMs - 11 * dayMs))), name)
     }
+  })
+})
+
+t.test('what was unusual is read once it is unfolded, the newest first, and page by page', async t => {
+  const answer = await fetch(`${url}/api/anomalies/analyses-odd`)
+  const { anomalies_total: total } = (await answer.json()) as Pick<Anomalies, 'anomalies_total'>
+  t.ok(total >= spikes)
+  await inBrowser(t, browser, desk, async page => {
+    const asked = requestsOf(page)
+    const pages = () => asked.filter(({ pathname }) => pathname.startsWith('/api/anomalies/')).length
+    const forecast = page.waitForResponse(response => response.url().includes('/api/forecast/analyses-odd'))
+    await open(page, 'analyses-odd')
+    t.match(await (await forecast).json(), { temperature: { hours: [], reason: 'less than 14 days' } })
+    const section = region(page, 'What was unusual')
+    t.equal(pages(), 0, 'nothing is read while it is folded')
+    await unfold(section)
+    const entries = section.locator('.anomalies li')
+    await becomes(t, () => entries.count(), 20, 'a page')
+    const says = /^Temperature had a spike at .*: \d\d\.\d °C, expected −?[\d.]+ °C to [\d.]+ °C\. In the charts$/
+    await becomes(t, () => textOf(entries.first()), says, 'the newest')
+    await becomes(t, () => textOf(section), /No readings for 4 hours from/, 'the outage')
+    await inspect(t, page, 'anomalies')
+    await section.getByRole('button', { name: 'Show more' }).click()
+    await becomes(t, () => entries.count(), total, 'all of them')
+    await becomes(t, async () => new Set(await entries.allInnerTexts()).size, total, 'each once')
+    await becomes(t, () => section.getByRole('button', { name: 'Show more' }).count(), 0, 'there are no more')
+    t.equal(pages(), 2, 'a page each')
+    await becomes(t, () => legends(page), [], 'of twelve days there is no forecast')
+    await entries.last().getByRole('link').click()
+    await page.waitForURL(/[?&]from=.*&to=/)
+    await page.goto(`${url}/device/analyses-plain`)
+    await unfold(section)
+    await becomes(t, () => textOf(section), /Nothing was unusual\.$/, 'the sentence')
+    await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no figures by one')
+  })
+})
+
+t.test('a silent device has neither a forecast nor what is usual', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    const asked = requestsOf(page)
+    await page.route('**/api/latest/analyses-yard*', async route => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), state: 'silent' } })
+    })
+    const answered = page.waitForResponse(response => response.url().includes('/api/normal/analyses-yard'))
+    await open(page, 'analyses-yard')
+    await page.locator('.device-head').getByText('silent').waitFor()
+    await answered
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    await becomes(t, () => spoken(page), /^(?!.*forecast)./)
+    t.notOk(
+      asked.some(({ pathname }) => pathname.startsWith('/api/forecast/')),
+      'none is requested',
+    )
+    await becomes(t, async () => (await textOf(page.locator('dl.now'))).includes('last full hour'), false)
   })
 })
 

@@ -1,11 +1,11 @@
-/** The device and compare pages in a browser, on the whole service with its databases. */
+/** The page of a device in a browser: what it measures, failures of its reads, and the range of its charts. */
 
-import type { Page } from 'playwright-core'
-import t from 'tap'
-import { freePort } from '../../store/process/free-port.ts'
+import type { Page, Route } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { buildWeb } from '../../web/build.ts'
-import type { Comparison } from '../../web/pages/compare/answers.ts'
+import { localMinute } from '../../web/charts/custom-range.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
+import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import {
@@ -20,205 +20,83 @@ import {
   textOf,
   unfold,
 } from '../support/browser-page.ts'
-import { password as accountPassword } from '../support/people.ts'
-import { holdAway } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
-import { nextRange, press, shownRange } from '../support/shown-range.ts'
-import { signInFor } from '../support/sign-in-page.ts'
-import { waitFor } from '../support/wait-for.ts'
-import { testBands, testDates, testGestures, testHistory } from './device-ranges.ts'
+import { type Colour, colourOf, columnsOf, difference } from '../support/pixels.ts'
+import { sharedService } from '../support/service.ts'
+import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from '../support/shown-range.ts'
+import { air, dayMs, dayWave, hourMs, minuteMs, seed, times } from './seed.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
-const dayMs = 24 * hourMs
 const markup = '<img src=x onerror=alert(1)>'
 
 await buildWeb()
-const environment = { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) }
-const service = await startService(t, { environment })
+const service = await sharedService(t)
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const { url } = service
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs
 
 /** Five days of a daily cycle, a reading every 10 minutes, without two hours of yesterday. */
-function history(device: string, offset: number, untilMs: number): string {
-  const lines: string[] = []
-  for (let atMs = untilMs - 5 * dayMs; atMs <= untilMs; atMs += 10 * minuteMs) {
-    const isGap = atMs > startMs - 20 * hourMs && atMs <= startMs - 18 * hourMs
-    const wave = Math.sin((2 * Math.PI * atMs) / dayMs) + Math.sin(atMs) / 10
+function history(offset: number, untilMs: number) {
+  const isGap = (atMs: number) => atMs > startMs - 20 * hourMs && atMs <= startMs - 18 * hourMs
+  return times(untilMs - 5 * dayMs, untilMs).flatMap((atMs, row) => {
+    const wave = dayWave(atMs) + Math.sin(atMs) / 10
     // Where the wave turns, a humidity without noise would be a flat line, which is suspect.
-    const humidity = 60 - 10 * wave + 2 * (lines.length % 2)
-    if (!isGap) lines.push(`${new Date(atMs).toISOString()},${device},${offset + 5 * wave},${humidity},1010`)
-  }
-  return lines.join('\n')
+    return isGap(atMs) ? [] : [[atMs, air(offset + 5 * wave, 60 - 10 * wave + 2 * (row % 2))] as const]
+  })
 }
 
-/** By turns 10 and 30 °C, twice in each of the steps that ranges have. */
-function alternating(device: string): string {
-  const lines: string[] = []
-  const stepMs = 7.5 * minuteMs
-  for (let step = Math.floor((startMs - 5 * dayMs) / stepMs); step * stepMs <= startMs; step++) {
-    lines.push(`${new Date(step * stepMs).toISOString()},${device},${step % 2 === 0 ? 10 : 30},50,1010`)
-  }
-  return lines.join('\n')
-}
+/** By turns 10 and 30 °C, twice in each of the steps of a week: each has the mean 20. */
+const stepMs = 7.5 * minuteMs
+const lastStepMs = Math.floor(startMs / stepMs) * stepMs
+const turns = times(lastStepMs - 5 * dayMs, lastStepMs, stepMs).map(
+  atMs => [atMs, air((atMs / stepMs) % 2 === 0 ? 10 : 30)] as const,
+)
 
 const settings = { expected_interval_seconds: 600, location_short: 'Garden' }
-await service.addDevice('garden', settings)
-await service.addDevice('roof', settings)
-const password = await service.addDevice('old', settings)
-await service.addDevice('odd', settings)
-await service.addDevice('empty')
-await service.addDevice('turns', { expected_interval_seconds: 450 })
-await service.addDevice(markup, { location_short: '<b>bold</b>', tags: ['site:<i>berlin</i>', 'room:1'] })
-const rows = [history('garden', 12, startMs), history('roof', 12.5, startMs), history('old', 10, startMs - 6 * hourMs)]
-// A spike among the readings of today.
-rows.push(
-  alternating('turns'),
-  history('odd', 10, startMs),
-  `${new Date(startMs - 195 * minuteMs).toISOString()},odd,61,50,1010`,
-)
-await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
+const passwords = await seed(service, {
+  'page-garden': { settings, readings: history(12, startMs) },
+  'page-old': { settings, readings: history(10, startMs - 6 * hourMs) },
+  'page-odd': { settings, readings: [...history(10, startMs), [startMs - 195 * minuteMs, air(61)]] },
+  'page-turns': { settings: { expected_interval_seconds: 450 }, readings: turns },
+  'page-empty': {},
+  [markup]: { settings: { location_short: '<b>bold</b>', tags: ['site:<i>berlin</i>', 'page:1'] } },
+})
 
-async function read<Answer>(path: string): Promise<Answer> {
-  return (await (await fetch(`${url}/api/${path}`)).json()) as Answer
-}
-
-const detailOf = (device: string) => read<Partial<Detail>>(`detail_data/${device}?points=800&t=1`)
-// Before, an answer would be of a part of them, and is kept as long as the devices are expected to send nothing new.
-await waitFor('the readings are applied', async () =>
-  (await (await fetch(`${url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
-)
-await waitFor(
-  'the readings can be queried',
-  async () => ((await detailOf('roof')).last_24h?.temperature.length ?? 0) > 100,
-)
-
-/** The numbers of a column of the first table that is shown, unrounded. */
-const numbers = (page: Page, column: number) =>
-  page
-    .locator(`table tr td:nth-of-type(${column})`)
-    .evaluateAll(cells =>
-      cells.map(cell => (cell.querySelector('data') === null ? null : Number(cell.querySelector('data')?.value))),
-    )
-
-async function openDevice(page: Page, name: string, search = ''): Promise<void> {
-  await page.goto(`${url}/device/${encodeURIComponent(name)}${search}`)
+async function openDevice(page: Page, name: string): Promise<void> {
+  await page.goto(`${url}/device/${encodeURIComponent(name)}`)
   // Every answer of the page is there: the head is that of /latest, and each other has a part of its own.
   await page.locator('.device-head .state').waitFor()
   for (const part of ['Readings', 'Today and earlier days', 'Seasonality']) await region(page, part).waitFor()
 }
 
-async function showTable(page: Page): Promise<void> {
-  await region(page, 'Readings')
+const showTable = (page: Page) =>
+  region(page, 'Readings')
     .getByRole('button', { name: /Show as table/ })
     .click()
-}
 
-for (const [name, options] of Object.entries({ desk, phone })) {
-  t.test(`${name}: what a device measures, and what that says`, async t => {
-    await inBrowser(t, browser, options, async page => {
-      await openDevice(page, 'garden')
-      await becomes(
-        t,
-        () => textOf(page.locator('.no-findings, .findings')),
-        /No readings for 2 hours from/,
-        'findings',
-      )
-      for (const section of ['Completeness', 'Seasonality', 'Correlations']) await unfold(region(page, section))
-      const saysOf = (section: string, pattern: RegExp) =>
-        becomes(t, () => textOf(region(page, section)), pattern, section)
-      await becomes(t, () => page.title(), 'garden – Barograph', 'the title')
-      await becomes(t, () => textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/, 'the current values')
-      await saysOf('Completeness', /There was one gap, of 2 hours 10 minutes\./)
-      await saysOf('Seasonality', /Temperature has a cycle of 24 hours: it explains 9\d(\.\d)? % of the variance/)
-      await saysOf('Seasonality', /All values are the same\./)
-      await saysOf('Correlations', /No clear link \(too few independent hours\)\./)
-      await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')
-      await inspect(t, page, `device, ${name}`)
-    })
-  })
+/** The temperatures of the table, unrounded. */
+const temperatures = (page: Page) =>
+  page
+    .locator('table tr td:nth-of-type(1)')
+    .evaluateAll(cells =>
+      cells.map(cell => (cell.querySelector('data') === null ? null : Number(cell.querySelector('data')?.value))),
+    )
 
-  t.test(`${name}: two devices side by side`, async t => {
-    await inBrowser(t, browser, options, async page => {
-      await page.goto(`${url}/compare?a=garden&b=roof&preset=3d`)
-      const temperature = region(page, 'Temperature')
-      await becomes(t, () => textOf(temperature), /garden reads 0\.5 °C less than roof on average\./, 'the difference')
-      await becomes(
-        t,
-        () => textOf(region(page, 'Pressure')),
-        /read the same on average.*One of the two does not vary\./s,
-        'no difference',
-      )
-      await inspect(t, page, `compare, ${name}`)
-      await temperature.getByRole('button', { name: /Show as table/ }).click()
-      const { temperature: compared } = await read<Comparison>('compare_data?a=garden&b=roof&preset=3d&t=1')
-      for (const [place, series] of (['a', 'b', 'diff'] as const).entries()) {
-        const newest = compared[series].toReversed().map(({ v }) => v)
-        await becomes(t, () => numbers(page, place + 1), newest.slice(0, 48), series)
-      }
-      await inspect(t, page, `compare with a table, ${name}`)
-      await press(page, '24 hours')
-      await page.waitForURL(found => found.searchParams.get('preset') === '24h')
-    })
-  })
-}
-
-t.test('devices are chosen by name', async t => {
+t.test('a desk: what a device measures, and what that says; the keyboard alone reads and zooms the charts', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${url}/compare?a=garden`)
-    await page.getByText('Choose two devices.').waitFor()
-    const second = page.getByLabel('Second device')
-    await second.pressSequentially('roo')
-    await becomes(t, () => second.inputValue(), 'roo', 'what was typed stays')
-    await page.locator('datalist option[value=roof]').first().waitFor({ state: 'attached' })
-    await second.pressSequentially('f')
-    await second.press('Enter')
-    await page.waitForURL(found => found.searchParams.get('b') === 'roof')
-    await region(page, 'Temperature').waitFor()
-  })
-})
+    await openDevice(page, 'page-garden')
+    const findings = () => textOf(page.locator('.no-findings, .findings'))
+    await becomes(t, findings, /No readings for 2 hours from/)
+    for (const section of ['Completeness', 'Seasonality', 'Correlations']) await unfold(region(page, section))
+    const saysOf = (section: string, pattern: RegExp) => becomes(t, () => textOf(region(page, section)), pattern)
+    await becomes(t, () => page.title(), 'page-garden – Barograph')
+    await becomes(t, () => textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/)
+    await saysOf('Completeness', /There was one gap, of 2 hours 10 minutes\./)
+    await saysOf('Seasonality', /Temperature has a cycle of 24 hours: it explains 9\d(\.\d)? % of the variance/)
+    await saysOf('Seasonality', /All values are the same\./)
+    await saysOf('Correlations', /No clear link \(too few independent hours\)\./)
+    await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')
 
-t.test('the table has the numbers of the answer', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'old')
-    await showTable(page)
-    const { last_24h } = await detailOf('old')
-    const newest = (last_24h?.temperature ?? []).toReversed().map(({ v }) => v)
-    t.ok(newest.length > 48)
-    await becomes(t, () => numbers(page, 1), newest.slice(0, 48), 'the newest')
-    await page.getByRole('button', { name: /Show more/ }).click()
-    await becomes(t, () => numbers(page, 1), newest, 'all')
-  })
-})
-
-t.test('a suspect reading is a hollow point, with a word in the table and at the cursor', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await openDevice(page, 'odd')
-    await page.getByText('Hollow points are suspect readings').waitFor()
-    const temperature = page.locator('.panel', { has: page.getByRole('heading', { name: /^Temperature/ }) })
-    await becomes(t, () => textOf(temperature.locator('.panel-values')), /suspect/, 'the legend')
-    await inspect(t, page, 'suspect readings')
-    await showTable(page)
-    const row = page.getByRole('row').filter({ hasText: '61.0' })
-    await becomes(t, () => textOf(row.locator('td').last()), /^Temperature/, 'the table')
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    for (let step = 0, told = await spoken(page); step < 30 && !/Temperature 61/.test(told); step++) {
-      await page.keyboard.press('ArrowLeft')
-      told = await spoken(page, told)
-    }
-    await becomes(t, () => spoken(page), /Temperature 61\.0 °C \(suspect\)/, 'the cursor')
-    await press(page, '7 days')
-    await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
-  })
-})
-
-t.test('by keyboard alone: the cursor tells values, and a zoom stands in the address', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'garden')
-    await charts(page).waitFor()
+    await page.locator('.device-head').click()
     for (let stops = 0; stops < 40; stops++) {
       await page.keyboard.press('Tab')
       if (await page.evaluate("document.activeElement.getAttribute('role') === 'application'")) break
@@ -239,134 +117,217 @@ t.test('by keyboard alone: the cursor tells values, and a zoom stands in the add
   })
 })
 
-const pages = { browser, url, nowMs: startMs, device: 'turns', other: 'garden' }
-testBands(t, pages)
-testGestures(t, pages)
-testHistory(t, pages)
-testDates(t, pages)
+t.test('a phone: a suspect reading is a hollow point, with a word in the table and at the cursor', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await openDevice(page, 'page-odd')
+    await page.getByText('Hollow points are suspect readings').waitFor()
+    const temperature = page.locator('.panel', { has: page.getByRole('heading', { name: /^Temperature/ }) })
+    await becomes(t, () => textOf(temperature.locator('.panel-values')), /suspect/, 'the legend')
+    await showTable(page)
+    await inspect(t, page, 'device, phone')
+    const row = page.getByRole('row').filter({ hasText: '61.0' })
+    await becomes(t, () => textOf(row.locator('td').last()), /^Temperature/, 'the table')
+    await charts(page).focus()
+    await page.keyboard.press('End')
+    for (let step = 0, told = await spoken(page); step < 30 && !/Temperature 61/.test(told); step++) {
+      await page.keyboard.press('ArrowLeft')
+      told = await spoken(page, told)
+    }
+    await becomes(t, () => spoken(page), /Temperature 61\.0 °C \(suspect\)/, 'the cursor')
+    await press(page, '7 days')
+    await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
+  })
+})
 
-t.test('an old value is grey and says how old it is', async t => {
+t.test('an old value is grey, a stored reading comes at once, and the last picture stays through failures', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'old')
+    const listening = page.waitForResponse(/\/api\/events/)
+    await openDevice(page, 'page-old')
+    await listening
     await becomes(t, () => page.locator('dl.now .old').count(), 3, 'three metrics')
     await becomes(t, () => textOf(page.locator('dl.now .old .age').first()), /^6 h/, 'the age')
     await becomes(t, () => page.locator('dl.now > div:not(.old)').count(), 0)
-  })
-})
-
-t.test('a device without readings, one that does not exist, and a name of markup', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await openDevice(page, 'empty')
-    await page.getByText('There is no reading yet.').waitFor()
-    await page.getByText('There are no readings in this range.').waitFor()
-    await inspect(t, page, 'empty')
-    await openDevice(page, markup)
-    await becomes(t, () => textOf(page.getByRole('heading', { level: 1 })), markup, 'the name')
-    await becomes(t, () => page.locator('main img').count(), 0)
-    await becomes(t, () => page.locator('.device-head .tags li').allInnerTexts(), ['room:1', 'site:<i>berlin</i>'])
-    await inspect(t, page, 'tags')
-    await page.getByRole('link', { name: 'room:1' }).click()
-    await page.waitForURL(url => url.search === '?tag=room%3A1')
-    await page.getByText(/^1 device\./).waitFor()
-    await page.goto(`${url}/device/nowhere`)
-    await page.getByRole('heading', { name: 'No such device' }).waitFor()
-    await inspect(t, page, 'unknown')
-    await page.goto(`${url}/compare?a=garden&b=nowhere`)
-    await page.getByText('One of these devices does not exist').waitFor()
-    await inspect(t, page, 'compare, unknown')
-  })
-})
-
-t.test('while the database is away the page says so, and goes on by itself', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const refused = { status: 503, json: { status: 'database unavailable' }, headers: { 'retry-after': '1' } }
-    await page.route(/\/api\/\w+_data\//, route => route.fulfill(refused))
-    await page.goto(`${url}/device/garden`)
-    await page.getByText('The service cannot read its data at the moment').waitFor()
-    await inspect(t, page, 'away')
-    await page.unroute(/\/api\/\w+_data\//)
-    await region(page, 'Seasonality').waitFor()
-    await page.locator('.banner').waitFor({ state: 'detached' })
-  })
-})
-
-t.test('a stored reading comes into the values and the chart as it is acknowledged', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const listening = page.waitForResponse(/\/api\/events/)
-    await openDevice(page, 'old')
-    await listening
     await showTable(page)
+    const answer = await fetch(`${url}/api/detail_data/page-old?points=800&t=1`)
+    const { last_24h } = (await answer.json()) as Partial<Detail>
+    const newest = (last_24h?.temperature ?? []).toReversed().map(({ v }) => v)
+    t.ok(newest.length > 48)
+    await becomes(t, () => temperatures(page), newest.slice(0, 48), 'the numbers of the answer')
+    await page.getByRole('button', { name: /Show more/ }).click()
+    await becomes(t, () => temperatures(page), newest, 'all')
+
     // What is read again tells nothing new, so what comes has come as an event.
     await page.route(/\/api\/(?:latest|detail_data)\//, route => route.fulfill({ status: 304 }))
-    const { last_24h } = await detailOf('old')
-    const newest = (last_24h?.temperature ?? []).toReversed().map(({ v }) => v)
-    await becomes(t, () => numbers(page, 1), newest.slice(0, 48), 'the table before')
     const timestamp = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 1000).toISOString()
-    const body = { device: 'old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
-    t.equal((await service.put('old', password, body)).status, 200)
+    const body = { device: 'page-old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
+    t.equal((await service.put('page-old', passwords['page-old'] ?? '', body)).status, 200)
     await page.locator('dl.now').getByText('33.3').waitFor()
-    await becomes(t, () => numbers(page, 1), [33.25, ...newest.slice(0, 47)], 'the table')
+    await becomes(t, async () => (await temperatures(page))[0], 33.25, 'the table')
     await charts(page).focus()
     await page.keyboard.press('End')
     await becomes(t, () => spoken(page), /Temperature 33\.3 °C, Humidity 44 %/, 'the cursor')
+
+    const away = { status: 503, json: { status: 'database unavailable' }, headers: { 'retry-after': '1' } }
+    for (const [sentence, title, fail] of [
+      ['The service cannot read its data at the moment', 'No data', (route: Route) => route.fulfill(away)],
+      ['The service does not answer', 'No connection', (route: Route) => route.abort()],
+    ] as const) {
+      await page.route('**/api/**', fail)
+      await lookAgain(page)
+      const banner = new RegExp(`${sentence}.*Data of \\d\\d:\\d\\d\\.`, 's')
+      await becomes(t, () => textOf(page.locator('.banner')), banner, 'the time of the picture')
+      await becomes(t, () => page.title(), `${title} – page-old – Barograph`)
+      await becomes(t, () => page.locator('canvas').count(), 3, 'the charts stay')
+    }
+    await page.unrouteAll()
+    await page.locator('.banner').waitFor({ state: 'detached' })
+    await becomes(t, () => page.title(), 'page-old – Barograph')
   })
 })
 
-const unavailable = 'The service cannot read its data at the moment'
+t.test('a device without readings, a name of markup, and devices that do not exist', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await openDevice(page, 'page-empty')
+    await page.getByText('There is no reading yet.').waitFor()
+    await page.getByText('There are no readings in this range.').waitFor()
+    await openDevice(page, markup)
+    await becomes(t, () => textOf(page.getByRole('heading', { level: 1 })), markup, 'the name')
+    await becomes(t, () => page.locator('main img').count(), 0)
+    await becomes(t, () => page.locator('.device-head .tags li').allInnerTexts(), ['page:1', 'site:<i>berlin</i>'])
+    await page.getByRole('link', { name: 'page:1' }).click()
+    await page.waitForURL(found => found.search === '?tag=page%3A1')
+    await page.getByText(/^1 device\./).waitFor()
+    await page.goto(`${url}/device/page-nowhere`)
+    await page.getByRole('heading', { name: 'No such device' }).waitFor()
+    await inspect(t, page, 'unknown')
+    await page.goto(`${url}/compare?a=page-garden&b=page-nowhere`)
+    await page.getByText('One of these devices does not exist').waitFor()
+  })
+})
 
-t.test(
-  'while QuestDB is away the last picture stays with its time, on the pages of a device and of the service',
-  async t => {
-    const account = { email: 'ada@example.com', name: 'Ada', role: 'administrator', password: accountPassword }
-    t.equal((await service.admin('POST', '/accounts', account)).status, 201)
-    await inBrowser(t, browser, desk, async page => {
-      await signInFor(page, url, account.email, '/admin/status?range=1h')
-      await charts(page).focus()
-      await becomes(t, () => page.locator('canvas').count(), 4, 'the service has figures of its own')
-      await page.keyboard.press('End')
-      const figures = /Lag [\d.]+ s, Rejected \d+ readings per 10 seconds, Memory \d+ MB$/
-      await becomes(t, () => spoken(page), figures, 'the cursor')
-      const device = await page.context().newPage()
-      await openDevice(device, 'garden', '?range=7d')
-      await becomes(t, () => device.locator('canvas').count(), 3, 'one chart for each metric')
-      const release = holdAway({ path: service.dataDirectory }, 'questdb')
-      try {
-        for (const [shown, canvases] of [
-          [page, 4],
-          [device, 3],
-        ] as const) {
-          await lookAgain(shown)
-          const banner = new RegExp(`${unavailable}.*Data of \\d\\d:\\d\\d\\.`, 's')
-          await becomes(t, () => textOf(shown.locator('.banner')), banner, 'the time of the picture')
-          await becomes(t, () => shown.title(), /^No data – /, 'the title')
-          await becomes(t, () => shown.locator('canvas').count(), canvases, 'the charts stay')
-        }
-        await inspect(t, device, 'QuestDB away')
-      } finally {
-        release()
-      }
-      for (const shown of [page, device]) {
-        await shown.locator('.banner').waitFor({ state: 'detached' })
-        await becomes(t, () => shown.title(), /^(?!No data)/, 'the title')
-      }
-    })
-  },
-)
+/** The clock stands where the readings end. */
+async function openTurns(page: Page, search = ''): Promise<void> {
+  await page.clock.setFixedTime(startMs)
+  await page.goto(`${url}/device/page-turns${search}`)
+  await charts(page).first().scrollIntoViewIfNeeded()
+}
 
-t.test('the service is killed and started again: the page says so, and recovers', async t => {
+t.test('the line of the means is drawn over the band of the extremes, by day and by night', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'old')
-    await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')
-    await service.killAll()
-    await lookAgain(page)
-    const banner = /The service does not answer.*Data of \d\d:\d\d\./s
-    await becomes(t, () => textOf(page.locator('.banner')), banner, 'the time of the picture')
-    await becomes(t, () => page.title(), 'No connection – old – Barograph', 'the title')
-    await becomes(t, () => page.locator('canvas').count(), 3, 'the charts stay')
-    await inspect(t, page, 'service gone')
-    await startService(t, { environment, dataDirectory: service.dataDirectory })
-    await page.locator('.banner').waitFor({ state: 'detached' })
-    await becomes(t, () => page.title(), 'old – Barograph', 'the title')
-    await page.locator('dl.now').getByText('33.3').waitFor()
+    await openTurns(page, '?range=7d')
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const colours = { line: await colourOf(page, '--accent'), band: await colourOf(page, '--accent-wash') }
+      const shares = [2, 2.5, 3].map(days => 1 - days / 7)
+      const read = async () => (await columnsOf(plot(page), shares)).map(column => drawnIn(column, colours))
+      await becomes(t, read, Array(3).fill('band, line, band'), colorScheme)
+    }
+  })
+})
+
+/** From the top to the bottom. The mean is in the middle, and the band nearly all of the height. */
+function drawnIn(column: readonly Colour[], { line, band }: { line: Colour; band: Colour }): string {
+  const between = (from: number, to: number) => column.slice(from * column.length, to * column.length)
+  const isBand = (colour: Colour) => difference(colour, band) === 0
+  // The edges of a line are blended with what lies below it.
+  const isLine = (colour: Colour) => difference(colour, line) < difference(line, band) / 4
+  const [above, middle, below] = [between(0.2, 0.4), between(0.4, 0.6), between(0.6, 0.8)]
+  const words = [above.every(isBand) && 'band', middle.some(isLine) && 'line', below.every(isBand) && 'band']
+  return words.map(word => (word === false ? 'something else' : word)).join(', ')
+}
+
+t.test('address, buttons and charts agree, also back and forward; changes in a row are one entry', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openTurns(page, '?range=7d')
+    await thereAndBack(t, page, [gestures.drag, page => press(page, '24 hours'), gestures.keys])
+
+    await openTurns(page, '?range=7d')
+    const before = await shownRange(page)
+    const entries = () => page.evaluate('history.length')
+    const count = Number(await entries())
+    // However long the row takes.
+    await page.clock.pauseAt(startMs)
+    await gestures.wheel(page)
+    await gestures.buttons(page)
+    await becomes(t, entries, count + 1)
+    await page.clock.runFor(1000)
+    await nextRange(t, page, before)
+    await becomes(t, entries, count + 1)
+  })
+})
+
+/** More than any of these changes makes, on however slow a machine. */
+const entriesMax = 20
+
+/** Through all that is between the first range and the last one. */
+async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page) => Promise<void>)[]): Promise<void> {
+  const ranges: ShownRange[] = [await shownRange(page)]
+  for (const change of changes) {
+    await change(page)
+    ranges.push(await nextRange(t, page, ranges.at(-1) as ShownRange))
+  }
+  const [first, last] = [ranges[0], ranges.at(-1)] as [ShownRange, ShownRange]
+  const walk = async (from: ShownRange, to: ShownRange, step: () => Promise<unknown>) => {
+    const walked = [from]
+    while (walked.at(-1)?.search !== to.search && walked.length <= entriesMax) {
+      await step()
+      walked.push(await nextRange(t, page, walked.at(-1) as ShownRange))
+    }
+    t.equal(walked.at(-1)?.search, to.search, `reached within ${entriesMax} entries`)
+    return walked
+  }
+  const back = await walk(last, first, () => page.goBack())
+  // Of what the machine was slow with, there is more than one entry.
+  t.strictSame(back.filter(range => ranges.some(({ search }) => search === range.search)).reverse(), ranges)
+  t.strictSame(await walk(first, last, () => page.goForward()), back.toReversed())
+}
+
+t.test('the wheel zooms with Ctrl and moves sideways', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await openTurns(page)
+    const before = await shownRange(page)
+    await gestures.wheel(page)
+    const zoomed = await nextRange(t, page, before)
+    t.ok(windowIn(zoomed).spanMs < dayMs / 2, 'less is shown')
+    await gestures.sidewaysWheel(page)
+    const moved = await nextRange(t, page, zoomed)
+    t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'earlier times')
+    t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
+  })
+})
+
+t.test('on a phone two fingers zoom, one moves the range, and dates choose it', async t => {
+  await inBrowser(t, browser, phone, async page => {
+    await openTurns(page)
+    const before = await shownRange(page)
+    await gestures.touch(page)
+    const zoomed = await nextRange(t, page, before)
+    t.ok(windowIn(zoomed).spanMs < dayMs * 0.6, 'fingers that part show less')
+    await gestures.finger(page)
+    const moved = await nextRange(t, page, zoomed)
+    t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'a finger to the right shows earlier times')
+    t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
+
+    const fault = page.locator('.dates-fault')
+    await openTurns(page, '?from=2026-11-24T10:00Z')
+    await becomes(t, () => fault.innerText(), /^The range in the address cannot be shown/)
+    await press(page, '7 days')
+    await becomes(t, () => fault.count(), 0)
+    const week = await shownRange(page)
+    await press(page, 'Dates')
+    const local = (atMs: number) => localMinute(atMs, createZone('UTC'))
+    const [fromMs, toMs] = [startMs - 3 * dayMs, startMs - dayMs]
+    const show = async (first: number, last: number) => {
+      await page.getByLabel('From', { exact: true }).fill(local(first))
+      await page.getByLabel('To', { exact: true }).fill(local(last))
+      await press(page, 'Show')
+    }
+    await show(toMs, fromMs)
+    await becomes(t, () => fault.innerText(), 'The end must be after the start.')
+    await inspect(t, page, 'dates')
+    await show(fromMs, toMs)
+    const chosen = await nextRange(t, page, week)
+    t.match(windowIn(chosen), { fromMs, toMs })
+    await becomes(t, () => page.getByLabel('From', { exact: true }).count(), 0, 'the form is gone')
   })
 })

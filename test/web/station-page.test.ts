@@ -2,12 +2,11 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { freePort } from '../../store/process/free-port.ts'
 import { buildWeb } from '../../web/build.ts'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, region, textOf } from '../support/browser-page.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 import { makeStationKey } from '../support/station-keys.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -17,7 +16,7 @@ const dayMs = 24 * hourMs
 const stepMs = 10 * minuteMs
 
 await buildWeb()
-const service = await startService(t, { environment: { TIME_ZONE: 'Europe/Berlin', PORT: String(await freePort()) } })
+const service = await sharedService(t)
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 const { url } = service
@@ -29,7 +28,7 @@ async function addStation(fields: object): Promise<void> {
 }
 
 await addStation({
-  sn: 'DEL-1',
+  sn: 'WEB-1',
   city: 'Delhi',
   country: 'IN',
   location: 'roof of the library',
@@ -38,18 +37,18 @@ await addStation({
   outdoors: true,
   timezone: 'Asia/Kolkata',
 })
-await addStation({ sn: 'HID-1', private: true })
-await addStation({ sn: 'PPM-1' })
-await addStation({ sn: 'NEW-1', timezone: 'Asia/Kolkata' })
+await addStation({ sn: 'WEB-HIDDEN', private: true })
+await addStation({ sn: 'WEB-PPM' })
+await addStation({ sn: 'WEB-NEW', timezone: 'Asia/Kolkata' })
 
 const lastMs = Math.floor(Date.now() / stepMs) * stepMs
 const massFromMs = lastMs - 5 * hourMs
 const isMass = (atMs: number) => atMs >= massFromMs && atMs < massFromMs + hourMs
 
-/** Five days: particles of a daily cycle, ozone that is in µg/m³ for an hour, and carbon monoxide in ppm and ppb by turns. */
+/** Three days: particles of a daily cycle, ozone that is in µg/m³ for an hour, and carbon monoxide in ppm and ppb by turns. */
 function points(): object[] {
   const all: object[] = []
-  for (let atMs = lastMs - 5 * dayMs; atMs <= lastMs; atMs += stepMs) {
+  for (let atMs = lastMs - 3 * dayMs; atMs <= lastMs; atMs += stepMs) {
     const timestamp = new Date(atMs).toISOString().slice(0, 19)
     const wave = Math.sin((2 * Math.PI * atMs) / dayMs) + Math.sin(atMs) / 10
     const isEven = (atMs / stepMs) % 2 === 0
@@ -96,8 +95,8 @@ async function send(sn: string, points: readonly object[], newestMs: number): Pr
   })
 }
 
-await send('DEL-1', points(), lastMs)
-await send('PPM-1', changedPoints(), lastMs)
+await send('WEB-1', points(), lastMs)
+await send('WEB-PPM', changedPoints(), lastMs)
 
 async function openStation(page: Page, sn: string, search = ''): Promise<void> {
   await page.goto(`${url}/station/${sn}${search}`)
@@ -107,11 +106,11 @@ async function openStation(page: Page, sn: string, search = ''): Promise<void> {
 for (const [name, options] of Object.entries({ desk, phone })) {
   t.test(`${name}: what a station measures, and what that says`, async t => {
     await inBrowser(t, browser, options, async page => {
-      await openStation(page, 'DEL-1')
+      await openStation(page, 'WEB-1')
       for (const part of ['Readings', 'Today and earlier days', 'Completeness', 'Seasonality']) {
         await region(page, part).waitFor()
       }
-      await becomes(t, () => page.title(), 'DEL-1 – Barograph')
+      await becomes(t, () => page.title(), 'WEB-1 – Barograph')
       await becomes(t, () => textOf(page.locator('.device-head')), /Delhi, India: roof of the library/)
       const facts = () => textOf(page.locator('.station-facts'))
       await becomes(t, facts, /M4.*outdoors.*28\.6257° N, 77\.2090° W.*Asia\/Kolkata/s)
@@ -124,35 +123,27 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await becomes(t, leftOut, /Ozone: 6 points in µg\/m³, while ppb is shown/)
       await becomes(t, leftOut, /^(?!.*Carbon)/s)
       await becomes(t, () => textOf(region(page, 'Completeness')), /10 minutes/)
-      await inspect(t, page, `${name}: a station`)
+      if (name === 'phone') await inspect(t, page, 'a station')
+      await page.getByRole('button', { name: '7 days', exact: true }).click()
+      const readings = region(page, 'Readings')
+      await readings.getByRole('button', { name: /Show as table/ }).click()
+      await becomes(t, () => readings.locator('table').first().locator('thead').innerText(), /Ozone.*PM2\.5/s)
+      const address = await page.getByRole('link', { name: 'Download as CSV' }).getAttribute('href')
+      const csv = await (await fetch(new URL(address ?? '', url))).text()
+      t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,WEB-1,/, 'another range is read of the points')
     })
   })
 }
 
-t.test('another range is read of the points, and downloaded', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openStation(page, 'DEL-1', '?range=7d')
-    await region(page, 'Readings')
-      .getByRole('button', { name: /Show as table/ })
-      .click()
-    const rows = () => region(page, 'Readings').locator('table').first().locator('thead').innerText()
-    await becomes(t, rows, /Ozone.*PM2\.5/s)
-    const file = page.getByRole('link', { name: 'Download as CSV' })
-    const address = await file.getAttribute('href')
-    const csv = await (await fetch(new URL(address ?? '', url))).text()
-    t.match(csv, /^timestamp,device,o3,co,pm25\r\n\d{4}-.*,DEL-1,/)
-  })
-})
-
 t.test('what is left out stays while the next minute is read, and a failure of that is shown', async t => {
   await inBrowser(t, browser, desk, async page => {
     await page.clock.install()
-    await openStation(page, 'DEL-1')
+    await openStation(page, 'WEB-1')
     const leftOut = page.locator('.left-out')
     await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
     let asked = 0
     const answers = Promise.withResolvers<void>()
-    await page.route('**/api/stations/DEL-1/units?*', async route => {
+    await page.route('**/api/stations/WEB-1/units?*', async route => {
       asked++
       await answers.promise
       await route.fulfill({ status: 503, json: { status: 'the database is away' } })
@@ -162,7 +153,7 @@ t.test('what is left out stays while the next minute is read, and a failure of t
     t.match(await textOf(leftOut), /Ozone: 6 points/)
     answers.resolve()
     await becomes(t, () => textOf(page.locator('main')), /cannot read its data at the moment \(the database is away\)/)
-    await page.unroute('**/api/stations/DEL-1/units?*')
+    await page.unroute('**/api/stations/WEB-1/units?*')
     await page.clock.fastForward(2 * minuteMs)
     await becomes(t, () => textOf(leftOut), /Ozone: 6 points/)
   })
@@ -171,7 +162,7 @@ t.test('what is left out stays while the next minute is read, and a failure of t
 t.test('a unit stands beside numbers of the same answer, whatever others are in', async t => {
   await inBrowser(t, browser, desk, async page => {
     const address = (atMs: number) => `${new Date(atMs).toISOString().slice(0, 16)}Z`
-    await openStation(page, 'PPM-1', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
+    await openStation(page, 'WEB-PPM', `?from=${address(changedMs - dayMs)}&to=${address(changedMs)}`)
     const readings = region(page, 'Readings')
     await readings.getByRole('button', { name: /Show as table/ }).click()
     const table = readings.locator('table').first()
@@ -180,14 +171,14 @@ t.test('a unit stands beside numbers of the same answer, whatever others are in'
     await becomes(t, () => textOf(page.locator('dl.now')), /35 ppb/)
 
     // The newest value has come in ppb, and the analysis is from before.
-    await page.route('**/api/stations/PPM-1/detail_data?*', async route => {
+    await page.route('**/api/stations/WEB-PPM/detail_data?*', async route => {
       const response = await route.fetch()
       const detail = (await response.json()) as { metrics: { no2: object }; last_24h: { no2: { v: number }[] } }
       Object.assign(detail.metrics.no2, { unit: 'ppm', decimals: 3 })
       for (const point of detail.last_24h.no2) point.v /= 1000
       await route.fulfill({ response, json: detail })
     })
-    await openStation(page, 'PPM-1')
+    await openStation(page, 'WEB-PPM')
     await readings.getByRole('button', { name: /Show as table/ }).click()
     await becomes(t, () => textOf(table), /Nitrogen dioxide[^\n]*, ppm/)
     await becomes(t, () => textOf(table.locator('tbody tr').first()), /0\.035/)
@@ -198,10 +189,10 @@ t.test('a unit stands beside numbers of the same answer, whatever others are in'
 
 t.test('a station without points, one that is not for the reader, and one that is none', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await openStation(page, 'NEW-1')
+    await openStation(page, 'WEB-NEW')
     await becomes(t, () => textOf(page.locator('.device-head')), /never/)
     await becomes(t, () => textOf(page.locator('main')), /There is no reading yet/)
-    for (const sn of ['HID-1', 'NO-1']) {
+    for (const sn of ['WEB-HIDDEN', 'WEB-NONE']) {
       await page.goto(`${url}/station/${sn}`)
       await becomes(t, () => page.locator('h1').innerText(), 'No such station')
     }

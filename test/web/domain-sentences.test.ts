@@ -1,22 +1,14 @@
-/** Figures by what a device is for: their sentences, and their section of the page in a browser. */
+/** Figures by what a device is for, in sentences. */
 
 import t from 'tap'
 import { coldChainFigures } from '../../analytics/domain/cold-chain.ts'
 import { bandFigure } from '../../analytics/domain/figures.ts'
 import { reasonTexts } from '../../analytics/reasons.ts'
 import type { DomainFigures } from '../../query/shapes/domain.ts'
-import { freePort } from '../../store/process/free-port.ts'
-import { buildWeb } from '../../web/build.ts'
 import { domainSentences } from '../../web/pages/device/domain-sentences.ts'
 import { builtInQuantities } from '../../web/text/quantities.ts'
-import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone, region, textOf, unfold } from '../support/browser-page.ts'
-import { startService } from '../support/service.ts'
-import { waitFor } from '../support/wait-for.ts'
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
+const hourMs = 3_600_000
 
 const none: DomainFigures = {
   device: 'one',
@@ -95,44 +87,4 @@ t.test('each figure has a sentence, or says why there is none', async t => {
     'Dew on leaves: Leaves were at their dew point in 3 of 24 hours.',
   ])
   t.strictSame(told({}), [])
-})
-
-t.test('the section of a device with a profile is read when it is opened', async t => {
-  await buildWeb()
-  const service = await startService(t, { environment: { PORT: String(await freePort()) } })
-  const browser = await openBrowser()
-  t.teardown(() => browser.close())
-  const { url } = service
-  const settings = { expected_interval_seconds: 600 }
-  await service.addDevice('yard', { ...settings, profile: 'weather', altitude_m: 540 })
-  await service.addDevice('plain', settings)
-  const endMs = Math.floor(Date.now() / hourMs) * hourMs
-  const rows = Array.from({ length: 3 * 144 }, (_, place) => {
-    const time = new Date(endMs - (place + 1) * 10 * minuteMs).toISOString()
-    return ['yard', 'plain'].map(device => `${time},${device},${place % 12 < 6 ? -2 : 4},80,950`).join('\n')
-  })
-  await service.import(`timestamp,device,temperature,humidity,pressure\n${rows.join('\n')}\n`)
-  // An answer that is asked for before is kept for as long as a device takes to report.
-  await waitFor('the readings are applied', async () =>
-    (await (await fetch(`${url}/metrics`)).text()).includes('\nbarograph_lag_readings 0\n'),
-  )
-  const { weather } = (await (await fetch(`${url}/api/domain/yard?days=5`)).json()) as DomainFigures
-  t.equal(weather?.total.frost.observed_hours, 72)
-  for (const [name, options] of Object.entries({ desk, phone })) {
-    await inBrowser(t, browser, options, async page => {
-      const asked: string[] = []
-      page.on('request', request => asked.push(new URL(request.url()).pathname))
-      await page.goto(`${url}/device/yard`)
-      const section = region(page, 'Weather')
-      await section.waitFor()
-      t.notOk(asked.includes('/api/domain/yard'), 'nothing is read for what is folded')
-      await unfold(section)
-      await becomes(t, () => textOf(section), /It was below 0\.0 °C in 36 of 72 hours\./, `frost, ${name}`)
-      await becomes(t, () => textOf(section), /In 2 days: heating \d+ K·d|In 3 days: heating \d+ K·d/, 'degree days')
-      await inspect(t, page, `figures by profile, ${name}`)
-      await page.goto(`${url}/device/plain`)
-      await region(page, 'Completeness').waitFor()
-      await becomes(t, () => region(page, 'Weather').count(), 0, 'a device without a profile has no such section')
-    })
-  }
 })
