@@ -1,16 +1,17 @@
-/** The web pages beside made answers about alerts: what a page does with them, without databases. */
+/** The web pages beside made answers about alerts: what a page does with them, without databases. It refuses what the service would. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Alert } from '../../alerts/core/alert.ts'
-import type { Channel } from '../../alerts/core/channel.ts'
+import { type Channel, NewChannel } from '../../alerts/core/channel.ts'
 import type { Delivery } from '../../alerts/core/delivery.ts'
 import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
-import type { Rule } from '../../alerts/core/rule.ts'
+import { NewRule, type Rule } from '../../alerts/core/rule.ts'
+import { NewSilence } from '../../alerts/core/silence.ts'
 import { webFamily } from '../../api/web/web.ts'
 import { buildWeb } from '../../web/build.ts'
-import { createApp } from './accounts.ts'
+import { createApp } from './app.ts'
 import type { TestHooks } from './databases.ts'
-import { madeDevices, noInsights } from './fleet-server.ts'
+import { type Listeners, madeDevices, noInsights, serveEvents } from './fleet-server.ts'
 
 export interface AlertsServer {
   url: string
@@ -32,7 +33,7 @@ export interface AlertsServer {
 export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   await buildWeb()
   const app = createApp(webFamily())
-  const listeners = new Set<FastifyReply['raw']>()
+  const listeners: Listeners = new Set()
   const server: AlertsServer = {
     url: '',
     isSignedIn: true,
@@ -79,24 +80,18 @@ export async function openAlertsServer(t: TestHooks): Promise<AlertsServer> {
   })
   app.get('/api/alert-rules', () => ({ rules: server.rules, next: null }))
   app.get('/api/alert-rules/:id', ({ params }: Asked) => server.rules.find(({ id }) => String(id) === params['id']))
-  app.post('/api/alert-rules', (_request, reply) => reply.code(201).send({ id: 9 }))
+  app.post('/api/alert-rules', ({ body }, reply) => reply.code(201).send({ id: 9, ...NewRule.parse(body) }))
   app.patch('/api/alert-rules/:id', () => ({}))
   app.post('/api/alert-rules/preview', () => server.preview)
-  app.post('/api/alert-rules/import', () => ({ added: 2, changed: 0, unchanged: 1, removed: 0 }))
   app.get('/api/alert-channels', () => ({ channels: server.channels, next: null }))
   app.post('/api/alert-channels', ({ body }: Asked, reply) =>
-    reply.code(201).send({ id: 5, ...(body as object), secret }),
+    reply.code(201).send({ id: 5, ...NewChannel.parse(body), secret }),
   )
   serveChannelTests(app, server)
   app.get('/api/silences', () => ({ silences: [], next: null }))
-  app.post('/api/silences', (_request, reply) => reply.code(201).send({ id: 1 }))
+  app.post('/api/silences', ({ body }, reply) => reply.code(201).send({ id: 1, ...NewSilence.parse(body) }))
   serveDeliveries(app, server)
-  app.get('/api/events', (_request, reply) => {
-    reply.hijack()
-    reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
-    listeners.add(reply.raw)
-    reply.raw.once('close', () => listeners.delete(reply.raw))
-  })
+  serveEvents(app, listeners)
   server.url = await app.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {
     for (const listener of listeners) listener.destroy()

@@ -1,12 +1,12 @@
 /** The web pages beside a made answer for the fleet, of any size: what a page does with it, without databases. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { webFamily } from '../../api/web/web.ts'
 import { createTagMatcher } from '../../auth/devices/tag.ts'
 import type { Fleet, FleetDevice, FleetGroups, FleetMap, FleetTrends } from '../../live/fleet-shape.ts'
 import { liveStates } from '../../live/live-state.ts'
 import { buildWeb } from '../../web/build.ts'
-import { createApp } from './accounts.ts'
+import { createApp } from './app.ts'
 import type { TestHooks } from './databases.ts'
 
 export interface FleetServer {
@@ -25,6 +25,8 @@ export interface FleetServer {
   send(event: string, data: object): void
   /** How many pages listen. */
   listening(): number
+  /** Ends as one that is killed; returns what starts it again. */
+  kill(): Promise<() => Promise<void>>
   requests: string[]
 }
 
@@ -45,8 +47,7 @@ export async function openFleetServer(
   { events = true } = {},
 ): Promise<FleetServer> {
   await buildWeb()
-  const app = createApp(webFamily())
-  const listeners = new Set<FastifyReply['raw']>()
+  const listeners: Listeners = new Set()
   const server: FleetServer = {
     url: '',
     devices,
@@ -55,9 +56,32 @@ export async function openFleetServer(
     insights: noInsights,
     refusal: undefined,
     requests: [],
-    send,
+    send(event, data) {
+      for (const listener of listeners) listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+    },
     listening: () => listeners.size,
+    async kill() {
+      await close()
+      return () => open(Number(new URL(server.url).port))
+    },
   }
+  let close = async () => {}
+  async function open(port: number): Promise<void> {
+    const app = createApp(webFamily())
+    serveFleet(app, server)
+    if (events) serveEvents(app, listeners)
+    server.url = await app.listen({ host: '127.0.0.1', port })
+    close = async () => {
+      for (const listener of listeners) listener.destroy()
+      await app.close()
+    }
+  }
+  await open(0)
+  t.teardown(() => close())
+  return server
+}
+
+function serveFleet(app: FastifyInstance, server: FleetServer): void {
   app.get('/api/fleet', (request: FastifyRequest<{ Querystring: FleetQuery }>, reply) => {
     server.requests.push(request.url)
     if (server.refusal !== undefined) return reply.code(server.refusal.status).send(server.refusal.body)
@@ -81,23 +105,17 @@ export async function openFleetServer(
     const devices = server.devices.filter(({ device }) => names.includes(device)).flatMap(madeTrend)
     return reply.send({ generated_at: Date.now(), until: Date.now(), devices } satisfies FleetTrends)
   })
-  if (events) {
-    app.get('/api/events', (_request, reply) => {
-      reply.hijack()
-      reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
-      listeners.add(reply.raw)
-      reply.raw.once('close', () => listeners.delete(reply.raw))
-    })
-  }
-  function send(event: string, data: object): void {
-    for (const listener of listeners) listener.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
-  }
-  server.url = await app.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(async () => {
-    for (const listener of listeners) listener.destroy()
-    await app.close()
+}
+
+export type Listeners = Set<FastifyReply['raw']>
+
+export function serveEvents(app: FastifyInstance, listeners: Listeners): void {
+  app.get('/api/events', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }).write(':\n\n')
+    listeners.add(reply.raw)
+    reply.raw.once('close', () => listeners.delete(reply.raw))
   })
-  return server
 }
 
 interface FleetQuery {
@@ -153,6 +171,20 @@ function mapWith(marks: FleetMap['marks']): FleetMap {
     marks,
     unplaced: { ...countsOf([]), fresh: 3 },
   }
+}
+
+export const noCounts = { silent: 0, late: 0, never: 0, fresh: 0, off: 0 }
+
+/** Of one device there. */
+export function markAt(
+  latitude: number,
+  longitude: number,
+  device: string,
+  more: Partial<FleetMap['marks'][number]> = {},
+): FleetMap['marks'][number] {
+  const extent = { west: longitude, south: latitude, east: longitude, north: latitude }
+  const devices = [{ device, location_short: 'Shed', state: 'fresh' as const }]
+  return { latitude, longitude, extent, counts: { ...noCounts, fresh: 1 }, devices, ...more }
 }
 
 /** So many devices in all states. */

@@ -34,3 +34,30 @@ export const madeStatus: Status = {
     days_until_full: null,
   },
 }
+
+/** Of several, the one that answers. */
+export const madeNode: NonNullable<Status['nodes']>[number] = {
+  id: '01234567',
+  is_self: true,
+  role: 'api',
+  version: '1.2.3',
+  host: 'h-1',
+  started: '2026-01-01T00:00:00.000Z',
+  leads: true,
+  lease_valid: true,
+  lease_age_s: 1.5,
+  applied_change: 1200,
+  clock_ahead_s: -0.254,
+  problems: [],
+}
+/** Another one, whose lease has expired. */
+export const goneNode: typeof madeNode = {
+  ...madeNode,
+  id: '89abcdef',
+  is_self: false,
+  leads: false,
+  lease_valid: false,
+  lease_age_s: 70,
+  clock_ahead_s: null,
+  problems: ['one'],
+}

@@ -9,9 +9,9 @@ import { buildWeb } from '../../web/build.ts'
 import { becomes, within } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
-import { password } from '../support/people.ts'
+import { signIn as cookieOf, password } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
-import { submitSignIn } from '../support/sign-in-page.ts'
+import { submitSignIn, useSession } from '../support/sign-in-page.ts'
 
 const run = promisify(execFile)
 const markup = '<img src=x onerror=alert(1)> & "Küche"'
@@ -30,16 +30,14 @@ await service.addDevice('attic-2')
 const browser = await openBrowser()
 t.teardown(() => browser.close())
 
-async function signIn(page: Page, name: string, path = '/admin'): Promise<void> {
-  page.setDefaultTimeout(10 * 60_000)
+const cookies = { ada: await cookieOf(url, 'ada@example.com'), eve: await cookieOf(url, 'eve@example.com') }
+
+async function open(page: Page, name: keyof typeof cookies, path = '/admin'): Promise<void> {
+  await useSession(page, url, cookies[name])
   await page.goto(`${url}${path}`)
-  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
-  await submitSignIn(page, `${name}@example.com`)
-  await page.waitForURL(`${url}${path}`)
 }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-const mqtt = 'By MQTT'
 const shownText = (page: Page, name: string) => page.locator(`pre[data-name="${name}"]`).innerText()
 /** Presses a button that asks, and types the name. */
 async function confirm(page: Page, verb: string, name: string, meanwhile = async () => {}): Promise<void> {
@@ -55,10 +53,12 @@ const said = (page: Page, text: string | RegExp) => page.locator('.banner').filt
 
 t.test('a device is added, sends by the programs that are shown, and comes into the list', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada')
+    await page.goto(`${url}/admin`)
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+    await submitSignIn(page, 'ada@example.com')
+    await page.waitForURL(`${url}/admin`)
     await becomes(t, () => record(page, 'attic-2').innerText(), within('has not sent a reading itself'))
     await becomes(t, () => record(page, 'img src').innerText(), within(markup), 'markup is text')
-    await inspect(t, page, 'devices')
     await press(page, 'Add a device')
     await page.getByLabel('Name', { exact: true }).fill("porch's")
     await page.getByLabel('Place', { exact: true }).fill('Porch')
@@ -66,27 +66,16 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
     await inspect(t, page, 'devices, a new one')
     await page.keyboard.press('Enter')
     await said(page, "porch's is added.")
-    await becomes(
-      t,
-      () => page.evaluate('document.activeElement.textContent'),
-      "Password of porch's",
-      'a reader goes on there',
-    )
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await becomes(t, focused, "Password of porch's", 'a reader goes on there')
     await inspect(t, page, 'devices, a password')
-    const { stdout } = await run('sh', ['-c', await shownText(page, 'A reading by curl')])
-    t.match(stdout, '{"status":"success"}')
-    const lines = await run('sh', [
-      '-c',
-      `${(await shownText(page, 'By InfluxDB line protocol')).trim()} -s -w '%{http_code}'`,
-    ])
-    t.equal(lines.stdout, '204')
-    await becomes(
-      t,
-      () => shownText(page, mqtt),
-      new RegExp(`^mosquitto_pub .* -p ${mqttPort} .*-t 'readings/porch'\\\\''s'`),
-    )
-    const python = await run('python3', ['-c', await shownText(page, 'By Python')])
-    t.match(python.stdout, '{"status":"success"}')
+    const runs = async (program: string, flag: string, name: string, more = '') =>
+      (await run(program, [flag, (await shownText(page, name)).trim() + more])).stdout
+    t.match(await runs('sh', '-c', 'A reading by curl'), '{"status":"success"}')
+    t.equal(await runs('sh', '-c', 'By InfluxDB line protocol', " -s -w '%{http_code}'"), '204')
+    t.match(await runs('python3', '-c', 'By Python'), '{"status":"success"}')
+    const mqtt = new RegExp(`^mosquitto_pub .* -p ${mqttPort} .*-t 'readings/porch'\\\\''s'`)
+    await becomes(t, () => shownText(page, 'By MQTT'), mqtt)
     await becomes(t, () => shownText(page, 'By MicroPython'), within(await shownText(page, 'Password')))
     await press(page, 'I have it')
     await becomes(t, () => page.locator('pre').count(), 0, 'and is not shown again')
@@ -99,20 +88,15 @@ t.test('a device is added, sends by the programs that are shown, and comes into 
 
 t.test('a device is changed, suspended, given a new password and removed by its name', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada')
+    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
+    await open(page, 'ada')
     await press(page, 'Edit attic')
     await page.getByLabel('Seconds between readings').fill('0.5')
     await press(page, 'Save')
     await said(page, /invalid body.*expected_interval_seconds/)
     await page.getByLabel('Seconds between readings').fill('60')
     await page.getByLabel('Place', { exact: true }).fill('Under the roof')
-    await page.getByLabel('Tags', { exact: true }).fill('site:berlin, roof')
-    await press(page, 'Save')
-    await said(page, /invalid body.*tags/)
     await page.getByLabel('Tags', { exact: true }).fill('site:berlin; room:Server room')
-    await page.getByLabel('Metrics', { exact: true }).fill('temperature, sap_flow')
-    await press(page, 'Save')
-    await said(page, /sap_flow/)
     await page.getByLabel('Metrics', { exact: true }).fill('humidity, temperature')
     await press(page, 'Save')
     await said(page, 'attic is changed.')
@@ -122,15 +106,14 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     await press(page, 'Edit attic')
     await becomes(t, () => page.getByLabel('Tags', { exact: true }).inputValue(), 'room:Server room, site:berlin')
     await becomes(t, () => page.getByLabel('Metrics', { exact: true }).inputValue(), 'humidity, temperature')
-    await page.getByLabel('Metrics', { exact: true }).fill('')
-    await press(page, 'Save')
-    await said(page, 'attic is changed.')
-    await press(page, 'Edit attic')
-    await becomes(t, () => page.getByLabel('Metrics', { exact: true }).inputValue(), '')
     await press(page, 'Cancel')
     await press(page, 'New password attic')
     await said(page, 'attic has a new password.')
-    const rotated = await shownText(page, 'Password')
+    const rotated = (await shownText(page, 'Password')).trim()
+    await press(page, 'Copy Password')
+    await page.getByRole('button', { name: 'Selected: press Ctrl+C' }).waitFor()
+    const selected = () => page.evaluate('getSelection().toString().trim()')
+    await becomes(t, selected, rotated, 'without a clipboard a button selects what is shown once')
     t.equal((await service.put('attic', rotated, {})).status, 400, 'it is good')
     await press(page, 'Remove attic')
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Remove' })
@@ -141,12 +124,18 @@ t.test('a device is changed, suspended, given a new password and removed by its 
     await said(page, 'attic is removed.')
     await page.getByRole('link', { name: 'attic', exact: true }).waitFor({ state: 'detached' })
     t.equal((await service.put('attic', rotated, {})).status, 401)
+    await page.goto(`${url}/account`)
+    await page.getByLabel('Name', { exact: true }).first().fill('copied')
+    await press(page, 'Generate New Token')
+    await press(page, 'Copy')
+    const key = (await page.locator('#new-key').innerText()).trim()
+    await becomes(t, selected, key, 'also on the page of an account')
   })
 })
 
 t.test('a list of devices is added as a whole, and found by a search that stands in the address', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada')
+    await open(page, 'ada')
     await press(page, 'Add a list')
     const list = page.getByLabel('Devices as CSV')
     await list.fill('name,place\na,b')
@@ -171,7 +160,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
   ['status', 'Status', 'Journal'],
   ['accounts', 'Accounts', 'eve@example.com'],
   ['invitations', 'Invitations', 'There are no open invitations here.'],
-  ['keys', 'API keys', 'There are no API keys here.'],
+  ['keys', 'API keys', 'copied'],
   ['stations', 'Stations', 'There are no stations here.'],
   ['tenants', 'Tenants', 'There are no tenants here.'],
   ['metrics', 'Metrics', '5 metrics.'],
@@ -182,7 +171,7 @@ const sections: [path: string, name: string, text: string | RegExp][] = [
 
 t.test('every section is there, also on a phone', async t => {
   await inBrowser(t, browser, phone, async page => {
-    await signIn(page, 'ada')
+    await open(page, 'ada')
     await record(page, 'field-1').first().waitFor()
     for (const [path, name, text] of sections) {
       await page.getByRole('link', { name, exact: true }).click()
@@ -197,26 +186,25 @@ t.test('the navigation is the same on every page, says who is signed in, and has
   const links = "[...document.querySelectorAll('nav.pages a')].map(link => link.href)"
   const names = ['', 'alerts', 'compare', 'admin', 'account', 'docs'].map(name => `${url}/${name}`)
   const pages = {
-    '/': 'Fleet',
     '/admin/keys': 'Admin',
-    '/account': 'Account',
     '/device': 'Account',
-    '/docs': 'Docs',
     '/docs/statistics': 'Docs',
     '/no/such/page': undefined,
     '/api/v1/contentfiles/?format=api': undefined,
+    '/': 'Fleet',
   }
   await inBrowser(t, browser, phone, async page => {
-    await signIn(page, 'ada')
+    // The session that ends here is not that of the other tests.
+    await page.goto(`${url}/sign-in`)
+    await submitSignIn(page, 'ada@example.com')
+    await page.waitForURL(`${url}/account`)
     for (const [path, current] of Object.entries(pages)) {
       await page.goto(`${url}${path}`)
       await becomes(t, () => page.evaluate(links), names, path)
       const shown = page.locator('nav.pages [aria-current=page]')
       await becomes(t, () => shown.allInnerTexts(), current === undefined ? [] : [current], path)
       await becomes(t, () => page.locator('.visitor').innerText(), /^ada\s+administrator$/, path)
-      if (path === '/device' || path === '/docs/statistics') await inspect(t, page, `${path}, phone`)
     }
-    await page.goto(url)
     await press(page, 'Sign out')
     await page.waitForURL(`${url}/sign-in?done=signed-out`)
     await page.goto(`${url}/compare`)
@@ -225,27 +213,9 @@ t.test('the navigation is the same on every page, says who is signed in, and has
   })
 })
 
-t.test('where the browser gives no clipboard, a button selects what is shown once', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })")
-    await signIn(page, 'ada')
-    await press(page, 'New password attic-2')
-    await press(page, 'Copy Password')
-    const password = (await shownText(page, 'Password')).trim()
-    await becomes(t, () => page.evaluate('getSelection().toString().trim()'), password)
-    await page.getByRole('button', { name: 'Selected: press Ctrl+C' }).waitFor()
-    await page.goto(`${url}/account`)
-    await page.getByLabel('Name', { exact: true }).first().fill('copied')
-    await press(page, 'Generate New Token')
-    await press(page, 'Copy')
-    const key = (await page.locator('#new-key').innerText()).trim()
-    await becomes(t, () => page.evaluate('getSelection().toString().trim()'), key, 'also on the page of an account')
-  })
-})
-
 t.test('stations, tenants and accounts are added and changed', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada', '/admin/stations')
+    await open(page, 'ada', '/admin/stations')
     await press(page, 'Add a station')
     await page.getByLabel('Serial number').fill('DEL-9')
     await page.getByLabel('Model').fill('Mark 1')
@@ -271,7 +241,6 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await press(page, 'Confirm the address eve@example.com')
     await said(page, 'The address eve@example.com is confirmed.')
     await confirm(page, 'Change role to administrator', 'eve@example.com', async () => {
-      await inspect(t, page, 'accounts, a confirmation')
       await becomes(t, () => record(page, 'eve · user').count(), 1, 'a click alone changes nothing')
     })
     await said(page, 'eve@example.com is now an administrator.')
@@ -279,7 +248,6 @@ t.test('stations, tenants and accounts are added and changed', async t => {
     await record(page, 'eve · user').waitFor()
     await press(page, 'Make viewer eve@example.com')
     await said(page, 'eve@example.com is a viewer.')
-    await record(page, 'eve · user · viewer').waitFor()
     await press(page, 'Remove as viewer eve@example.com')
     await said(page, 'eve@example.com is no longer a viewer.')
     await confirm(page, 'Change role to user', 'ada@example.com')
@@ -294,14 +262,12 @@ t.test('stations, tenants and accounts are added and changed', async t => {
 t.test('the operator removes a station', async t => {
   const [, query = ''] = /"setupUrl":"[^"]*\/setup(\?[^"]*)"/.exec(service.output()) ?? []
   await inBrowser(t, browser, desk, async page => {
-    page.setDefaultTimeout(10 * 60_000)
     await page.goto(`${url}/setup${query}`)
     await page.getByLabel('E-mail address').fill('op@example.com')
     await page.getByLabel('Password').fill(password)
     await press(page, 'Create the account')
     await page.waitForURL(`${url}/account?done=signed-up`)
     await page.goto(`${url}/admin/stations`)
-    await record(page, 'DEL-9').waitFor()
     await confirm(page, 'Remove', 'DEL-9')
     await said(page, 'DEL-9 is removed.')
     await record(page, 'DEL-9').waitFor({ state: 'detached' })
@@ -310,20 +276,23 @@ t.test('the operator removes a station', async t => {
 
 t.test('people are invited where accounts are, and invitations revoked', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada', '/admin/accounts')
+    await open(page, 'ada', '/admin/accounts')
     await page.getByText('Everybody who reaches the address can read all devices').waitFor()
-    await press(page, 'Invite a person')
-    await page.getByLabel('E-mail address').fill('new@example.com')
-    await page.getByLabel('Viewer: may read').check()
-    await becomes(t, () => page.getByLabel('Send a mail').isChecked(), true)
-    await inspect(t, page, 'accounts, an invitation')
-    await press(page, 'Invite')
-    await said(page, 'new@example.com is invited.')
+    const invite = async (email: string, choose: () => Promise<void>) => {
+      await press(page, 'Invite a person')
+      await page.getByLabel('E-mail address').fill(email)
+      await choose()
+      await press(page, 'Invite')
+      await said(page, `${email} is invited.`)
+    }
+    await invite('new@example.com', async () => {
+      await page.getByLabel('Viewer: may read').check()
+      await becomes(t, () => page.getByLabel('Send a mail').isChecked(), true)
+    })
     const link = await shownText(page, 'Link')
     t.match(link, /\/sign-up\?token=[\w-]{43}$/)
     await page.getByRole('link', { name: 'Invitations', exact: true }).click()
     await record(page, 'user · viewer · by account').waitFor()
-    await inspect(t, page, 'invitations')
     await inBrowser(t, browser, desk, async other => {
       await other.goto(link)
       await becomes(t, () => other.getByLabel('E-mail address').inputValue(), 'new@example.com')
@@ -333,49 +302,44 @@ t.test('people are invited where accounts are, and invitations revoked', async t
     })
     await page.reload()
     await page.getByText('There are no open invitations here.').waitFor()
-    await press(page, 'Invite a person')
-    await page.getByLabel('E-mail address').fill('never@example.com')
-    await page.getByLabel('Send a mail').uncheck()
-    await press(page, 'Invite')
-    await said(page, 'never@example.com is invited.')
+    await invite('never@example.com', () => page.getByLabel('Send a mail').uncheck())
     await press(page, 'Revoke never@example.com')
     await said(page, 'The invitation of never@example.com is revoked.')
     await becomes(t, () => record(page, 'never@example.com').count(), 0)
   })
 })
 
-t.test(
-  'rejected readings are shown with way, device, sender and reason, newest first, and found by way and device',
-  async t => {
-    const send = await service.addDevice('shed')
-    const hot = { device: 'shed', temperature: 200 }
-    t.equal((await service.put('shed', send, hot)).status, 400)
-    t.equal((await service.put('shed', send, hot)).status, 400)
-    await service.postImport(
-      `timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,${markup.replaceAll('"', '')}?,1,2,1000\n`,
-    )
-    await inBrowser(t, browser, desk, async page => {
-      await signIn(page, 'ada', '/admin/rejections')
-      await record(page, 'img src').waitFor()
-      const shed =
-        /invalid payload: temperature must be between -90 and 85\s+\d+ \w+ \d{4}, [\d:]+ UTC · PUT · shed · by device shed · 2 times since/
-      await becomes(t, () => record(page, 'by device shed').innerText(), shed)
-      await becomes(t, () => page.locator('.records > li').first().innerText(), within('Import of readings'))
-      await inspect(t, page, 'rejections')
-      await page.getByLabel('By way').selectOption('PUT')
-      await page.waitForURL(`${url}/admin/rejections?way=put`)
-      await becomes(t, () => record(page, 'Import of readings').count(), 0)
-      await page.getByLabel('Of a device or station').fill('nobody')
-      await page.getByText('There are no rejections here.').waitFor()
-      await page.getByLabel('Of a device or station').fill('shed')
-      await record(page, 'by device shed').first().waitFor()
-    })
-  },
-)
-
-t.test('metrics are added by the catalogue, changed and removed, and found by a search behind a page', async t => {
+t.test('rejected readings are shown with way, device, sender and reason, and found by way and device', async t => {
+  const send = await service.addDevice('shed')
+  const hot = { device: 'shed', temperature: 200 }
+  for (let times = 0; times < 2; times++) t.equal((await service.put('shed', send, hot)).status, 400)
+  await service.postImport(
+    `timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,${markup.replaceAll('"', '')}?,1,2,1000\n`,
+  )
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'ada', '/admin/metrics')
+    await open(page, 'ada', '/admin/rejections')
+    await record(page, 'img src').waitFor()
+    const shed =
+      /invalid payload: temperature must be between -90 and 85\s+\d+ \w+ \d{4}, [\d:]+ UTC · PUT · shed · by device shed · 2 times since/
+    await becomes(t, () => record(page, 'by device shed').innerText(), shed)
+    await becomes(
+      t,
+      () => page.locator('.records > li').first().innerText(),
+      within('Import of readings'),
+      'newest first',
+    )
+    await inspect(t, page, 'rejections')
+    await page.getByLabel('By way').selectOption('PUT')
+    await page.waitForURL(`${url}/admin/rejections?way=put`)
+    await becomes(t, () => record(page, 'Import of readings').count(), 0)
+    await page.getByLabel('Of a device or station').fill('nobody')
+    await page.getByText('There are no rejections here.').waitFor()
+  })
+})
+
+t.test('metrics are added by the catalogue, changed and removed', async t => {
+  await inBrowser(t, browser, desk, async page => {
+    await open(page, 'ada', '/admin/metrics')
     await becomes(t, () => record(page, 'Temperature').innerText(), /temperature · °C · gauge · −90 to 85 · built in/)
     await becomes(t, () => page.getByRole('button', { name: 'Remove temperature' }).count(), 0)
     await press(page, 'Add a metric')
@@ -383,7 +347,6 @@ t.test('metrics are added by the catalogue, changed and removed, and found by a 
     await press(page, 'Add')
     await said(page, /invalid body.*name must be 1 to 48/)
     await page.getByLabel('Name', { exact: true }).fill('co2')
-    await inspect(t, page, 'metrics, a new one')
     await press(page, 'Add')
     await said(page, 'co2 is added.')
     await becomes(t, () => record(page, 'CO₂').innerText(), /co2 · ppm · gauge · 0 to 100,000/)
@@ -399,33 +362,20 @@ t.test('metrics are added by the catalogue, changed and removed, and found by a 
     await press(page, 'Save')
     await said(page, 'co2 is changed.')
     await becomes(t, () => record(page, 'CO₂').innerText(), /co2 · °F · counter · from 0/)
-    for (let at = 0; at < 100; at++) await service.admin('POST', '/metrics', { name: `filler_${at}` })
-    await page.reload()
-    await page.getByText('106 metrics.').waitFor()
-    await press(page, 'Next page')
-    await record(page, 'filler_99').waitFor()
-    await becomes(t, () => page.locator('.records > li').count(), 6)
     await page.getByLabel('Search metrics').fill('CO₂')
-    await record(page, 'CO₂').waitFor()
     await confirm(page, 'Remove', 'co2')
     await said(page, 'co2 is removed.')
     await page.getByText('There are no metrics here.').waitFor()
-  })
-  await inBrowser(t, browser, phone, async page => {
-    await signIn(page, 'ada', '/admin/metrics')
-    await record(page, 'Temperature').waitFor()
-    await inspect(t, page, 'metrics on a phone')
-    await press(page, 'Edit humidity')
-    await inspect(t, page, 'metrics on a phone, a change')
   })
 })
 
 t.test('who is no administrator sees why, and no data', async t => {
   await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'eve')
+    // A change of role has ended the sessions from before.
+    cookies.eve = await cookieOf(url, 'eve@example.com')
+    await open(page, 'eve')
     await page.getByText('Your account has no permission to see this page.').waitFor()
     await becomes(t, () => page.locator('.records').count(), 0)
     await becomes(t, () => page.getByRole('button', { name: 'Add a device' }).count(), 0)
-    await inspect(t, page, 'no administrator')
   })
 })

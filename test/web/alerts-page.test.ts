@@ -89,7 +89,7 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await becomes(t, () => page.title(), '3 firing – Alerts – Barograph')
       await becomes(t, () => page.locator('#icon').getAttribute('href'), within(encodeURIComponent('>3</text>')))
       await becomes(t, () => page.locator('nav.pages .count').innerText(), /^3/)
-      await inspect(t, page, `alerts, ${name}`)
+      if (name === 'phone') await inspect(t, page, 'alerts')
       await press(page, 'Acknowledge Too hot, sensor-00001')
       await said(page, 'Too hot, sensor-00001 is acknowledged')
       await becomes(t, () => textOf(firing.locator('li').first()), /acknowledged by account 1/)
@@ -111,53 +111,49 @@ for (const [name, options] of Object.entries({ desk, phone })) {
       await firing.getByRole('heading', { name: 'Of no single device' }).waitFor()
       await page.getByLabel('Severity').selectOption('info')
       await becomes(t, () => firing.locator('.records > li').count(), 1)
-      await inspect(t, page, `alerts by device, ${name}`)
     })
   })
 }
 
-t.test('the link of a message shows the alerts of its rule alone', async t => {
-  server.alerts = [madeAlert(), madeAlert({ id: '2', rule_id: 2, rule: 'Battery', severity: 'info' })]
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(`${server.url}/alerts?rule=2`)
-    await page.getByText('Of Battery alone.').waitFor()
-    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 1)
-    await page.getByRole('link', { name: 'All alerts' }).click()
-    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 2)
-  })
-})
-
-t.test('an event shows an alert at once, in the list, the title and the navigation', async t => {
+t.test('an event shows an alert at once, a link those of one rule, and the fleet marks the rows', async t => {
   await inBrowser(t, browser, desk, async page => {
     await page.goto(`${server.url}/alerts`)
     await page.getByText('Nothing fires.').waitFor()
-    server.alerts = [madeAlert()]
-    server.tell(madeAlert())
-    await becomes(t, () => list(page, 'Firing').locator('.records > li').count(), 1)
+    const info = madeAlert({ severity: 'info' })
+    server.alerts = [info]
+    server.tell(info)
+    const fires = list(page, 'Firing').locator('.records > li')
+    await becomes(t, () => fires.count(), 1)
     await becomes(t, () => page.title(), '1 firing – Alerts – Barograph')
+    server.alerts = [info, madeAlert({ id: '2', rule_id: 2, rule: 'Battery', severity: 'warning' })]
+    await page.goto(`${server.url}/alerts?rule=2`)
+    await page.getByText('Of Battery alone.').waitFor()
+    await becomes(t, () => fires.count(), 1)
+    await page.getByRole('link', { name: 'All alerts' }).click()
+    await becomes(t, () => fires.count(), 2)
+    server.rules = [rule]
+    await page.goto(server.url)
+    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+    await becomes(t, () => row.locator('.firing').getAttribute('title'), 'Too hot, Battery')
+    await becomes(t, () => row.locator('.firing').getAttribute('class'), /warning/)
+    await becomes(t, () => page.locator('.firing').count(), 1)
+    await becomes(t, () => page.title(), '2 firing, 1 silent – Fleet – Barograph')
   })
 })
+
+const places = ['', '/rules', '/channels', '/silences', '/deliveries', '/rules/new']
 
 t.test('a person without a session sees a link to sign in, and no alert', async t => {
   server.isSignedIn = false
   server.alerts = [madeAlert()]
-  for (const path of [
-    '/alerts',
-    '/alerts/rules',
-    '/alerts/channels',
-    '/alerts/silences',
-    '/alerts/deliveries',
-    '/alerts/rules/new',
-  ]) {
-    await inBrowser(t, browser, phone, async page => {
-      await page.goto(`${server.url}${path}`)
+  await inBrowser(t, browser, phone, async page => {
+    for (const place of places) {
+      await page.goto(`${server.url}/alerts${place}`)
       await page.getByRole('main').getByRole('link', { name: 'Sign in' }).first().waitFor()
-      await becomes(t, () => page.getByText('Too hot').count(), 0, path)
+      await becomes(t, () => page.getByText('Too hot').count(), 0, place)
       await becomes(t, () => page.locator('nav.pages .count').count(), 0)
-      await inspect(t, page, `${path} without a session`)
-    })
-  }
-  await inBrowser(t, browser, desk, async page => {
+    }
+    await inspect(t, page, 'without a session')
     await page.goto(server.url)
     await page.locator('table tbody tr').first().waitFor()
     await becomes(t, () => page.locator('.firing').count(), 0)
@@ -165,30 +161,12 @@ t.test('a person without a session sees a link to sign in, and no alert', async 
   })
 })
 
-t.test('the fleet marks the rows on which something fires', async t => {
-  server.rules = [rule]
-  server.alerts = [madeAlert({ severity: 'info' }), madeAlert({ id: '2', rule: 'Battery', severity: 'warning' })]
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(server.url)
-    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
-    await becomes(t, () => row.locator('.firing').getAttribute('title'), 'Too hot, Battery')
-    await becomes(t, () => row.locator('.firing').getAttribute('class'), /warning/)
-    await becomes(t, () => page.locator('.firing').count(), 1)
-    await becomes(t, () => page.title(), '2 firing, 1 silent – Fleet – Barograph')
-    await inspect(t, page, 'fleet with a mark')
-  })
-})
-
 t.test('the first rule is set up in three clicks, with a mail to oneself', async t => {
   await inBrowser(t, browser, phone, async page => {
     await page.goto(server.url)
-    const hint = page.getByRole('link', { name: 'Tell me when a device goes silent' })
-    await hint.waitFor()
-    await inspect(t, page, 'fleet with a hint')
-    await hint.click()
+    await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
     await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
     await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
-    await inspect(t, page, 'a new rule, phone')
     await press(page, 'Add the rule')
     await page.waitForURL(`${server.url}/alerts/rules`)
     t.match(
@@ -201,7 +179,7 @@ t.test('the first rule is set up in three clicks, with a mail to oneself', async
   })
 })
 
-t.test('rules of the service are offered to the operator alone, and shown to who has one', async t => {
+t.test('rules of the service are offered to the operator alone; a preview follows a changed rule', async t => {
   const service = 'The service itself has a problem'
   await inBrowser(t, browser, desk, async page => {
     const offered = () => page.getByLabel('When').locator('option').allInnerTexts()
@@ -214,98 +192,63 @@ t.test('rules of the service are offered to the operator alone, and shown to who
     await becomes(t, async () => (await offered()).at(-1), 'Many devices are silent at once')
     server.rules = [{ ...rule, selector: null, condition: { kind: 'service', fact: 'dead_letters' } }]
     await page.goto(`${server.url}/alerts/rules/1`)
-    await becomes(t, async () => (await offered()).at(-1), service)
+    await becomes(t, async () => (await offered()).at(-1), service, 'to who has one')
     await becomes(t, () => page.getByLabel('When').inputValue(), 'service')
-  })
-})
 
-t.test('a rule is changed while its preview follows', async t => {
-  server.rules = [rule]
-  server.channels = [channel]
-  server.preview = madePreview()
-  await inBrowser(t, browser, desk, async page => {
+    server.rules = [rule]
+    server.channels = [{ ...channel, notice: 'the address of the account is not confirmed' }]
+    server.preview = madePreview()
     await page.goto(`${server.url}/alerts/rules`)
-    await becomes(
-      t,
-      () => textOf(page.locator('.records > li')),
-      /Too hot[\s\S]*Temperature above 30\.0 °C for 10 minutes · sensor-00001 · 1 channel/,
-    )
-    await inspect(t, page, 'rules')
+    const record = /Too hot[\s\S]*Temperature above 30\.0 °C for 10 minutes · sensor-00001 · 1 channel/
+    await becomes(t, () => textOf(page.locator('.records > li')), record)
+    server.sent.length = 0
     await page.getByRole('link', { name: 'Too hot' }).click()
     await page.getByText('It would have fired 31 times on 2 devices, for 5 hours at the longest.').waitFor()
     await page.getByRole('application', { name: 'Preview of the rule on sensor-00001' }).waitFor()
+    await page.getByText('email, ada@example.com, the address of the account is not confirmed').waitFor()
     await becomes(t, () => textOf(page.locator('.preview table')), /2026-W47\s+12\s+7\s+3/)
     await becomes(t, () => page.getByLabel('Limit').inputValue(), '30')
     await inspect(t, page, 'a rule')
     await page.getByLabel('Limit').fill('28.5')
     await page.getByLabel('Drawn for').selectOption('sensor-00002')
     await page.getByRole('application', { name: 'Preview of the rule on sensor-00002' }).waitFor()
-    await becomes(
-      t,
-      async () => server.sent.filter(([, path]) => path.endsWith('preview')).length,
-      2,
-      'once for a change',
-    )
+    const previews = async () => server.sent.filter(([, path]) => path.endsWith('preview')).length
+    await becomes(t, previews, 2, 'once for a change')
     t.match(server.sent.at(-1)?.[2], { rule: { condition: { value: 28.5, hysteresis: 1 } } })
     await press(page, 'Save')
     await page.waitForURL(`${server.url}/alerts/rules`)
-    t.match(server.sent.at(-1), [
-      'PATCH',
-      '/api/alert-rules/1',
-      { condition: { kind: 'above', value: 28.5 }, channels: [1] },
-    ])
-  })
-})
-
-t.test('what the preview draws is there on a phone, too', async t => {
-  server.rules = [rule]
-  server.channels = [channel]
-  server.preview = madePreview()
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(`${server.url}/alerts/rules/1`)
-    await page.getByRole('application').waitFor()
-    await inspect(t, page, 'a rule, phone')
+    const body = { condition: { kind: 'above', value: 28.5 }, channels: [1] }
+    t.match(server.sent.at(-1), ['PATCH', '/api/alert-rules/1', body])
+    await page.goto(`${server.url}/alerts`)
+    const notice = page.locator('p.soft', { hasText: 'Notifications to Mail' })
+    await becomes(t, () => textOf(notice), /^Notifications to Mail: the address of the account is not confirmed\.$/)
     server.channels = []
-    await page.reload()
-    await becomes(
-      t,
-      () => page.getByLabel('A mail to ada@example.com').isChecked(),
-      false,
-      'a rule that is there gets no channel by itself',
-    )
+    await page.goto(`${server.url}/alerts/rules/1`)
+    const mail = page.getByLabel('A mail to ada@example.com')
+    await becomes(t, () => mail.isChecked(), false, 'a rule that is there gets no channel by itself')
   })
 })
 
-t.test('channels are added, tested and changed, and a secret is shown once', async t => {
+t.test('a phone: channels are added, tested and changed, deliveries listed, and silences made', async t => {
+  const gone = {
+    kind: 'webhook',
+    target: 'example.com',
+    settings: {},
+    enabled: false,
+    disabled_reason: 'gone',
+  } as const
   server.channels = [
     channel,
     { ...channel, id: 3, name: 'File', notice: 'written to a file: no mail server (SMTP_URL)' },
-    {
-      ...channel,
-      id: 2,
-      name: 'Hook',
-      kind: 'webhook',
-      target: 'example.com',
-      settings: {},
-      enabled: false,
-      disabled_reason: 'gone',
-    },
+    { ...channel, id: 2, name: 'Hook', ...gone },
   ]
   await inBrowser(t, browser, phone, async page => {
+    const records = () => textOf(page.locator('.records'))
     await page.goto(`${server.url}/alerts/channels`)
-    await becomes(
-      t,
-      () => textOf(page.locator('.records')),
-      /Webhook · example.com · off: its address has answered that it is gone/,
-    )
-    await inspect(t, page, 'channels')
+    await becomes(t, records, /Webhook · example.com · off: its address has answered that it is gone/)
+    await becomes(t, records, /File[\s\S]*E-mail · ada@example.com · written to a file: no mail server \(SMTP_URL\)/)
     await press(page, 'Send a test Mail')
     await said(page, 'The test of Mail is not delivered: status 500.')
-    await becomes(
-      t,
-      () => textOf(page.locator('.records')),
-      /File[\s\S]*E-mail · ada@example.com · written to a file: no mail server \(SMTP_URL\)/,
-    )
     await press(page, 'Send a test File')
     await said(page, 'The test of File is written to a file: no mail server (SMTP_URL).')
     await press(page, 'Add a channel')
@@ -316,49 +259,20 @@ t.test('channels are added, tested and changed, and a secret is shown once', asy
     await press(page, /^Add$/)
     await said(page, 'Pager is added.')
     await becomes(t, () => page.locator('pre[data-name="Secret"]').innerText(), /^whsec_/)
-    t.match(server.sent.at(-1), [
-      'POST',
-      '/api/alert-channels',
-      { name: 'Pager', kind: 'webhook', settings: { url: 'https://example.com/hook' } },
-    ])
+    const pager = { name: 'Pager', kind: 'webhook', settings: { url: 'https://example.com/hook' } }
+    t.match(server.sent.at(-1), ['POST', '/api/alert-channels', pager])
     await press(page, 'Edit Hook')
     await page.getByRole('form', { name: 'Edit Hook' }).waitFor()
-    await inspect(t, page, 'channels, a change')
-  })
-})
 
-t.test('the editor and the alerts say which channel delivers nothing, and why', async t => {
-  server.rules = [rule]
-  server.channels = [{ ...channel, notice: 'the address of the account is not confirmed' }]
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(`${server.url}/alerts/rules/1`)
-    await page.getByText('email, ada@example.com, the address of the account is not confirmed').waitFor()
-    await page.goto(`${server.url}/alerts`)
-    const notice = page.locator('p.soft', { hasText: 'Notifications to Mail' })
-    await becomes(t, () => textOf(notice), /^Notifications to Mail: the address of the account is not confirmed\.$/)
-  })
-})
-
-t.test('deliveries have their attempts and answers, as text', async t => {
-  server.channels = [channel]
-  await inBrowser(t, browser, phone, async page => {
     await page.goto(`${server.url}/alerts/deliveries`)
-    await becomes(
-      t,
-      () => textOf(page.locator('.records')),
-      /Too hot fires[\s\S]*to Mail · waiting · 2 attempts · next/,
-    )
+    await becomes(t, records, /Too hot fires[\s\S]*to Mail · waiting · 2 attempts · next/)
     await press(page, /^Attempts/)
     await becomes(t, () => page.locator('.history pre').innerText(), '<b>Internal</b> Server Error')
     await inspect(t, page, 'deliveries')
     server.deliveries = server.deliveries.map(one => ({ ...one, state: 'delivered', written: true, attempts: 1 }))
-    await page.goto(`${server.url}/alerts/deliveries`)
-    await becomes(t, () => textOf(page.locator('.records')), /to Mail · written to a file: no mail server · 1 attempt/)
-  })
-})
+    await page.reload()
+    await becomes(t, records, /to Mail · written to a file: no mail server · 1 attempt/)
 
-t.test('a silence is made for a time, or each week', async t => {
-  await inBrowser(t, browser, phone, async page => {
     await page.goto(`${server.url}/alerts/silences`)
     await press(page, 'New silence')
     await page.getByLabel('Devices').selectOption('Devices with tags')
@@ -369,16 +283,11 @@ t.test('a silence is made for a time, or each week', async t => {
     await inspect(t, page, 'silences, a new one')
     await press(page, /^Add$/)
     await said(page, 'devices with site:berlin and room:*: nobody is told.')
-    t.match(server.sent, [
-      [
-        'POST',
-        '/api/silences',
-        {
-          selector: { tags: ['site:berlin', 'room:*'] },
-          until: null,
-          weekly: [{ days: [6, 7], from: '22:00', until: '06:00' }],
-        },
-      ],
-    ])
+    const weekly = [{ days: [6, 7], from: '22:00', until: '06:00' }]
+    const silence = { selector: { tags: ['site:berlin', 'room:*'] }, until: null, weekly }
+    t.match(server.sent.at(-1), ['POST', '/api/silences', silence])
+    await page.goto(`${server.url}/alerts/rules`)
+    await page.getByText('There are no rules here.').waitFor()
+    await inspect(t, page, 'rules, phone')
   })
 })
