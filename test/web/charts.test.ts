@@ -66,16 +66,13 @@ t.test('ticks stand at round times of the zone, no more than asked for', async (
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 
 t.test('across the change to summer time the ticks keep to the clock', async t => {
   const ticks = timeTicks(berlin, at('2025-03-29T21:00Z'), at('2025-03-30T21:00Z'), 10)
-  t.strictSame(
-    ticks.map(({ text }) => text),
-    ['Sun 30 Mar', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00'].toSpliced(1, 0, '03:00'),
-  )
+  t.equal(ticks.map(({ text }) => text).join(), 'Sun 30 Mar,03:00,06:00,09:00,12:00,15:00,18:00,21:00')
   t.equal(ticks[1]?.atMs, at('2025-03-30T01:00Z'), 'three o’clock comes two hours after midnight')
   const autumn = timeTicks(berlin, at('2025-10-25T21:00Z'), at('2025-10-26T23:00Z'), 14)
   t.equal(autumn.filter(({ text }) => text === '02:00').length, 1, 'the repeated hour has one tick')
@@ -188,29 +185,10 @@ t.test('the step leaves at most so many pieces', async t => {
 })
 
 t.test('paths have a new start behind a gap, and a dot for a lone value', async t => {
-  t.equal(
-    linePath([
-      [0, 1],
-      [1, 2],
-      [2, null],
-      [3, 4],
-      [4, null],
-    ]),
-    'M0 1L1 2M3 4h0',
-  )
+  t.equal(linePath([1, 2, null, 4, null].map((value, place): Spot => [place, value])), 'M0 1L1 2M3 4h0')
   t.equal(linePath([]), '')
-  const lower: Spot[] = [
-    [0, 5],
-    [1, 5],
-    [2, null],
-    [3, 5],
-  ]
-  const upper: Spot[] = [
-    [0, 1],
-    [1, 1],
-    [2, 1],
-    [3, 1],
-  ]
+  const spots = (...values: (number | null)[]) => values.map((value, place): Spot => [place, value])
+  const [lower, upper] = [spots(5, 5, null, 5), spots(1, 1, 1, 1)]
   t.equal(areaPath(lower, upper), 'M0 1L1 1L1 5L0 5ZM3 1L3 5Z')
   t.strictSame(extentOf([3, null, -1, undefined]), [-1, 3])
   t.equal(extentOf([null]), undefined)

@@ -143,13 +143,7 @@ t.test('tags are offered by their keys, as far as they are not chosen', async t 
     device('b', { tags: ['room:2', 'site:berlin'] }),
     device('c'),
   ]
-  t.strictSame(
-    [...offeredTags(tagged, [])],
-    [
-      ['room', ['room:*', 'room:1', 'room:2']],
-      ['site', ['site:berlin']],
-    ],
-  )
+  t.equal([...offeredTags(tagged, [])].join('; '), 'room,room:*,room:1,room:2; site,site:berlin')
   t.strictSame([...offeredTags(tagged, ['site:berlin', 'room:*'])], [['room', ['room:1', 'room:2']]])
   t.ok(columnsOfFleet(tagged).hasTags)
   const many = Array.from({ length: 600 }, (_, index) =>
@@ -284,20 +278,11 @@ t.test('the document has the rows on the screen, and keys lead to any row', asyn
 t.test('headings stand between the rows, and one may have none', async t => {
   const layout = layoutOf({ rows: 5, rowHeight: 50, headings: [0, 2, 2, 5], headingHeight: 20 })
   const places = Array.from({ length: layout.count }, (_, place) => place)
-  t.strictSame(
-    places.map(place => [layout.headingAt(place), layout.rowAt(place), layout.topOf(place), layout.heightOf(place)]),
-    [
-      [0, 0, 0, 20],
-      [undefined, 0, 20, 50],
-      [undefined, 1, 70, 50],
-      [1, 2, 120, 20],
-      [2, 2, 140, 20],
-      [undefined, 2, 160, 50],
-      [undefined, 3, 210, 50],
-      [undefined, 4, 260, 50],
-      [3, 5, 310, 20],
-    ],
-  )
+  const of = (read: (place: number) => number | undefined) => places.map(read).join()
+  t.equal(of(layout.headingAt), '0,,,1,2,,,,3')
+  t.equal(of(layout.rowAt), '0,0,1,2,2,2,3,4,5')
+  t.equal(of(layout.topOf), '0,20,70,120,140,160,210,260,310')
+  t.equal(of(layout.heightOf), '20,50,50,20,20,50,50,50,20')
   t.equal(layout.height, 330)
   t.strictSame([0, 1, 2, 4].map(layout.placeOfRow), [1, 2, 5, 7])
   t.strictSame([0, 1, 2, 3].map(layout.placeOfHeading), [0, 3, 4, 8])
@@ -334,13 +319,7 @@ t.test('trends that are known stay, up to a number', async t => {
     return { device, metric: 'temperature', means: [], change, trend: 'steady' }
   }
   const known = withNewer(new Map(), [trend('a', 1), trend('b', 1)])
-  t.strictSame(
-    withNewer(known, [trend('a', 2)]),
-    new Map([
-      ['b', trend('b', 1)],
-      ['a', trend('a', 2)],
-    ]),
-  )
+  t.strictSame([...withNewer(known, [trend('a', 2)]).values()], [trend('b', 1), trend('a', 2)])
   const many = withNewer(
     known,
     Array.from({ length: 2000 }, (_, index) => trend(`${index}`, 0)),

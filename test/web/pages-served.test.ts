@@ -39,10 +39,10 @@ const get = (url: string, headers: Record<string, string> = {}) => app.inject({ 
 const page = await get('/')
 const elements = readHtml(page.body)
 
-/** Scripts and styles that the document names, as addresses seen from `from`. */
 /** Relations of what no page waits for. */
 const icons = ['icon', 'apple-touch-icon', 'manifest']
 
+/** Scripts and styles that the document names, as addresses seen from `from`. */
 function loadedBy(body: string, from: string): string[] {
   return readHtml(body)
     .filter(({ tag, attributes }) => tag === 'script' || (tag === 'link' && !icons.includes(attributes['rel'] ?? '')))
@@ -77,11 +77,8 @@ t.test('each page has the document, with the same files, however deep its addres
   t.ok(files.length >= 2)
   for (const path of [
     '/compare',
-    '/admin',
     '/admin/devices/porch',
-    '/alerts',
     '/alerts/rules/new',
-    '/device/porch',
     '/device/a%2Fb',
     '/station/IN-1',
     '/compare/',
@@ -96,8 +93,6 @@ t.test('other addresses are answered as before', async t => {
   for (const path of [
     '/devices',
     '/device',
-    '/device/a/b',
-    '/station',
     '/station/a/b',
     '/compare/a',
     '/assets/none.js',

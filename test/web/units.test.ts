@@ -58,7 +58,7 @@ t.test('a shown value is the conversion of the stored one, whatever is chosen', 
         )
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: 200 },
   )
 })
 
@@ -164,7 +164,7 @@ t.test('the browser gives back what it was given, and nothing of what it cannot 
       const read = readStored(storageOf(text))
       return account.Preferences.strict().safeParse(read.preferences).success && typeof read.isCopy === 'boolean'
     }),
-    { numRuns: 2000 },
+    { numRuns: 300 },
   )
 })
 

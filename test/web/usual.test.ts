@@ -27,12 +27,7 @@ t.test('a value that reads as usual is not told to be lower', async t => {
   const told = (value: number, metric = 'temperature') => {
     const normal = { [metric]: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
     const ts = Date.UTC(2026, 10, 27, 2, 20)
-    const of = {
-      values: { [metric]: { v: value, ts, unit: '°C' } },
-      live: [],
-      lastKnown: {},
-      zone: createZone('UTC'),
-    }
+    const of = { values: { [metric]: { v: value, ts, unit: '°C' } }, live: [], lastKnown: {}, zone: createZone('UTC') }
     const none = { detail: undefined, stats: undefined, past: undefined }
     const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get(metric)
     return note?.kind === 'usual' ? usualText(note) : undefined
