@@ -20,7 +20,12 @@ const releases = { 'Debian 12': 'bookworm', 'Debian 13': 'trixie' }
  * Of all tests those that use what script/bootstrap installs besides npm's packages: Java with Maven, PostgreSQL as another
  * user than root, openssl, ps and Chromium. The checks run before them, as before all tests.
  */
-const testFiles = ['test/service/running.test.ts', 'test/cli/address.test.ts', 'test/api/content-files/browser.test.ts']
+const testFiles = [
+  'test/service/running.test.ts',
+  'test/service/kind-changes.test.ts',
+  'test/cli/address.test.ts',
+  'test/api/content-files/browser.test.ts',
+]
 
 /** Apart from a shorter list of tests, a free port is all that is asked of the commands. */
 const environment = { PORT: '0' }

@@ -1,25 +1,24 @@
-/** Starting, watching and stopping the service as an operator does. */
+/** Starting, watching and stopping the service as an operator does: by npm, in a container, in the background, in a terminal. */
 
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { connectAsync } from 'mqtt'
-import { test } from 'tap'
+import { type Test, test } from 'tap'
 import { makeCertificate } from '../support/certificate.ts'
-import { temporaryFolder } from '../support/databases.ts'
-import { freezeProcess } from '../support/frozen.ts'
-import { isRunning, serverPid, until } from '../support/processes.ts'
+import { dataDirectoryPath, temporaryFolder } from '../support/databases.ts'
+import { familyOf, isRunning, parentOf, serverPid, until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
-import { basic, type Service, startService, withoutQuestdb } from '../support/service.ts'
+import { basic, startService as startPlainService, withoutQuestdb } from '../support/service.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const payload = { device: 'kitchen', temperature: 20, humidity: 50, pressure: 1000 }
 
 /** Runs the health check of the image as Docker does, with the settings of the service. */
-async function isHealthy({ url }: Service, settings: Record<string, string> = {}): Promise<boolean> {
+async function isHealthy(url: string, settings: Record<string, string> = {}): Promise<boolean> {
   const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8').replaceAll('\\\n', '')
   const command = /^HEALTHCHECK .*?CMD (.+)$/m.exec(dockerfile)?.[1] ?? ''
   // Docker gives containers the proxy of its configuration; this one does not answer.
@@ -30,11 +29,94 @@ async function isHealthy({ url }: Service, settings: Record<string, string> = {}
   return status === 0
 }
 
-test('no client holds up the stop, which leaves no process behind, and the next start takes readings', async t => {
-  const service = await startService(t, { isFirstStart: true })
-  const password = await service.addDevice('kitchen')
-  t.equal((await service.put('kitchen', password, payload)).status, 200)
-  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${basic('kitchen', password)}\r\n`
+interface Started {
+  child: ChildProcess
+  url: string
+  dataDirectory: string
+  output(): string
+  /** The child, all that it has started, and their watchdogs. */
+  pids: number[]
+}
+
+/** Starts the service without QuestDB and waits until it listens. */
+async function startService(
+  t: Test,
+  [command = '', ...words]: readonly string[],
+  settings: Record<string, string> = {},
+): Promise<Started> {
+  const dataDirectory = await dataDirectoryPath(t, false)
+  // A runner in a runner would take over the settings of the outer one, its output file among them.
+  const environment = Object.entries(process.env).filter(([name]) => name !== 'PARENT_PID' && !/^_?TAP/.test(name))
+  const own = { ...withoutQuestdb, PORT: '0', TIME_ZONE: 'UTC', DATA_DIR: dataDirectory }
+  const child = spawn(command, words, {
+    cwd: root,
+    env: { ...Object.fromEntries(environment), ...own, ...settings },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  const listening = () =>
+    /"url":"([^"]+)"/.exec(/^.*listening.*"url".*$|^.*"url".*"listening".*$/m.exec(output)?.[0] ?? '')?.[1]
+  await until('the service listens', () => listening() !== undefined || child.exitCode !== null)
+  const url = listening()
+  if (url === undefined) throw new Error(`it did not start: ${output}`)
+  // A watchdog is in the group of its server, wherever it hangs.
+  const pids = [...new Set(familyOf(child.pid ?? 0).flatMap(familyOf))]
+  t.ok(pids.length >= 3, 'the service, PostgreSQL and its watchdog run')
+  // Should the test fail, nothing of it may stay.
+  t.teardown(() => {
+    for (const left of pids.filter(isRunning)) process.kill(left, 'SIGKILL')
+  })
+  return { child, url, dataDirectory, output: () => output, pids }
+}
+
+async function hasStopped(t: Test, { pids, output }: Started): Promise<void> {
+  await until('nothing is left', () => !pids.some(isRunning))
+  await until('it says so', () => /stopped/.test(output()))
+  t.pass('in an orderly way')
+}
+
+/** How a process becomes number 1; where the system allows no namespaces, it runs as any other one. */
+function namespace(): string[] {
+  const ways = [
+    ['unshare', '--pid', '--fork', '--mount-proc'],
+    ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc'],
+  ]
+  const isPossible = ([command = '', ...words]: string[]): boolean => {
+    try {
+      return execFileSync(command, [...words, '/bin/sh', '-c', 'echo $$'], { stdio: 'pipe' }).toString() === '1\n'
+    } catch {
+      return false
+    }
+  }
+  return ways.find(isPossible) ?? []
+}
+
+test('SIGTERM to the first process of a container stops all, and no client holds that up', async t => {
+  const [command = '', ...words] = [...namespace(), process.execPath, 'service/main.ts']
+  const started = await startService(t, [command, ...words])
+  const { child, url, dataDirectory } = started
+  const [own = 0, first = 0] = familyOf(child.pid ?? 0)
+  const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+  const added = await fetch(`${url}/api/admin/devices`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'kitchen' }),
+  })
+  const { password } = (await added.json()) as { password: string }
+  const authorization = basic('kitchen', password)
+  const before = started.output().length
+  const count = 20
+  for (let index = 0; index < count; index++) {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const { status } = await fetch(`${url}/api/log`, { method: 'PUT', headers, body: JSON.stringify(payload) })
+    t.equal(status, 200)
+  }
+  // What belongs to the start may come meanwhile.
+  const logged = started.output().slice(before)
+  t.notMatch(logged, 'kitchen', 'nothing is logged for a reading')
+  t.ok(logged.split('\n').length <= count, logged)
+  const head = `PUT /api/log HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n`
   const sent = {
     nothing: '',
     'half a header': 'PUT /api/log HT',
@@ -42,156 +124,68 @@ test('no client holds up the stop, which leaves no process behind, and the next 
     'much, and reads nothing': 'GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2000),
   }
   for (const text of Object.values(sent)) {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
     t.teardown(() => socket.destroy())
     socket.on('error', () => undefined).pause()
     await once(socket, 'connect')
     socket.write(text)
   }
-  await until('they were heard', async () => (await fetch(`${service.url}/health/live`)).ok)
-  const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: service.dataDirectory }, server))
-  t.ok(pids.every(isRunning))
-  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
-  t.strictSame(pids.filter(isRunning), [])
-  t.notOk(await isHealthy(service), 'a service that is gone')
-  t.match(service.output(), /"msg":"stopped"/)
-  const again = await startService(t, { dataDirectory: service.dataDirectory })
-  t.equal((await again.put('kitchen', password, payload)).status, 200)
+  await until('they were heard', async () => (await fetch(`${url}/health/live`)).ok)
+  const second = startPlainService(t, { dataDirectory, environment: withoutQuestdb })
+  await t.rejects(second, /in use|another|process/, 'a second service on the same data directory is refused')
+  t.ok(await isHealthy(url))
+  process.kill(command === process.execPath ? own : first, 'SIGTERM')
+  await hasStopped(t, started)
+  t.notOk(await isHealthy(url), 'a service that is gone')
 })
 
-test('a stop in the middle of the start cleans up too', async t => {
-  const folder = temporaryFolder(t)
-  const started = startService(t, { dataDirectory: join(folder, 'data') })
-  started.catch(() => undefined)
-  await until('the databases are on their way', () => {
-    try {
-      return serverPid({ path: join(folder, 'data') }, 'postgres') > 0
-    } catch {
-      return false
-    }
-  })
-  const pid = serverPid({ path: join(folder, 'data') }, 'postgres')
-  const service = execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)])
-    .toString()
-    .trim()
-  process.kill(Number(service), 'SIGTERM')
-  await t.rejects(started)
-  await until('no server is left', () => !isRunning(pid))
-})
-
-test('a frozen QuestDB does not hold up the stop, is not left behind, and gets its readings later', async t => {
-  const service = await startService(t)
-  const password = await service.addDevice('kitchen')
-  await service.put('kitchen', password, payload)
-  const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
-  await until('readings are forwarded', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
-  const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: service.dataDirectory }, server))
-  freezeProcess(pids[0] ?? 0)
-  // For longer than the forwarder waits for more, so that a request to QuestDB is under way.
-  for (const endMs = performance.now() + 1500; performance.now() < endMs; ) {
-    await service.put('kitchen', password, payload)
-  }
-  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
-  t.match(service.output(), /"msg":"stopped"/)
-  t.strictSame(pids.filter(isRunning), [])
-  const again = await startService(t, { dataDirectory: service.dataDirectory })
-  await until('the reading was applied', async () => {
-    return (await (await fetch(`${again.url}/api/latest/all/24`)).text()).includes('kitchen')
-  })
-})
-
-test('a second service on the same data directory is refused and names the first', async t => {
-  const first = await startService(t, { environment: withoutQuestdb })
-  const second = startService(t, { dataDirectory: first.dataDirectory, environment: withoutQuestdb })
-  await t.rejects(second, new RegExp(`\\b${first.child.pid}\\b`))
-  t.equal((await fetch(`${first.url}/health/live`)).status, 200)
-})
-
-test('a port, an address or a certificate that cannot be used is told before anything is started', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  t.teardown(() => other.close())
-  await once(other, 'listening')
-  const address = other.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const wrong: [Record<string, string>, RegExp][] = [
-    [{ PORT: String(port) }, /Port \d+ .* is in use.*set PORT/],
-    // An address that is kept for documentation.
-    [{ HOST: '192.0.2.1' }, /HOST 192\.0\.2\.1 is not an address of this machine: set it/],
-    [
-      { TLS_CERT: '/nowhere.pem', TLS_KEY: '/nowhere.pem' },
-      /TLS_CERT \/nowhere\.pem cannot be read \(ENOENT\): set it/,
-    ],
-    [
-      { TLS_CERT: 'package.json', TLS_KEY: 'package.json' },
-      /TLS_KEY package\.json are not a matching certificate and key .*: set them/,
-    ],
-  ]
-  for (const [environment, sentence] of wrong) {
-    const dataDirectory = temporaryFolder(t)
-    const started = startService(t, { environment, dataDirectory })
-    await t.rejects(started, sentence)
-    await t.rejects(started, { message: /^the service did not start: [^\n]+\n$/ }, 'one sentence, no stack')
-    for (const server of ['questdb', 'postgres']) t.notOk(existsSync(join(dataDirectory, server, 'process')), server)
-  }
-})
-
-test('a wrong setting stops the start with its name and what it should be', async t => {
-  await t.rejects(startService(t, { environment: { TIME_ZONE: 'Mars/Olympus' } }), /TIME_ZONE must be an IANA zone/)
-})
-
-test('readiness is degraded while QuestDB is away, and metrics tell the lag', async t => {
-  const service = await startService(t)
-  const password = await service.addDevice('kitchen')
-  const ready = async () => {
-    const response = await fetch(`${service.url}/health/ready`)
-    return { status: response.status, body: (await response.json()) as { status: string; reasons?: string[] } }
-  }
-  await until('it is ready', async () => (await ready()).body.status === 'ok')
-  const questdb = serverPid({ path: service.dataDirectory }, 'questdb')
-  freezeProcess(questdb)
-  t.equal((await service.put('kitchen', password, payload)).status, 200, 'readings are taken')
-  await until('it is degraded', async () => {
-    const { status, body } = await ready()
-    return status === 200 && body.status === 'degraded' && /QuestDB/.test(body.reasons?.join() ?? '')
-  })
-  t.ok(await isHealthy(service), 'the image is healthy as long as readings are taken')
-  const metrics = await (await fetch(`${service.url}/metrics`)).text()
-  t.match(metrics, /^barograph_readings_accepted_total 1$/m)
-  t.match(metrics, /^barograph_lag_readings 1$/m)
-  t.match(metrics, /^barograph_questdb_up 0$/m)
-  t.match(metrics, /nodejs_eventloop_lag_p99_seconds/)
-  const elsewhere = await fetch(`${service.url}/metrics`, { headers: { 'x-forwarded-for': '192.0.2.1' } })
-  t.equal(elsewhere.status, 401, 'from elsewhere only with the admin token')
-  process.kill(questdb, 'SIGCONT')
-  await until('it is ready again', async () => (await ready()).body.status === 'ok')
-  await until('the reading was applied', async () =>
-    /^barograph_lag_readings 0$/m.test(await (await fetch(`${service.url}/metrics`)).text()),
-  )
-})
-
-test('nothing is logged for a reading', async t => {
-  const service = await startService(t, { environment: withoutQuestdb })
-  const password = await service.addDevice('kitchen')
-  const before = service.output().length
-  const count = 20
-  for (let index = 0; index < count; index++) await service.put('kitchen', password, { ...payload, temperature: index })
-  // What belongs to the start may come meanwhile.
-  const added = service.output().slice(before)
-  t.notMatch(added, 'kitchen')
-  t.ok(added.split('\n').length <= count, added)
-})
-
-test('with a certificate the service speaks HTTPS, and MQTT over TLS', async t => {
+test('a service that was started in the background outlives the shell, with a certificate for HTTPS and MQTT', async t => {
   const { key, cert } = makeCertificate(temporaryFolder(t))
-  const environment = { ...withoutQuestdb, TLS_CERT: cert, TLS_KEY: key, MQTT_PORT: '0' }
-  const service = await startService(t, { environment })
-  t.match(service.url, /^https:/)
-  const mqttPort = Number(/"port":(\d+)[^\n]*"msg":"MQTT listening"/.exec(service.output())?.[1])
+  const words = ['/bin/sh', '-c', `${process.execPath} service/main.ts & read -r end`]
+  const started = await startService(t, words, { TLS_CERT: cert, TLS_KEY: key, MQTT_PORT: '0', PARENT_PID: '' })
+  const { child, url, output } = started
+  const pid = parentOf(serverPid({ path: started.dataDirectory }, 'postgres'))
+  child.stdin?.end()
+  await until('the shell has ended', () => parentOf(pid) !== child.pid)
+  t.match(url, /^https:/)
+  const mqttPort = Number(/"port":(\d+)[^\n]*"msg":"MQTT listening"/.exec(output())?.[1])
   const broker = connectAsync(`mqtts://127.0.0.1:${mqttPort}`, { ca: readFileSync(cert), reconnectPeriod: 0 })
   await t.rejects(broker, /Bad username or password/, 'MQTT has the same certificate')
-  const sent = request(`${service.url}/health/live`, { ca: readFileSync(cert) }).end()
-  const [response] = await once(sent, 'response')
-  t.equal(response.statusCode, 200)
-  response.resume()
-  t.ok(await isHealthy(service, { TLS_CERT: cert }))
+  // Longer than it takes to see that a parent is gone.
+  for (let asked = 0; asked < 20; asked++) {
+    const [response] = await once(request(`${url}/health/live`, { ca: readFileSync(cert) }).end(), 'response')
+    t.equal(response.statusCode, 200)
+    response.resume()
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  t.ok(await isHealthy(url, { TLS_CERT: cert }))
+  process.kill(pid, 'SIGTERM')
+  await hasStopped(t, started)
+})
+
+test('the service stops in an orderly way when npm is killed', async t => {
+  const started = await startService(t, ['npm', 'start', '--silent'])
+  process.kill(started.child.pid ?? 0, 'SIGKILL')
+  await hasStopped(t, started)
+  t.match(started.output(), /"reason":"the parent has ended".*"msg":"stopped"/s)
+})
+
+/** `script` of util-linux gives the command a terminal of its own, by a shell, which stays beside the command where that has no `exec`. */
+const inTerminal = (command: string) => ['script', '--quiet', '--return', '--flush', '--command', command, '/dev/null']
+
+test('in a terminal the service logs lines to read, and Ctrl-C stops it', async t => {
+  const started = await startService(t, inTerminal('exec bin/barograph start'), { LOG_FORMAT: '' })
+  const exited = once(started.child, 'close')
+  started.child.stdin?.write('\u0003')
+  t.strictSame(await exited, [0, null], started.output())
+  const output = started.output()
+  t.match(output, /^\S*\[?\d\d:\d\d:\d\d\]?.* .*INFO.*listening.*"url":"http:\/\/127\.0\.0\.1:\d+"/m)
+  t.match(output, /INFO.*stopped/)
+  t.notMatch(output, '"msg"')
+})
+
+test('SIGTERM to npm stops the service', async t => {
+  const started = await startService(t, ['npm', 'start', '--silent'])
+  process.kill(started.child.pid ?? 0, 'SIGTERM')
+  await hasStopped(t, started)
 })
