@@ -5,15 +5,14 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { PreviewAnswer } from '../../alerts/core/preview-answer.ts'
+import { createSigningSecret, signatureHeaders } from '../../alerts/delivery/signing.ts'
 import { freePort } from '../../store/process/free-port.ts'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
-const port = await freePort()
-const receiver = `http://127.0.0.1:${port}`
-const service = await startService(t, { environment: { ALERT_TARGETS_ALLOWED: receiver } })
+const service = await sharedService(t)
 const environment = { DATA_DIR: service.dataDirectory, PORT: new URL(service.url).port }
 const run = (...words: string[]) => barograph(['alerts', ...words], { environment })
 
@@ -43,6 +42,9 @@ const history: Record<string, (ago: number) => Partial<Values> | undefined> = {
   'berlin-3': ago => (isBetween(ago, 5, 3) ? undefined : {}),
   'berlin-4': () => ({}),
 }
+/** As the service has a device that the page names. */
+const named = (device: string) => `recipes-${device}`
+const withNames = (words: readonly string[]) => words.map(word => (word in history ? named(word) : word))
 /** Devices with the tags that the page names. */
 const tagged: Record<string, string[]> = {
   'room:server': ['rack'],
@@ -55,7 +57,7 @@ let password = ''
 
 t.before(async () => {
   for (const name of Object.keys(history)) {
-    const made = await service.addDevice(name, { expected_interval_seconds: stepMs / 1000 })
+    const made = await service.addDevice(named(name), { expected_interval_seconds: stepMs / 1000 })
     if (name === 'rack') password = made
   }
   const lines = ['timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage']
@@ -64,7 +66,7 @@ t.before(async () => {
       const given = at((nowMs - ms) / 3_600_000)
       if (given === undefined) continue
       const { temperature, humidity, pressure, battery } = { ...usual, ...given }
-      lines.push(`${new Date(ms).toISOString()},${device},${temperature},${humidity},${pressure},,${battery}`)
+      lines.push(`${new Date(ms).toISOString()},${named(device)},${temperature},${humidity},${pressure},,${battery}`)
     }
   }
   await service.import(`${lines.join('\n')}\n`)
@@ -73,42 +75,61 @@ t.before(async () => {
 
 t.test('there are ten, and the service takes each', async t => {
   t.equal(recipes.length, 10)
-  for (const { what, words } of recipes)
-    t.match(await run('rules', 'add', what, ...words), { status: 0, stderr: '' }, what)
-  for (let id = 1; id <= 10; id++) t.match(await run('rules', 'remove', String(id)), { status: 0 })
+  for (const { what, words } of recipes) {
+    const { stdout, stderr } = await run('rules', 'add', what, ...withNames(words), '--json')
+    t.equal(stderr, '', what)
+    t.match(await run('rules', 'remove', String(JSON.parse(stdout).id)), { status: 0 })
+  }
 })
 
 t.test('each fires once on a day on which it should', async t => {
   const expected = ['freezer', 'rack', 'greenhouse', 'bath', 'porch', null, 'sensor']
   for (const [at, device] of expected.entries()) {
     const { what, words } = recipes[at] ?? { what: '', words: [] }
-    const named = words.flatMap(word => tagged[word] ?? (word === '--tag' ? ['--device'] : [word]))
-    const preview = ['rules', 'preview', ...named, '--days', '2', '--json']
+    const all = words.flatMap(word => {
+      if (word === '--all') return ['--device', ...Object.keys(history)]
+      return tagged[word] ?? (word === '--tag' ? ['--device'] : [word])
+    })
+    const preview = ['rules', 'preview', ...withNames(all), '--days', '2', '--json']
     let answer: PreviewAnswer | undefined
     // What is imported shows when QuestDB has applied it.
     await until(`${what} fires`, async () => {
       answer = JSON.parse((await run(...preview)).stdout)
       return (answer?.total ?? 0) > 0
     })
-    t.match(answer, { supported: true, total: 1, devices: [{ device, count: 1, intervals: { length: 1 } }] }, what)
+    t.match(
+      answer,
+      {
+        supported: true,
+        total: 1,
+        devices: [{ device: device === null ? null : named(device), count: 1, intervals: { length: 1 } }],
+      },
+      what,
+    )
   }
-  const { stdout: table } = await run('rules', 'preview', ...(recipes[0]?.words ?? []), '--days', '2')
+  const { stdout: table } = await run('rules', 'preview', ...withNames(recipes[0]?.words ?? []), '--days', '2')
   t.match(
     table,
-    /^device +fires +longest\nfreezer +1 +\d+ s\n\nweek +fires +with half of --for +with twice\n2\d{3}-W\d\d /,
+    /^device +fires +longest\nrecipes-freezer +1 +\d+ s\n\nweek +fires +with half of --for +with twice\n2\d{3}-W\d\d /,
   )
   for (const { what, words } of recipes.slice(7)) {
-    const { stdout } = await run('rules', 'preview', ...words)
+    const { stdout } = await run('rules', 'preview', ...withNames(words))
     t.equal(stdout, 'stored readings say nothing of this condition\n', what)
   }
 })
 
 t.test('a reading rings, and a person sees to it', async t => {
-  const hot = ['--condition', '{"kind":"above","metric":"temperature","value":30,"hysteresis":2}', '--device', 'rack']
+  const hot = [
+    '--condition',
+    '{"kind":"above","metric":"temperature","value":30,"hysteresis":2}',
+    '--device',
+    named('rack'),
+  ]
   const { id } = JSON.parse((await run('rules', 'add', 'hot', ...hot, '--json')).stdout)
   const put = async (temperature: number) => {
     t.equal(
-      (await service.put('rack', password, { device: 'rack', ...usual, battery: undefined, temperature })).status,
+      (await service.put(named('rack'), password, { device: named('rack'), ...usual, battery: undefined, temperature }))
+        .status,
       200,
     )
   }
@@ -122,7 +143,7 @@ t.test('a reading rings, and a person sees to it', async t => {
   const [alert] = await listed('firing')
   t.match(alert, {
     rule: 'hot',
-    device: 'rack',
+    device: named('rack'),
     metric: 'temperature',
     value: 34,
     severity: 'warning',
@@ -135,25 +156,37 @@ t.test('a reading rings, and a person sees to it', async t => {
 })
 
 t.test('the receiver of the page verifies what a webhook gets, and refuses what another one has signed', async t => {
+  const port = await freePort()
   const program = /```js\n([\s\S]*?)```/.exec(page)?.[1]?.replace('9000', String(port)) ?? ''
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'receiver.js'), program)
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const added = (await run('channels', 'add', 'hook', 'webhook', receiver)).stdout
-  const other = (await run('channels', 'add', 'other', 'webhook', receiver)).stdout
-  const SECRET = /^whsec_\S+$/m.exec(added)?.[0]
+  const [secret, other] = [createSigningSecret(), createSigningSecret()]
   const child = spawn(process.execPath, ['receiver.js'], {
     cwd: folder,
-    env: { SECRET },
+    env: { SECRET: secret },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   t.teardown(() => child.kill())
   let output = ''
   child.stdout.on('data', (text: Buffer) => (output += text.toString()))
-  const idOf = (stdout: string) => /^id +(\d+)$/m.exec(stdout)?.[1] ?? ''
-  // It may not listen yet.
-  await until('the receiver takes it', async () => (await run('channels', 'test', idOf(added))).status === 0)
+  const body = JSON.stringify({
+    type: 'alert.test',
+    timestamp: new Date().toISOString(),
+    data: { rule: { name: 'hot' }, alerts: [] },
+  })
+  const post = async (by: string) => {
+    const headers = signatureHeaders({ secret: by }, { webhookId: 'msg_1', body, nowMs: Date.now() })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+    // It may not listen yet.
+    return await fetch(`http://127.0.0.1:${port}`, init).then(
+      ({ status }) => status,
+      () => undefined,
+    )
+  }
+  await until('the receiver takes it', async () => (await post(secret)) === 204)
+  await until('it says so', () => output !== '')
   t.match(output, /^alert\.test /)
-  t.match(await run('channels', 'test', idOf(other)), { status: 1, stdout: /^status +400$/m })
+  t.equal(await post(other), 400)
 })

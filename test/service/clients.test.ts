@@ -12,11 +12,11 @@ import tap, { type Test } from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 import { runToEnd } from '../support/run-program.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 const docs = resolve(import.meta.dirname, '..', '..', 'docs')
 const folder = temporaryFolder(tap)
-const service = await startService(tap)
+const service = await sharedService(tap)
 const startMs = Date.now() - 86_400_000
 
 /** The blocks of a language, in their order. */
@@ -35,7 +35,7 @@ function filledIn(text: string, password: string): string {
 const pageOf = (name: string) => readFileSync(join(docs, name), 'utf8')
 
 async function storedOf(device: string): Promise<Record<string, number>[]> {
-  const answer = await fetch(`${service.url}/api/readings/${device}?start=${startMs}`)
+  const answer = await fetch(`${service.url}/api/readings/clients-${device}?start=${startMs}`)
   return answer.status === 200 ? ((await answer.json()) as Record<string, number>[]) : []
 }
 
@@ -45,13 +45,14 @@ async function becomes(t: Test, device: string, count: number): Promise<void> {
 }
 
 /** A page names the device `porch`, of which each test has one of its own. */
-const named = (text: string, device: string) => text.replaceAll('porch', device)
+const named = (text: string, device: string) => text.replaceAll('porch', `clients-${device}`)
+const addDevice = (device: string) => service.addDevice(`clients-${device}`)
 
 tap.test('curl sends a batch', async t => {
   const page = pageOf('clients.md')
   const [script = '', ...others] = blocksOf(page, 'sh')
   t.strictSame(others, [])
-  const password = await service.addDevice('curl')
+  const password = await addDevice('curl')
   const words = ['-euc', named(filledIn(script, password), 'curl')]
   const { status, stdout, stderr } = await runToEnd('sh', words, { folder, environment: process.env })
   t.match({ status, stderr }, { status: 0, stderr: '' })
@@ -63,7 +64,7 @@ tap.test('Python sends a reading and a batch', async t => {
   const page = pageOf('clients/python.md')
   const blocks = blocksOf(page, 'python')
   t.equal(blocks.length, 2)
-  const password = await service.addDevice('python')
+  const password = await addDevice('python')
   const program = join(folder, 'program.py')
   writeFileSync(program, named(filledIn(blocks.join('\n'), password), 'python'))
   const { status, stdout, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
@@ -77,7 +78,7 @@ tap.test('Python sends a reading and a batch', async t => {
 tap.test('Python ends with the reason of a reading that is refused', async t => {
   const page = pageOf('clients/python.md')
   const [block = ''] = blocksOf(page, 'python')
-  const password = await service.addDevice('refused')
+  const password = await addDevice('refused')
   const program = join(folder, 'refused.py')
   writeFileSync(program, named(filledIn(block, password), 'refused').replace('humidity=48, ', 'humidity="48", '))
   const { status, stderr } = await runToEnd('python3', [program], { folder, environment: process.env })
@@ -88,8 +89,8 @@ tap.test('Python ends with the reason of a reading that is refused', async t => 
 tap.test('the Raspberry Pi at home keeps what is not taken', async t => {
   const [block = '', ...others] = blocksOf(pageOf('at-home.md'), 'python')
   t.strictSame(others, [])
-  const password = await service.addDevice('pi')
-  await service.admin('PATCH', '/devices/pi', { metrics: ['temperature'] })
+  const password = await addDevice('pi')
+  await service.admin('PATCH', '/devices/clients-pi', { metrics: ['temperature'] })
   const sent: number[] = []
   const proxy = createServer(async (request, response) => {
     const body = await textOf(request)
@@ -106,6 +107,7 @@ tap.test('the Raspberry Pi at home keeps what is not taken', async t => {
   const sensor = join(folder, 'temp')
   writeFileSync(sensor, '48312\n')
   const program = filledIn(block.replace('http://127.0.0.1:8080', `http://127.0.0.1:${port}`), password)
+    .replace('"pi"', '"clients-pi"')
     .replace('/sys/class/thermal/thermal_zone0/temp', sensor)
     .replace('cpu_temperature', 'temperature')
     .replace('time.sleep(60)', 'time.sleep(0.2)')
@@ -138,7 +140,7 @@ interface Message {
 
 tap.test('the flow of Node-RED sends a reading, and again what was not taken', async t => {
   const [text = ''] = blocksOf(pageOf('clients/node-red.md'), 'json')
-  const password = await service.addDevice('flow')
+  const password = await addDevice('flow')
   const nodes: FlowNode[] = JSON.parse(named(filledIn(text, password), 'flow'))
   const next = (from: FlowNode | undefined, output = 0) => {
     const [id, ...others] = from?.wires?.[output] ?? []
@@ -177,9 +179,14 @@ tap.test('what Home Assistant asks for is in the answer', async t => {
   const page = pageOf('clients/home-assistant.md')
   const [configuration = ''] = blocksOf(page, 'yaml')
   const path = /resource: http:\/\/192\.168\.1\.20:8080(\/\S+)/.exec(configuration)?.[1] ?? ''
-  const password = await service.addDevice('porch')
-  await service.put('porch', password, { device: 'porch', temperature: 21.4, humidity: 48, pressure: 1013.2 })
-  const response = await fetch(`${service.url}${path}`)
+  const password = await addDevice('porch')
+  await service.put('clients-porch', password, {
+    device: 'clients-porch',
+    temperature: 21.4,
+    humidity: 48,
+    pressure: 1013.2,
+  })
+  const response = await fetch(`${service.url}${named(path, 'porch')}`)
   const answer = (await response.json()) as { state: string; values: Record<string, { v: number }> }
   const asked = [...configuration.matchAll(/value_json\['values'\]\.(\w+)\.v\b/g)].map(([, metric = '']) => metric)
   t.strictSame(asked, ['temperature', 'humidity'])

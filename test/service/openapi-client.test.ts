@@ -6,12 +6,12 @@ import { generateSource } from 'oazapfts'
 import t from 'tap'
 import { temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const folder = temporaryFolder(t)
 const programs = join(import.meta.dirname, 'openapi-client')
-const service = await startService(t)
+const service = await sharedService(t)
 
 /** Without what tap loads into every Node that its tests start, which the compiler does not take. */
 function run(...words: string[]) {

@@ -7,10 +7,11 @@ import { securityHeaders } from '../../api/http/security-headers.ts'
 import { buildWeb } from '../../web/build.ts'
 import { published } from '../support/published.ts'
 import { exchangeRaw } from '../support/raw-connection.ts'
-import { startService, withoutQuestdb } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 await buildWeb()
-const { url } = await startService(t, { environment: withoutQuestdb })
+const service = await sharedService(t)
+const { url } = service
 
 /** Those that an answer lacks. */
 async function lacks(
@@ -54,4 +55,13 @@ t.test('what is no request', async t => {
       t.match(answer, `\r\n${name}: ${value.toLowerCase()}\r\n`, text)
     }
   }
+})
+
+t.test('a path of the admin API that cannot be decoded is refused in its shape, and tells strangers nothing', async t => {
+  const problem = (name: string, status: number) => ({ status, body: { type: `urn:barograph:problem:${name}`, status } })
+  t.match(await service.admin('GET', '/devices/%zz'), problem('bad-request', 400))
+  t.match(await service.admin('GET', `/devices/${'x'.repeat(2000)}`), problem('uri-too-long', 414))
+  const stranger = await fetch(`${url}/api/admin/devices/%zz`)
+  t.equal(stranger.status, 401)
+  t.match(stranger.headers.get('content-type'), /problem\+json/)
 })

@@ -25,10 +25,11 @@ import {
 const [url = '', token = ''] = process.argv.slice(2)
 defaults.baseUrl = url
 const asAdmin = { headers: { authorization: `Bearer ${token}` } }
-const device = 'porch'
+const device = 'openapi-porch'
+const tag = 'round:openapi'
 const attemptsMax = 3_000
 
-const added = await adminAddDevices({ name: device, location_short: 'Porch', quality_limits: {} }, asAdmin)
+const added = await adminAddDevices({ name: device, location_short: 'Porch', quality_limits: {}, tags: [tag] }, asAdmin)
 assert(added.status === 201 && !Array.isArray(added.data))
 const { password } = added.data
 const asDevice = { headers: { authorization: `Basic ${btoa(`${device}:${password}`)}` } }
@@ -68,7 +69,7 @@ assert.equal(of.data.location_short, 'Porch')
 
 const latest = await answered(() => readLatest(24))
 assert(latest.status === 200)
-assert.equal(latest.data.data[0]?.temperature.at(-1)?.v, 21.4)
+assert.equal(latest.data.data.find(one => one.device === device)?.temperature.at(-1)?.v, 21.4)
 
 const last = await answered(() => readLatestOfDevice(device))
 assert(last.status === 200)
@@ -82,7 +83,7 @@ const statistics = await answered(() => readStatistics(device, { days: 7 }))
 assert(statistics.status === 200)
 assert.equal(statistics.data.aggregates.temperature.count > 0, true)
 
-const fleet = await answered(() => readFleet({ order: 'name', limit: 1 }))
+const fleet = await answered(() => readFleet({ order: 'name', limit: 1, tag: [tag] }))
 assert(fleet.status === 200)
 const { counts, devices }: Fleet = fleet.data
 assert.deepEqual([counts.fresh, devices[0]?.device, devices[0]?.state], [1, device, 'fresh'])
