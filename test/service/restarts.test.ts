@@ -1,0 +1,258 @@
+/** What a service and its databases have acknowledged is there after kills and stops, whatever it is. */
+
+import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
+import t from 'tap'
+import type { OpenApiDocument } from '../../api/docs/contract.ts'
+import { freePort } from '../../store/process/free-port.ts'
+import { basicOf } from '../support/air-quality.ts'
+import { freezeProcess } from '../support/frozen.ts'
+import { heldText } from '../support/held-answers.ts'
+import { mailedToken } from '../support/mail-folder.ts'
+import { isRunning, messageOf, recordedPid, serverPid, until } from '../support/processes.ts'
+import { type Service, startService } from '../support/service.ts'
+import { addStations, makeStationKey } from '../support/station-keys.ts'
+
+const mqttPort = await freePort()
+const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+t.teardown(() => child.kill())
+const broker = `mqtt://127.0.0.1:${await messageOf<number>(child)}`
+const environment = { MQTT_PORT: String(mqttPort), MQTT_BROKER_URL: broker, LOG_LEVEL: 'debug' }
+const first = await startService(t, { isFirstStart: true, environment })
+const { dataDirectory } = first
+/** The one that runs at the time. */
+let service: Service = first
+const logged: string[] = []
+const adminToken = () => readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+
+/** After the end of the one before. */
+async function startAgain(): Promise<void> {
+  logged.push(service.output())
+  service = await startService(t, { dataDirectory, environment })
+}
+
+const startMs = Date.now()
+const reading = (device: string, temperature: number) => ({ device, temperature, humidity: 50, pressure: 1000 })
+
+async function shown(device: string): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/readings/${device}?start=${startMs - 60_000}`)
+  if (response.status !== 200) return []
+  const readings = (await response.json()) as { temperature: number }[]
+  return readings.map(({ temperature }) => temperature).sort((a, b) => a - b)
+}
+
+const untilShown = (device: string, wanted: readonly number[]) =>
+  until(`all of ${device} are shown`, async () => (await shown(device)).join() === wanted.join())
+
+async function ready(): Promise<{ status: string; reasons?: string[] }> {
+  return (await (await fetch(`${service.url}/health/ready`)).json()) as { status: string; reasons?: string[] }
+}
+
+const untilReady = () => until('the service is ready', async () => (await ready()).status === 'ok')
+const metrics = async () => await (await fetch(`${service.url}/metrics`)).text()
+
+async function ask(method: string, path: string, body?: unknown): Promise<Record<string, never>> {
+  const headers = { authorization: `Bearer ${adminToken()}`, 'content-type': 'application/json' }
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  return JSON.parse((await heldText(method, await fetch(`${service.url}/api${path}`, init))) || '{}')
+}
+
+async function account(method: string, path: string, body?: unknown, token?: string) {
+  const headers = {
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await fetch(`${service.url}/v1/auth${path}`, init)
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
+}
+
+/** For parameters that a read needs, by name; any other text of a path is that of no thing. */
+const values: Record<string, string> = {
+  device: 'kitchen',
+  sn: 'DEL-01',
+  a: 'kitchen',
+  b: 'kitchen',
+  hours: '24',
+  date: new Date(startMs).toISOString().slice(0, 10),
+  start: String(startMs - 3_600_000),
+  end: String(startMs),
+  format: 'json',
+}
+
+/** The addresses of all reads. */
+function readsOf({ paths }: OpenApiDocument): string[] {
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    // The drive is another service's, which none is set for.
+    if (get === undefined || path.includes('/google-drive/')) return []
+    const needed = (get.parameters ?? []).filter(parameter => parameter.in === 'query' && parameter.required)
+    const query = new URLSearchParams(
+      needed.map(({ name }) => [name, values[name] ?? '1'] as [string, string]),
+    ).toString()
+    return `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '1')}${query === '' ? '' : `?${query}`}`
+  })
+}
+
+const passwords: Record<string, string> = {}
+
+t.test('from the first ok of a first start on, no read is refused as too early', async t => {
+  t.match(first.output(), /"setupUrl":"http[^"]+\/setup\?token=[\w-]{43}"/, 'the log has the link of the first account')
+  for (const name of ['kitchen', 'freezer', 'barn', 'porch']) passwords[name] = await first.addDevice(name)
+  await addStations(first.admin, ['DEL-01'])
+  const key = await makeStationKey(first.url, first.admin)
+  const authorizationFor = (path: string) => (path.startsWith('/api/v1.0/') ? basicOf(key) : `Bearer ${adminToken()}`)
+  const reads = readsOf((await (await fetch(`${first.url}/openapi.json`)).json()) as OpenApiDocument)
+  t.ok(reads.length > 40)
+  await untilReady()
+  const refused: string[] = []
+  for (const path of reads) {
+    const { status, body } = await fetch(first.url + path, { headers: { authorization: authorizationFor(path) } })
+    await body?.cancel()
+    if (status >= 500) refused.push(`${status} ${path}`)
+  }
+  t.strictSame(refused, [])
+})
+
+const [email, password] = ['ada@example.com', 'correct horse battery']
+let token = ''
+const secrets: string[] = [password, email]
+let ruleId = 0
+
+async function alerts(): Promise<string> {
+  const { alerts } = (await ask('GET', '/alerts')) as unknown as {
+    alerts: { device: string; state: string; resolved_reason: string | null }[]
+  }
+  return alerts
+    .map(({ device, state, resolved_reason: reason }) => [device, state, reason ?? ''].join(' ').trim())
+    .join()
+}
+
+const untilAlerts = (wanted: string) => until(wanted, async () => (await alerts()) === wanted)
+const put = async (device: string, temperature: number, headers = {}) =>
+  (await service.put(device, passwords[device] ?? '', reading(device, temperature), headers)).status
+
+async function connect(url: string, options: IClientOptions = {}): Promise<MqttClient> {
+  const client = await connectAsync(url, { reconnectPeriod: 50, clean: false, clientId: 'test', ...options })
+  client.on('error', () => undefined)
+  t.teardown(() => void client.end(true))
+  return client
+}
+
+t.test('after a kill of everything, all that was acknowledged counts', async t => {
+  const credentials = { email, password }
+  t.match(await account('POST', '/register', credentials), { status: 201, body: { email } })
+  const verification = await mailedToken(dataDirectory, 'verify', email)
+  t.match(await account('POST', '/verification/verify', { token: verification }), { status: 200 })
+  token = (await account('POST', '/token', credentials)).body.access_token
+  secrets.push(token, verification)
+  const condition = { kind: 'above', metric: 'temperature', value: -15, hysteresis: 1 }
+  const rule = { name: 'door', selector: { devices: ['freezer'] }, condition, severity: 'critical' }
+  ruleId = (await ask('POST', '/alert-rules', rule))['id'] ?? 0
+  await until('rules are evaluated', () => first.output().includes('alerts are evaluated'))
+  for (const temperature of [-18, -10]) t.equal(await put('freezer', temperature), 200)
+  await untilAlerts('freezer firing')
+
+  const direct = await connect(`mqtt://127.0.0.1:${mqttPort}`, {
+    username: 'porch',
+    password: passwords['porch'] ?? '',
+  })
+  const byBroker = await connect(broker)
+  const count = 20
+  const acknowledged: Promise<unknown>[] = []
+  const publish = (client: MqttClient, device: string, index: number) => {
+    const payload = { ...reading(device, index), timestamp: startMs - 1000 + index }
+    return client.publishAsync(`readings/${device}`, JSON.stringify(payload), { qos: 1 })
+  }
+  for (let index = 0; index < count; index++) {
+    acknowledged.push(publish(direct, 'porch', index))
+    await publish(byBroker, 'barn', index)
+  }
+  const keyed = { 'idempotency-key': 'first' }
+  t.equal(await put('kitchen', 21.5, keyed), 200)
+  // What was acknowledged may be evaluated by the next process alone.
+  t.equal(await put('freezer', -20), 200)
+  await first.killAll()
+  await startAgain()
+  t.equal(await put('kitchen', 21.5, keyed), 200, 'and the credential still counts')
+  t.equal(await put('kitchen', 22, keyed), 422)
+  await Promise.all(acknowledged)
+  await untilShown('kitchen', [21.5])
+  const all = Array.from({ length: count }, (_, index) => index)
+  for (const device of ['porch', 'barn']) await untilShown(device, all)
+  await untilAlerts('freezer resolved cleared')
+  t.match(await account('GET', '/me', undefined, token), { status: 200, body: { email } })
+  await until('the broker is connected', async () => /^barograph_mqtt_broker_connected 1$/m.test(await metrics()))
+  const closed = new Promise<void>(resolve => direct.once('close', () => resolve()))
+  t.equal((await service.admin('POST', '/devices/porch/rotate?now=1')).status, 200)
+  await closed
+})
+
+t.test(
+  'QuestDB and PostgreSQL that are killed come back, nothing is missing, and known devices never notice',
+  async t => {
+    const taken: number[] = [21.5]
+    const putMore = async (count: number) => {
+      for (let more = 0; more < count; more++) {
+        const temperature = 30 + taken.length / 10
+        t.equal(await put('kitchen', temperature), 200)
+        taken.push(temperature)
+      }
+    }
+    await putMore(50)
+    const questdb = recordedPid({ path: dataDirectory }, 'questdb')
+    if (questdb !== undefined) process.kill(questdb, 'SIGKILL')
+    await putMore(50)
+    process.kill(serverPid({ path: dataDirectory }, 'postgres'), 'SIGKILL')
+    await putMore(20)
+    await until('a device can be added again', async () => {
+      return (await service.admin('POST', '/devices', { name: 'attic' })).status === 201
+    })
+    await untilShown('kitchen', taken)
+    await untilReady()
+  },
+)
+
+t.test('a frozen QuestDB degrades the service, holds up no stop, and gets its readings later', async t => {
+  t.equal(await put('freezer', -9), 200)
+  await untilAlerts('freezer firing,freezer resolved cleared')
+  await until('readings are forwarded', async () => /^barograph_lag_readings 0$/m.test(await metrics()))
+  const latest = async () => {
+    const { last_seen, values } = await ask('GET', '/latest/freezer')
+    return { last_seen, values }
+  }
+  const before = await latest()
+  const pids = (['questdb', 'postgres'] as const).map(server => serverPid({ path: dataDirectory }, server))
+  freezeProcess(pids[0] ?? 0)
+  const attic = (await service.admin('POST', '/devices/attic/rotate?now=1')).body as { password: string }
+  passwords['attic'] = attic.password
+  t.equal(await put('attic', 20), 200, 'readings are taken')
+  await until('it is degraded', async () => {
+    const { status, reasons = [] } = await ready()
+    return status === 'degraded' && /QuestDB/.test(reasons.join())
+  })
+  const text = await metrics()
+  t.match(text, /^barograph_lag_readings 1$/m)
+  t.match(text, /^barograph_questdb_up 0$/m)
+  t.equal(await service.end('SIGTERM'), 0, 'the time for an orderly stop was enough')
+  t.match(service.output(), /"msg":"stopped"/)
+  t.strictSame(pids.filter(isRunning), [])
+
+  await startAgain()
+  await untilShown('attic', [20])
+  await untilReady()
+  t.strictSame(await latest(), before, 'the live state is as before')
+  await untilAlerts('freezer firing,freezer resolved cleared')
+  await ask('DELETE', `/alert-rules/${ruleId}`)
+  await untilAlerts('freezer resolved rule_removed,freezer resolved cleared')
+  t.match(await account('POST', '/logout', undefined, token), { status: 200 })
+  t.match(await account('GET', '/me', undefined, token), { status: 401 })
+  t.equal(await service.end('SIGTERM'), 0)
+  const log = [...logged, service.output()].join()
+  const kept = ['session-secret', 'service-secret', 'token-secret'].map(name =>
+    readFileSync(join(dataDirectory, 'secrets', name), 'utf8').trim(),
+  )
+  for (const secret of [...secrets, ...kept]) t.notOk(log.includes(secret), 'secrets are not logged')
+})
