@@ -1,5 +1,5 @@
 /**
- * The data of an earlier release under the present service, and newer data under it.
+ * The data of an earlier release under the present service.
  *
  * `fixtures/earlier-release.tar.zst` was made by the service of commit 1d99b90 (migrations up to 013, no file `format`): an
  * administrator, a user, a device, a station, 30 readings, then `POST /api/admin/backup`, and `tar -S` of its folder. A backup has
@@ -8,7 +8,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
@@ -71,63 +71,4 @@ t.test('the data of an earlier release are migrated, and all of them are there',
   t.match(doctor, new RegExp(`^ok +Barograph +${packageVersion().replaceAll('.', '\\.')}$`, 'm'))
   t.match(doctor, /^problem +settings +the environment variable PROT is no setting: PORT may be meant$/m)
   t.equal(await service.end('SIGTERM'), 0)
-})
-
-t.test(
-  'records of the first format that had not come to QuestDB are applied, and stay as they were written',
-  async t => {
-    const older = join(temporaryFolder(t), 'data')
-    t.match(await barograph(['restore', backup], { environment: { DATA_DIR: older } }), { status: 0 })
-    // As if that release had been killed before it forwarded anything.
-    for (const path of ['format', join('journal', 'checkpoint'), 'questdb']) {
-      rmSync(join(older, path), { recursive: true, force: true })
-    }
-    const segmentsIn = (folder: string) =>
-      readdirSync(join(folder, 'journal')).filter(name => name.endsWith('.journal'))
-    const bytesOf = (folder: string, name: string) => readFileSync(join(folder, 'journal', name))
-    const [segment = '', ...others] = segmentsIn(backup)
-    t.strictSame(others, [])
-    const service = await startService(t, { dataDirectory: older })
-    const readings = async () => {
-      const response = await fetch(`${service.url}/api/data/day/porch/2026-11-20`)
-      const day = response.ok ? ((await response.json()) as { temperature: { v: number }[] }) : { temperature: [] }
-      return day.temperature.map(({ v }) => v)
-    }
-    await until('all are shown', async () => (await readings()).length === 30)
-    t.strictSame(
-      await readings(),
-      Array.from({ length: 30 }, (_, at) => 20 + at / 10),
-    )
-    const written = bytesOf(backup, segment)
-    t.ok(written.length > 0)
-    t.ok(bytesOf(older, segment).subarray(0, written.length).equals(written), 'nothing is written again')
-    const more = {
-      device: 'porch',
-      temperature: 30,
-      humidity: 50,
-      pressure: 1000,
-      timestamp: '2026-11-20T13:00:00Z',
-      co2: 640,
-    }
-    t.equal((await service.put('porch', devicePassword, more)).status, 200)
-    await until('a reading with a further value is beside them', async () => (await readings()).length === 31)
-    const latest = await (
-      await fetch(`${service.url}/api/readings/porch?start=2026-11-20T00:00:00Z&end=2026-11-21T00:00:00Z`)
-    ).json()
-    t.match(latest, { length: 31, 30: { temperature: 30, co2: 640 } })
-    t.equal(await service.end('SIGTERM'), 0)
-  },
-)
-
-t.test('a newer data directory ends the start with one sentence that names both versions', async t => {
-  writeFileSync(format, JSON.stringify({ format: 3, version: '7.8.9' }))
-  const refusal = await startService(t, { dataDirectory }).then(
-    () => '',
-    (error: Error) => error.message,
-  )
-  const sentence = refusal.replace('the service did not start: ', '')
-  t.match(
-    sentence,
-    /^The data directory [^\n]* of Barograph 7\.8\.9, and this is Barograph [^\n]*\(docs\/upgrading\.md\)\.\n$/,
-  )
 })
