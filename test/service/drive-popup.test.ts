@@ -8,9 +8,9 @@ import t from 'tap'
 import { becomes } from '../support/becomes.ts'
 import { openBrowser } from '../support/browser.ts'
 import { startProvider } from '../support/oauth-provider.ts'
+import { makePerson } from '../support/people.ts'
 import { startService, withoutQuestdb } from '../support/service.ts'
 
-const password = 'correct horse battery'
 const refreshToken = 'refresh-</script>-token'
 
 async function listen(handle: RequestListener): Promise<number> {
@@ -84,13 +84,11 @@ async function link(page: Page): Promise<unknown> {
 }
 
 t.test('a person who has signed in links a drive', async t => {
-  const signUp = await context.newPage()
-  await signUp.goto(`${service.url}/sign-up`)
-  await signUp.getByLabel('E-mail address', { exact: true }).fill('ada@example.com')
-  await signUp.getByLabel('Password', { exact: true }).fill(password)
-  await signUp.getByRole('button', { name: 'Sign up', exact: true }).click()
-  await signUp.waitForURL('**/account?done=signed-up')
-
+  const { cookie } = await makePerson(service)
+  for (const each of cookie.split('; ')) {
+    const [name = ''] = each.split('=', 1)
+    await context.addCookies([{ name, value: each.slice(name.length + 1), url: service.url }])
+  }
   const page = await context.newPage()
   await page.goto(openerOrigin)
   const from = { origin: service.url }
