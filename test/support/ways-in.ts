@@ -4,7 +4,7 @@ import { connectAsync } from 'mqtt'
 import type { TestHooks } from './databases.ts'
 import { basic, type Service } from './service.ts'
 
-export type Sent = Record<string, unknown> & { timestamp: number; device: string }
+type Sent = Record<string, unknown> & { timestamp: number; device: string }
 /** Whether the reading is stored, as its sender is told. */
 export type Send = (reading: Sent) => Promise<boolean>
 
