@@ -1,26 +1,59 @@
-import { test } from 'tap'
-import { until } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+/** The limits of worker threads: the young generation that V8 gives a thread is the one that was asked for. */
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { fastify } from 'fastify'
+import t from 'tap'
+import { registerGroup } from '../../api/http/register-operations.ts'
+import { loggerRules } from '../../api/http/status-operations.ts'
+import { analysesGroup } from '../../api/read/analyses.ts'
+import { openIngest } from '../../ingest/ingest.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
+import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.ts'
+import { makeDevice, queryAt } from '../query/query-at.ts'
+import { nowhere, silentLog, temporaryFolder } from '../support/databases.ts'
+import { openReadsOf } from '../support/open-reads.ts'
+import { waitFor } from '../support/wait-for.ts'
 
 interface Told {
   heapBytesMax: number
   limits: { maxOldGenerationSizeMb: number; maxYoungGenerationSizeMb: number }
 }
 
-const preload = import.meta.resolve('../support/tell-thread-limits.ts')
-
-test('every worker thread has the limits of its own kind', async t => {
-  const { addDevice, output, put, url } = await startService(t, {
-    environment: { NODE_OPTIONS: `--import=${preload}` },
+t.test('every worker thread has the limits of its own kind', async t => {
+  const told: Told[] = []
+  const tell = async (thread: Worker) => {
+    const { heap_size_limit: heapBytesMax } = await thread.getHeapStatistics()
+    told.push({ heapBytesMax, limits: thread.resourceLimits as Told['limits'] })
+  }
+  const look = (thread: Worker) => thread.once('online', () => void tell(thread))
+  process.on('worker', look)
+  t.teardown(() => process.off('worker', look))
+  const directory = join(temporaryFolder(t), 'journal')
+  mkdirSync(directory)
+  const { http, pg } = parseQuestdbAddress(nowhere.questdbHttp, nowhere.questdbPg)
+  const ingest = openIngest({
+    directory,
+    journalBytesMax: 1024 ** 3,
+    reserveBytes: 0,
+    keepMs: 0,
+    clock: createWallClock({ nowMs: Date.now }),
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
   })
-  const password = await addDevice('Porch')
-  const reading = { device: 'Porch', temperature: 20, humidity: 50, pressure: 1000 }
-  t.equal((await put('Porch', password, reading)).status, 200)
-  // Journal and forwarder are there from the start; the analysis thread comes with a question.
-  await until('there are statistics', async () => (await fetch(`${url}/api/stats_data/Porch`)).ok)
-  const told = () => [...output().matchAll(/^\{"heapBytesMax".*$/gm)].map(([line]) => JSON.parse(line) as Told)
-  await until('three threads tell their limits', () => told().length >= 3)
-  for (const { heapBytesMax, limits } of told()) {
+  t.teardown(() => ingest.close())
+  ingest.startForwarding(http, true)
+  const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }
+  const query = queryAt(t, pg, '2026-01-01T00:00:00Z', { http })
+  const app = fastify()
+  t.teardown(() => app.close())
+  registerGroup(app, analysesGroup(openReadsOf([makeDevice('porch')]), { query, metrics }), loggerRules)
+  for (const path of ['/detail_data/porch', '/stats_data/porch'])
+    t.equal((await app.inject(path)).statusCode, 503, path)
+  // Of the journal, the forwarder, light queries and analyses.
+  await waitFor('four threads have told their limits', () => told.length >= 4)
+  for (const { heapBytesMax, limits } of told) {
     const young = heapBytesMax / 1024 ** 2 - limits.maxOldGenerationSizeMb
     // V8 makes it a power of two times three.
     t.ok(young < 2 * limits.maxYoungGenerationSizeMb, `${young} MiB of ${limits.maxYoungGenerationSizeMb}`)

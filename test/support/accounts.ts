@@ -1,6 +1,6 @@
 /** The account service on a real PostgreSQL, with a clock that the test sets and a mail server that it is itself. */
 
-import { hash, verify } from '@node-rs/argon2'
+import { hash, type Options, verify } from '@node-rs/argon2'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { AccountService } from '../../api/accounts/account-service.ts'
 import { accountGroups, accountsFamily } from '../../api/accounts/accounts.ts'
@@ -60,11 +60,17 @@ export interface AccountsUnderTest {
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>
   /** Registers one whose address is verified unless told otherwise. */
   person(email: string, options?: { isUnverified?: boolean }): Promise<number>
+  /** Sets columns of an account. */
+  set(id: number, columns: Record<string, unknown>): Promise<unknown>
+  /** The text of a new API key. */
+  keyOf(id: number, more?: Partial<KeyWanted>): Promise<string>
   /** The Cookie header of a session as the Auth.js host makes it. */
   cookieOf(id: number): Promise<{ cookie: string; sid: string }>
   /** The token in the newest mail of this subject. */
   tokenIn(subject: RegExp, to: string): Promise<string>
 }
+
+type KeyWanted = Parameters<Keys['create']>[1]
 
 interface AskOptions {
   body?: unknown
@@ -100,16 +106,7 @@ export async function startAccounts(t: TestHooks, variant: Variant = {}): Promis
 export async function openVariant(t: TestHooks, store: Store, variant: Variant = {}): Promise<AccountsUnderTest> {
   const clock = { ms: Date.now() }
   const mails: Mail[] = []
-  let count = 0
-  function counted<Value>(work: Promise<Value>): Promise<Value> {
-    count += 1
-    return work
-  }
-  const passwords = await createPasswords({
-    hash: (password, options) => counted(hash(password, options)),
-    verify: (known, password) => counted(verify(known, password)),
-    close: async () => undefined,
-  })
+  const { passwords, hashings } = await createCheapPasswords()
   const { log, texts: warnings } = recordingLog('warn')
   const sendMail = async (mail: Mail) => void mails.push(mail)
   const parts = { t, store, passwords, log, sendMail, nowMs: () => clock.ms }
@@ -133,13 +130,14 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     const { status, body, text } = await ask('POST', '/register', { body: { email, password: goodPassword } })
     if (status !== 201) throw new Error(text)
     const id = Number(body['id'])
-    if (!isUnverified) {
-      const time = new Date(clock.ms)
-      await accounts.memory.change(id, async () => {
-        await store.postgres.query('UPDATE accounts SET email_verified_at = $2 WHERE id = $1', [id, time])
-      })
-    }
+    if (!isUnverified) await set(id, { email_verified_at: new Date(clock.ms) })
     return id
+  }
+
+  async function set(id: number, columns: Record<string, unknown>): Promise<void> {
+    const assignments = Object.keys(columns).map((name, at) => `${name} = $${at + 2}`)
+    const text = `UPDATE accounts SET ${assignments.join()} WHERE id = $1`
+    await accounts.memory.change(id, () => store.postgres.query(text, [id, ...Object.values(columns)]))
   }
 
   async function cookieOf(id: number): Promise<{ cookie: string; sid: string }> {
@@ -173,10 +171,45 @@ export async function openVariant(t: TestHooks, store: Store, variant: Variant =
     clock,
     ask,
     person,
+    set,
+    keyOf: (id, more) => makeKey(opened, id, more),
     cookieOf,
     tokenIn,
-    hashings: () => count,
+    hashings,
   }
+}
+
+type Made = Pick<AccountsUnderTest, 'accounts' | 'keys'>
+
+async function makeKey({ accounts, keys }: Made, id: number, more?: Partial<KeyWanted>): Promise<string> {
+  const account = await accounts.find(id)
+  if (account === undefined) throw new Error('no such account')
+  const wanted: KeyWanted = { name: 'test', scopes: ['ingest'], createDevices: false, expiresInDays: undefined }
+  const made = await keys.create(account, { ...wanted, ...more })
+  if (!made.ok) throw new Error(made.code)
+  return made.value.text
+}
+
+async function createCheapPasswords() {
+  let count = 0
+  function counted<Value>(work: Promise<Value>): Promise<Value> {
+    count += 1
+    return work
+  }
+  const passwords = await createPasswords({
+    hash: (password, options) => counted(hashCheaply(password, options)),
+    verify: (known, password) => counted(verify(known.replace(usualCost, lowCost), password)),
+    close: async () => undefined,
+  })
+  return { passwords, hashings: () => count }
+}
+
+const usualCost = 'm=19456,t=2,p=1'
+const lowCost = 'm=8,t=1,p=1'
+
+/** Argon2id with the least memory, under the name of the usual parameters: a hash of those takes 25 ms. */
+async function hashCheaply(password: string, options: Options): Promise<string> {
+  return (await hash(password, { ...options, memoryCost: 8, timeCost: 1 })).replace(lowCost, usualCost)
 }
 
 interface Surroundings {

@@ -22,7 +22,7 @@ import { createEraseJobs } from '../../lifecycle/erasure/erase-jobs.ts'
 import { createReadingsExport } from '../../query/export/readings-export.ts'
 import type { Store } from '../../store/store.ts'
 import { type AccountsUnderTest, adminToken, openVariant, publicUrl } from './accounts.ts'
-import { nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
+import { type Databases, nowhere, silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 
 export interface Admin {
@@ -32,6 +32,7 @@ export interface Admin {
   ingest: ForwardingIngest
   pointsIngest: ForwardingPointsIngest
   store: Store
+  databases: Databases
   /** Where the journals keep their files. */
   journal: string
   pointsJournal: string
@@ -106,10 +107,13 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
 interface AdminOptions {
   signUp?: SignUpMode
   shards?: StateOptions['shards']
+  /** Those of another one. */
+  databases?: Databases
 }
 
-export async function startAdmin(t: TestHooks, { signUp = 'open', shards }: AdminOptions = {}): Promise<Admin> {
-  const { store, directory } = await startDatabases(t, nowhere)
+export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Promise<Admin> {
+  const { signUp = 'open', shards, databases = await startDatabases(t, nowhere) } = options
+  const { store, directory } = databases
   const parts = await openParts(t, store)
   const { ingest, pointsIngest, devices, metrics } = parts
   const app = fastify({ routerOptions: { maxParamLength: 256 } })
@@ -173,5 +177,5 @@ export async function startAdmin(t: TestHooks, { signUp = 'open', shards }: Admi
     const text = response.body
     return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
-  return { app, ...parts, store, people, ask }
+  return { app, ...parts, store, databases, people, ask }
 }

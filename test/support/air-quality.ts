@@ -108,18 +108,11 @@ export async function startAirQuality(
 
   async function person(email: string, role: Role = 'user'): Promise<number> {
     const id = await people.person(email)
-    const text = 'UPDATE accounts SET role = $2 WHERE id = $1'
-    await accounts.memory.change(id, () => store.postgres.query(text, [id, role]))
+    await people.set(id, { role })
     return id
   }
 
-  async function keyOf(account: number, scopes: Scope[] = ['read', 'ingest', 'stations']): Promise<string> {
-    const found = await accounts.find(account)
-    if (found === undefined) throw new Error('no such account')
-    const made = await keys.create(found, { name: 'test', scopes, createDevices: false, expiresInDays: undefined })
-    if (!made.ok) throw new Error(made.code)
-    return made.value.text
-  }
+  const keyOf = (account: number, scopes: Scope[] = ['read', 'ingest', 'stations']) => people.keyOf(account, { scopes })
 
   async function addStation(sn: string, fields: object = {}, owner: number | null = null): Promise<Station> {
     const added = await stations.add({ ...NewStationFields.parse({ sn, model: 'M1', ...fields }), owner }, 'test')

@@ -19,7 +19,7 @@ import { noFeed } from '../../auth/nodes/change-feed.ts'
 import { inTransaction } from '../../store/postgres/transaction.ts'
 
 export const startMs = Date.parse('2026-05-04T12:00:00Z')
-export const waits = { groupWaitMs: 30_000, groupIntervalMs: 300_000, repeatMs: 14_400_000 }
+const waits = { groupWaitMs: 30_000, groupIntervalMs: 300_000, repeatMs: 14_400_000 }
 export const everybody: Owner = { all: true, account: null }
 
 export const effects = {

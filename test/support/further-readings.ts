@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { metrics as columns, type Metric } from '../../store/tables.ts'
 import { silentLog, startDatabases, type TestHooks, temporaryFolder } from './databases.ts'
 import { until } from './processes.ts'
+import { borrowQuestdb } from './worker-questdb.ts'
 
 /** By the names of metrics; null is a missing value. */
 type Values = Readonly<Record<string, number | null>>
@@ -31,7 +32,9 @@ export interface FurtherReadings {
 }
 
 export async function startFurtherReadings(t: TestHooks): Promise<FurtherReadings> {
-  const { store } = await startDatabases(t)
+  const lent = await borrowQuestdb(t)
+  const address = lent && { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
+  const { store } = await startDatabases(t, address)
   await store.questdb.ready
   const pool = store.postgres
   const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })

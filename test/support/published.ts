@@ -18,7 +18,7 @@ import { openReadsOf } from './open-reads.ts'
 
 // Nothing of them is called, so they need no parts.
 const services = { settings: {}, drive: { name: 'google-drive' } }
-export const accounts = accountsFamily(accountGroups(services as never), {} as never)
+const accounts = accountsFamily(accountGroups(services as never), {} as never)
 const admin = adminFamily({
   accounts: {},
   directory: {},

@@ -1,0 +1,77 @@
+/**
+ * Model: of several nodes each has in memory what one has that reads it all anew, after every change at any of them, whichever
+ * it is. No change is written without a row of the feed.
+ */
+
+import type { Test } from 'tap'
+import type { Store } from '../../store/store.ts'
+import { createRandom } from '../faults/seeded-random.ts'
+import { nowhere, startDatabases } from './databases.ts'
+import { guardFeed } from './feed-guard.ts'
+import { openNode, openRegistries, stateOf, type TestNode } from './registries.ts'
+import { emptyWorld, registryChanges } from './registry-changes.ts'
+
+type World = ReturnType<typeof emptyWorld>
+
+export const kindsOfChanges = Object.keys(registryChanges)
+
+export async function startGuarded(t: Test): Promise<Store> {
+  const { store } = await startDatabases(t, nowhere)
+  await guardFeed(store.postgres)
+  return store
+}
+
+/** Fails where a node differs from one that is loaded anew. */
+async function compare(t: Test, store: Store, nodes: readonly TestNode[], world: World, after: string): Promise<void> {
+  // What is made at first sight is answered at once.
+  for (const { nodes: one } of nodes) await one.feed.settle()
+  const anew = await openRegistries(store.postgres)
+  const wanted = await stateOf(anew, world)
+  for (const [place, one] of nodes.entries()) {
+    t.strictSame(await stateOf(one, world), wanted, `node ${place} after ${after}`)
+  }
+  await anew.close()
+}
+
+/** One change after the other, each at one of two nodes. */
+export async function changeInTurn(t: Test, store: Store, seed: number, changes: number): Promise<void> {
+  const nodes = [await openNode(t, store), await openNode(t, store)]
+  const world = emptyWorld()
+  const { below: draw } = createRandom(seed)
+  // Each kind once at least, and at first what others rest on.
+  const first = Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? 'add an account' : 'add a device'))
+  const planned = [...first, ...kindsOfChanges]
+  for (let at = 0; at < changes; at++) {
+    const name = planned[at] ?? kindsOfChanges[draw(kindsOfChanges.length)] ?? ''
+    const node = nodes[draw(nodes.length)]
+    if (node === undefined) throw new Error('there are nodes')
+    await registryChanges[name]?.(node, world, draw)
+    await compare(t, store, nodes, world, `change ${at}: ${name}`)
+  }
+  t.strictSame(
+    nodes.flatMap(({ fatal }) => fatal),
+    [],
+  )
+}
+
+/** Several changes at each of three nodes at once. */
+export async function changeAtOnce(t: Test, store: Store, seed: number, rounds: number): Promise<void> {
+  const nodes = [await openNode(t, store), await openNode(t, store), await openNode(t, store)]
+  const world = emptyWorld()
+  const { below: draw } = createRandom(seed)
+  const [first] = nodes
+  for (const name of ['add an account', 'add an account', 'add a device', 'add a device', 'add a station']) {
+    if (first !== undefined) await registryChanges[name]?.(first, world, draw)
+  }
+  for (let round = 0; round < rounds; round++) {
+    const works = nodes.flatMap(node =>
+      Array.from({ length: 6 }, () => {
+        return registryChanges[kindsOfChanges[draw(kindsOfChanges.length)] ?? '']?.(node, world, draw)
+      }),
+    )
+    for (const done of await Promise.allSettled(works)) {
+      if (done.status === 'rejected') throw done.reason
+    }
+    await compare(t, store, nodes, world, `round ${round}`)
+  }
+}
