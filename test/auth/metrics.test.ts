@@ -1,6 +1,5 @@
 /** The registry of metrics on a real PostgreSQL: changes, what the first reading makes, bounds, and several processes. */
 
-import fc from 'fast-check'
 import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
@@ -10,7 +9,6 @@ import { type Metrics, type MetricsOptions, openMetrics } from '../../auth/metri
 import { defaultRanges } from '../../ingest/reading.ts'
 import { NewMetric } from '../../metrics/metric.ts'
 import { metricsMax, metricsOfOwnersMax, metricsPerDeviceMax } from '../../metrics/metric-counts.ts'
-import { isMetricName } from '../../metrics/metric-name.ts'
 import { metrics as columns } from '../../store/tables.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
@@ -148,26 +146,6 @@ t.test('a built-in metric needs no series', async t => {
   t.equal(await metrics.ensure([{ device, field: 'temperature' }], 'test'), 'done')
   t.equal(metrics.refusalOf({ device, field: 'temperature' }), undefined)
   t.strictSame(metrics.metricsOf(device), [])
-})
-
-t.test('whatever fields are called, they make a metric of a valid name or are refused', async t => {
-  const metrics = await open(t)
-  const device = await addDevice('fuzzed')
-  const other = await addDevice('fuzzed too')
-  let made = 0
-  const property = fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 70 }), async field => {
-    const before = metrics.all().length
-    const isFull = metrics.metricsOf(other).length >= 40
-    await metrics.ensure([{ device: isFull ? device : other, field }], 'test')
-    const metric = metrics.find(field)
-    made += metrics.all().length - before
-    const refusal = metrics.refusalOf({ device: other, field })
-    return metric === undefined ? refusal === 'NAME_INVALID' || isFull : isMetricName(metric.name)
-  })
-  await fc.assert(property, { numRuns: 300 })
-  t.ok(made > 0)
-  const { rows } = await pool.query('SELECT name FROM metrics')
-  t.ok(rows.every(({ name }) => isMetricName(name)))
 })
 
 t.test('a metric and a series are made once, by many at once and in two processes', async t => {

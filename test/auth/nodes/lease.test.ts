@@ -1,11 +1,13 @@
-/** How long a lease is valid, and when a new term of it begins. */
+/** How long a lease is valid, when a new term of it begins, and what is told of a clock that is off. */
 
 import type pg from 'pg'
 import { test } from 'tap'
 import { createBarrier } from '../../../auth/nodes/barrier.ts'
+import { clockFault, createClockLog } from '../../../auth/nodes/clock-fault.ts'
 import { Lease } from '../../../auth/nodes/lease.ts'
 import { createOwnState } from '../../../auth/nodes/own-state.ts'
 import { ForwardStep, PostgresClock } from '../../../auth/nodes/postgres-clock.ts'
+import type { Log } from '../../../store/log.ts'
 
 test('a lease ends by the clock that never steps, and by that of the wall', async t => {
   let wallMs = 1_000_000
@@ -93,4 +95,21 @@ test('a step of that clock lets no lease pass early', async t => {
   await createBarrier({ pool, id: 'own', leaseMs: 60_000, step, failed })()
   t.strictSame([applied, asked[0], asked.length], [7, 0, 4])
   t.ok((asked[1] as number) >= 299)
+})
+
+test('a clock that is a second off is told, in which direction, once, and again when it is right', async t => {
+  t.equal(clockFault(undefined), undefined)
+  t.equal(clockFault(1_000), undefined)
+  t.equal(clockFault(-1_000), undefined)
+  t.equal(clockFault(1_240), 'the clock of this node is 1.2 s ahead of that of PostgreSQL')
+  t.equal(clockFault(-61_000), 'the clock of this node is 61.0 s behind that of PostgreSQL')
+  const texts: string[] = []
+  const record = (level: string) => (_: object, text?: string) => void texts.push(`${level} ${text}`)
+  const tell = createClockLog({ warn: record('warn'), info: record('info') } as Log)
+  for (const aheadMs of [undefined, 10, 5_000, 6_000, undefined, 20, -2_000]) tell(aheadMs)
+  t.strictSame(texts, [
+    'warn the clock of this node is 5.0 s ahead of that of PostgreSQL',
+    'info the clock of this node agrees with that of PostgreSQL',
+    'warn the clock of this node is 2.0 s behind that of PostgreSQL',
+  ])
 })

@@ -1,0 +1,234 @@
+/** Secrets: the codes of device authorization, the text of API keys, encryption at rest, and passwords with how many are worked on at a time. */
+
+import { hash } from 'node:crypto'
+import { hash as argon2Hash } from '@node-rs/argon2'
+import fc from 'fast-check'
+import t from 'tap'
+import { isCommonPassword } from '../../auth/accounts/common-passwords.ts'
+import { createPasswords } from '../../auth/accounts/passwords.ts'
+import {
+  createDeviceCode,
+  createUserCode,
+  formatUserCode,
+  isDeviceCode,
+  parseUserCode,
+} from '../../auth/grants/codes.ts'
+import { createKeyText, createKeyTextLike, digestOf, isKeyText, prefixOf } from '../../auth/keys/key-text.ts'
+import { createSecretBox } from '../../auth/secret-box.ts'
+import { TooBusy } from '../../auth/too-busy.ts'
+import type { Asker } from '../../limits/semaphore.ts'
+
+const consonants = 'BCDFGHJKLMNPQRSTVWXZ'
+
+t.test('user codes are eight consonants, each as likely as the others', async t => {
+  const codes = Array.from({ length: 20_000 }, createUserCode)
+  t.ok(codes.every(code => code.length === 8))
+  const counts = new Map<string, number>()
+  for (const letter of codes.join('')) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  t.strictSame([...counts.keys()].sort().join(''), consonants)
+  // 8,000 of each are expected; six standard deviations are 524.
+  for (const [letter, count] of counts) t.ok(Math.abs(count - 8_000) < 524, `${letter}: ${count}`)
+})
+
+t.test('a user code is read however it is typed', async t => {
+  const letter = fc.constantFrom(...consonants)
+  const noise = fc.array(fc.constantFrom('-', ' ', '\u00a0'), { maxLength: 3 }).map(parts => parts.join(''))
+  const typed = fc.array(fc.tuple(letter, fc.boolean(), noise), { minLength: 8, maxLength: 8 })
+  fc.assert(
+    fc.property(typed, noise, (letters, before) => {
+      const code = letters.map(([letter]) => letter).join('')
+      const text = letters.map(([letter, isSmall, after]) => `${isSmall ? letter.toLowerCase() : letter}${after}`)
+      return parseUserCode(`${before}${text.join('')}`) === code && parseUserCode(formatUserCode(code)) === code
+    }),
+  )
+  for (const text of ['', 'BCDF-GHJ', 'BCDF-GHJKL', 'ACDF-GHJK', 'BCDF-GHJ1', 'ſSSS-SSSS', 'ßBBB-BBB']) {
+    t.equal(parseUserCode(text), undefined, text)
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
+      const code = parseUserCode(text)
+      return code === undefined || /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code)
+    }),
+  )
+})
+
+t.test('device codes have 256 bits', async t => {
+  const codes = Array.from({ length: 100 }, createDeviceCode)
+  t.equal(new Set(codes).size, 100)
+  for (const code of codes) t.ok(isDeviceCode(code) && Buffer.from(code, 'base64url').length === 32)
+  for (const text of ['', 'abc', `${codes[0]}A`, `${codes[0]}\n`, 'ä'.repeat(43)]) t.notOk(isDeviceCode(text))
+})
+
+t.test('a key has its form, and no two are alike', async t => {
+  const texts = Array.from({ length: 1000 }, createKeyText)
+  for (const text of texts) if (!/^barograph_key_[0-9A-Za-z]{49}$/.test(text) || !isKeyText(text)) t.fail(text)
+  t.equal(new Set(texts).size, texts.length)
+})
+
+t.test('the checksum is the CRC-32 of all before it', async t => {
+  const before = `barograph_key_${'0'.repeat(42)}1`
+  t.equal(isKeyText(`${before}${crc32InBase62(before)}`), true)
+  t.equal(isKeyText(`${before}${crc32InBase62(before.slice(14))}`), false)
+})
+
+t.test('a key with one character mistyped is refused', async t => {
+  const text = createKeyText()
+  const place = fc.integer({ min: 0, max: text.length - 1 })
+  const property = fc.property(place, fc.string({ minLength: 1, maxLength: 1 }), (at, character) => {
+    fc.pre(text[at] !== character)
+    return !isKeyText(`${text.slice(0, at)}${character}${text.slice(at + 1)}`)
+  })
+  fc.assert(property, { numRuns: 1000 })
+  for (const other of ['', text.slice(1), `${text}0`, ` ${text}`, `${text}\n`, text.toUpperCase(), text.repeat(1000)]) {
+    t.equal(isKeyText(other), false, other.slice(0, 80))
+  }
+})
+
+t.test('a key like another one looks the same where it is shown, and is another one', async t => {
+  const prefix = prefixOf(createKeyText())
+  const texts = Array.from({ length: 1000 }, () => createKeyTextLike(prefix))
+  for (const text of texts) if (!isKeyText(text) || prefixOf(text) !== prefix) t.fail(text)
+  t.equal(new Set(texts.map(text => text.slice(prefix.length, -6))).size, texts.length)
+})
+
+t.test('eight characters of a key are shown, and its SHA-256 is stored', async t => {
+  const text = createKeyText()
+  t.equal(prefixOf(text), text.slice(0, 'barograph_key_'.length + 8))
+  t.strictSame(digestOf(text), hash('sha256', text, 'buffer'))
+})
+
+/** Bit by bit, and by hand, apart from what is tested. */
+function crc32InBase62(text: string): string {
+  let crc = 0xffffffff
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let result = ''
+  for (let at = 0; at < 6; at++) {
+    result = `${digits[rest % 62]}${result}`
+    rest = Math.floor(rest / 62)
+  }
+  return result
+}
+
+t.test('a secret is opened with its key, for its context, unchanged, and in no other way', async t => {
+  const box = createSecretBox('k'.repeat(64), 'test')
+  const sealed = box.seal('Geheimnis ✓', 'tenant 7')
+  t.equal(box.open(sealed, 'tenant 7'), 'Geheimnis ✓')
+  t.notMatch(sealed.toString('latin1'), 'Geheimnis')
+  t.notSame(box.seal('Geheimnis ✓', 'tenant 7'), sealed, 'each time in another way')
+  t.throws(() => box.open(sealed, 'tenant 8'))
+  t.throws(() => createSecretBox('x'.repeat(64), 'test').open(sealed, 'tenant 7'))
+  t.throws(() => createSecretBox('k'.repeat(64), 'other').open(sealed, 'tenant 7'))
+  for (let at = 0; at < sealed.length; at += 7) {
+    const changed = Buffer.from(sealed)
+    changed[at] = (changed[at] ?? 0) ^ 1
+    t.throws(() => box.open(changed, 'tenant 7'), `byte ${at}`)
+  }
+  for (const length of [0, 11, 12, 27, sealed.length - 1]) {
+    t.throws(() => box.open(sealed.subarray(0, length), 'tenant 7'), `${length} bytes`)
+  }
+})
+
+const asker = { account: 'ada@example.com', network: '10.0.0.1' }
+
+t.test('a password is an Argon2id hash in PHC form', async t => {
+  const passwords = await createPasswords()
+  t.teardown(() => passwords.close())
+  const verify = (known: string | undefined, password: string) =>
+    passwords.attempt(asker, verify => verify(known, password))
+  const known = await passwords.hash('Ku\u0308che 🔑', asker)
+  t.match(known, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.equal(await verify(known, 'K\u00fcche 🔑'), true, 'however the keyboard composes it')
+  t.equal(await verify(known, 'k\u00fcche 🔑'), false)
+  t.equal(await verify(undefined, 'nobody has this password'), false)
+  t.equal(passwords.isOutdated(known), false)
+  t.equal(passwords.isOutdated(await argon2Hash('x', { memoryCost: 8192, timeCost: 1 })), true)
+})
+
+/** Checks of passwords that end one by one; `started` are those that were, in this order. */
+async function startChecks() {
+  const noHash = async () => ''
+  const passwords = await createPasswords({ hash: noHash, verify: async () => true, close: async () => undefined })
+  const running: (() => void)[] = []
+  const started: Asker[] = []
+  let most = 0
+  const work = (asker: Asker) => async () => {
+    started.push(asker)
+    await new Promise<void>(end => {
+      most = Math.max(most, running.push(end))
+    })
+    return 'done'
+  }
+  const run = (asker: Asker) =>
+    passwords.attempt(asker, work(asker)).catch((error: unknown) => {
+      return error instanceof TooBusy && error.retryAfterSeconds === 1 ? 'busy' : error
+    })
+  /** What came of them, once all have ended. */
+  async function end(asked: Promise<unknown>[]): Promise<unknown[]> {
+    let isOver = false
+    const outcomes = Promise.all(asked).finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      running.shift()?.()
+      await new Promise(setImmediate)
+    }
+    return await outcomes
+  }
+  return { run, end, started, most: () => most }
+}
+
+const countOf = (outcomes: unknown[], outcome: string) => outcomes.filter(each => each === outcome).length
+
+t.test('two at a time, a short queue, and then no', async t => {
+  const { run, end, started, most } = await startChecks()
+  const askers = Array.from({ length: 40 }, (_, at) => ({ account: `a${at}`, network: `n${at}` }))
+  const outcomes = await end(askers.map(run))
+  t.strictSame(outcomes, [...Array(34).fill('done'), ...Array(6).fill('busy')])
+  t.strictSame(started, askers.slice(0, 34), 'in their order')
+  t.equal(most(), 2)
+})
+
+t.test('of an account and a network one runs at a time, and others pass it', async t => {
+  const { run, end, started } = await startChecks()
+  const [ada, eve] = [asker, { ...asker, network: '10.0.0.2' }]
+  const asked = [run(ada), run(ada), run(ada), run(eve)]
+  await new Promise(setImmediate)
+  t.strictSame(started, [ada, eve])
+  t.strictSame(await end(asked), ['done', 'done', 'done', 'done'])
+})
+
+t.test('no account takes all places', async t => {
+  const { run, end } = await startChecks()
+  const attack = Array.from({ length: 60 }, (_, at) => run({ account: 'victim', network: `n${at}` }))
+  const others = Array.from({ length: 16 }, (_, at) => run({ account: `other ${at}`, network: `m${at}` }))
+  t.strictSame(await end(others), Array(16).fill('done'))
+  t.equal(countOf(await end(attack), 'done'), 18)
+})
+
+t.test('no network takes all places, and no four', async t => {
+  for (const networks of [1, 4]) {
+    const { run, end } = await startChecks()
+    const attack = Array.from({ length: 200 }, (_, at) => run({ account: `a${at}`, network: `n${at % networks}` }))
+    const others = Array.from({ length: 6 }, (_, at) => run({ account: `other ${at}`, network: `m${at}` }))
+    t.strictSame(await end(others), Array(6).fill('done'), `${networks}`)
+    t.equal(countOf(await end(attack), 'done'), 28, 'they give way to others, and to no more')
+  }
+})
+
+t.test('an account that is attacked from a few networks has places for its owner', async t => {
+  const { run, end } = await startChecks()
+  const attack = Array.from({ length: 60 }, (_, at) => run({ account: 'victim', network: `n${at % 4}` }))
+  const owner = Array.from({ length: 6 }, (_, at) => run({ account: 'victim', network: `m${at}` }))
+  t.strictSame(await end(owner), Array(6).fill('done'))
+  t.equal(countOf(await end(attack), 'done'), 12)
+})
+
+t.test('common passwords are known in any case', async t => {
+  for (const password of ['password', 'PassWord', '12345678', 'iloveyou']) t.ok(isCommonPassword(password), password)
+  t.notOk(isCommonPassword('correct horse battery'))
+})
