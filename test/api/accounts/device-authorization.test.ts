@@ -1,14 +1,13 @@
-/** Device authorization: every state with every operation, the limits, and what is stored. */
+/** Device authorization: every state with every operation, the limits, what is stored, and many at the same time. */
 
-import fc from 'fast-check'
-import t, { type Test } from 'tap'
-import { sweepStatements } from '../../../../auth/accounts/sweep.ts'
-import { grantsMax } from '../../../../auth/grants/grant-limits.ts'
-import { digestOf, isKeyText } from '../../../../auth/keys/key-text.ts'
-import { digestOfKey } from '../../../../auth/rate-limits.ts'
-import { publicUrl, startAccounts } from '../../../support/accounts.ts'
-import { createDevices, type DeviceUnderTest } from '../../../support/device-authorization.ts'
-import { waitFor } from '../../../support/wait-for.ts'
+import t from 'tap'
+import { sweepStatements } from '../../../auth/accounts/sweep.ts'
+import { grantsMax } from '../../../auth/grants/grant-limits.ts'
+import { digestOf, isKeyText } from '../../../auth/keys/key-text.ts'
+import { digestOfKey } from '../../../auth/rate-limits.ts'
+import { publicUrl, startAccounts } from '../../support/accounts.ts'
+import { createDevices, type DeviceUnderTest } from '../../support/device-authorization.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 const service = await startAccounts(t)
 const { ask, person, clock, store, mails, warnings } = service
@@ -23,6 +22,15 @@ const minuteMs = 60_000
 const freeKeys = () =>
   service.accounts.memory.change(id, () => pool.query('DELETE FROM api_keys WHERE account_id = $1', [id]))
 t.beforeEach(freeKeys)
+/** Others than those of devices. */
+const fillKeys = (count: number) =>
+  service.accounts.memory.change(id, () =>
+    pool.query(
+      `INSERT INTO api_keys (account_id, name, digest, prefix, scopes, create_devices, created_at)
+       SELECT $1, 'n', sha256(n::text::bytea), 'p', '{}', false, $3 FROM generate_series(1, $2::int) AS n`,
+      [id, count, new Date(clock.ms)],
+    ),
+  )
 const forgetWrongCodes = () => pool.query("DELETE FROM rate_limits WHERE kind LIKE '%user code%'")
 t.beforeEach(forgetWrongCodes)
 
@@ -301,7 +309,8 @@ t.test('wrong codes of strangers behind the same network do not keep out who has
   t.match(await decide('info', wrong, byStranger, {}, address), { status: 429 })
   t.match(await decide('approve', await start(), headers, {}, address), { status: 200 })
   const limit = { kind: 'user code by network', countMax: 100, windowMs: 5 * minuteMs }
-  for (let at = 0; at < 100; at++) await service.accounts.limits.take(limit, address)
+  await service.accounts.limits.take(limit, address)
+  await pool.query("UPDATE rate_limits SET count = 100 WHERE kind = 'user code by network'")
   t.match(await decide('approve', await start(), headers, {}, address), { status: 200 }, 'nor do a hundred')
   t.match(await decide('info', wrong, headers, {}, address), { status: 404 }, 'a wrong one is looked at once')
   const device = await start()
@@ -369,7 +378,7 @@ t.test('beyond the limit of all together, devices come again later', async t => 
 
 t.test('an account with too many keys, and one that is not there any more', async t => {
   const headers = await signIn(id)
-  for (let at = 0; at < 50; at++) t.match(await decide('approve', await start(), headers), { status: 200 })
+  await fillKeys(50)
   const device = await start()
   t.match(await decide('approve', device, headers), { status: 409, body: { detail: 'Too many API keys' } })
   t.match(await poll(device.deviceCode), { status: 200, body: { status: 'pending' } }, 'it was not approved')
@@ -390,7 +399,7 @@ t.test('a key counts from its approval on, is listed and revoked before anybody 
   const { body: approved } = await decide('approve', device, headers)
   const list = async () => (await ask('GET', '/api-keys', { headers })).body as unknown as Record<string, unknown>[]
   t.match(await list(), [{ prefix: approved['key_prefix'], last_used_at: null, revoked_at: null }])
-  for (let at = 0; at < 49; at++) t.match(await decide('approve', await start(), headers), { status: 200 })
+  await fillKeys(49)
   t.match(await decide('approve', await start(), headers), { status: 409 })
   const { body: fetched } = await poll(device.deviceCode)
   t.match(fetched, { status: 'approved', api_key: String }, 'with fifty keys it is one of them')
@@ -434,27 +443,83 @@ t.test('the sweep ends the keys that nobody has fetched, and removes what is ove
   clock.ms -= 60 * minuteMs
 })
 
-t.test('no code is too much', async t => {
-  const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 60 }),
-    fc.string({ unit: fc.constantFrom(...'BCDFbcdf- '), maxLength: 12 }),
-    fc.base64String({ minLength: 40, maxLength: 44 }),
-  )
-  const statuses = async (test: Test, code: string) => {
-    await forgetWrongCodes()
+const parallel = 8
+const times = <Value>(work: () => Promise<Value>) => Promise.all(Array.from({ length: parallel }, work))
+const countKeys = async () => (await pool.query('SELECT FROM api_keys WHERE account_id = $1', [id])).rowCount ?? 0
+
+t.test('of many polls after an approval one gets the key', async t => {
+  for (let round = 0; round < 6; round++) {
+    const device = await start()
     const headers = await signIn(id)
-    const answers = [
-      await poll(code),
-      await decide('info', { userCode: code, deviceCode: '' }, headers),
-      await decide('approve', { userCode: code, deviceCode: '' }, headers),
-      await decide('deny', { userCode: code, deviceCode: '' }, headers),
-    ]
-    for (const { status } of answers)
-      if (![404, 422].includes(status)) test.fail(`${status} for ${JSON.stringify(code)}`)
+    if (round % 2 === 0) await poll(device.deviceCode)
+    await decide('approve', device, headers)
+    clock.ms += 5000
+    const answers = await times(() => poll(device.deviceCode))
+    const keys = answers.map(({ body }) => body['api_key']).filter(key => typeof key === 'string')
+    t.equal(keys.length, 1)
+    t.ok(isKeyText(String(keys[0])))
+    // The others come too early, or too late.
+    t.ok(answers.every(({ status, body }) => status === 429 || body['status'] !== 'pending'))
+    t.match(await poll(device.deviceCode), { status: 200, body: { status: 'denied', api_key: null } })
   }
-  await fc.assert(
-    fc.asyncProperty(text, code => statuses(t, code)),
-    { numRuns: 100 },
+})
+
+t.test('of many approvals one counts, and makes one key', async t => {
+  for (let round = 0; round < 3; round++) {
+    const device = await start()
+    const headers = await signIn(id)
+    const before = await countKeys()
+    const answers = await times(() => decide('approve', device, headers))
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(parallel - 1).fill(409)])
+    t.equal(await countKeys(), before + 1)
+    t.match(await poll(device.deviceCode), { body: { status: 'approved', api_key: String } })
+  }
+})
+
+t.test('of approvals and denials at the same time one counts', async t => {
+  for (let round = 0; round < 3; round++) {
+    const device = await start()
+    const headers = await signIn(id)
+    const before = await countKeys()
+    const [approvals, denials] = await Promise.all([
+      times(() => decide('approve', device, headers)),
+      times(() => decide('deny', device, headers)),
+    ])
+    const approved = approvals.filter(({ status }) => status === 200).length
+    t.equal(await countKeys(), before + approved)
+    const denied = denials.map(({ status }) => status)
+    if (approved === 1) t.strictSame(denied, Array(parallel).fill(409))
+    else t.strictSame([approved, ...denied], [0, ...Array(parallel).fill(200)])
+    t.match(await poll(device.deviceCode), { body: { status: approved === 1 ? 'approved' : 'denied' } })
+  }
+})
+
+t.test('of many people who look it up at the same time one has it', async t => {
+  const device = await start()
+  const { rows } = await pool.query<{ id: number }>(
+    `INSERT INTO accounts (email, created_at, updated_at)
+     SELECT 'viewer' || n || '@example.com', now(), now() FROM generate_series(1, $1::int) AS n RETURNING id`,
+    [parallel],
   )
-  t.pass('all were answered')
+  const answers = await Promise.all(rows.map(async ({ id }) => decide('info', device, await signIn(id))))
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(parallel - 1).fill(403)])
+})
+
+t.test('a key that is revoked at the moment of its poll opens nothing', async t => {
+  for (let round = 0; round < 6; round++) {
+    const device = await start()
+    const headers = await signIn(id)
+    await decide('approve', device, headers)
+    const { rows } = await pool.query('SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL', [id])
+    const revoke = () => service.ask('DELETE', `/api-keys/${rows[0].id}`, { headers })
+    const [polled, revoked] = await Promise.all([poll(device.deviceCode), revoke()])
+    t.equal(revoked.status, 200)
+    const key = polled.body['api_key']
+    if (key === null) t.equal(polled.body['status'], 'denied')
+    else {
+      t.match(await service.ask('GET', '/me', { headers: { 'x-api-key': String(key) } }), { status: 401 })
+    }
+    clock.ms += 5000
+    t.match(await poll(device.deviceCode), { status: 200, body: { status: 'denied', api_key: null } })
+  }
 })
