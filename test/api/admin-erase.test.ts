@@ -21,8 +21,11 @@ import { openParts } from '../support/admin.ts'
 import { silentLog, startDatabases } from '../support/databases.ts'
 import { records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
+import { borrowQuestdb } from '../support/worker-questdb.ts'
 
-const { store } = await startDatabases(t)
+const lent = await borrowQuestdb(t)
+const address = lent && { questdbHttp: lent.QUESTDB_HTTP, questdbPg: lent.QUESTDB_PG }
+const { store } = await startDatabases(t, address)
 await store.questdb.ready
 const { ingest, pointsIngest, devices, metrics, journal, pointsJournal } = await openParts(t, store)
 const stations = openStations({ pool: store.postgres, nowMs: Date.now, log: silentLog })
@@ -87,7 +90,13 @@ function done(jobs: EraseJobs, name: string): Promise<void> {
 }
 
 t.test('the readings of a device are erased, of all devices that had the name, and no others', async t => {
-  const jobs = createEraseJobs(options)
+  const forgotten: unknown[] = []
+  const jobs = createEraseJobs({
+    ...options,
+    forgetDevices: async ({ numbers, name }) => {
+      forgotten.push({ numbers, name, state: (await jobs.report(name))?.state })
+    },
+  })
   t.teardown(() => jobs.close())
   const first = await addDevice('kitchen')
   await log(first, 5)
@@ -103,25 +112,11 @@ t.test('the readings of a device are erased, of all devices that had the name, a
   t.equal(devices.get('kitchen'), undefined, 'nobody comes in with it any more')
   await done(jobs, 'kitchen')
   t.match(await jobs.report('kitchen'), { device: 'kitchen', state: 'done', rows: 8, error: null })
+  t.match(forgotten, [{ name: 'kitchen', state: 'running' }], 'notifications forget it before')
   t.strictSame(await rows(first.symbol), [5, 0, 0])
   t.strictSame(await rows(second.symbol), [3, 0, 0])
   t.strictSame(await rows(other.symbol), [4, 2, 4])
   t.match(await jobs.request('nobody', 'test'), { ok: false, code: 'DEVICE_UNKNOWN' })
-})
-
-t.test('what is kept of notifications forgets a device before its erase is done', async t => {
-  const forgotten: unknown[] = []
-  const jobs = createEraseJobs({
-    ...options,
-    forgetDevices: async ({ numbers, name }) => {
-      forgotten.push({ numbers, name, state: (await jobs.report(name))?.state })
-    },
-  })
-  t.teardown(() => jobs.close())
-  const { number } = await addDevice('attic')
-  await jobs.request('attic', 'test')
-  await done(jobs, 'attic')
-  t.strictSame(forgotten, [{ numbers: [number], name: 'attic', state: 'running' }])
 })
 
 t.test('values of further metrics are erased with their device, and again where they have come back', async t => {
@@ -356,23 +351,6 @@ t.test('a device of the same name that is made meanwhile keeps its readings', as
   await until('the new readings are there', async () => (await rows(fresh.symbol))[2] === 2)
 })
 
-t.test('a job that its process could not end is ended by the next one', async t => {
-  const device = await addDevice('cellar')
-  await log(device, 3)
-  const away = { ...store.questdb, state: () => ({ state: 'away' as const }) }
-  const first = createEraseJobs({ ...options, store: { ...store, questdb: away } })
-  await first.request('cellar', 'test')
-  await until('it runs', async () => (await first.report('cellar'))?.state === 'running')
-  await first.close()
-  await first.close()
-  t.match(await first.report('cellar'), { state: 'running', finished_at: null })
-  const second = createEraseJobs(options)
-  t.teardown(() => second.close())
-  second.resume()
-  await done(second, 'cellar')
-  t.strictSame(await rows(device.symbol), [3, 0, 0])
-})
-
 t.test('what stands in the way is told in the report, and waited for', async t => {
   const device = await addDevice('garage')
   await log(device, 2)
@@ -478,17 +456,6 @@ function filesWith(text: string): string[] {
   })
 }
 
-t.test('when it is done, the journal holds nothing of the device any more', async t => {
-  const jobs = createEraseJobs(options)
-  t.teardown(() => jobs.close())
-  const device = await addDevice('pantry')
-  await log(device, 3)
-  t.strictNotSame(filesWith(device.symbol), [])
-  await jobs.request('pantry', 'test')
-  await done(jobs, 'pantry')
-  t.strictSame(filesWith(device.symbol), [])
-})
-
 t.test('readings that have not come to QuestDB never do', async t => {
   const device = await addDevice('shed')
   await log(device, 1)
@@ -527,27 +494,6 @@ t.test('the hourly view stays, and holds nothing of the device any more', async 
   t.strictSame(await viewed(device.symbol), [0, null])
   t.strictSame(await viewed(other.symbol), [3, 50])
   t.match(await view(), [name, 'valid'], 'it is the one that it was')
-})
-
-t.test('where QuestDB has lost that readings were erased, they are erased again', async t => {
-  let tellLost: (reason: string) => void = () => undefined
-  const onLost = (listener: typeof tellLost) => {
-    tellLost = listener
-  }
-  const jobs = createEraseJobs({ ...options, ingest: { ...ingests, readings: { ...ingest, onLost } } })
-  t.teardown(() => jobs.close())
-  const device = await addDevice('barn')
-  await log(device, 3)
-  await jobs.request('barn', 'test')
-  await done(jobs, 'barn')
-  await questdb.exec(
-    `INSERT INTO readings (ts, device, humidity) SELECT ts, device, 50 FROM readings WHERE device = '${device.symbol}'`,
-    10_000,
-  )
-  await until('they are back', async () => (await rows(device.symbol))[2] === 3)
-  tellLost('of a test')
-  await until('they are erased', async () => (await rows(device.symbol))[2] === 0)
-  t.pass('again')
 })
 
 t.test('an erase beside a damaged dead letter runs to its end, fails with the name of the file, and holds', async t => {

@@ -115,7 +115,7 @@ t.test('a mail has a link of its own, which verifies the address', async t => {
 
 t.test('of many at once one account is made', async t => {
   const token = await invite('many@example.com')
-  const answers = await Promise.all(Array.from({ length: 8 }, () => register('many@example.com', token)))
+  const answers = await Promise.all(Array.from({ length: 4 }, () => register('many@example.com', token)))
   const statuses = answers.map(({ status }) => status).sort()
   t.equal(statuses[0], 201)
   t.ok(
@@ -274,7 +274,7 @@ t.test('an administrator invites so many in an hour, and an address so often', a
     statuses.push(status)
   }
   t.strictSame(statuses, [201, 201, 201, 201, 201, 429])
-  for (let at = 0; at < 94; at++) await admin.ask('POST', '/invitations', { email: `n${at}@example.com`, mail: false })
+  await pool.query("UPDATE rate_limits SET count = 100 WHERE kind = 'invitations'")
   const refused = await admin.ask('POST', '/invitations', { email: 'one-more@example.com', mail: false })
   t.match(refused, { ...problem(429, 'too many requests'), headers: { 'retry-after': /^\d+$/ } })
   const administrator = await everybody.person('other-administrator@example.com')
@@ -331,7 +331,8 @@ t.test('where everybody may sign up, an invitation gives what it says', async t 
 })
 
 t.test('where nobody may sign up, nobody is invited', async t => {
-  const closed = await startAdmin(t, { signUp: 'off' })
+  const closed = await startAdmin(t, { signUp: 'off', databases: admin.databases })
+  await pool.query("UPDATE accounts SET role = 'user' WHERE role = 'operator'")
   t.match(
     await closed.ask('POST', '/invitations', { email: 'a@example.com' }),
     problem(409, 'sign-up off', { detail: /SIGN_UP=off/ }),
