@@ -1,11 +1,16 @@
-/** Channels and deliveries by HTTP: whose they are, what is shown of them, and what is refused. */
+/** Channels and deliveries by HTTP: whose they are, what is shown of them, what is refused, and leaving by the link in a mail. */
 
-import t from 'tap'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from '../../../alerts/delivery/delivery.ts'
-import { deliveryParts, queueNotification } from '../../support/alert-delivery.ts'
+import { unsubscribeFamily } from '../../../api/alerts/unsubscribe.ts'
+import type { Mail } from '../../../auth/mail/templates.ts'
+import { addChannel, deliveryParts, openDelivery, queueNotification, service } from '../../support/alert-delivery.ts'
 import { startReceiver } from '../../support/alert-receiver.ts'
 import { startAlertsApi, tokenHeaders } from '../../support/alerts-api.ts'
+import { silentLog } from '../../support/databases.ts'
+import { waitFor } from '../../support/wait-for.ts'
 
 let delivery: Delivery | undefined
 let parts: ReturnType<typeof deliveryParts> | undefined
@@ -35,7 +40,7 @@ const hook = { name: 'hook', kind: 'webhook', settings: { url: `${receiver.origi
 
 async function personOf(email: string, role = 'user') {
   const id = await people.person(email)
-  await people.accounts.memory.change(id, () => pool.query('UPDATE accounts SET role = $2 WHERE id = $1', [id, role]))
+  await people.set(id, { role })
   const { cookie } = await people.cookieOf(id)
   return { id, headers: { cookie, origin: 'https://app.example' } }
 }
@@ -165,10 +170,7 @@ t.test('people mail themselves, administrators anybody', async t => {
 t.test('an administrator mails to their own address once it is confirmed, and the channel says so', async t => {
   const { id: account, headers } = await personOf('new@example.com', 'administrator')
   const own = { name: 'own', kind: 'email', settings: { to: 'new@example.com' } }
-  const confirm = (at: Date | null) =>
-    people.accounts.memory.change(account, () =>
-      pool.query('UPDATE accounts SET email_verified_at = $2 WHERE id = $1', [account, at]),
-    )
+  const confirm = (at: Date | null) => people.set(account, { email_verified_at: at })
   const { id } = await add(own, headers)
   t.match((await ask('POST', `${path}/${id}/test`, undefined, headers)).body, { outcome: 'delivered' })
   await confirm(null)
@@ -193,9 +195,7 @@ t.test('the right to a topic of the broker is looked at when a notification is s
   const added = await channels.add(who, { name: 'topic', kind: 'mqtt', enabled: true, settings }, 'a test')
   if (!added.ok) throw new Error(added.code)
   t.match(await channels.test(who, added.value.id), { value: { outcome: 'delivered' } })
-  await people.accounts.memory.change(account, () =>
-    pool.query("UPDATE accounts SET role = 'user' WHERE id = $1", [account]),
-  )
+  await people.set(account, { role: 'user' })
   const error = 'only administrators publish at the broker of the service'
   t.match(await channels.test(who, added.value.id), { value: { outcome: 'failed', error } })
   t.match(await channels.get(who, added.value.id), { notice: error })
@@ -290,4 +290,80 @@ t.test('disabled or removed: nothing waits for it any more, and no rule has it',
   t.match(rows, [{ settings: {}, sealed: Buffer.alloc(0) }])
   t.match(await ask('DELETE', `${path}/${id}`), { status: 404 })
   await add({ ...hook, name: 'ends' })
+})
+
+/** A mail channel, and what delivers to it. */
+async function startMailing(t: Test) {
+  const mails: Mail[] = []
+  const mailing = deliveryParts(pool, { send: async mail => void mails.push(mail) })
+  const delivery = openDelivery(t, mailing)
+  const app = fastify()
+  app.register(async scope =>
+    unsubscribeFamily({ unsubscribing: delivery.unsubscribing, log: silentLog }).register(scope),
+  )
+  t.teardown(() => app.close())
+  const settings = { to: 'ada+@example.com' }
+  const { id } = await addChannel(delivery, { name: `mail ${Math.random()}`, kind: 'email', enabled: true, settings })
+  const { nowMs } = mailing.clock
+  /** The link in the next mail. */
+  async function mailed(): Promise<string> {
+    mails.length = 0
+    await queueNotification(pool, { channel: id, nowMs })
+    delivery.wake()
+    await waitFor('the mail is sent', () => mails.length === 1)
+    const [mail] = mails
+    return String(mail?.headers?.['list-unsubscribe']).slice(1, -1)
+  }
+  return { delivery, app, id, nowMs, mailed }
+}
+
+const pathOf = (link: string) => link.replace('https://barograph.example', '')
+
+t.test('the link asks, and its form ends the mails', async t => {
+  const { delivery, app, id, nowMs, mailed } = await startMailing(t)
+  const link = await mailed()
+  t.match(link, /^https:\/\/barograph\.example\/alerts\/unsubscribe\?token=[\w-]{43}$/)
+  const asked = await app.inject({ url: pathOf(link) })
+  t.match(asked, { statusCode: 200, headers: { 'content-type': /html/, 'cache-control': 'no-store' } })
+  t.match(asked.body, /ada\+@example\.com/)
+  t.match(asked.body, /<form method="post" action="unsubscribe\?token=/)
+  t.match(await delivery.channels.get(service, id), { enabled: true }, 'a look changes nothing')
+  const waiting = await queueNotification(pool, { channel: id, nowMs, dueMs: nowMs + 1e9 })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const form = { url: pathOf(link), headers, payload: 'List-Unsubscribe=One-Click' }
+  const posted = await app.inject({ method: 'POST', ...form })
+  t.match(posted, { statusCode: 200, body: /sends no more mails/ })
+  t.match(await delivery.channels.get(service, id), { enabled: false, disabled_reason: 'unsubscribed' })
+  const { rows } = await pool.query('SELECT state FROM alert_notifications WHERE webhook_id = $1', [waiting])
+  t.strictSame(rows, [{ state: 'cancelled' }])
+  t.equal((await app.inject({ method: 'POST', url: pathOf(link) })).statusCode, 200, 'twice does no harm')
+})
+
+t.test('the token is not in the database, and no other one is good', async t => {
+  const { delivery, app, id, mailed } = await startMailing(t)
+  const link = await mailed()
+  const token = link.slice(-43)
+  for (const table of ['alert_channels', 'alert_unsubscribes', 'alert_notifications', 'alert_attempts', 'audit']) {
+    t.notMatch(JSON.stringify((await pool.query(`SELECT * FROM ${table}`)).rows), token, table)
+  }
+  const wrong = [
+    '',
+    `?token=${'a'.repeat(43)}`,
+    `?token=${token}x`,
+    `?token=${token.slice(1)}`,
+    `?token=${token}&token=${token}`,
+    '?token=%00',
+  ]
+  for (const query of wrong) {
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await app.inject({ method, url: `/alerts/unsubscribe${query}` })
+      t.equal(answer.statusCode, 404, `${method} ${query}`)
+    }
+  }
+  t.match(await delivery.channels.get(service, id), { enabled: true })
+  t.equal((await app.inject({ method: 'DELETE', url: pathOf(link) })).statusCode, 405)
+  await delivery.channels.change(service, id, { settings: { to: 'grace@example.com' } }, 'a test')
+  t.equal((await app.inject({ url: pathOf(link) })).statusCode, 404, 'after the address has changed')
+  await delivery.channels.remove(service, id, 'a test')
+  t.equal((await pool.query('SELECT 1 FROM alert_unsubscribes WHERE channel_id = $1', [id])).rowCount, 0)
 })
