@@ -1,4 +1,4 @@
-/** Metrics beside the five in the analyses: each kind by its own figures, of readings in real databases. */
+/** Metrics beside the five in the analyses, ranges and the live state: each kind by its own figures, of readings in real databases. */
 
 import type { AddressInfo } from 'node:net'
 import { fastify } from 'fastify'
@@ -8,8 +8,14 @@ import { registerGroup } from '../../../api/http/register-operations.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { analysesGroup } from '../../../api/read/analyses.ts'
 import { openReads } from '../../../api/read/read-access.ts'
+import { readingsGroup } from '../../../api/read/readings.ts'
+import type { Device } from '../../../auth/devices/device.ts'
+import { createLive } from '../../../live/live.ts'
+import { createReadingsExport } from '../../../query/export/readings-export.ts'
+import { createLiveMetrics } from '../../../service/live-metrics.ts'
 import { queryAt } from '../../query/query-at.ts'
 import { validatedRead } from '../../support/answer-shapes.ts'
+import { silentLog } from '../../support/databases.ts'
 import { startFurtherReadings } from '../../support/further-readings.ts'
 import { readClient, refusing } from '../../support/reading-client.ts'
 
@@ -101,6 +107,59 @@ await app.listen({ port: 0, host: '127.0.0.1' })
 t.teardown(() => app.close())
 const ask = readClient((app.server.address() as AddressInfo).port)
 const refuses = refusing(ask)
+
+// Devices with values of now, for a range and the live state.
+await world.addMetric({ name: 'noise' })
+const station = await world.addDevice('station')
+const bare = await world.addDevice('bare')
+const listing = await world.addDevice('listing', { metrics: ['noise', 'co2'] })
+const live = createLive({
+  ask: async () => ({ ok: true, rows: new Float64Array(0) }),
+  hourSources: () => ({ rawFromUs: 0, expiredBeforeUs: 0 }),
+  nowMs: Date.now,
+  aheadMs: 300_000,
+  isCatchingUp: () => false,
+  ordinals: () => [{ taken: 0, applied: 0 }],
+  metricsOf: createLiveMetrics(world.metrics, world.devices),
+  log: silentLog,
+})
+t.teardown(() => live.close())
+live.fill(world.devices.all())
+world.ingest.onStored(live.take)
+
+const startMs = Date.now() - 600_000
+const quantities = (temperature: number) => ({ temperature, humidity: 50, pressure: 1000 })
+await world.send(station, [
+  [startMs, { ...quantities(0), rain: 0.2, co2: 400 }],
+  [startMs + 1000, { ...quantities(1), co2: 401 }],
+  [startMs + 2000, quantities(2)],
+])
+await world.send(bare, [[startMs, quantities(0)]])
+await world.send(listing, [[startMs, { ...quantities(0), co2: 500, noise: 7 }]])
+await world.applied()
+
+const rangeReads = createReadingsExport({
+  shards: [world.store.questdb.address],
+  log: silentLog,
+  limits: { timeoutMs: 600_000 },
+})
+t.teardown(() => rangeReads.close())
+const ranges = fastify()
+t.teardown(() => ranges.close())
+registerGroup(
+  ranges,
+  readingsGroup(openReads(world.devices), {
+    rangeReads,
+    metrics: world.metrics,
+    nowMs: Date.now,
+    expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
+    log: silentLog,
+  }),
+  loggerRules,
+)
+const askRange = async (name: string, query = '') =>
+  await ranges.inject({ url: `/readings/${name}?start=${startMs - 5000}&end=${startMs + 60_000}${query}` })
+const rows = async (...given: Parameters<typeof askRange>) => (await askRange(...given)).json()
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is read as a client reads it, without our types
 async function json(t: Test, path: string): Promise<any> {
@@ -401,35 +460,12 @@ t.test('metrics= says which others there are, of those that the device has', asy
 })
 
 t.test('wrong names are refused', async t => {
-  for (const path of [
-    '/detail_data/Mast',
-    '/past_window_data/Mast',
-    '/daily_summary/Mast',
-    '/stats_data/Mast',
-    '/changes/Mast',
-    '/normal/Mast',
-    '/forecast/Mast',
-    '/compare_data/?a=Mast&b=Twin',
-  ]) {
-    const search = path.includes('?') ? '&' : '?'
-    await refuses(t, `${path}${search}metrics=co2,nothing`, 400, /^there is no metric nothing here$/)
-    for (const text of [
-      '',
-      'co2,',
-      'CO2',
-      'a%20b',
-      'co2&metrics=co2',
-      new Array(80)
-        .fill(0)
-        .map((_, i) => `m${i}`)
-        .join(),
-    ]) {
-      await refuses(
-        t,
-        `${path}${search}metrics=${text}`,
-        400,
-        /^metrics must be at most 69 names of metrics, with commas/,
-      )
+  const many = Array.from({ length: 80 }, (_, i) => `m${i}`).join()
+  for (const path of ['/detail_data/Mast?', '/stats_data/Mast?', '/forecast/Mast?', '/compare_data/?a=Mast&b=Twin&']) {
+    await refuses(t, `${path}metrics=co2,nothing`, 400, /^there is no metric nothing here$/)
+    for (const text of ['', 'co2,', 'CO2', 'co2&metrics=co2', many]) {
+      const status = /^metrics must be at most 69 names of metrics, with commas/
+      await refuses(t, `${path}metrics=${text}`, 400, status)
     }
   }
 })
@@ -441,4 +477,54 @@ t.test('a device without others is answered as it always was', async t => {
   const past = await json(t, '/past_window_data/Plain')
   t.strictSame(Object.keys(past.today.hours[0]), ['hour', 'd', 'temperature', 'humidity', 'pressure'])
   t.equal(past.metrics, undefined)
+})
+
+t.test('a range has what else the device has, as many columns as are asked for', async t => {
+  const ts = (second: number) => startMs + second * 1000
+  t.strictSame(await rows('station'), [
+    { ts: ts(0), ...quantities(0), co2: 400, rain: 0.2 },
+    { ts: ts(1), ...quantities(1), co2: 401 },
+    { ts: ts(2), ...quantities(2) },
+  ])
+  t.strictSame(await rows('station', '&metrics=rain,temperature'), [
+    { ts: ts(0), rain: 0.2, temperature: 0 },
+    { ts: ts(1), temperature: 1 },
+    { ts: ts(2), temperature: 2 },
+  ])
+  const header = async (name: string, query = '') => (await askRange(name, `&format=csv${query}`)).body.split('\r\n')[0]
+  const five = 'timestamp,device,temperature,humidity,pressure,battery_voltage,battery_percentage'
+  t.equal(await header('station'), `${five},co2,rain`, 'by position')
+  t.equal(await header('bare'), five)
+  t.equal(await header('listing'), `${five},noise,co2`, 'as it lists them')
+  t.equal(await header('station', '&metrics=co2,humidity'), 'timestamp,device,co2,humidity')
+  for (const wrong of ['noise', 'co2,co2', '', 'co2,', 'co2&metrics=rain', 'x'.repeat(5000)]) {
+    const answer = await askRange('station', `&metrics=${wrong}`)
+    t.equal(answer.statusCode, 400, wrong.slice(0, 20))
+    t.match(answer.json().status, /^metrics must name each once, .*: temperature, .*battery_percentage, co2, rain$/)
+  }
+})
+
+t.test('the last values of a device and the list of the fleet have them, too', async t => {
+  const values = (device: Device) => live.latest(device.number)?.values
+  t.match(values(station), { temperature: { v: 2 }, co2: { v: 401, unit: 'ppm' }, rain: { v: 0.2 } })
+  t.strictSame(live.latest(station.number)?.metrics?.['co2'], { title: 'CO₂', kind: 'gauge', unit: 'ppm', decimals: 0 })
+  t.notOk('metrics' in (live.latest(bare.number) ?? {}))
+  t.strictSame(Object.keys(values(bare) ?? {}), ['temperature', 'humidity', 'pressure'])
+  const page = live.page({
+    states: ['late', 'fresh', 'silent', 'never', 'off'],
+    order: 'name',
+    after: undefined,
+    limit: 9,
+  })
+  t.strictSame(
+    page.devices
+      .map(text => JSON.parse(text))
+      .filter(({ device }) => ['listing', 'bare', 'station'].includes(device))
+      .map(({ device, values }) => `${device} ${Object.keys(values)}`),
+    [
+      'bare temperature,humidity,pressure',
+      'listing noise,co2,temperature,humidity,pressure',
+      'station temperature,humidity,pressure,co2,rain',
+    ],
+  )
 })

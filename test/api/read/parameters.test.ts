@@ -1,22 +1,52 @@
-/** What a read of a range may be asked, and how its door treats clients; nothing is stored. */
+/** What the fleet and a read of a range may be asked, and how the door of the latter treats clients; nothing is stored. */
 
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
-import { type Test, test } from 'tap'
+import t, { type Test, test } from 'tap'
 import { attachmentOf } from '../../../api/http/file-name.ts'
 import { registerGroup } from '../../../api/http/register-operations.ts'
 import { loggerRules } from '../../../api/http/status-operations.ts'
 import { createStreamSlots } from '../../../api/http/stream-slots.ts'
 import { unknownParameter } from '../../../api/http/unknown-parameters.ts'
+import { FleetParameters, FleetQuery, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
 import { readingsGroup } from '../../../api/read/readings.ts'
 import { readReadingsParameters } from '../../../api/read/readings-parameters.ts'
+import { liveStates } from '../../../live/live-state.ts'
 import { makeDevice } from '../../query/query-at.ts'
-import { silentLog } from '../../support/databases.ts'
+import { recordingLog } from '../../support/databases.ts'
 import { madeMetrics } from '../../support/made-metrics.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openRaw } from '../../support/raw-connection.ts'
 import { waitFor } from '../../support/wait-for.ts'
+
+t.test('whatever is asked, it is taken as it is meant or refused with a sentence', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('state', 'name', 'late', 'late,fresh', '0', '1', '1000', '1001', '1e3', 'late:Kitchen', ':', ''),
+  )
+  const value = fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: fc.array(text, { maxLength: 3 }) })
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...Object.keys(FleetQuery.shape)), value), query => {
+      const parsed = FleetParameters.safeParse(query)
+      if (!parsed.success) return (parsed.error.issues[0]?.message.length ?? 0) > 10
+      const { request, search } = parsed.data
+      return request.limit >= 1 && request.limit <= 1000 && request.states.length > 0 && search !== ''
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+t.test('a place goes into the query string and comes back', async () => {
+  const name = fc.string({ minLength: 1, maxLength: 64, unit: 'binary' })
+  fc.assert(
+    fc.property(fc.constantFrom(...liveStates), name, fc.constantFrom('state', 'name'), (state, name, order) => {
+      const after = textOfPlace({ state, name }, order)
+      const { request } = FleetParameters.parse({ after, order })
+      return request.after?.name === name && request.after.state === (order === 'name' ? undefined : state)
+    }),
+  )
+})
 
 const nowUs = Date.UTC(2026, 5, 1) * 1000
 const read = (query: Record<string, unknown>, accept?: string) => readReadingsParameters(query, accept, nowUs)
@@ -153,11 +183,13 @@ test('the format is chosen by Accept where the query string does not', async t =
 const device = makeDevice('porch')
 
 /** A door whose readings never end. */
-async function openDoor(t: Test) {
+async function openDoor(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
   const state = { isOver: 0, clients: [] as AbortSignal[] }
+  const { log, texts } = recordingLog('warn')
   async function* made() {
     try {
-      for (;;) yield Buffer.alloc(200_000, 'x')
+      for (let piece = 0; piece < piecesMax; piece++) yield Buffer.alloc(200_000, 'x')
+      throw new Error('QuestDB broke off')
     } finally {
       state.isOver++
     }
@@ -174,7 +206,7 @@ async function openDoor(t: Test) {
     metrics: madeMetrics(),
     nowMs: Date.now,
     expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
-    log: silentLog,
+    log,
   })
   registerGroup(app, group, loggerRules)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -184,7 +216,7 @@ async function openDoor(t: Test) {
     await once(raw.socket, 'data')
     return raw
   }
-  return { state, url, ask }
+  return { state, url, ask, texts }
 }
 
 test('a client that leaves ends its query', async t => {
@@ -195,6 +227,15 @@ test('a client that leaves ends its query', async t => {
   socket.destroy()
   await waitFor('the pieces are given up', () => state.isOver === 1)
   t.ok(state.clients[0]?.aborted)
+})
+
+test('an answer whose readings break off does not look whole, and the log says so', async t => {
+  const { ask, texts } = await openDoor(t, 2)
+  const { closed, received } = await ask()
+  await closed
+  t.match(received(), /^HTTP\/1.1 200 /)
+  t.notOk(received().endsWith('0\r\n\r\n'))
+  t.match(texts.join(), /read of a range failed, response cut off/)
 })
 
 test('there are so many at the same time, in all and for one address', async t => {
