@@ -144,14 +144,14 @@ t.test('a body without a line of readings is a 400 that says what would work', a
 
 t.test('a small body that swells to a single endless line is one reject', async t => {
   const { send } = await startRoute(t)
-  const swollen = gzipSync(Buffer.concat([Buffer.from(header), Buffer.alloc(300_000_000, 'x')]), { level: 1 })
+  const swollen = gzipSync(Buffer.concat([Buffer.from(header), Buffer.alloc(150_000_000, 'x')]), { level: 1 })
   const before = process.memoryUsage().rss
   const { status, body } = await send(swollen, { 'content-encoding': 'gzip' })
   t.match(
     { status, body },
     { status: 200, body: { accepted: 0, rejected: 1, rejects: [{ line: 2, code: 'LINE_TOO_LONG' }] } },
   )
-  t.ok(process.memoryUsage().rss - before < 150_000_000, 'the body was never in memory as a whole')
+  t.ok(process.memoryUsage().rss - before < 100_000_000, 'the body was never in memory as a whole')
 })
 
 t.test('a full journal is a 503 that says what is stored', async t => {

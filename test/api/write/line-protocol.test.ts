@@ -14,7 +14,6 @@ import { createBodies } from '../../../api/write/line-protocol/body.ts'
 import { lineProtocolFamilies } from '../../../api/write/line-protocol/line-protocol.ts'
 import { NewDevice } from '../../../auth/devices/device.ts'
 import { openDevices } from '../../../auth/devices/devices.ts'
-import type { Scope } from '../../../auth/keys/key.ts'
 import { createWriters } from '../../../auth/writers.ts'
 import { defaultLineNames } from '../../../ingest/formats/line-protocol-names.ts'
 import { openIngest } from '../../../ingest/ingest.ts'
@@ -31,7 +30,7 @@ import { holdToContract } from '../../support/held-answers.ts'
 import { noMetrics } from '../../support/no-metrics.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const { accounts, keys, person, store } = await startAccounts(t)
+const { keyOf, keys, person, store } = await startAccounts(t)
 const devices = await openDevices({ pool: store.postgres, now: Date.now, log: silentLog, graceMs: 3_600_000 })
 t.teardown(() => devices.close())
 const bodyBytesMax = 100_000
@@ -144,18 +143,10 @@ async function addDevice(name: string, fields: object = {}): Promise<string> {
   return added.value[0]?.password ?? ''
 }
 
-async function keyOf(id: number, scopes: Scope[], createDevices = false): Promise<string> {
-  const owner = await accounts.find(id)
-  if (owner === undefined) throw new Error('no such account')
-  const made = await keys.create(owner, { name: 'test', scopes, createDevices, expiresInDays: undefined })
-  if (!made.ok) throw new Error(made.code)
-  return made.value.text
-}
-
 const owner = await person('owner@example.com')
-const key = await keyOf(owner, ['ingest'])
-const makingKey = await keyOf(owner, ['ingest'], true)
-const readingKey = await keyOf(owner, ['read'])
+const key = await keyOf(owner)
+const makingKey = await keyOf(owner, { createDevices: true })
+const readingKey = await keyOf(owner, { scopes: ['read'] })
 const password = await addDevice('porch', { owner })
 await addDevice('attic', { owner })
 await addDevice('strange')
