@@ -25,7 +25,7 @@ import { ByteBudget } from '../../../limits/byte-budget.ts'
 import type { Rate } from '../../../limits/token-buckets.ts'
 import { perOwner as perOwnerUsual, startAccounts } from '../../support/accounts.ts'
 import { createApp } from '../../support/app.ts'
-import { recordingLog, silentLog, temporaryFolder } from '../../support/databases.ts'
+import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../../support/databases.ts'
 import { holdToContract } from '../../support/held-answers.ts'
 import { noMetrics } from '../../support/no-metrics.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -61,17 +61,7 @@ interface StartOptions {
   perOwner?: typeof perOwnerUsual
 }
 
-async function start(
-  t: Test,
-  {
-    journalBytesMax = 1024 ** 3,
-    unknownFields = 'reject',
-    isReady = true,
-    findKey = keys.find,
-    bulkRate = { perSecond: 1e6, burst: 1e9 },
-    perOwner = perOwnerUsual,
-  }: StartOptions = {},
-) {
+function openJournal(t: TestHooks, journalBytesMax: number) {
   const journal = openIngest({
     directory: temporaryFolder(t),
     journalBytesMax,
@@ -84,6 +74,23 @@ async function start(
     },
   })
   t.teardown(() => journal.close())
+  return journal
+}
+
+const commonJournal = openJournal(t, 1024 ** 3)
+
+async function start(
+  t: Test,
+  {
+    journalBytesMax,
+    unknownFields = 'reject',
+    isReady = true,
+    findKey = keys.find,
+    bulkRate = { perSecond: 1e6, burst: 1e9 },
+    perOwner = perOwnerUsual,
+  }: StartOptions = {},
+) {
+  const journal = journalBytesMax === undefined ? commonJournal : openJournal(t, journalBytesMax)
   const taken: object[] = []
   const counts: Counts[] = []
   const append: typeof journal.append = async records => {
