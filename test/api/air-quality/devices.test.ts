@@ -1,8 +1,8 @@
 /** The devices of the air-quality API, for everybody, to the letter of the interface, and what all of its addresses have in common. */
 
 import t from 'tap'
-import { trustedProxy } from '../../support/accounts.ts'
 import { base, basicOf, startAirQuality } from '../../support/air-quality.ts'
+import { trustedProxy } from '../../support/app.ts'
 import { rollBackChanges } from '../../support/breaking-pool.ts'
 
 const { app, ask, person, keyOf, addStation, people } = await startAirQuality(t, 3)
