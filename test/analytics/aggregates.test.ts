@@ -1,7 +1,3 @@
-/** Figures per hour and per local day against pandas and numpy, around both changes of the clocks. */
-
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { type Cadence, cadenceOf, type GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { type Aggregate, aggregate } from '../../analytics/summary/aggregates.ts'
@@ -138,36 +134,4 @@ test('today is measured by what was due so far, an irregular device by its hours
   const input = { timesMs: close, values: close, cadence: { ...irregular, expectedMs: hourMs } }
   const [half] = aggregate({ ...input, nowMs: 5.5 * hourMs }, [day])
   t.equal(half?.coverage, 0.5, 'three of six hours, the last of them half over, however close two readings are')
-})
-
-test('shift and scale go through every figure, and hours make up their day', async () => {
-  const lists = fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), fc.integer({ min: -400, max: 400 })), {
-    minLength: 2,
-    maxLength: 80,
-  })
-  fc.assert(
-    fc.property(lists, fc.integer({ min: -99, max: 99 }), fc.integer({ min: 1, max: 7 }), (list, shift, scale) => {
-      const timesMs = timesFrom(
-        0,
-        list.map(([seconds]) => seconds),
-      ).subarray(1)
-      const values = Float64Array.from(list, ([, value]) => value / 8)
-      const input = { timesMs, cadence: cadenceOfSeconds(300), nowMs: never }
-      const day = [{ startMs: 0, endMs: 24 * hourMs }]
-      const [before] = aggregate({ ...input, values }, day) as [Aggregate]
-      const [after] = aggregate({ ...input, values: values.map(value => value * scale + shift) }, day) as [Aggregate]
-      for (const figure of ['mean', 'tw_mean', 'median', 'p05', 'max'] as const) {
-        const expected = (before[figure] as number) * scale + shift
-        assert.ok(Math.abs((after[figure] as number) - expected) < 1e-9, figure)
-      }
-      assert.ok((before.tw_mean as number) >= (before.min as number) - 1e-9)
-      assert.ok((before.tw_mean as number) <= (before.max as number) + 1e-9)
-      const hours = Array.from({ length: 24 }, (_, hour) => ({ startMs: hour * hourMs, endMs: (hour + 1) * hourMs }))
-      const counts = aggregate({ ...input, values }, hours).map(hour => hour.count)
-      assert.equal(
-        counts.reduce((sum, count) => sum + count, 0),
-        before.count,
-      )
-    }),
-  )
 })

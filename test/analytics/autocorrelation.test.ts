@@ -1,7 +1,5 @@
 /** Autocorrelation against statsmodels, the goldens G1 and G2, and its own laws. Fixture: fixtures/series-correlation.py. */
 
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { autocorrelation, lagOneAutocorrelation } from '../../analytics/correlation/autocorrelation.ts'
 import {
@@ -14,7 +12,7 @@ import {
 } from '../../analytics/correlation/autocorrelation-bands.ts'
 import { normalUpperPoint } from '../../analytics/correlation/student.ts'
 import { floats, readFixture } from './fixture.ts'
-import { at, autoregressive, found, goldenDaily, goldenGaps, withLoss } from './series.ts'
+import { at, found, goldenDaily } from './series.ts'
 
 interface Case {
   values: (number | null)[]
@@ -82,45 +80,6 @@ test('bands with gaps follow the formula and end with r', async t => {
     if (lag > 0) squares += at(result, lag) ** 2
   }
   t.ok(nulls > 10 && nulls < lags)
-})
-
-test('G1 and G2: a daily sine, complete and with gaps', async t => {
-  const complete = found(autocorrelation(goldenDaily(), 2016))
-  for (const [lag, r] of [
-    [144, -0.98333333],
-    [288, 0.96666667],
-    [2016, 0.76666667],
-  ] as const) {
-    t.ok(Math.abs(at(complete, lag) - r) < 1e-8, `lag ${lag}`)
-  }
-  t.ok(Math.abs((autocorrelationBands(complete).bartlett[288] as number) - 0.3513136872) < 1e-10)
-  const gaps = found(autocorrelation(goldenGaps(), 288))
-  t.equal(gaps.observed, 6816)
-  t.strictSame(
-    [0, 1, 144, 288].map(lag => gaps.pairs[lag]),
-    [6816, 5112, 4953, 4867],
-  )
-  t.ok(Math.abs(at(gaps, 288) - 0.9664765302) < 1e-10)
-})
-
-test('shifting, scaling and reversing a series leave r as it is', async () => {
-  const cases = fc.record({
-    seed: fc.integer(),
-    loss: fc.constantFrom(0, 0.3),
-    shift: fc.double({ min: -1000, max: 1000, noNaN: true }),
-    scale: fc.constantFrom(-3, 0.01, 1, 1000),
-  })
-  fc.assert(
-    fc.property(cases, ({ seed, loss, shift, scale }) => {
-      const values = withLoss(autoregressive(300, 0.7, seed), loss, seed + 1)
-      const expected = found(autocorrelation(values, 60))
-      const changed = found(autocorrelation(values.map(value => value * scale + shift).reverse(), 60))
-      assert.deepEqual(changed.pairs, expected.pairs)
-      assert.ok(largestDifference(changed.r, [...expected.r]) < 1e-9)
-      assert.ok(Math.abs(lagOneAutocorrelation(values) - at(expected, 1)) < 1e-12)
-    }),
-    { numRuns: 50 },
-  )
 })
 
 test('nothing observed, one value and equal values have no autocorrelation', async t => {

@@ -1,7 +1,3 @@
-/** Expected intervals against the definition in numpy, and what they must be in truth. */
-
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { presentOf } from '../../analytics/present.ts'
 import { cadenceOf, gapMsAt } from '../../analytics/reliability/cadence.ts'
@@ -132,31 +128,4 @@ test('what is missing is left out, and nothing is copied when all is there', asy
     ],
   )
   t.equal(presentOf(timesMs, timesMs).timesMs, timesMs)
-})
-
-test('a later start changes nothing, longer intervals stretch everything', async () => {
-  const lists = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 30, maxLength: 90 })
-  fc.assert(
-    fc.property(lists, list => {
-      const before = cadenceOf(timesFrom(0, list), null)
-      assert.deepEqual(cadenceOf(timesFrom(startMs, list), null), before)
-      // All of it within a day, so that the same readings are looked at.
-      const tenth = cadenceOf(
-        timesFrom(
-          0,
-          list.map(value => value / 8),
-        ),
-        null,
-      )
-      const whole = cadenceOf(
-        timesFrom(
-          0,
-          list.map(value => value / 4),
-        ),
-        null,
-      )
-      assert.equal(whole.kind, tenth.kind)
-      assert.ok(deviation(whole.expectedMs, (tenth.expectedMs as number) * 2) < 1e-12)
-    }),
-  )
 })

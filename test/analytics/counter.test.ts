@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
-import { type BucketIncreases, bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
+import { bucketIncreases } from '../../analytics/counter/bucket-increases.ts'
 import { counterIncrease, increaseAt, resetsMax, withoutNoise } from '../../analytics/counter/counter-increase.ts'
 import { extrapolatedIncrease, extrapolatedRatePerSecond } from '../../analytics/counter/extrapolated-increase.ts'
 import { upperBound } from '../../analytics/lower-bound.ts'
@@ -52,10 +52,6 @@ function samplesOf(pairs: readonly (readonly [timeMs: number, value: number])[])
 
 function bucketsBetween(edges: readonly number[]) {
   return edges.slice(1).map((endMs, index) => ({ startMs: edges[index] as number, endMs }))
-}
-
-function sumOf({ buckets, unplaced }: BucketIncreases): number {
-  return [...buckets, ...unplaced].reduce((sum, { increase }) => sum + (increase ?? 0), 0)
 }
 
 test('increase, rate and resets of windows are those of Prometheus', async t => {
@@ -236,25 +232,10 @@ test('small steps on a huge total, and huge steps, are all counted', async t => 
   t.equal(counterIncrease(huge).increase, 1e300)
 })
 
-test('the year of a counter takes linear time, whatever the buckets', async t => {
-  const length = 525_600
-  const samples = {
-    timesMs: Float64Array.from({ length }, (_, index) => index * 60_000),
-    values: Float64Array.from({ length }, (_, index) => index % 100_000),
-  }
-  const hours = bucketsBetween(Array.from({ length: 8761 }, (_, hour) => hour * 3_600_000))
-  const { buckets, unplaced } = bucketIncreases(samples, hours, above(150_000))
-  t.strictSame([buckets.length, unplaced.length, buckets[5]?.increase], [8760, 0, 60])
-  const two = { timesMs: Float64Array.of(0, 8760 * 3_600_000), values: Float64Array.of(0, 8760) }
-  t.equal(bucketIncreases(two, hours, above(1e12)).buckets[8759]?.increase, 1)
-})
-
 const steps = fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 900 }), value: fc.nat({ max: 50 }) }), {
   minLength: 2,
   maxLength: 60,
 })
-const edges = fc.array(fc.integer({ min: 1, max: 7200 }), { minLength: 1, maxLength: 12 })
-
 function made(list: readonly { seconds: number; value: number }[]) {
   const [first, ...rest] = list.map(({ seconds }) => seconds)
   return {
@@ -262,29 +243,6 @@ function made(list: readonly { seconds: number; value: number }[]) {
     values: Float64Array.from(list, ({ value }) => value),
   }
 }
-
-test('buckets that hold all samples, and what is told apart, add up to the increase', async () => {
-  fc.assert(
-    fc.property(steps, edges, fc.integer({ min: 0, max: 1000 }), (list, lengths, gapSeconds) => {
-      const samples = made(list)
-      const lastMs = samples.timesMs.at(-1) as number
-      const inner = timesFrom(0, lengths).filter(edge => edge < lastMs)
-      const buckets = bucketsBetween([...inner, lastMs + 1])
-      const result = bucketIncreases(samples, buckets, above(gapSeconds * 1000))
-      const { increase, resets_total } = counterIncrease(samples)
-      assert.ok(Math.abs(sumOf(result) - found(increase)) < 1e-9 * Math.max(1, found(increase)))
-      assert.equal(
-        result.buckets.reduce((sum, { resets }) => sum + resets, 0),
-        resets_total,
-      )
-      assert.ok(result.unplaced.length <= 2 * buckets.length)
-      for (const [index, { covered_seconds, increase }] of result.buckets.entries()) {
-        const { startMs, endMs } = buckets[index] as { startMs: number; endMs: number }
-        assert.ok(covered_seconds <= (endMs - startMs) / 1000 + 1e-9 && (increase ?? 0) >= 0)
-      }
-    }),
-  )
-})
 
 test('what each value adds, by the two before it, makes up the increase', async () => {
   fc.assert(
@@ -297,21 +255,6 @@ test('what each value adds, by the two before it, makes up the increase', async 
         parts.reduce((sum, part) => sum + part, 0),
         counterIncrease({ timesMs, values }).increase,
       )
-    }),
-  )
-})
-
-test('a restart that stays adds all that comes behind it', async () => {
-  const rising = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 30 }).map(growths => {
-    let total = 0
-    return growths.map(growth => (total += growth))
-  })
-  fc.assert(
-    fc.property(rising, rising, (before, behind) => {
-      const values = [...before, 0, 0, ...behind]
-      const { increase, resets_total } = counterIncrease(samplesOf(values.map((value, index) => [index, value])))
-      assert.equal(increase, (before.at(-1) as number) - (before[0] as number) + (behind.at(-1) as number))
-      assert.equal(resets_total, 1)
     }),
   )
 })

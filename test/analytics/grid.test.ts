@@ -1,7 +1,3 @@
-/** The grid against pandas' resample. */
-
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { binMeans, frameOf, gridStepMs } from '../../analytics/time/grid.ts'
 import { deviation, floats, readFixture, timesFrom } from './fixture.ts'
@@ -51,15 +47,4 @@ test('a cell is half open, and begins at a multiple of the step since 1970', asy
   const inside = { stepMs: 60_000, startMs: 60_000, cells: 1 }
   t.strictSame([...binMeans(timesMs, Float64Array.of(1, 2, 4, 8), inside)], [3], 'samples outside are left out')
   t.ok(binMeans(timesMs, new Float64Array(4).fill(Number.NaN), frame).every(Number.isNaN), 'nothing gives no cell')
-})
-
-test('the mean of equal values is that value', async () => {
-  const numbers = fc.tuple(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), fc.integer({ min: 1, max: 99 }))
-  fc.assert(
-    fc.property(numbers, ([value, count]) => {
-      const timesMs = Float64Array.from({ length: count }, (_, index) => index)
-      const [mean] = binMeans(timesMs, new Float64Array(count).fill(value), frameOf(0, 1, 60_000))
-      assert.ok(mean === value, `${mean} ${value}`)
-    }),
-  )
 })

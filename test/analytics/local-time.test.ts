@@ -6,6 +6,7 @@ import { test } from 'tap'
 import { formatDate, parseDate } from '../../analytics/time/calendar.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { ZoneOffsets } from '../../analytics/time/zone-offsets.ts'
+import { runs } from '../support/runs.ts'
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
 const hourMs = 3_600_000
@@ -26,7 +27,7 @@ test('a moment’s text is what Intl says, in any zone', async () => {
       const expected = intlText(zone)
       for (const timeMs of timesMs) assert.equal(local.text(timeMs * 1000 + 999), expected(timeMs), `${zone} ${timeMs}`)
     }),
-    { numRuns: 300 },
+    runs(40, 300),
   )
 })
 
@@ -86,7 +87,7 @@ test('days lie one after the other without a gap, and begin with their date', as
       assert.equal(local.text(day.startUs).slice(0, 10), expected, `${zone} ${expected}`)
       assert.ok(local.text(day.startUs - 1) < formatDate(number), 'the moment before belongs to an earlier day')
     }),
-    { numRuns: 1000 },
+    runs(100, 1000),
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { loess, loessAtEnd } from '../../analytics/decomposition/loess.ts'
 import { planLoess } from '../../analytics/decomposition/loess-plan.ts'
+import { runs } from '../support/runs.ts'
 
 /**
  * The definition: the nearest `window` values, tricube distance weights, spread and slope around the weighted means.
@@ -54,7 +55,7 @@ test('each fit is a weighted line through the nearest values', async () => {
         assert.ok(Math.abs(fit - expected) < 1e-8, `${position}: ${fit}, not ${expected}`)
       }
     }),
-    { numRuns: 2000 },
+    runs(100, 2000),
   )
 })
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { isConstant, momentsOf } from '../../analytics/summary/moments.ts'
 import { median, quantile, quantiles } from '../../analytics/summary/quantile.ts'
+import { runs } from '../support/runs.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 
 interface Figures {
@@ -56,18 +57,6 @@ test('nothing has a count and no more, one value has no spread', async t => {
   t.equal(quantile(Float64Array.of(4), 0.3), 4)
 })
 
-test('golden: thirty days of a sine', async t => {
-  const sine = Float64Array.from(
-    { length: 8640 },
-    (_, index) => 20 + 5 * Math.sin((2 * Math.PI * index * 300) / 86_400),
-  )
-  const { mean, std } = momentsOf(sine)
-  const [p05, p95] = quantiles(sine, [0.05, 0.95]) as [number, number]
-  t.ok(deviation(mean, 20) < 1e-12, `${mean}`)
-  t.ok(deviation(std, 3.535_738_526_351_691_4) < 1e-10, `${std}`)
-  t.ok(Math.abs(p05 - 15.058_192_45) < 5e-9 && Math.abs(p95 - 24.941_807_55) < 5e-9, `${p05} ${p95}`)
-})
-
 test('quantiles are those of the sorted values, and leave the series as it is', async () => {
   const numbers = fc.array(fc.integer({ min: -20, max: 20 }), { minLength: 1, maxLength: 60 })
   // Several at once, with some that fall between the same two values.
@@ -87,24 +76,7 @@ test('quantiles are those of the sorted values, and leave the series as it is', 
       }
       assert.deepEqual([...values], list)
     }),
-    { numRuns: 2000 },
-  )
-})
-
-test('shift, scale and reverse do to the figures what they must', async () => {
-  const numbers = fc.array(fc.double({ min: -50, max: 50, noNaN: true }), { minLength: 2, maxLength: 60 })
-  const near = (a: number, b: number) => assert.ok(Math.abs(a - b) <= 1e-10 * Math.max(1, Math.abs(b)), `${a} ${b}`)
-  fc.assert(
-    fc.property(numbers, fc.integer({ min: -999, max: 999 }), fc.integer({ min: 1, max: 9 }), (list, shift, scale) => {
-      const before = momentsOf(Float64Array.from(list))
-      const values = Float64Array.from(list, value => value * scale + shift).toReversed()
-      const after = momentsOf(values)
-      near(after.mean, before.mean * scale + shift)
-      near(after.std, before.std * scale)
-      near(after.first, before.last * scale + shift)
-      near(after.max, before.max * scale + shift)
-      near(median(values), median(Float64Array.from(list)) * scale + shift)
-    }),
+    runs(200, 2000),
   )
 })
 

@@ -61,3 +61,10 @@ test('one season in one round is its STL, and less than two of the longest are r
   t.strictSame(decomposeSeasons(values, [dailyStl], 1), [decompose(values, dailyStl)])
   t.throws(() => decomposeSeasons(values, [dailyStl, weeklyStl]), RangeError)
 })
+
+test('a constant is all trend, and less than two seasons are refused', async t => {
+  const { seasonal, trend, remainder } = decompose(new Float64Array(100).fill(0.1), dailyStl)
+  t.ok(trend.every(value => Math.abs(value - 0.1) < 1e-15))
+  t.ok([...seasonal, ...remainder].every(value => Math.abs(value) < 1e-15))
+  t.throws(() => decompose(new Float64Array(47), dailyStl), RangeError)
+})

@@ -1,9 +1,7 @@
 /** Profiles in local time against pandas on real readings. Fixture: fixtures/profiles.py. */
 
-import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { circularMean, dailyProfile, extremeHours, weeklyProfile } from '../../analytics/decomposition/profiles.ts'
 import { hoursOfDay, hoursOfWeek } from '../../analytics/time/hour-of-week.ts'
@@ -135,31 +133,4 @@ test('peak and trough are the hours of the extreme means; equal ones average rou
   t.equal(circularMean([22, 23, 0]), 23)
   t.equal(circularMean([6, 18]), 6, 'no direction: the first stands for both')
   t.equal(circularMean([]), null)
-})
-
-test('a shift and a scale pass through a profile, and order does not matter', async () => {
-  const reading = fc.record({
-    hour: fc.integer({ min: 0, max: 23 }),
-    value: fc.option(fc.integer({ min: -500, max: 500 }), { nil: null, freq: 8 }),
-  })
-  const profileOf = (list: { hour: number; value: number | null }[], moved: (value: number) => number) =>
-    dailyProfile(
-      Float64Array.from(list, ({ value }) => (value === null ? Number.NaN : moved(value))),
-      Uint8Array.from(list, ({ hour }) => hour),
-    )
-  fc.assert(
-    fc.property(fc.array(reading, { maxLength: 200, size: 'max' }), list => {
-      const plain = profileOf(list, value => value)
-      const moved = profileOf(list.toReversed(), value => 4 * value + 1000)
-      for (const part of ['mean', 'median', 'p10', 'p90'] as const) {
-        const expected = plain.map(hour => (hour[part] === null ? null : 4 * hour[part] + 1000))
-        assert.ok(
-          deviation(
-            moved.map(hour => hour[part]),
-            expected,
-          ) < 1e-12,
-        )
-      }
-    }),
-  )
 })

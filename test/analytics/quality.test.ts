@@ -8,6 +8,7 @@ import { checkQuality, flagGood, flagMissing, flagSuspect, type Quality } from '
 import { type MetricSettings, qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import type { GapThresholds } from '../../analytics/reliability/cadence.ts'
 import { gapMarks } from '../../analytics/reliability/gap-marks.ts'
+import { runs } from '../support/runs.ts'
 import { uniform } from './series.ts'
 
 const minuteMs = 60_000
@@ -159,7 +160,7 @@ test('a pressure is judged by the altitude of its station', async t => {
 })
 
 /** Half-hourly values: runs of one value of these many readings each, and what is special at the end. */
-function runs(lengths: readonly number[], last: number): number[] {
+function stretchesOf(lengths: readonly number[], last: number): number[] {
   return [...lengths, last].flatMap((length, index) => new Array<number>(length).fill(20 + (index % 7)))
 }
 
@@ -168,7 +169,7 @@ test('a flat line is one that is unusually long for the sensor', async t => {
   const quick = Array.from({ length: 200 }, () => 1 + Math.floor(2 * next()))
   const slow = Array.from({ length: 200 }, () => 1 + Math.floor(-12 * Math.log(1 - next())))
   const found = (lengths: readonly number[], last: number) => {
-    const { tests, flat_hours } = check('temperature', runs(lengths, last), hourMs / 2, {
+    const { tests, flat_hours } = check('temperature', stretchesOf(lengths, last), hourMs / 2, {
       spike: null,
       rate: null,
     }).counts
@@ -232,22 +233,6 @@ test('flat lines are all stretches of three hours, as a slow search finds them',
         expected,
       )
     }),
-    { numRuns: 1000 },
-  )
-})
-
-test('every reading is counted once, and a spike or a flat line stays when time runs backwards', async () => {
-  const value = fc.option(fc.integer({ min: -400, max: 600 }), { nil: null, freq: 5 })
-  fc.assert(
-    fc.property(fc.array(value, { maxLength: 60, size: 'max' }), list => {
-      const readings = list.map(reading => (reading === null ? null : reading / 10))
-      const { counts, flags } = check('temperature', readings, 20 * minuteMs)
-      assert.equal(counts.good + counts.suspect + counts.missing, list.length)
-      assert.deepEqual(
-        [...flags].map(flag => flag === flagMissing),
-        list.map(reading => reading === null),
-      )
-      assert.deepEqual(check('temperature', readings.toReversed(), 20 * minuteMs).counts.tests, counts.tests)
-    }),
+    runs(150, 1000),
   )
 })

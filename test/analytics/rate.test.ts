@@ -154,15 +154,6 @@ test('sums keep small amounts beside huge ones', async t => {
   t.equal(greatestSum(windows, 30)?.sum, 1e16)
 })
 
-test('the greatest sum of a year is found in linear time', async t => {
-  const length = 525_600
-  const timesMs = Float64Array.from({ length }, (_, index) => index * 60_000)
-  const values = timesMs.map((_, index) => (index === 400_000 ? 2 : 1))
-  for (const minutes of [60, 400_000]) {
-    t.equal(greatestSum({ timesMs, values }, minutes * 60_000)?.sum, minutes + 1)
-  }
-})
-
 const amounts = fc.array(fc.tuple(fc.integer({ min: 1, max: 900 }), fc.nat({ max: 40 })), {
   minLength: 1,
   maxLength: 60,
@@ -172,23 +163,6 @@ function made(list: readonly (readonly [seconds: number, amount: number])[]) {
   const [first, ...rest] = list.map(([seconds]) => seconds)
   return { timesMs: timesFrom((first ?? 0) * 1000, rest), values: Float64Array.from(list, ([, amount]) => amount / 10) }
 }
-
-test('buckets that hold all samples add up to the total, however time is split', async () => {
-  fc.assert(
-    fc.property(amounts, fc.array(fc.integer({ min: 1, max: 7200 }), { maxLength: 12 }), (list, lengths) => {
-      const samples = made(list)
-      const lastMs = samples.timesMs.at(-1) as number
-      const inner = timesFrom(0, lengths).filter(edge => edge < lastMs)
-      const sums = bucketSums({ ...samples, cadence: unknown, nowMs: never }, bucketsBetween([...inner, lastMs]))
-      const total = sums.reduce((all, { sum }) => all + (sum ?? 0), 0)
-      assert.ok(Math.abs(total - compensatedSum(samples.values)) < 1e-9)
-      assert.equal(
-        sums.reduce((all, { count }) => all + count, 0),
-        list.length,
-      )
-    }),
-  )
-})
 
 test('no window has more than the greatest, and spells hold every sample once', async () => {
   fc.assert(

@@ -1,7 +1,3 @@
-/** Reliability against a reference that asks of every second whether the device was down. */
-
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { type Cadence, cadenceOf } from '../../analytics/reliability/cadence.ts'
 import { type Reliability, reliabilityAt } from '../../analytics/reliability/reliability.ts'
@@ -231,34 +227,4 @@ test('readings of the future do not count, and the answer ends at the full minut
   const found = reliabilityOf(whole(ahead, nowMs + 59_000, everyMinute))
   t.strictSame(found, reliabilityOf(whole(known, nowMs, everyMinute)))
   t.equal(found.windows['24h'].completeness, 1)
-})
-
-test('uptime and downtime make up the window, and a shift by whole days changes no figure', async () => {
-  const steps = fc.array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 60 })
-  fc.assert(
-    fc.property(steps, fc.integer({ min: 0, max: 14 }), (list, shiftDays) => {
-      const shiftMs = shiftDays * dayMs
-      const timesMs = timesFrom(0, list)
-      const nowMs = Math.ceil((timesMs.at(-1) as number) / 60_000) * 60_000 + 60_000
-      const before = reliabilityOf(whole(timesMs, nowMs, everyMinute))
-      const after = reliabilityOf(
-        whole(
-          timesMs.map(timeMs => timeMs + shiftMs),
-          nowMs + shiftMs,
-          everyMinute,
-        ),
-      )
-      assert.deepEqual(after.windows, before.windows)
-      for (const [key, lengthMs] of [
-        ['24h', dayMs],
-        ['30d', 30 * dayMs],
-      ] as const) {
-        const { uptime, downtime_seconds, completeness } = before.windows[key]
-        const lengthSeconds = Math.min(lengthMs, nowMs) / 1000
-        const up = (uptime as number) * lengthSeconds
-        assert.ok(Math.abs(up + (downtime_seconds as number) - lengthSeconds) < 1e-6)
-        assert.ok((uptime as number) >= 0 && (uptime as number) <= 1 && (completeness as number) <= 1)
-      }
-    }),
-  )
 })

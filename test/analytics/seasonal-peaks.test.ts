@@ -1,7 +1,5 @@
 /** The search for cycles against numpy and astropy, the golden G1, and noise in which there are none. Fixture: fixtures/seasonal-peaks.py. */
 
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { test } from 'tap'
 import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { Background } from '../../analytics/spectrum/background.ts'
@@ -15,7 +13,7 @@ import { gridSampling, type Sampling, timesSampling } from '../../analytics/spec
 import { createPeakSearch, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
 import { isSignificant, sensorSteps } from '../../analytics/spectrum/significance.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
-import { autoregressive, found, goldenDaily, goldenGaps, uniform, withLoss } from './series.ts'
+import { autoregressive, found, goldenDaily, uniform, withLoss } from './series.ts'
 
 interface Case {
   name: string
@@ -234,17 +232,6 @@ test('steps that come once a day are no daily cycle, and a larger one is', async
   t.strictSame(significant(tide), [24], 'where nothing falls')
 })
 
-test('G1: slope, power and period of a daily sine', async t => {
-  const { slopePerCell, residual } = detrend(goldenDaily())
-  t.ok(Math.abs(slopePerCell * 288 - -0.0106099088) < 1e-10)
-  const { peaks } = createPeakSearch(8640)(residual)
-  t.equal(peaks.length, 1, 'a clean cycle has no company')
-  const peak = found(peaks[0])
-  t.ok(Math.abs(peak.power - 0.9993245794) < 1e-10, `${peak.power}`)
-  t.ok(Math.abs(1 / peak.frequency / 12 - 23.999992) < 1e-6)
-  t.equal(peaksOf(goldenGaps()).length, 1, 'nor has it with gaps')
-})
-
 test('a made cycle is given back with its amplitude and the place of the maximum next to its end', async t => {
   const noise = autoregressive(720, 0, 4).map(value => value * 0.1)
   const values = withLoss(
@@ -296,78 +283,6 @@ test('cycles are told apart, and harmonics kept', async t => {
     ),
     288,
     4,
-  )
-})
-
-test('a cycle that fits in four times is one, a longer one is none', async t => {
-  const noise = autoregressive(672, 0, 3).map(value => value * 0.2)
-  t.strictSame(significantPeriods(sum(noise, cycle(672, 168))).map(Math.round), [168])
-  t.ok(significantPeriods(sum(noise, cycle(672, 224))).every(period => period < 171))
-})
-
-test('noise is no season: at most 5 of 100 of each kind', async t => {
-  for (const [name, phi] of [
-    ['white', 0],
-    ['AR(1) 0.9', 0.9],
-    ['a random walk', 1],
-  ] as const) {
-    for (const [cells, loss] of [
-      [720, 0],
-      [720, 0.4],
-      [2880, 0],
-    ] as const) {
-      let alarms = 0
-      for (let seed = 1; seed <= 100; seed++) {
-        const values = withLoss(autoregressive(cells, phi, 7919 * seed), loss, seed)
-        if (significantPeriods(values).length > 0) alarms++
-      }
-      t.ok(alarms <= 5, `${name}, ${cells} cells, ${loss} lost: ${alarms}`)
-    }
-  }
-})
-
-test('a daily cycle as strong as 1.2 times red noise is mostly found', async t => {
-  let hits = 0
-  for (let seed = 1; seed <= 50; seed++) {
-    const noise = autoregressive(720, 0.9, 104_729 * seed)
-    const deviationOfNoise = Math.sqrt(1 / (1 - 0.9 ** 2))
-    const periods = significantPeriods(
-      sum(
-        noise,
-        cycle(720, 24).map(value => 1.2 * deviationOfNoise * value),
-      ),
-    )
-    if (periods.some(period => Math.abs(period - 24) < 0.5)) hits++
-  }
-  t.ok(hits >= 45, `${hits} of 50`)
-})
-
-test('shift, scale and trend leave the cycles where they are, reversing too', async () => {
-  const cases = fc.record({
-    seed: fc.integer(),
-    scale: fc.constantFrom(-2, 0.01, 300),
-    trend: fc.constantFrom(0, 0.02),
-  })
-  fc.assert(
-    fc.property(cases, ({ seed, scale, trend }) => {
-      const values = withLoss(
-        sum(
-          autoregressive(720, 0.5, seed),
-          cycle(720, 24).map(value => 3 * value),
-        ),
-        0.2,
-        seed + 1,
-      )
-      const expected = found(peaksOf(values)[0])
-      const changed = found(peaksOf(values.map((value, i) => scale * (value + trend * i) + 40))[0])
-      assert.ok(deviation(changed.frequency, expected.frequency) < 1e-6)
-      assert.ok(Math.abs(changed.power - expected.power) < 1e-9)
-      assert.ok(deviation(changed.amplitude, Math.abs(scale) * expected.amplitude) < 1e-6)
-      assert.ok(deviation(changed.snr, expected.snr) < 1e-6)
-      const reversed = found(peaksOf(values.slice().reverse())[0])
-      assert.ok(deviation(reversed.frequency, expected.frequency) < 1e-6)
-    }),
-    { numRuns: 30 },
   )
 })
 

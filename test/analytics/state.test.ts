@@ -9,7 +9,6 @@ import { stateEpisodes } from '../../analytics/state/state-episodes.ts'
 import { type StateInput, stateRuns } from '../../analytics/state/state-runs.ts'
 import { localDays } from '../../analytics/time/local-days.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
-import { found } from './series.ts'
 
 const hourMs = 3_600_000
 const unknown: Cadence = cadenceOf(new Float64Array(0), null)
@@ -177,16 +176,6 @@ test('local days of 23 and 25 hours are as long', async t => {
   }
 })
 
-test('a year of minutes takes linear time', async t => {
-  const length = 525_600
-  const timesMs = Float64Array.from({ length }, (_, index) => index * 60_000)
-  const values = timesMs.map((_, index) => index % 2)
-  const runs = stateRuns({ timesMs, values, cadence: everySeconds(60), nowMs: length * 60_000 })
-  t.equal(stateEpisodes(runs, 10).episodes_total, length)
-  const hours = stateDurations(runs, bucketsBetween(Array.from({ length: 8761 }, (_, hour) => hour * 3600)))
-  t.ok(hours.every(({ states }) => states[0]?.seconds === 1800 && states[1]?.seconds === 1800))
-})
-
 const lists = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(0, 1, 2, 7, 0.5, Number.NaN)), {
   maxLength: 30,
 })
@@ -224,25 +213,6 @@ test('each second has the state of the last sample, if that is recent enough, an
           [...counts].toSorted(([a], [b]) => a - b),
         )
         assert.equal(known_seconds + unknown_seconds, Math.max(0, to - from))
-      }
-    }),
-  )
-})
-
-test('episodes follow each other without a break, and neighbours differ', async () => {
-  fc.assert(
-    fc.property(lists, fc.integer({ min: 1, max: 20 }), (list, expected) => {
-      let seconds = 0
-      const pairs = list.map(([step, value]): [number, number] => {
-        seconds += step
-        return [seconds, value]
-      })
-      const { episodes } = stateEpisodes(stateRuns(input(pairs, everySeconds(expected), seconds + 5)), 1000)
-      for (const [index, episode] of episodes.entries()) {
-        assert.ok(episode.end_ms > episode.start_ms)
-        const later = episodes[index - 1]
-        assert.equal(episode.end_ms, later === undefined ? (seconds + 5) * 1000 : later.start_ms)
-        assert.ok(found(episode.duration_seconds) > 0 && episode.state !== (later ?? { state: 'none' }).state)
       }
     }),
   )

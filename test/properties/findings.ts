@@ -129,7 +129,6 @@ export const findingsProperties: readonly Property[] = [
   ...healthyWorlds.map(({ name, made }) => ({
     name: `a gauge that stands still by the hours of a fleet, on any day of two weeks of a healthy device ${name}`,
     atMost: 0.05,
-    shortRuns: 3,
     run: (seed: number) => {
       const world = made(seed)
       const lastDays = Array.from({ length: 14 }, (_, day) => startMs + (days - day) * dayMs)
@@ -139,7 +138,6 @@ export const findingsProperties: readonly Property[] = [
   {
     name: 'a thermometer that stands still for 36 hours is found by the hours of a fleet',
     atLeast: 0.95,
-    shortRuns: 5,
     run: seed => {
       const endMs = startMs + days * dayMs
       const world = outdoors(seed)
@@ -152,13 +150,11 @@ export const findingsProperties: readonly Property[] = [
   ...healthyWorlds.map(({ name, made }) => ({
     name: `more than one finding in a month of a healthy device ${name}`,
     atMost: 0.05,
-    shortRuns: 3,
     run: (seed: number) => findingsOfMonth(made(seed)).length > 1,
   })),
   ...brokenWorlds.map(({ code, name, made }) => ({
     name: `${code}: ${name} is found`,
     atLeast: 0.95,
-    shortRuns: 5,
     run: (seed: number) => findingsAt(made(seed), startMs + days * dayMs).some(finding => finding.code === code),
   })),
 ]

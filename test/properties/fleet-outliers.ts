@@ -230,13 +230,11 @@ export const fleetOutlierProperties: readonly Property[] = Object.keys(worlds).f
   {
     name: `a device listed of a healthy fleet ${world}`,
     atMost: 0.05,
-    shortRuns: 12,
     run: (seed: number) => madeFleet(world, seed, false).found.length > 0,
   },
   {
     name: `a device 5 °C too warm first of a fleet ${world}`,
     atLeast: 0.9,
-    shortRuns: 6,
     run: (seed: number) => {
       const { found, broken } = madeFleet(world, seed, true)
       return found[0]?.device === broken && found[0].metric === 'temperature'
@@ -287,13 +285,11 @@ export const fleetGaugeProperties: readonly Property[] = Object.keys(gaugeWorlds
   {
     name: `a device listed of a healthy fleet by ${world}`,
     atMost: 0.05,
-    shortRuns: 20,
     run: (seed: number) => listedGauges(world, seed, false).found.length > 0,
   },
   {
     name: `a device of five times the usual value first of a fleet by ${world}`,
     atLeast: 0.9,
-    shortRuns: 10,
     // Without a tag, some wind has no device like it.
     run: (seed: number) => {
       const { found, broken } = listedGauges(world, 2 * seed, true)

@@ -28,6 +28,5 @@ export const normalProperties: readonly Property[] = [
     atLeast: 0.12,
     atMost: 0.28,
     run: seed => Math.abs(percentileOf(7919 * seed) - 50) > 40,
-    shortRuns: 60,
   },
 ]

@@ -78,19 +78,16 @@ export const qualityProperties: readonly Property[] = sensors.flatMap(({ name, s
       name: `suspect readings of ${name} in steps of ${quantum}`,
       run: seed => suspectShare(sensor, quantum, seed),
       atMost: 0.01,
-      shortRuns: 5,
     },
     {
       name: `a spike of ${name} in steps of ${quantum} is found`,
       run: seed => findsSpike(sensor, quantum, spike, seed),
       atLeast: 0.95,
-      shortRuns: 10,
     },
     {
       name: `${name} in steps of ${quantum}, stuck for two days, is found`,
       run: seed => findsStuck(sensor, quantum, seed),
       atLeast: 0.95,
-      shortRuns: 10,
     },
   ]),
 )

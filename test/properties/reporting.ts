@@ -92,7 +92,6 @@ export const reportingProperties: readonly Property[] = [
   ...changes.map(({ name, beforeMs, afterMs }) => ({
     name: `no gap, no invalid day and uptime 1 in a change from ${name} without a loss`,
     atLeast: 1,
-    shortRuns: 5,
     run: (seed: number) => {
       const { gaps_total, windows, days } = reliabilityOf(changed(beforeMs, afterMs, uniform(seed)))
       const isWhole = days.every(({ state }) => state === 'ok' || state === null)
@@ -102,7 +101,6 @@ export const reportingProperties: readonly Property[] = [
   {
     name: 'an outage of two days after a change from 60 to 300 s is one gap, and takes its share of completeness',
     atLeast: 1,
-    shortRuns: 5,
     run: seed => {
       const next = uniform(seed)
       const change = moment(next)
@@ -121,7 +119,6 @@ export const reportingProperties: readonly Property[] = [
   ...changes.map(({ name, beforeMs, afterMs }) => ({
     name: `completeness within 0.01 of the truth in a change from ${name} at which an outage of two days begins`,
     atLeast: 1,
-    shortRuns: 5,
     run: (seed: number) => {
       const next = uniform(seed)
       const change = moment(next)
@@ -133,7 +130,6 @@ export const reportingProperties: readonly Property[] = [
   {
     name: 'another interval than a minute where 80 % of the readings of a month are lost',
     atMost: 0.005,
-    shortRuns: 5,
     run: seed => {
       const next = uniform(seed)
       const times = regular(minuteMs, startMs, nowMs, next).filter(() => next() >= 0.8)
