@@ -216,38 +216,6 @@ test('a late reading changes nothing', async () => {
   )
 })
 
-test('within the hysteresis of its threshold a rule never changes from firing, nor from not firing to firing and back', async () => {
-  const near = fc.array(fc.double({ min: 28, max: 32, minExcluded: true, noNaN: true }), {
-    minLength: 1,
-    maxLength: 50,
-  })
-  fc.assert(
-    fc.property(near, seconds, seconds, (values, for_seconds, keep_firing_seconds) => {
-      const rule = ruleOf(warm, { for_seconds, keep_firing_seconds })
-      const series = values.map((value, index) => at(index * 60, value))
-      const changes = walk(rule, series).effects.filter(({ kind }) => kind === 'fired' || kind === 'resolved')
-      const inBand = walk(
-        rule,
-        values.map((value, index) => at(index * 60, Math.min(value, 30))),
-      )
-      return changes.length <= 1 && changes.every(({ kind }) => kind === 'fired') && inBand.effects.length === 0
-    }),
-  )
-})
-
-test('a reading more with no value of the metric changes no effect of a value', async () => {
-  fc.assert(
-    fc.property(rules, readings, fc.nat({ max: 60 }), (rule, observations, place) => {
-      if (rule.condition.kind === 'silent') return true
-      const next = observations[place]
-      if (next?.kind !== 'reading') return true
-      const empty: Observation = { ...next, timeUs: next.timeUs - 1, value: Number.NaN }
-      const withEmpty = [...observations.slice(0, place), empty, ...observations.slice(place)]
-      return walk(rule, withEmpty).told.join() === walk(rule, observations).told.join()
-    }),
-  )
-})
-
 test('what an idle pair is spared is what would leave it idle', async () => {
   fc.assert(
     fc.property(rules, readings, (rule, observations) =>

@@ -53,15 +53,12 @@ test('others are, also within IPv6', async t => {
   for (const address of [...all, '::ffff:1.1.1.1', '64:ff9b::101:101']) t.ok(isPublicAddress(address), address)
 })
 
-test('an address of IPv4 is judged alike wherever it stands', async t => {
-  const seed = Date.now()
-  t.comment(`seed ${seed}`)
+test('an address of IPv4 is judged alike wherever it stands', async () => {
   fc.assert(
     fc.property(fc.ipV4(), address => {
       const isPublic = isPublicAddress(address)
       return isPublicAddress(`::ffff:${address}`) === isPublic && isPublicAddress(`64:ff9b::${address}`) === isPublic
     }),
-    { seed, numRuns: 2000 },
   )
 })
 

@@ -101,7 +101,8 @@ test('an account that becomes an administrator leaves the room of accounts, and 
 
 test('a device may be covered by more rules than 65,535', t => {
   const coverage = new RuleCoverage(fleetOf(1))
-  const rules = Array.from({ length: 65_536 }, () => ruleOf(null))
+  const first = ruleOf(null)
+  const rules = Array.from({ length: 65_536 }, (_, at) => ({ ...first, id: first.id + at }))
   for (const rule of rules) coverage.setRule(rule)
   t.ok(coverage.covers(1))
   t.equal(coverage.pairCount, 65_536)

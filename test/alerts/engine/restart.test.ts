@@ -7,6 +7,7 @@ import { memoryMs } from '../../../alerts/core/samples.ts'
 import { Engine } from '../../../alerts/engine/engine.ts'
 import type { EngineMessage, RestoredPair } from '../../../alerts/engine/engine-messages.ts'
 import { type PackedReadings, ReadingsBuffer } from '../../../alerts/engine/packed-readings.ts'
+import { runs } from '../../support/runs.ts'
 
 /** A reading and when it came. The process may be killed before, and may have committed what it knew by then. */
 interface Came {
@@ -150,6 +151,6 @@ test('whenever it is killed, what is told is what is told without: nothing is mi
       const [killed, unharmed] = [run(history, true), run(history, false)]
       if (killed.join() !== unharmed.join()) throw new Error(`${killed.join()}\n${unharmed.join()}`)
     }),
-    { numRuns: 150, interruptAfterTimeLimit: 30_000, endOnFailure: true },
+    { ...runs(15, 500), endOnFailure: true },
   )
 })

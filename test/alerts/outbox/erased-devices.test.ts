@@ -5,7 +5,6 @@ import { forgetErased, openErasedMails } from '../../../alerts/outbox/erased-dev
 import { type ApplyChange, type ChangeFeed, noFeed } from '../../../auth/nodes/change-feed.ts'
 import { createAlertStore, effects } from '../../support/alert-store.ts'
 import { nowhere, recordingLog, startDatabases } from '../../support/databases.ts'
-import { waitFor } from '../../support/wait-for.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const pool = store.postgres
@@ -87,38 +86,6 @@ t.test('events and states of pairs lose values and samples', async t => {
     rows,
     ['alert', 'event', 'samples', 'state'].map(kind => ({ kind, device: 2 })),
   )
-})
-
-t.test('a message with values that is being sent ends before', async t => {
-  const alerts = await createAlertStore(pool)
-  const channel = await alerts.addChannel()
-  const { id: rule } = await alerts.addRule({ channels: [channel] })
-  const at = alerts.nowMs()
-  await alerts.apply(alerts.transition(rule, 1, opened(at), fired(at)))
-  alerts.pass(30)
-  await alerts.flush()
-  const claimedMs = Date.now() + 600_000
-  await pool.query('UPDATE alert_notifications SET claimed_until = to_timestamp($1::float8 / 1000)', [claimedMs])
-  let isForgotten = false
-  let looks = 0
-  const nowMs = () => {
-    looks++
-    return Date.now()
-  }
-  const forgotten = forgetErased({ ...options, nowMs }, { numbers: [1], name: 'd1', metric: null, untilMs: at }).then(
-    () => {
-      isForgotten = true
-    },
-  )
-  await waitFor('it waits for the claim', () => looks > 1)
-  t.equal(isForgotten, false)
-  await pool.query(
-    `WITH sent AS (UPDATE alert_notifications SET state = 'delivered', claimed_until = NULL RETURNING id)
-     INSERT INTO alert_attempts (notification_id, at, duration_ms, answer) SELECT id, now(), 1, 'd1 is at 31' FROM sent`,
-  )
-  await forgotten
-  const { rows } = await pool.query('SELECT answer FROM alert_attempts')
-  t.strictSame(rows, [{ answer: '' }])
 })
 
 t.test('by its name where its alerts are gone, unless another device had that later', async t => {

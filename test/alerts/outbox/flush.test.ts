@@ -376,3 +376,17 @@ t.test('after the clock is set back, a group waits no longer than by the right c
   alerts.pass(5 * minute)
   t.strictSame(await alerts.flushed(), ['resolved: d1 resolved, d2 firing'])
 })
+
+t.test('a group that has told something new seven times in an hour waits half an hour', async t => {
+  const alerts = await open()
+  for (let device = 1; device <= 7; device++) {
+    await alerts.fire(device)
+    alerts.pass(device === 1 ? 30 : 5 * minute)
+    t.equal((await alerts.flushed()).length, 1)
+  }
+  await alerts.fire(8)
+  alerts.pass(30 * minute - 1)
+  t.strictSame(await alerts.flushed(), [])
+  alerts.pass(1)
+  t.equal((await alerts.flushed()).length, 1)
+})

@@ -109,14 +109,6 @@ t.test('a group waits half a minute for what is found and not committed', async 
   await waitFor('a notification is made', async () => (await waiting()) === 1)
 })
 
-t.test('after the clock is set back, what is owed is told as soon as before', async t => {
-  const alerts = await open()
-  await alerts.fire(1)
-  alerts.pass(-3600)
-  outboxOf(t, alerts)
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
-})
-
 t.test('a group of which no notification can be made keeps no other one back', async t => {
   const alerts = await open()
   const { log, texts } = recordingLog('error')

@@ -13,6 +13,7 @@ import { observeSuspects } from '../../../alerts/engine/suspect-hours.ts'
 import { PreviewRun } from '../../../alerts/preview/preview-run.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
+import { runs } from '../../support/runs.ts'
 
 const readFromMs = Date.UTC(2026, 10, 24)
 /** From then on an hour has a day before it. */
@@ -165,6 +166,6 @@ test('preview equals live', async t => {
     for (const intervals of found.values()) fired += intervals.length
     assert.deepStrictEqual(previewed(rule, all), found)
   })
-  await fc.assert(property, { numRuns: 150 })
-  t.ok(fired > 30, `${fired} alerts`)
+  await fc.assert(property, runs(15, 150))
+  t.ok(fired > 2, `${fired} alerts`)
 })

@@ -1,12 +1,12 @@
 /** What a night with a thousand devices that flap sends: on a clock of the test, from 22:00 to 06:00, with the usual waits. */
 
 import t from 'tap'
-import { idlePair, type PairState } from '../../../alerts/core/pair.ts'
-import type { Severity } from '../../../alerts/core/rule.ts'
-import { step } from '../../../alerts/core/transition.ts'
-import { createRandom } from '../../faults/seeded-random.ts'
-import { createAlertStore } from '../../support/alert-store.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { idlePair, type PairState } from '../../alerts/core/pair.ts'
+import type { Severity } from '../../alerts/core/rule.ts'
+import { step } from '../../alerts/core/transition.ts'
+import { createRandom } from '../faults/seeded-random.ts'
+import { createAlertStore } from '../support/alert-store.ts'
+import { nowhere, startDatabases } from '../support/databases.ts'
 
 const { store } = await startDatabases(t, nowhere)
 const deviceCount = 1000
