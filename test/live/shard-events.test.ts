@@ -14,13 +14,15 @@ import {
   perGroup,
   perTopic,
 } from '../support/event-nodes.ts'
+import { runs } from '../support/runs.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 test('a client that goes from node to node at random gets each reading of each shard once and in order', async t => {
-  for (let round = 0; round < 15; round++) {
+  const { numRuns } = runs(4, 100)
+  for (let round = 0; round < numRuns; round++) {
     const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32))
     const random = createRandom(seed)
-    const topics = numbers(2 + random.below(2)).map(topic => {
+    const topics = numbers(1 + random.below(3)).map(topic => {
       const counts = Array.from({ length: 40 }, () => random.below(random.pick([3, 30, 300])))
       return madeTopic(counts, topic * perTopic)
     })
@@ -155,7 +157,7 @@ test('cursors are read as they were written, also where there are further shards
       t.equal(new EventCursors(['topic 0']).read(text) === undefined, isTold, 'where they are not known')
       t.equal(new EventCursors(['another', ...ids.slice(1)]).read(text), undefined, 'of other topics')
     }),
-    { numRuns: 500, seed },
+    { ...runs(100, 500), seed },
   )
   t.end()
 })
@@ -197,7 +199,7 @@ test('a text that is no cursor is read as none, and one that is read is the one 
       // A position of 0 at the end may be written out.
       t.match(given.replace(/^[^-]*/, ''), new RegExp(`^${cursors.text(read).replace(/^[^-]*/, '')}(-0)*$`))
     }),
-    { numRuns: 3000, seed },
+    { ...runs(300, 3000), seed },
   )
   t.end()
 })

@@ -1,41 +1,8 @@
 /** Events of several nodes that read the same topic, each at its own pace: a client may go from one to the other. */
 
 import { test } from 'tap'
-import { createRandom } from '../faults/seeded-random.ts'
 import { connectTo, cursorAt, madeTopic, numbers, openEventNode, perGroup } from '../support/event-nodes.ts'
 import { waitFor } from '../support/wait-for.ts'
-
-test('a client that goes from node to node at random gets each reading once and in order', async t => {
-  for (let round = 0; round < 12; round++) {
-    const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32))
-    const random = createRandom(seed)
-    const topic = madeTopic(Array.from({ length: 60 }, () => random.below(30)))
-    const total = topic.reduce((sum, { count }) => sum + count, 0)
-    const nodes = [openEventNode(t, [topic]), openEventNode(t, [topic])] as const
-    const devices = random.pick([undefined, [1], [0, 2]])
-    const wanted = numbers(total).filter(value => devices?.includes(value % 3) ?? true)
-    const got: number[] = []
-    let client = connectTo(nodes[0], undefined, devices)
-    let last: string | undefined
-    /** As a browser does, it keeps its cursor until there is a later one. */
-    const drop = () => {
-      client.leave()
-      got.push(...client.values())
-      last = client.lastId() ?? last
-      return last
-    }
-    while (!nodes.every(node => node.hasReadAll())) {
-      random.pick(nodes).read1({ piece: 1 + random.below(20) })
-      if (random.chance(0.5)) await new Promise(resolve => setTimeout(resolve, random.below(4)))
-      if (random.chance(0.3)) client = connectTo(random.pick(nodes), drop(), devices)
-    }
-    await waitFor('all are told', () => got.length + client.values().length >= wanted.length)
-    drop()
-    const isRight = got.join() === wanted.join()
-    t.ok(isRight, `seed ${seed}: ${isRight ? wanted.length : got.join()}`)
-    for (const { hub } of nodes) hub.close()
-  }
-})
 
 test('a client whose place a node has not read yet waits for it, and is reset when it does not come', async t => {
   const topic = madeTopic([3, 4, 5])

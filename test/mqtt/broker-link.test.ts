@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { generate, type Packet, parser } from 'mqtt-packet'
-import { type Test, test } from 'tap'
+import t, { type Test } from 'tap'
 import { createDeviceRate } from '../../api/write/device-rate.ts'
 import { createFairShare } from '../../api/write/fair-share.ts'
 import type { Device } from '../../auth/devices/device.ts'
@@ -18,12 +18,9 @@ import { recordingLog, silentLog } from '../support/databases.ts'
 import { connectClient, createIntakeParts, type IntakeParts, reading } from '../support/mqtt.ts'
 import { messageOf, until } from '../support/processes.ts'
 
-async function startBroker(t: Test): Promise<string> {
-  const child = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
-  t.teardown(() => child.kill())
-  const port = await messageOf<number>(child)
-  return `mqtt://127.0.0.1:${port}`
-}
+const broker = fork(join(import.meta.dirname, '..', 'support', 'mqtt-broker.ts'), { stdio: 'inherit' })
+t.teardown(() => broker.kill())
+const brokerUrl = `mqtt://127.0.0.1:${await messageOf<number>(broker)}`
 
 function link(
   t: Test,
@@ -41,7 +38,8 @@ function link(
     ...parts,
     url,
     protocolVersion,
-    clientId: 'barograph',
+    // A session of its own for each test.
+    clientId: t.name,
     writer,
     leads,
     log,
@@ -50,12 +48,11 @@ function link(
   return opened
 }
 
-test('readings that the broker has while nobody takes them come later, each once', async t => {
-  const url = await startBroker(t)
+t.test('readings that the broker has while nobody takes them come later, each once', async t => {
   const parts = createIntakeParts()
-  const first = link(t, url, parts)
+  const first = link(t, brokerUrl, parts)
   await until('it is connected', () => first.fault() === undefined)
-  const sender = await connectClient(t, url)
+  const sender = await connectClient(t, brokerUrl)
   await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
   await until('it is stored', () => parts.journal.stored.length === 1)
   await first.close()
@@ -65,7 +62,7 @@ test('readings that the broker has while nobody takes them come later, each once
   await sender.publishAsync('other/porch', reading(99), { qos: 1 })
   await sender.publishAsync('readings/nobody', reading(99), { qos: 1 })
   await sender.publishAsync('readings/porch', 'no JSON', { qos: 2 })
-  link(t, url, parts)
+  link(t, brokerUrl, parts)
   await until('all are taken', () => parts.journal.stored.length === 40 && parts.rejections.length === 2)
   t.strictSame(
     parts.journal.stored,
@@ -74,12 +71,11 @@ test('readings that the broker has while nobody takes them come later, each once
   t.strictSame(parts.rejections, ['unknown_device', 'invalid'])
 })
 
-test('a reading that is not stored is not acknowledged, and comes again', async t => {
-  const url = await startBroker(t)
+t.test('a reading that is not stored is not acknowledged, and comes again', async t => {
   const parts = createIntakeParts()
-  const opened = link(t, url, parts)
+  const opened = link(t, brokerUrl, parts)
   await until('it is connected', () => opened.fault() === undefined)
-  const sender = await connectClient(t, url)
+  const sender = await connectClient(t, brokerUrl)
   parts.journal.settle('full')
   await sender.publishAsync('readings/porch', reading(1), { qos: 1 })
   await until('it was refused twice', () => parts.rejections.length >= 2)
@@ -87,7 +83,7 @@ test('a reading that is not stored is not acknowledged, and comes again', async 
   parts.journal.hold()
   await until('it comes again', () => parts.journal.waiting.length === 1)
   await opened.close()
-  const again = link(t, url, parts)
+  const again = link(t, brokerUrl, parts)
   await until('it comes to the next service', () => parts.journal.waiting.length === 2)
   parts.journal.settle('stored')
   await until('it is stored', () => parts.journal.stored.length > 0)
@@ -95,17 +91,16 @@ test('a reading that is not stored is not acknowledged, and comes again', async 
   await until('its subscription is answered', () => again.fault() === undefined)
 })
 
-test('of several nodes the one that leads has the session, and the next one goes on with it', async t => {
-  const url = await startBroker(t)
+t.test('of several nodes the one that leads has the session, and the next one goes on with it', async t => {
   const nodes = [createIntakeParts(), createIntakeParts()]
   let leader = 0
   const { log, texts } = recordingLog('info')
-  const links = nodes.map((parts, place) => link(t, url, parts, 4, () => leader === place, log))
+  const links = nodes.map((parts, place) => link(t, brokerUrl, parts, 4, () => leader === place, log))
   const connected = () => links.map(opened => opened.isConnected())
   await until('the first one is connected', () => connected()[0] === true)
   t.strictSame(connected(), [true, false])
   t.equal(links[1]?.fault(), undefined, 'the other one has nothing to complain of')
-  const sender = await connectClient(t, url)
+  const sender = await connectClient(t, brokerUrl)
   const sent: number[] = []
   const publish = async () => {
     sent.push(sent.length + 1)
@@ -125,7 +120,7 @@ test('of several nodes the one that leads has the session, and the next one goes
   t.equal(connects, 1 + moments.length, 'no node connects while another one leads')
 })
 
-test('a broker that is away is told, and found again', async t => {
+t.test('a broker that is away is told, and found again', async t => {
   const reserved = createServer().listen(0, '127.0.0.1')
   await once(reserved, 'listening')
   const { port } = reserved.address() as AddressInfo
@@ -162,65 +157,45 @@ async function startScript(t: Test, onPacket: (packet: Packet, send: Send) => vo
   return `mqtt://us%40er:pass@127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('MQTT 5: the session is kept, what is in flight has a bound, and an acknowledgement follows the sync', async t => {
-  const received: Packet[] = []
-  const url = await startScript(t, (packet, send) => {
-    received.push(packet)
-    if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
-    if (packet.cmd !== 'subscribe') return
-    send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] })
-    const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
-    const common = { cmd: 'publish' as const, topic: 'readings/porch', qos: 1 as const, dup: false, retain: false }
-    send({ ...common, messageId: 11, payload: Buffer.from(reading(1)), properties })
-    send({ ...common, messageId: 12, payload: Buffer.alloc(200_000) })
-    send({ ...common, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
-  })
-  const parts = createIntakeParts()
-  parts.journal.hold()
-  link(t, url, parts, 5)
-  await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
-  t.strictSame(parts.rejections, ['too_large', 'mismatch'])
-  const [connect, subscribe] = received
-  t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
-  t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
-  t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
-  t.equal(received.length, 2)
-  parts.journal.settle('stored')
-  await until('all are acknowledged', () => received.length === 5)
-  t.strictSame(
-    received.slice(2).map(({ cmd, messageId }) => [cmd, messageId]),
-    [
-      ['puback', 11],
-      ['puback', 12],
-      ['puback', 13],
-    ],
-  )
-})
+t.test(
+  'MQTT 5: the session is kept, what is in flight has a bound, and an acknowledgement follows the sync',
+  async t => {
+    const received: Packet[] = []
+    const url = await startScript(t, (packet, send) => {
+      received.push(packet)
+      if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
+      if (packet.cmd !== 'subscribe') return
+      send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] })
+      const properties = { userProperties: { source: 'test' }, contentType: 'application/json' }
+      const common = { cmd: 'publish' as const, topic: 'readings/porch', qos: 1 as const, dup: false, retain: false }
+      send({ ...common, messageId: 11, payload: Buffer.from(reading(1)), properties })
+      send({ ...common, messageId: 12, payload: Buffer.alloc(200_000) })
+      send({ ...common, messageId: 13, topic: 'readings/', payload: Buffer.from(reading(1)) })
+    })
+    const parts = createIntakeParts()
+    parts.journal.hold()
+    link(t, url, parts, 5)
+    await until('all are taken', () => parts.journal.waiting.length === 1 && parts.rejections.length === 2)
+    t.strictSame(parts.rejections, ['too_large', 'mismatch'])
+    const [connect, subscribe] = received
+    t.match(connect, { protocolVersion: 5, clean: false, username: 'us@er', password: Buffer.from('pass') })
+    t.match(connect, { properties: { receiveMaximum: 100, sessionExpiryInterval: 0xffff_ffff } })
+    t.match(subscribe, { subscriptions: [{ topic: 'readings/+', qos: 1, rh: 1, rap: false }] })
+    t.equal(received.length, 2)
+    parts.journal.settle('stored')
+    await until('all are acknowledged', () => received.length === 5)
+    t.strictSame(
+      received.slice(2).map(({ cmd, messageId }) => [cmd, messageId]),
+      [
+        ['puback', 11],
+        ['puback', 12],
+        ['puback', 13],
+      ],
+    )
+  },
+)
 
-test('a retained message is no new reading at each subscription, unless it has a time of its own', async t => {
-  const url = await startBroker(t)
-  const sender = await connectClient(t, url)
-  await sender.publishAsync('readings/porch', reading(1), { qos: 1, retain: true })
-  const timed = { ...JSON.parse(reading(2)), Time: Math.floor(Date.now() / 1000) }
-  await sender.publishAsync('readings/barn', JSON.stringify(timed), { qos: 1, retain: true })
-  const leftOut: string[] = []
-  const kept = { add: ({ device, reason }: Rejection) => void leftOut.push(`${device}: ${reason}`) }
-  const parts = createIntakeParts(undefined, kept)
-  for (let start = 1; start <= 3; start++) {
-    const opened = link(t, url, parts)
-    await until('both are answered', () => leftOut.length === start && parts.journal.stored.length === start)
-    await opened.close()
-  }
-  t.strictSame(new Set(leftOut), new Set(['porch: a retained message without a time of its own is no new reading']))
-  t.strictSame(parts.journal.stored, [2, 2, 2], 'a time that comes again is the same reading')
-  t.strictSame(parts.rejections, [])
-  const opened = link(t, url, parts)
-  await until('it is connected', () => opened.fault() === undefined)
-  await sender.publishAsync('readings/porch', reading(3), { qos: 1, retain: true })
-  await until('what is published now is a reading', () => parts.journal.stored.includes(3))
-})
-
-test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
+t.test('MQTT 5: a message with properties that nobody knows is taken, and holds up nothing', async t => {
   const acknowledged: (number | undefined)[] = []
   const url = await startScript(t, ({ cmd, messageId = 0 }, send) => {
     if (cmd === 'connect') send({ cmd: 'connack', reasonCode: 0, sessionPresent: true })
@@ -245,7 +220,7 @@ function message(messageId: number, properties: number[]): Buffer {
   return Buffer.concat([Buffer.from([0x32, rest.length]), rest])
 }
 
-test('a message of QoS 2 is taken once until the broker releases it', async t => {
+t.test('a message of QoS 2 is taken once until the broker releases it', async t => {
   const received: Packet[] = []
   const message = { cmd: 'publish' as const, topic: 'readings/porch', qos: 2 as const, messageId: 5, retain: false }
   const url = await startScript(t, (packet, send) => {
@@ -268,7 +243,7 @@ test('a message of QoS 2 is taken once until the broker releases it', async t =>
   t.strictSame(parts.journal.stored, [2, 5])
 })
 
-test('a broker that refuses is told with its code', async t => {
+t.test('a broker that refuses is told with its code', async t => {
   const url = await startScript(t, (packet, send) => {
     if (packet.cmd === 'connect') send({ cmd: 'connack', reasonCode: 0x87, sessionPresent: false })
   })
@@ -277,7 +252,7 @@ test('a broker that refuses is told with its code', async t => {
   t.pass()
 })
 
-test('behind a reading that cannot be stored now nothing more is taken', async t => {
+t.test('behind a reading that cannot be stored now nothing more is taken', async t => {
   let connections = 0
   const url = await startScript(t, (packet, send) => {
     if (packet.cmd === 'connect') {
@@ -307,12 +282,11 @@ test('behind a reading that cannot be stored now nothing more is taken', async t
   t.strictSame(parts.journal.stored, [])
 })
 
-test('what is beyond every rate waits at the broker, and none of it is lost', async t => {
-  const url = await startBroker(t)
+t.test('what is beyond every rate waits at the broker, and none of it is lost', async t => {
   const parts = createIntakeParts({ perSecond: 50, burst: 5 })
-  const opened = link(t, url, parts)
+  const opened = link(t, brokerUrl, parts)
   await until('it is connected', () => opened.fault() === undefined)
-  const sender = await connectClient(t, url)
+  const sender = await connectClient(t, brokerUrl)
   for (let temperature = 0; temperature < 30; temperature++) {
     await sender.publishAsync('readings/porch', reading(temperature), { qos: 1 })
   }
@@ -321,7 +295,7 @@ test('what is beyond every rate waits at the broker, and none of it is lost', as
   t.strictSame(parts.rejections, [])
 })
 
-test('what is beyond the rate of a device counts towards the share of the broker', async t => {
+t.test('what is beyond the rate of a device counts towards the share of the broker', async t => {
   let nowMs = 0
   let hasRoom = true
   const isWithinRate = createBrokerRate({
@@ -344,7 +318,7 @@ test('what is beyond the rate of a device counts towards the share of the broker
   t.equal(take(2), 'true,false')
 })
 
-test('the address of a broker is not sent as its name', async t => {
+t.test('the address of a broker is not sent as its name', async t => {
   const warnings: string[] = []
   const listener = ({ message }: Error) => void warnings.push(message)
   process.on('warning', listener)
@@ -355,4 +329,27 @@ test('the address of a broker is not sent as its name', async t => {
   const opened = link(t, `mqtts://127.0.0.1:${(server.address() as AddressInfo).port}`, createIntakeParts())
   await until('it has tried', () => opened.fault() !== 'not connected yet')
   t.strictSame(warnings, [])
+})
+
+// Last, as the broker keeps what is retained.
+t.test('a retained message is no new reading at each subscription, unless it has a time of its own', async t => {
+  const sender = await connectClient(t, brokerUrl)
+  await sender.publishAsync('readings/porch', reading(1), { qos: 1, retain: true })
+  const timed = { ...JSON.parse(reading(2)), Time: Math.floor(Date.now() / 1000) }
+  await sender.publishAsync('readings/barn', JSON.stringify(timed), { qos: 1, retain: true })
+  const leftOut: string[] = []
+  const kept = { add: ({ device, reason }: Rejection) => void leftOut.push(`${device}: ${reason}`) }
+  const parts = createIntakeParts(undefined, kept)
+  for (let start = 1; start <= 3; start++) {
+    const opened = link(t, brokerUrl, parts)
+    await until('both are answered', () => leftOut.length === start && parts.journal.stored.length === start)
+    await opened.close()
+  }
+  t.strictSame(new Set(leftOut), new Set(['porch: a retained message without a time of its own is no new reading']))
+  t.strictSame(parts.journal.stored, [2, 2, 2], 'a time that comes again is the same reading')
+  t.strictSame(parts.rejections, [])
+  const opened = link(t, brokerUrl, parts)
+  await until('it is connected', () => opened.fault() === undefined)
+  await sender.publishAsync('readings/porch', reading(3), { qos: 1, retain: true })
+  await until('what is published now is a reading', () => parts.journal.stored.includes(3))
 })

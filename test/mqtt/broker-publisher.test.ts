@@ -45,6 +45,7 @@ test('each message is there when it resolves, in order, retained where it is to 
   await Promise.all([1, 2, 3].map(() => publish(messages.slice(0, 10), signal())))
   await waitFor('those that were published at a time have come', () => got.length === 330)
 })
+
 test('version 5: a message that is acknowledged with a reason is there, one that is refused is not', async t => {
   const connections: number[] = []
   const server = createServer(socket => {

@@ -16,6 +16,7 @@ import { silentLog } from '../support/databases.ts'
 import { openRawMqtt, reading, startListener } from '../support/mqtt.ts'
 import { inWords, publish } from '../support/mqtt-bytes.ts'
 import { until } from '../support/processes.ts'
+import { runs } from '../support/runs.ts'
 
 /** How a part answers: at once, later, or not as it has promised to. */
 const manners = ['well', 'late', 'rejects', 'throws'] as const
@@ -248,7 +249,7 @@ test('whatever fails around a session, only its connection ends', async t => {
       playing = scenarios.map(each => new Parts(each))
       await Promise.all(playing.map((parts, index) => play(t, url, parts, String(index))))
     }),
-    { numRuns: 30 },
+    runs(6, 60),
   )
   await until('every session is gone', () => listener.sessions() === 0)
   await until('every timer is gone', () => timers() <= timersBefore)

@@ -9,6 +9,7 @@ import { ByteBudget, PacketReader, packetTypes, type RawPacket } from '../../mqt
 import { readPacket } from '../../mqtt/packets.ts'
 import { connectClient, devicePassword, openRawMqtt, reading, startListener } from '../support/mqtt.ts'
 import { until } from '../support/processes.ts'
+import { runs } from '../support/runs.ts'
 
 type Version = 4 | 5
 
@@ -120,7 +121,7 @@ test('whatever bytes come, the listener serves the next client', async t => {
       socket.end(Buffer.concat([...first, ...pieces]))
       await closed
     }),
-    { numRuns: 600 },
+    runs(50, 600),
   )
   const client = await connectClient(t, url)
   const before = journal.stored.length
@@ -154,7 +155,7 @@ test('a packet is read or refused, and what is read is in it', async t => {
       }
     },
   )
-  fc.assert(property, { numRuns: 20_000 })
+  fc.assert(property, runs(1500, 20_000))
   t.pass('for all')
 })
 
