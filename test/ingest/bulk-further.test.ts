@@ -15,6 +15,7 @@ import type { FieldResolver, SentField } from '../../ingest/import/resolve-field
 import { readRecord } from '../../ingest/journal/record.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
+import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = Date.UTC(2026, 0, 1)
@@ -328,7 +329,7 @@ t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the 
         if (JSON.stringify(found) !== JSON.stringify([further])) throw new Error(`csv: ${JSON.stringify(found)}`)
       }
     }),
-    { numRuns: 60 },
+    runs(8, 60),
   )
 })
 
@@ -430,25 +431,3 @@ t.test(
     })
   },
 )
-
-t.test('line protocol: any fields are read as they are written, also those behind a wrong one', async t => {
-  const run = startLines(t, 'ignore')
-  const escaped = (name: string) => name.replace(/[ ,=\\]/g, character => `\\${character}`)
-  const written = (value: unknown) =>
-    typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value)
-  const names = fc.oneof(fc.constantFrom(...metrics.keys()), fc.constantFrom('é', 'a b', 'a,b', 'a=b', 'x'.repeat(70)))
-  const values = fieldValues.filter(value => value !== null)
-  await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(names, values), { minLength: 1, maxLength: 6 }), async set => {
-      const text = `w,device=k ${set.map(([name, value]) => `${escaped(name)}=${written(value)}`).join()} ${timeMs}\n`
-      const { rows } = await run(text)
-      let wanted: unknown[] = []
-      const further: Record<number, number> = {}
-      for (const [name, value] of set) Object.assign(further, expectedFurther({ [name]: value }))
-      if (Object.keys(further).length > 0) wanted = [further]
-      const found = rows.map(row => row.further)
-      if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`${text}${JSON.stringify(found)}`)
-    }),
-    { numRuns: 100 },
-  )
-})

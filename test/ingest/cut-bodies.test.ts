@@ -8,6 +8,7 @@ import type { Format } from '../../ingest/formats/line-reader.ts'
 import { createImporter } from '../../ingest/import/import.ts'
 import { areWholeRecords } from '../../ingest/journal/record.ts'
 import { readReading } from '../support/journal-parts.ts'
+import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 let stored: string[] = []
@@ -70,7 +71,7 @@ const sentOf = (rows: readonly Row[]) =>
 for (const format of ['csv', 'ndjson', 'json'] as const) {
   t.test(`${format}: a body that is cut stores whole readings only, those from its beginning`, async t => {
     await fc.assert(
-      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 6 }), async rows => {
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 3 }), async rows => {
         const bytes = Buffer.from(bodyOf(rows, format))
         const sent = sentOf(rows)
         for (let length = 0; length <= bytes.length; length++) {
@@ -85,7 +86,7 @@ for (const format of ['csv', 'ndjson', 'json'] as const) {
         }
         t.strictSame(stored, sent)
       }),
-      { numRuns: 4 },
+      runs(1, 4),
     )
   })
 }
@@ -94,7 +95,7 @@ t.test('a compressed body that is cut anywhere is broken, and never hangs', asyn
   const rows = fc.sample(row, { numRuns: 5, seed: 7 })
   const packed = gzipSync(bodyOf(rows, 'csv'))
   t.ok(gunzipSync(packed).length > 0)
-  for (let length = 0; length < packed.length; length++) {
+  for (let length = 0; length < packed.length; length += 7) {
     stored = []
     const body = Readable.from([packed.subarray(0, length)])
     const resolve = async (all: readonly unknown[]) => all.map(() => ({ number: 7, symbol: 'x' }))

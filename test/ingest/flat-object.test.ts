@@ -7,6 +7,7 @@ import { FlatObjectReader } from '../../ingest/formats/flat-object.ts'
 import { ReadTime } from '../../ingest/formats/iso-time.ts'
 import { pointRows } from '../../ingest/formats/point-rows.ts'
 import { readingRows } from '../../ingest/formats/reading-rows.ts'
+import { runs } from '../support/runs.ts'
 
 const timestamp = '2026-03-01T10:20:30.456Z'
 const timeMs = Date.UTC(2026, 2, 1, 10, 20, 30, 456)
@@ -77,9 +78,9 @@ for (const [kind, columns] of Object.entries(kinds)) {
         read++
         deepStrictEqual(comparable(fields), comparable(JSON.parse(json)))
       }),
-      { numRuns: 20_000 },
+      runs(1500, 20000),
     )
-    t.ok(read > 500, `${read} objects were read`)
+    t.ok(read > 20, `${read} objects were read`)
   })
 }
 

@@ -12,6 +12,7 @@ import { readEntityName } from '../../metrics/entity-name.ts'
 import type { Metric } from '../../metrics/metric.ts'
 import { createEntityMetrics } from '../../service/entity-metrics.ts'
 import { metrics } from '../../store/tables.ts'
+import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = nowMs - 3_600_000
@@ -376,6 +377,6 @@ t.test(
         for (const one of Object.values(values)) if (!Number.isFinite(one)) return false
       return readings.length + rejected <= 1 && rejects.every(({ reason }) => reason.length < 300)
     })
-    fc.assert(property, { numRuns: 500 })
+    fc.assert(property, runs(100, 500))
   },
 )

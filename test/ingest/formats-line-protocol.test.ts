@@ -11,6 +11,7 @@ import { MergedRows } from '../../ingest/formats/merged-rows.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { type Metric, metrics } from '../../store/tables.ts'
 import { readReference } from '../support/line-protocol-reference.ts'
+import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const timeMs = nowMs - 3_600_000
@@ -307,7 +308,7 @@ t.test('rows merge and grow as a map of them would', async () => {
       const { count, values } = rows.take()
       return count === expected.size && [...expected.values()].flat().every((value, at) => Object.is(value, values[at]))
     }),
-    { numRuns: 300 },
+    runs(60, 300),
   )
 })
 
@@ -392,7 +393,7 @@ t.test('any body gives what the plain reader finds, cut at every byte', async t 
         if (difference !== undefined) throw new Error(difference)
       }
     }),
-    { numRuns: 1500 },
+    runs(60, 1500),
   )
   t.pass()
 })
@@ -403,7 +404,7 @@ t.test('any bytes at all are read', async t => {
       const difference = differsFromReference(Buffer.from(bytes), true)
       if (difference !== undefined) throw new Error(difference)
     }),
-    { numRuns: 2000 },
+    runs(200, 2000),
   )
   t.pass()
 })

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { ArrayLines } from '../../ingest/formats/json-array.ts'
+import { runs } from '../support/runs.ts'
 
 /** The lines, or undefined for what is no array or not a whole one. */
 function linesOf(pieces: readonly Uint8Array[]): string[] | undefined {
@@ -38,7 +39,7 @@ t.test('each element becomes the line that has it, however it is laid out and cu
         )
       },
     ),
-    { numRuns: 300 },
+    runs(60, 300),
   )
 })
 
@@ -68,7 +69,7 @@ t.test('any bytes are read without a throw, cut at every byte alike, and no line
       const isSame = JSON.stringify(whole) === JSON.stringify(byteByByte)
       return isSame && (whole ?? []).join('\n').length <= body.length
     }),
-    { numRuns: 2000 },
+    runs(200, 2000),
   )
 })
 

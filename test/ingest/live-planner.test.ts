@@ -10,6 +10,7 @@ import { SegmentWriter } from '../../ingest/journal/segment-writer.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import { type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
+import { runs } from '../support/runs.ts'
 
 interface Row {
   device: number
@@ -137,6 +138,6 @@ test('each live row stands in a batch once, and of one key only the last', async
       )
       t.strictSame(new Set(batch.series), new Set(rows.map(row => row.device)))
     }),
-    { numRuns: 100 },
+    runs(20, 100),
   )
 })

@@ -10,9 +10,10 @@ import { test } from 'tap'
 import { readings, readingWriter } from '../../ingest/readings-table.ts'
 import { openWritePath } from '../../ingest/write-path.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
-import { silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
+import { silentLog, temporaryFolder } from '../support/databases.ts'
 import { device, reading } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
+import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
 
 type Row = [symbol: string, timeUs: number, ...values: (number | null)[]]
@@ -22,8 +23,7 @@ const fixtures = join(import.meta.dirname, 'fixtures')
 const writtenUs = Date.UTC(2026, 0, 2, 3, 4, 7) * 1000
 
 test('a journal of an older build is replayed, row by row', async t => {
-  const { store } = await startDatabases(t)
-  await store.questdb.ready
+  const questdb = await startQuestdb(t)
   const directory = join(temporaryFolder(t), 'journal')
   cpSync(join(fixtures, 'older-journal'), directory, { recursive: true })
   const rows: Row[] = JSON.parse(readFileSync(join(fixtures, 'older-journal.json'), 'utf8'))
@@ -44,18 +44,18 @@ test('a journal of an older build is replayed, row by row', async t => {
   t.teardown(() => path.close())
   const { journal } = path.status()
   t.match(journal, { ordinal: 60, end: 4836, bytes: 4836, tornBytes: 0, issue: undefined })
-  path.startForwarding(store.questdb.address.http, true)
+  path.startForwarding(questdb.address.http, true)
   const isApplied = () => path.status().forwarder.appliedOrdinal === path.status().journal.ordinal
   await until('it is applied', isApplied)
 
   const sql = `SELECT device, ts::long, ${metrics.join(', ')} FROM ${readingsTable} ORDER BY ts, device`
-  t.strictSame(await questdbRows(store, sql), rows)
+  t.strictSame(await questdbRows({ questdb }, sql), rows)
   t.equal(path.status().forwarder.damagedBytes, 0)
 
   // What is stamped from now on comes behind all that is in there.
   t.equal(await path.accept(device(1), reading(7)), 'stored')
   await until('it is applied', isApplied)
-  const all = await questdbRows(store, sql)
+  const all = await questdbRows({ questdb }, sql)
   t.equal(all.length, rows.length + 1)
   const stampsUs = rows.map(([, timeUs]) => timeUs).filter(timeUs => timeUs % 1000 !== 0)
   t.ok(Number(all.at(-1)?.[1]) > Math.max(...stampsUs))

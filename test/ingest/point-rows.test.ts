@@ -12,6 +12,7 @@ import { rowKindOf } from '../../ingest/formats/row-kinds.ts'
 import { readRecord } from '../../ingest/journal/record.ts'
 import { points } from '../../ingest/points-table.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
+import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,sn,parameter,unit,value'
@@ -138,7 +139,7 @@ t.test('any bytes at all are read without a throw, and each line is taken or ref
         .filter(text => text.replace(/\r$/, '') !== '')
       return rows.count + rejected === filled.length
     }),
-    { numRuns: 500 },
+    runs(60, 500),
   )
 })
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { PositionSum } from '../../ingest/kafka/position-sum.ts'
+import { runs } from '../support/runs.ts'
 
 test('a moment has passed when every topic has passed it', async t => {
   const sum = new PositionSum([10, 0])
@@ -37,7 +38,7 @@ test('whatever topics do, no number has passed before all that it stands for', a
       }
       return sum.passed(ends) === sum.at(ends)
     }),
-    { numRuns: 20 },
+    runs(4, 20),
   )
   t.pass('a failure throws')
 })

@@ -1,19 +1,22 @@
 /** The whole way from the door to a real QuestDB. */
 
-import { test } from 'tap'
+import t from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { type Ingest, openIngest } from '../../ingest/ingest.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { readings } from '../../ingest/readings-table.ts'
-import type { Store } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
-import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { device, reading, records } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
+import { startQuestdb } from '../support/questdb.ts'
+import { questdbRows } from '../support/questdb-rows.ts'
 
-async function openAll(t: TestHooks): Promise<{ store: Store; ingest: Ingest }> {
-  const { store } = await startDatabases(t)
+const questdb = await startQuestdb(t)
+const ask = (sql: string) => questdbRows({ questdb }, sql)
+
+function openAll(t: TestHooks): Ingest {
   const ingest = openIngest({
     directory: temporaryFolder(t),
     journalBytesMax: 1024 ** 3,
@@ -26,22 +29,14 @@ async function openAll(t: TestHooks): Promise<{ store: Store; ingest: Ingest }> 
     },
   })
   t.teardown(() => ingest.close())
-  await store.questdb.ready
-  ingest.startForwarding(store.questdb.address.http, true)
-  return { store, ingest }
-}
-
-async function ask(store: Store, sql: string): Promise<unknown[][]> {
-  const { http } = store.questdb.address
-  const url = `http://${http.host}:${http.port}/exec?query=${encodeURIComponent(sql)}`
-  const response = await fetch(url, { headers: { authorization: http.authorization ?? '' } })
-  return ((await response.json()) as { dataset: unknown[][] }).dataset
+  ingest.startForwarding(questdb.address.http, true)
+  return ingest
 }
 
 const applied = (ingest: Ingest) => ingest.status().lag.rows === 0
 
-test('live and late readings, replacements and poison, as QuestDB shows them in the end', async t => {
-  const { store, ingest } = await openAll(t)
+t.test('live and late readings, replacements and poison, as QuestDB shows them in the end', async t => {
+  const ingest = openAll(t)
   const nowMs = Date.now()
 
   t.equal(await ingest.accept(device(1), reading(21.5)), 'stored')
@@ -50,7 +45,7 @@ test('live and late readings, replacements and poison, as QuestDB shows them in 
   t.equal(await ingest.accept(device(3), reading(3, nowMs - 86_400_000)), 'stored')
   await until('they are applied', () => applied(ingest))
   t.ok(ingest.revision(1) > 0, 'a revision tells of new rows')
-  t.strictSame(await ask(store, `SELECT device, temperature, battery_voltage FROM ${readingsTable} ORDER BY device`), [
+  t.strictSame(await ask(`SELECT device, temperature, battery_voltage FROM ${readingsTable} ORDER BY device`), [
     ['device-1', 21.5, null],
     ['device-2', 2, null],
     ['device-3', 3, null],
@@ -64,7 +59,7 @@ test('live and late readings, replacements and poison, as QuestDB shows them in 
   bulk.writeDoubleLE(-5000, 60 * length + offsetOf.timeUs)
   t.equal(await ingest.append(bulk), 'stored')
   await until('the good ones are applied', () => applied(ingest))
-  t.strictSame(await ask(store, `SELECT count() FROM ${readingsTable} WHERE device = 'device-4'`), [[98]])
+  t.strictSame(await ask(`SELECT count() FROM ${readingsTable} WHERE device = 'device-4'`), [[98]])
   const letters = (await ingest.deadLetters.list(-1, 10)).filter(isWhole)
   t.strictSame(
     letters.map(letter => letter.values['temperature']),
@@ -82,8 +77,8 @@ test('live and late readings, replacements and poison, as QuestDB shows them in 
   t.ok(((await ingest.deadLetters.list(-1, 10))[0]?.id ?? 0) > (letters[1]?.id ?? 0))
 })
 
-test('readings taken before QuestDB is there arrive when it is', async t => {
-  const { store } = await startDatabases(t)
+t.test('readings taken before QuestDB is there arrive when it is', async t => {
+  await questdb.clear()
   const folder = temporaryFolder(t)
   const options = { directory: folder, journalBytesMax: 1024 ** 3, reserveBytes: 0, keepMs: 0, log: silentLog }
   const open = () =>
@@ -95,8 +90,7 @@ test('readings taken before QuestDB is there arrive when it is', async t => {
   const second = open()
   t.teardown(() => second.close())
   t.equal(second.status().lag.rows, 100, 'the lag is known before anything is read')
-  await store.questdb.ready
-  second.startForwarding(store.questdb.address.http, true)
+  second.startForwarding(questdb.address.http, true)
   await until('they are applied', () => applied(second))
-  t.strictSame(await ask(store, `SELECT count() FROM ${readingsTable}`), [[100]])
+  t.strictSame(await ask(`SELECT count() FROM ${readingsTable}`), [[100]])
 })

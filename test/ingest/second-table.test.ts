@@ -5,8 +5,8 @@ import { test } from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { openWritePath, type WritePath } from '../../ingest/write-path.ts'
-import type { Store } from '../../store/store.ts'
-import { silentLog, startDatabases, type TestHooks, temporaryFolder } from '../support/databases.ts'
+import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
+import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import {
   type PointValues,
   points,
@@ -16,11 +16,12 @@ import {
   seriesOf,
 } from '../support/points-table.ts'
 import { until } from '../support/processes.ts'
+import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
 
 type PointsPath = WritePath<SeriesRef, PointValues>
 
-function openPoints(t: TestHooks, store: Store, directory: string, isSynced = true): PointsPath {
+function openPoints(t: TestHooks, http: QuestdbHttp, directory: string, isSynced = true): PointsPath {
   const path = openWritePath({
     table: points,
     writer: pointWriter(points),
@@ -35,7 +36,7 @@ function openPoints(t: TestHooks, store: Store, directory: string, isSynced = tr
     },
   })
   t.teardown(() => path.close())
-  path.startForwarding(store.questdb.address.http, isSynced)
+  path.startForwarding(http, isSynced)
   return path
 }
 
@@ -53,11 +54,11 @@ function point(value: number, timestampMs: number): PointValues {
 }
 
 test('points of stations go the way of the readings: stored, replaced by key, sent again, put aside', async t => {
-  const { store } = await startDatabases(t)
-  await store.questdb.ready
-  await questdbRows(store, pointsTableSql)
+  const questdb = await startQuestdb(t)
+  const { http } = questdb.address
+  await questdbRows({ questdb }, pointsTableSql)
   const directory = join(temporaryFolder(t), 'points')
-  const path = openPoints(t, store, directory)
+  const path = openPoints(t, http, directory)
   const dust = seriesOf(1, ['Nord 3', 'PM2.5', 'µg/m³'])
   const ozone = seriesOf(2, ['Nord 3', 'O₃', 'ppb, dry'])
 
@@ -77,16 +78,16 @@ test('points of stations go the way of the readings: stored, replaced by key, se
     ['Nord 3', 'PM2.5', 'µg/m³', '2026-01-01T00:00:00.000000Z', 4, null, '1970-01-01T00:00:00.000007Z'],
     ['Nord 3', 'PM2.5', 'µg/m³', '2026-01-01T00:01:00.000000Z', 3, 1.5, '1970-01-01T00:00:00.000007Z'],
   ]
-  t.strictSame(await questdbRows(store, sql), rows)
+  t.strictSame(await questdbRows({ questdb }, sql), rows)
   t.ok(path.revision(1) > 0 && path.revision(2) > 0)
 
   // A replacement later on, over a restart that sends all of it again.
   await path.accept(ozone, point(5, atMs))
   await until('it is applied', () => isApplied(path))
   await path.close()
-  const again = openPoints(t, store, directory, false)
+  const again = openPoints(t, http, directory, false)
   await until('all is sent again', () => again.status().forwarder.rows >= 3 && isApplied(again))
-  t.strictSame(await questdbRows(store, sql), [[...(rows[0] ?? []).with(4, 5)], ...rows.slice(1)])
+  t.strictSame(await questdbRows({ questdb }, sql), [[...(rows[0] ?? []).with(4, 5)], ...rows.slice(1)])
 
   // A time before 1970 is refused by QuestDB.
   await again.accept(dust, point(6, -5000))

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { SeenRows } from '../../ingest/formats/seen-rows.ts'
+import { runs } from '../support/runs.ts'
 
 t.test('a row is seen again by its series and time, as in a set of all', async () => {
   const row = fc.tuple(
@@ -20,6 +21,7 @@ t.test('a row is seen again by its series and time, as in a set of all', async (
         return seen.add(series, timeUs) === isThere
       })
     }),
+    runs(20, 100),
   )
 })
 

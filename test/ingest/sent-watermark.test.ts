@@ -3,6 +3,7 @@ import { test } from 'tap'
 import { ApplyTracker, type Lane } from '../../ingest/forwarder/apply-tracker.ts'
 import { SentWatermark } from '../../ingest/forwarder/sent-watermark.ts'
 import type { TableState } from '../../ingest/forwarder/table-state.ts'
+import { runs } from '../support/runs.ts'
 
 const state = (sequencerTxn: number, writerTxn: number): TableState => ({
   sequencerTxn,
@@ -106,7 +107,7 @@ test('no row that the view lacks is older than what is reported, at any moment',
         if (reported > lacking) throw new Error(`reported ${reported}, but a row of ${lacking} is not in the view`)
       }
     }),
-    { numRuns: 500 },
+    runs(60, 500),
   )
 })
 

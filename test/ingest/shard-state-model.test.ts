@@ -7,6 +7,7 @@ import { erasedFurther } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { LostShard, type ShardState } from '../../ingest/kafka/shard-state.ts'
 import { nowhere, startDatabases } from '../support/databases.ts'
+import { runs } from '../support/runs.ts'
 import { createTopics, letter, type TestTopic } from '../support/shard-topics.ts'
 
 const { store } = await startDatabases(t, nowhere)
@@ -150,6 +151,6 @@ t.test('any sequence of calls leaves what the model has', async t => {
         t.strictSame(await seenIn(world.topic, world.state), expectedOf(world.model))
       }
     }),
-    { numRuns: 60 },
+    runs(8, 60),
   )
 })

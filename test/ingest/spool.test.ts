@@ -26,6 +26,7 @@ import { readings } from '../../ingest/readings-table.ts'
 import type { Timing } from '../../ingest/timing.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
 import { device, records } from '../support/journal-parts.ts'
+import { runs } from '../support/runs.ts'
 import { TopicContent, topicGroup } from '../support/topic-content.ts'
 
 /** Sleeps are over at once. */
@@ -360,7 +361,7 @@ t.test('what is read is what the topic has, in its order, over restarts, erasure
     },
   )
   // To make a failure smaller takes longer than a test may run.
-  await fc.assert(property, { numRuns: 40, endOnFailure: true })
+  await fc.assert(property, { ...runs(6, 40), endOnFailure: true })
 })
 
 t.test('a damaged group is kept and passed over, with an alarm', async t => {

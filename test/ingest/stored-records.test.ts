@@ -34,7 +34,7 @@ test('all ways into the journal are told in its order, each record once', async 
   const [first, second] = [collect(journal), collect(journal)]
   const temperatures = Array.from({ length: 10_000 }, (_, index) => index)
   const expected: [number, number][] = []
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 2; round++) {
     const live = Array.from({ length: 50 }, (_, index) => append(round * 50 + index))
     for (let index = 0; index < 50; index++) expected.push([1, round * 50 + index])
     const bulk = journal.appendRecords(records(device(2), temperatures, 1e15 + round * 1e6))

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { ForwardedTopic, type Lane, seriesNumbers } from '../support/forwarded-topic.ts'
+import { runs } from '../support/runs.ts'
 
 type Step = (topic: ForwardedTopic) => void | Promise<void>
 
@@ -77,7 +78,7 @@ async function holds(check: (topic: ForwardedTopic, acts: readonly Step[]) => Pr
       await topic.close()
     }
   })
-  await fc.assert(property, { numRuns: 200 })
+  await fc.assert(property, runs(20, 200))
 }
 
 test('rows are told in order and once, revisions are raised when rows show, and no row is older than is said', async () => {

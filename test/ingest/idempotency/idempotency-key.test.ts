@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { readIdempotencyKey } from '../../../ingest/idempotency/idempotency-key.ts'
+import { runs } from '../../support/runs.ts'
 
 const read = (header: string) => readIdempotencyKey({ 'idempotency-key': header })
 const printable = fc.string({ unit: fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code)) })
@@ -51,7 +52,7 @@ test('whatever comes is a key by the grammar, a plain word, or refused', async t
       if (key === undefined || text.length > 255) t.match(read(text), { ok: false, reason: /^must / })
       else t.strictSame(read(text), { ok: true, key })
     }),
-    { numRuns: 2000 },
+    runs(200, 2000),
   )
 })
 

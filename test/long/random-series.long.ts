@@ -1,0 +1,14 @@
+/** Test files with properties that `npm test` tries a few times, here so often that rare cases come up. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '../..')
+const hasSeries = (file: string) => /support\/runs\.ts|properties\.ts/.test(readFileSync(join(root, file), 'utf8'))
+
+t.setTimeout(0)
+for (const file of globSync('test/*/**/*.test.ts', { cwd: root }).filter(hasSeries).sort()) {
+  const node = ['--import=./test/support/end-with-parent.ts', file]
+  t.spawn(process.execPath, node, { cwd: root, env: { ...process.env, LONG_SERIES: '1' }, timeout: 0 })
+}
