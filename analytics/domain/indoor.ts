@@ -50,7 +50,7 @@ export function indoorFigures({ temperature, humidity, outdoorTemperature }: Air
 }
 
 /** Relative, in %, at the coldest wall; above 100 there is water on it. */
-export function wallHumidity(temperature: number, humidity: number, outdoors: number): number {
+function wallHumidity(temperature: number, humidity: number, outdoors: number): number {
   const surface = temperature - (1 - temperatureFactor) * (temperature - outdoors)
   return (100 * vapourPressure(temperature, humidity)) / saturationPressure(surface)
 }

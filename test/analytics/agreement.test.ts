@@ -3,7 +3,6 @@ import { type Agreement, agreementOf } from '../../analytics/correlation/agreeme
 import { orthogonalLine } from '../../analytics/correlation/orthogonal-line.ts'
 import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
-import { autoregressive, withLoss } from './series.ts'
 
 const nan = Number.NaN
 const frame = { startMs: 0, stepMs: 3_600_000 }
@@ -49,28 +48,6 @@ test('every figure is the references’', async t => {
     const lack = expected.verdict === null ? 'too_few_independent' : 'lag_not_significant'
     t.equal(found.reason, expected.lag_seconds === null ? lack : null, name)
   }
-})
-
-test('a series agrees with itself entirely', async t => {
-  const series = withLoss(autoregressive(200, 0.9, 1), 0.2, 2)
-  const { n_eff, lag_r, ...found } = hourly(series, series)
-  t.strictSame(found, {
-    n: series.filter(value => !Number.isNaN(value)).length,
-    bias: 0,
-    sd_diff: 0,
-    mae: 0,
-    rmse: 0,
-    pearson: 1,
-    p_value: 0,
-    spearman: 1,
-    limits_of_agreement: [0, 0],
-    slope: 1,
-    intercept: 0,
-    lag_seconds: 0,
-    verdict: 'together',
-    reason: null,
-  })
-  t.ok(Math.abs((lag_r ?? nan) - 1) < 1e-12 && n_eff !== null && n_eff > 2)
 })
 
 test('what does not exist is null, and the reason says why', async t => {

@@ -1,13 +1,11 @@
 /** Anomalies in made readings: each episode once, with what was expected. */
 
 import t from 'tap'
-import { newLevels } from '../../analytics/findings/from-changes.ts'
-import { absencesOf, longGaps } from '../../analytics/findings/from-reliability.ts'
+import { absencesOf } from '../../analytics/findings/from-reliability.ts'
 import { qualityAnomalies } from '../../analytics/findings/quality-anomalies.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
 import { cadenceOf } from '../../analytics/reliability/cadence.ts'
-import { findGaps } from '../../analytics/reliability/gaps.ts'
 import { autoregressive, uniform } from './series.ts'
 
 const minuteMs = 60_000
@@ -132,22 +130,4 @@ t.test('a metric is missing while its device reports, and not while that is sile
   t.strictSame(absences(missing(3000, 3036), 'state'), [], 'a state may be sent on change alone')
   t.strictSame(absences(missing(3000, 3036), 'gauge', missing(3000, 3036)), [], 'the device was silent')
   t.strictSame(absences(missing(5, 3036)), [], 'it was hardly there before')
-})
-
-t.test('outages are long gaps, of any time', async t => {
-  const some = timesMs.filter((_, place) => !(place >= 500 && place < 560) && !(place >= 900 && place < 906))
-  const cadence = cadenceOf(some, null)
-  t.match(longGaps(findGaps(some, cadence), cadence), [{ start_ms: at(499), end_ms: at(560) }])
-})
-
-t.test('each new level is told, with the one before', async t => {
-  const noise = autoregressive(80 * 24, 0.5, 7)
-  const hourly = noise.map((value, hour) => 0.2 * value + (hour < 480 ? 4 : hour < 1200 ? 8 : 9))
-  const localHours = Uint8Array.from({ length: hourly.length }, (_, hour) => hour % 24)
-  const all = newLevels({ metric: 'temperature', hourly, localHours, startMs, quantum: 0.1 })
-  t.match(
-    all.map(({ sinceMs }) => sinceMs),
-    [startMs + 20 * dayMs, startMs + 50 * dayMs],
-  )
-  t.ok(Math.abs((all[0]?.value ?? 0) - 8) < 0.2 && Math.abs((all[1]?.value ?? 0) - 9) < 0.2)
 })

@@ -31,22 +31,6 @@ test('the lists of types and profiles are those of the registry', async t => {
   t.strictSame(Profile.options, profiles)
 })
 
-test('a cell of a known type lasts as long as its curve says', async t => {
-  for (const type of cellTypes) {
-    for (const cells of [1, 4]) {
-      const state = batteryState(
-        made(30, day => cells * voltageOf(type, 80 - 2 * day)),
-        voltage(type, cells),
-      )
-      t.equal(state?.kind, 'days', type)
-      if (state?.kind !== 'days') continue
-      t.ok(Math.abs(state.daysLeft - 11) < 0.01 && Math.abs(state.perDay + 2) < 0.01, `${type} ${state.daysLeft}`)
-      t.ok(state.low < 11 && state.high > 11, `${type} ${state.low} to ${state.high}`)
-      t.ok(Math.abs(state.charge - 22) < 0.01)
-    }
-  }
-})
-
 test('the drain of late counts where it is faster', async t => {
   const state = batteryState(
     made(30, day => (day < 20 ? 90 - day / 4 : 85 - 3 * (day - 20))),

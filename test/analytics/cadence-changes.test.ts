@@ -72,20 +72,6 @@ test('losses, retries, outages and a few odd readings are no change', async t =>
   for (const [name, times] of Object.entries(kinds)) t.ok(stretchesOf(times).length < 2, name)
 })
 
-test('the interval during which it changed is no gap, whatever its length up to 2.5 of the longer', async t => {
-  for (const restMinutes of [1, 2, 3, 4, 5, 7, 12]) {
-    const change = startMs + 3 * dayMs
-    const later = change + restMinutes * minuteMs
-    for (const [beforeMs, afterMs] of [
-      [5 * minuteMs, minuteMs],
-      [minuteMs, 5 * minuteMs],
-    ] as const) {
-      const times = [...every(beforeMs, startMs, change + 1), ...every(afterMs, later, startMs + 6 * dayMs)]
-      t.equal(reliabilityOf(times, startMs + 6 * dayMs).gaps_total, 0, `${restMinutes} minutes`)
-    }
-  }
-})
-
 test('what is due follows the interval, and a slower stretch is not a loss', async t => {
   const change = startMs + 20 * dayMs + 7 * hourMs
   const nowMs = startMs + 30 * dayMs + hourMs

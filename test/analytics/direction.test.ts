@@ -149,17 +149,6 @@ test('figures of local days are those of the zone’s own calendar, one of them 
   }
 })
 
-test('golden: 350° and 10° average to north', async t => {
-  const { mean_degrees, resultant_length } = circularSummary(Float64Array.of(350, 10))
-  t.equal(mean_degrees, 0)
-  t.ok(deviation(resultant_length, Math.cos(Math.PI / 18)) < 1e-15)
-  for (const angle of [0, 90, 180, 270, 37.3]) {
-    const same = circularSummary(new Float64Array(1000).fill(angle))
-    t.ok(apart(same.mean_degrees, angle) < 1e-13, `${angle}`)
-    t.ok(found(same.circular_std_degrees) < 1e-7 && found(same.resultant_length) === 1, `${angle}`)
-  }
-})
-
 test('directions that cancel out have no mean and no deviation', async t => {
   for (const list of [
     [10, 190],

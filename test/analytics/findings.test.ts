@@ -4,7 +4,7 @@ import t from 'tap'
 import { episodesOf } from '../../analytics/findings/episodes.ts'
 import { type CheckedMetric, qualityFindings } from '../../analytics/findings/from-quality.ts'
 import { rejectedFinding } from '../../analytics/findings/from-rejections.ts'
-import { outageFindings, silentFinding, silentMetricFindings } from '../../analytics/findings/from-reliability.ts'
+import { outageFindings, silentFinding } from '../../analytics/findings/from-reliability.ts'
 import { outagePattern } from '../../analytics/findings/outage-pattern.ts'
 import { checkQuality } from '../../analytics/quality/quality.ts'
 import { qualityLimits } from '../../analytics/quality/quality-limits.ts'
@@ -103,18 +103,6 @@ t.test('values out of range are one finding with the worst of them, a single one
   ])
 })
 
-t.test('spikes are one finding with their number and the farthest', async t => {
-  const stepMs = 5 * minuteMs
-  const values = healthy(stepMs)
-  const perDay = dayMs / stepMs
-  for (let spike = 0; spike < 8; spike++)
-    values[24 * perDay + 23 * spike * spike + 7 * spike + 7] = spike === 3 ? 45 : 35
-  const metric = checked(values, stepMs)
-  const found = qualityFindings(metric, cadenceOf(metric.timesMs, null).stretches, nowMs)
-  t.match(found, [{ code: 'spikes', severity: 'info', count: 8, value: 45 }])
-  t.equal(found.length, 1)
-})
-
 /** Readings every 10 minutes, without those that `isOut` of the local time of the day and the day. */
 function reliabilityWithout(isOut: (hour: number, day: number) => boolean) {
   const timesMs = times(10 * minuteMs).filter(timeMs => {
@@ -132,13 +120,6 @@ t.test('outages that come back every night are a pattern, and no outages', async
     { code: 'outage_pattern', untilMs: null, count: 6, pattern: { from: /^01:5|^02:0/, to: /^05:0/, days: 7 } },
   ])
   t.equal(found.length, 1)
-})
-
-t.test('across midnight, too', async t => {
-  const record = reliabilityWithout(hour => hour >= 23 || hour < 1)
-  t.match(outageFindings(record, berlin, nowMs), [
-    { code: 'outage_pattern', pattern: { from: /^22:5|^23:0/, to: /^01:0|^00:5/ } },
-  ])
 })
 
 t.test('of some nights they begin before midnight, and of others after it', async t => {
@@ -183,18 +164,4 @@ t.test('refused readings are told when they are no single mistake', async t => {
   t.match(of(4, 144), { code: 'rejected', count: 4, sinceMs: startMs, reason: 'out of range' })
   t.equal(of(2, 0), undefined)
   t.equal(of(8, 1440), undefined, 'one in 180')
-})
-
-t.test('a metric that has not come for five hours is missing, one that comes seldom is not', async t => {
-  const all = times(10 * minuteMs)
-  const cadence = cadenceOf(all, null)
-  const lastMs = all.at(-1) as number
-  const found = (timesMs: Float64Array, kind: 'gauge' | 'state' | 'counter' = 'gauge') =>
-    silentMetricFindings([{ name: 'co2', kind, timesMs }], cadence, lastMs)
-  const until = (hours: number) => all.filter(timeMs => timeMs <= lastMs - hours * hourMs)
-  t.strictSame(found(until(0.5)), [])
-  t.match(found(until(5)), [{ code: 'silent_metric', metric: 'co2', sinceMs: lastMs - 5 * hourMs, untilMs: null }])
-  t.strictSame(found(until(5), 'state'), [], 'a state may be sent on change alone')
-  t.match(found(until(5), 'counter'), [{ code: 'silent_metric' }])
-  t.strictSame(found(until(5).filter((_, place) => place % 36 === 0)), [], 'every six hours')
 })

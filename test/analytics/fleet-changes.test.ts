@@ -34,23 +34,6 @@ function withNoise(mean: (quarter: number) => number, seed: number, more = 0): D
   return quarter => mean(quarter) + (noise[quarter] as number) + (quarter >= lastDay ? more : 0)
 }
 
-test('one that has warmed is found among those that correlate, whatever their levels', async t => {
-  const shared = weather(1)
-  const devices = Array.from({ length: 8 }, (_, at) => ({
-    mean: withNoise(q => shared(q) + 7 * at, 10 + at, at === 3 ? 5 : 0),
-  }))
-  const [first, ...others] = listed(devices)
-  t.strictSame([first?.device, first?.peers, others], [3, 7, []])
-  t.ok(Math.abs((first?.value ?? 0) - (first?.expected ?? 0) - 5) < 0.3, JSON.stringify(first))
-})
-
-test('a change of the weather is no change of a device, also of one that follows it by half', async t => {
-  const shared = (quarter: number) => weather(2)(quarter) - (quarter >= lastDay ? 8 : 0)
-  const half = (quarter: number) => 15 + (shared(quarter) - 15) / 2
-  const devices = Array.from({ length: 8 }, (_, at) => ({ mean: withNoise(at < 2 ? half : shared, 20 + at) }))
-  t.strictSame(listed(devices), [])
-})
-
 test('a tag says who is alike, where there are five of it', async t => {
   const tagged = (at: number, tags: string[], more = 0) => ({ mean: withNoise(weather(30 + at), 40 + at, more), tags })
   // Each has a weather of its own: only the tag tells that all of one room have warmed.

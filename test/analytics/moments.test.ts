@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'tap'
 import { isConstant, momentsOf } from '../../analytics/summary/moments.ts'
-import { median, quantile, quantiles } from '../../analytics/summary/quantile.ts'
+import { quantile, quantiles } from '../../analytics/summary/quantile.ts'
 import { runs } from '../support/runs.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 
@@ -78,18 +78,4 @@ test('quantiles are those of the sorted values, and leave the series as it is', 
     }),
     runs(200, 2000),
   )
-})
-
-test('a million values are selected in linear time, also sorted and equal ones', async t => {
-  const length = 1_000_000
-  const shapes = {
-    ascending: (i: number) => i,
-    descending: (i: number) => length - i,
-    equal: () => 7,
-    saw: (i: number) => i % 10,
-  }
-  const half = { ascending: 499_999.5, descending: 500_000.5, equal: 7, saw: 4.5 }
-  for (const [name, shape] of Object.entries(shapes)) {
-    t.equal(median(Float64Array.from({ length }, (_, index) => shape(index))), half[name as keyof typeof half], name)
-  }
 })

@@ -46,16 +46,6 @@ for (const robust of [false, true]) {
   })
 }
 
-test('the parts add up to the series, which stays as it is', async t => {
-  for (const known of cases) {
-    const values = hourlySeries(known)
-    const { day, week, trend, remainder } = partsOf(values, true, known.rounds)
-    t.strictSame(values, hourlySeries(known))
-    const sums = day.map((value, i) => value + (week[i] ?? 0) + (trend[i] ?? 0) + (remainder[i] ?? 0))
-    t.ok(farthest(sums, [...values], 1) <= 1e-12 * Math.max(...values.map(Math.abs)), known.name)
-  }
-})
-
 test('one season in one round is its STL, and less than two of the longest are refused', async t => {
   const values = Float64Array.from({ length: 335 }, (_, hour) => Math.sin(hour / 4) + 0.01 * ((hour * 7919) % 100))
   t.strictSame(decomposeSeasons(values, [dailyStl], 1), [decompose(values, dailyStl)])

@@ -140,17 +140,6 @@ test('a device may have limits of its own, which hold as they are', async t => {
   t.match(check('pressure', steps, minuteMs, { rate: 0.5 }).counts.tests, { rate: 19 }, 'not raised to the step')
 })
 
-test('one step of a coarse sensor is no jump and no spike, two are', async t => {
-  const next = uniform(5)
-  const steps = (size: number) => Array.from({ length: 500 }, () => 1000 + (next() < 0.02 ? size : 0))
-  const { quantum, tests } = check('pressure', steps(1)).counts
-  t.match({ quantum, tests }, { quantum: 1, tests: { spike: 0, rate: 0 } }, 'a limit of 0.5 in a minute and of 1')
-  const two = steps(1)
-  two[100] = 1002
-  t.match(check('pressure', two).counts.tests, { spike: 1 })
-  t.equal(check('temperature', steps(20)).counts.quantum, null, 'a step larger than a spike is no resolution')
-})
-
 test('a pressure is judged by the altitude of its station', async t => {
   const range = (altitudeM: number | null) => qualityLimits('pressure', altitudeM).range?.map(Math.round)
   t.strictSame(range(0), [870, 1085])
@@ -186,23 +175,6 @@ test('a flat line is one that is unusually long for the sensor', async t => {
     { suspect: 0, flat_hours: null },
     'constant',
   )
-})
-
-test('changes that are usual for a sensor are none to look at, wild ones are', async t => {
-  const next = uniform(9)
-  // Of an exponential size, with 2.2 °C in the mean: 16 % exceed the 4 °C an hour of flat land.
-  let value = 0
-  const hours = Array.from({ length: 1000 }, () => {
-    const change = -2.2 * Math.log(1 - next())
-    value += value > 0 ? -change : change
-    return value
-  })
-  const usual = check('temperature', hours, hourMs).counts.tests
-  t.ok(usual.rate < 10 && usual.spike < 10, JSON.stringify(usual))
-  const wild = hours.map((hour, index) => (index % 50 === 25 ? hour + 40 : hour))
-  t.ok(check('temperature', wild, hourMs).counts.tests.spike >= 20)
-  const after = check('temperature', [...hours, null, null, null, (hours.at(-1) as number) + 12], hourMs).counts.tests
-  t.equal(after.rate, usual.rate + 1, 'across a gap the limit is that of the time between: 11 °C in four hours')
 })
 
 test('flat lines are all stretches of three hours, as a slow search finds them', async () => {

@@ -5,13 +5,12 @@ import { detrend } from '../../analytics/decomposition/detrend.ts'
 import { Background } from '../../analytics/spectrum/background.ts'
 import { harmonicsOf } from '../../analytics/spectrum/harmonics.ts'
 import { refineJointly } from '../../analytics/spectrum/joint-cycles.ts'
-import { significantRatio } from '../../analytics/spectrum/peak-bins.ts'
-import { createPeriodogram, hannWindow, isLocalMaximum, parabolaVertex } from '../../analytics/spectrum/periodogram.ts'
-import { cellMiddleMs, maximumNear, timesADay } from '../../analytics/spectrum/phase-time.ts'
+import { createPeriodogram, hannWindow, isLocalMaximum } from '../../analytics/spectrum/periodogram.ts'
+import { cellMiddleMs, timesADay } from '../../analytics/spectrum/phase-time.ts'
 import { hasRecurringHole } from '../../analytics/spectrum/recurring-holes.ts'
 import { gridSampling, type Sampling, timesSampling } from '../../analytics/spectrum/sampling.ts'
 import { createPeakSearch, type SeasonalPeak } from '../../analytics/spectrum/seasonal-peaks.ts'
-import { isSignificant, sensorSteps } from '../../analytics/spectrum/significance.ts'
+import { isSignificant } from '../../analytics/spectrum/significance.ts'
 import { deviation, floats, readFixture } from './fixture.ts'
 import { autoregressive, found, goldenDaily, uniform, withLoss } from './series.ts'
 
@@ -189,64 +188,12 @@ test('a frequency without a maximum in its main lobe is no cycle', async t => {
   t.strictSame(refineJointly(new Float64Array(720), [30 / 720], falling), [undefined])
 })
 
-test('a rectangular wave has whole fractions of its period', async t => {
-  const wave = Float64Array.from({ length: 8640 }, (_, i) => Number(i % 288 < 72))
-  const noise = autoregressive(8640, 0, 3).map(value => value / 20)
-  const periods = peaksOf(sum(wave, noise)).map(peak => 1 / peak.frequency / 12)
-  for (const [place, expected] of [24, 12, 8].entries()) {
-    t.ok(deviation(found(periods[place]), expected) < 1e-4, `${periods}`)
-  }
-})
-
-test('what stands out comes before what is strong, which is listed as not significant', async t => {
-  const wandering = autoregressive(720, 0.98, 11)
-  const peaks = peaksOf(
-    sum(
-      wandering,
-      cycle(720, 8).map(value => 1.5 * value),
-    ),
-  )
-  t.ok(peaks.some(peak => peak.significant && Math.abs(1 / peak.frequency - 8) < 0.05))
-  t.equal(peaks.filter(peak => !peak.significant).length, 1, 'at most one')
-  t.ok(found(peaks[0]).power >= found(peaks[1]).power)
-})
-
 test('a cycle of less than half a step of the sensor is not significant, and no ratio exceeds a million', async t => {
   const { residual } = detrend(cycle(720, 24))
   const significant = (quantum: number) =>
     found(createPeakSearch(720)(residual, { quantum, passed: 0 }).peaks[0]).significant
   t.strictSame([0, 1.9, 2.1].map(significant), [true, true, false])
   t.equal(found(createPeakSearch(720)(residual).peaks[0]).snr, 1e6)
-})
-
-test('steps that come once a day are no daily cycle, and a larger one is', async t => {
-  const charge = Float64Array.from({ length: 720 }, (_, hour) => Math.round(90 - (1.01 * hour) / 24))
-  const significant = (values: Float64Array) => {
-    const { slopePerCell, residual } = detrend(values)
-    const { peaks } = createPeakSearch(720, 24)(residual, sensorSteps(1, slopePerCell, 720))
-    return peaks.filter(peak => peak.significant).map(peak => Math.round(1 / peak.frequency))
-  }
-  t.strictSame(significant(charge), [])
-  t.strictSame(significant(charge.map((value, hour) => value + 0.45 * Math.sin((2 * Math.PI * (hour - 3)) / 24))), [24])
-  const tide = Float64Array.from({ length: 720 }, (_, hour) => 0.3 * Math.sin((2 * Math.PI * hour) / 24))
-  t.strictSame(significant(tide), [24], 'where nothing falls')
-})
-
-test('a made cycle is given back with its amplitude and the place of the maximum next to its end', async t => {
-  const noise = autoregressive(720, 0, 4).map(value => value * 0.1)
-  const values = withLoss(
-    sum(
-      noise,
-      cycle(720, 24).map(value => 3 * value + 1000),
-    ),
-    0.3,
-    5,
-  )
-  const peak = found(peaksOf(values)[0])
-  t.ok(Math.abs(1 / peak.frequency - 24) < 0.024 && Math.abs(peak.cycles - 30) < 0.03)
-  t.ok(Math.abs(peak.amplitude - 3) < 0.05)
-  const maximum = maximumNear(gridSampling(720).fitter(values)(peak.frequency), 719)
-  t.ok(Math.abs(maximum - 720) < 0.2, `${maximum}`)
 })
 
 test('cycles are told apart, and harmonics kept', async t => {
@@ -284,29 +231,6 @@ test('cycles are told apart, and harmonics kept', async t => {
     288,
     4,
   )
-})
-
-test('one search serves several series of a length', async t => {
-  const search = createPeakSearch(720)
-  const first = detrend(
-    sum(
-      autoregressive(720, 0.9, 1),
-      cycle(720, 24).map(value => 9 * value),
-    ),
-  ).residual
-  const second = detrend(autoregressive(720, 0.9, 2).map(value => value / 1e6)).residual
-  const expected = createPeakSearch(720)(second)
-  search(first)
-  t.strictSame(search(second), expected)
-  t.ok(search(first).peaks.some(peak => peak.snr >= significantRatio))
-})
-
-test('a parabola finds the top between two bins', async t => {
-  const spectrum = createPeriodogram(hannWindow(720))(cycle(720, 24.3))
-  const { power } = spectrum
-  const bin = found(power.findIndex((value, k) => k >= 3 && value > 1000 && isLocalMaximum(power, k)))
-  t.ok(Math.abs((parabolaVertex(spectrum, bin) * 24.3) / spectrum.size - 1) < 1e-3)
-  t.equal(parabolaVertex({ power: Float64Array.of(0, 1, 0), size: 4, cells: 2 }, 1), 1)
 })
 
 test('a harmonic names the strongest longer cycle of at most 30 h that it divides', async t => {

@@ -120,14 +120,3 @@ test('the line beside a day is that of a regression on time and 24 levels, also 
   t.ok(residual.every((rest, hour) => (hour % 7 === 3 ? Number.isNaN(rest) : Math.abs(rest) < 1e-9)))
   t.ok(Number.isNaN(detrendBesideDay(day.subarray(0, 24), localHours).slopePerCell), 'no hour comes twice')
 })
-
-test('where a daily cycle tilts the line, the interval goes from the slope to beyond that beside the day', async t => {
-  const hourly = autoregressive(240, 0.5, 4).map((value, hour) => value / 4 + 5 * Math.sin((2 * Math.PI * hour) / 24))
-  const localHours = Uint8Array.from(hourly, (_, hour) => hour % 24)
-  const slopePerDay = 24 * detrend(hourly).slopePerCell
-  const [low, high] = found(trendOf({ hourly, localHours, slopePerDay, hasDay: true }).slopeInterval)
-  const besideDay = 24 * detrendBesideDay(hourly, localHours).slopePerCell
-  t.ok(slopePerDay < besideDay - 0.08, `${slopePerDay}, ${besideDay}`)
-  t.equal(low, slopePerDay)
-  t.ok(besideDay < high && high < besideDay + 0.1, `${high}`)
-})

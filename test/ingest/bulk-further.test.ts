@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Unresolved } from '../../ingest/formats/encode.ts'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import type { Format } from '../../ingest/formats/line-reader.ts'
@@ -15,6 +15,7 @@ import type { FieldResolver, SentField } from '../../ingest/import/resolve-field
 import { readRecord } from '../../ingest/journal/record.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
 import { readings } from '../../ingest/readings-table.ts'
+import type { TestHooks } from '../support/databases.ts'
 import { runs } from '../support/runs.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
@@ -81,7 +82,7 @@ function rowsIn(records: Uint8Array): StoredRow[] {
   return rows
 }
 
-function startImporter(t: Test, limits: object = {}) {
+function startImporter(t: TestHooks, limits: object = {}) {
   const rows: StoredRow[] = []
   const asked: Asked = { resolved: [], fields: [] }
   let isAway = false
@@ -137,11 +138,13 @@ function cellOf(value: unknown): string {
   return value === null ? '' : typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)
 }
 
+const shared = startImporter(t)
+
 for (const format of ['ndjson', 'json', 'csv'] as const) {
   t.test(
     `${format}: fields that are metrics are stored, others are named, a value out of range is left out`,
     async t => {
-      const { run } = startImporter(t)
+      const { run } = shared
       const one = async (fields: object) => await run(bodies[format](fields), format)
       const taken = await one({
         ...base,
@@ -187,7 +190,7 @@ for (const format of ['ndjson', 'json', 'csv'] as const) {
   )
 
   t.test(`${format}: of a device that lists its metrics, no others are stored`, async t => {
-    const { run } = startImporter(t)
+    const { run } = shared
     const one = async (fields: object) => await run(bodies[format](fields), format)
     const listing = { timestamp: timeMs, device: 'listing' }
     const whole = await one({ ...listing, co2: 400, temperature: 3, humidity: 900, flow: 3 })
@@ -207,7 +210,7 @@ for (const format of ['ndjson', 'json', 'csv'] as const) {
 }
 
 t.test('no metric and no device is made for a reading that is refused', async t => {
-  const { run } = startImporter(t)
+  const { run } = shared
   const lines = [
     { ...base, device: 'a', temperature: 'x', co2: 1 },
     { ...base, device: 'b', flow: 1 },
@@ -220,7 +223,7 @@ t.test('no metric and no device is made for a reading that is refused', async t 
 })
 
 t.test('a file has whatever metrics it has, and a line needs one value of them', async t => {
-  const { run } = startImporter(t)
+  const { run } = shared
   t.match(await run(`timestamp,device,co2\n${timeMs},k,3\n`, 'csv'), { accepted: 1, failure: undefined })
   const lines = `${timeMs},k,21\n${timeMs + 1},k,\n`
   const one = await run(`timestamp,device,temperature\n${lines}`, 'csv')
@@ -229,15 +232,16 @@ t.test('a file has whatever metrics it has, and a line needs one value of them',
 })
 
 t.test('while nothing can be made, nothing is stored', async t => {
-  const { run, setAway } = startImporter(t)
+  const { run, setAway } = shared
   setAway(true)
+  t.teardown(() => setAway(false))
   const body = JSON.stringify({ ...base, co2: 1 })
   t.match(await run(body, 'ndjson'), { accepted: 0, failure: { code: 'DATABASE_AWAY' } })
   t.match(await run(JSON.stringify(base), 'ndjson'), { accepted: 1, failure: undefined }, 'columns need no registry')
 })
 
 t.test('a thousand columns that are no metrics are named, and of thousands of fields none is lost', async t => {
-  const { run } = startImporter(t)
+  const { run } = shared
   const columns = Array.from({ length: 1000 }, (_, index) => `x${index}`)
   const header = `timestamp,device,temperature,humidity,pressure,flow,${columns.join()}\n`
   const cells = `k,1,2,1000,7,${columns.map(() => '5').join()}\n`
@@ -333,7 +337,7 @@ t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the 
   )
 })
 
-function startLines(t: Test, unknownFields: 'reject' | 'ignore') {
+function startLines(t: TestHooks, unknownFields: 'reject' | 'ignore') {
   const rows: StoredRow[] = []
   const asked: Asked = { resolved: [], fields: [] }
   let stampUs = nowMs * 1000
@@ -374,9 +378,9 @@ function startLines(t: Test, unknownFields: 'reject' | 'ignore') {
   }
 }
 
+const [reject, ignore] = [startLines(t, 'reject'), startLines(t, 'ignore')]
+
 t.test('line protocol: fields that are metrics are stored, and what becomes none is as the setting says', async t => {
-  const reject = startLines(t, 'reject')
-  const ignore = startLines(t, 'ignore')
   const line = `w,device=k temperature=1,co2=400i,door=T,flow=-3.5 ${timeMs}\n`
   for (const run of [reject, ignore]) {
     t.match(await run(line), {
@@ -418,14 +422,13 @@ t.test('line protocol: fields that are metrics are stored, and what becomes none
 t.test(
   'line protocol: of a device that lists its metrics no others are stored; one that is left out is missing',
   async t => {
-    const run = startLines(t, 'ignore')
-    t.match(await run(`w,device=listing temperature=1,humidity=900,co2=4,flow=1 ${timeMs}\n`), {
+    t.match(await ignore(`w,device=listing temperature=1,humidity=900,co2=4,flow=1 ${timeMs}\n`), {
       reasons: [],
       rows: [{ values: { temperature: 1 }, further: { 11: 4 } }],
     })
-    t.match(await run(`w,device=listing humidity=1 ${timeMs}\n`), { rows: [], counts: [1, 0, 0] })
-    t.match(await run(`w,device=listing co2=4 ${timeMs}\n`), { rows: [{ values: {}, further: { 11: 4 } }] })
-    t.match(await startLines(t, 'reject')(`w,device=listing co2=4,humidity=1 ${timeMs}\n`), {
+    t.match(await ignore(`w,device=listing humidity=1 ${timeMs}\n`), { rows: [], counts: [1, 0, 0] })
+    t.match(await ignore(`w,device=listing co2=4 ${timeMs}\n`), { rows: [{ values: {}, further: { 11: 4 } }] })
+    t.match(await reject(`w,device=listing co2=4,humidity=1 ${timeMs}\n`), {
       rows: [],
       reasons: ['1: field humidity is not known'],
     })

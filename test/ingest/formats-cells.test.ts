@@ -27,25 +27,7 @@ t.test('a decimal number is read to the last bit', async t => {
 })
 
 t.test('what is no finite decimal number is NaN', async t => {
-  for (const text of [
-    '',
-    '-',
-    '+',
-    '.',
-    '-.',
-    'e5',
-    '1e',
-    '1.2.3',
-    '1,5',
-    ' 1',
-    '1 ',
-    '0x10',
-    'NaN',
-    'Infinity',
-    '1e999',
-    '١',
-    '--1',
-  ]) {
+  for (const text of '|-|+|.|-.|e5|1e|1.2.3|1,5| 1|1 |0x10|NaN|Infinity|1e999|١|--1'.split('|')) {
     t.ok(Number.isNaN(numberOf(text)), JSON.stringify(text))
   }
 })
@@ -94,31 +76,6 @@ t.test('microseconds are a fraction of the millisecond, and come back exactly', 
     }),
     runs(200, 2000),
   )
-})
-
-t.test('the ends of months and leap years are known', async t => {
-  for (const text of [
-    '2024-02-29',
-    '2000-02-29',
-    '2023-04-30',
-    '2023-12-31',
-    '1999-12-31',
-    '2000-03-01',
-    '1900-02-28',
-  ]) {
-    t.equal(timeOf(`${text}T12:34:56.789Z`), Date.parse(`${text}T12:34:56.789Z`), text)
-  }
-  for (const text of [
-    '2023-02-29',
-    '1900-02-29',
-    '2023-04-31',
-    '2023-13-01',
-    '2023-00-10',
-    '2023-01-00',
-    '2023-01-32',
-  ]) {
-    t.ok(Number.isNaN(timeOf(`${text}T12:34:56Z`)), text)
-  }
 })
 
 t.test('another form is left to the slower reader', async t => {

@@ -37,20 +37,9 @@ const defaults: LineProtocolOptions = {
   rejectsMax: 100,
 }
 /** What any device has, by the places of these names. */
-const further = [
-  'co2',
-  'energy',
-  'door',
-  'motion',
-  'illuminance',
-  'pm25',
-  'sap_flow',
-  'flow_of_sap',
-  'wind_speed',
-  'power',
-  'uv_index',
-  'voltage',
-]
+const further = 'co2|energy|door|motion|illuminance|pm25|sap_flow|flow_of_sap|wind_speed|power|uv_index|voltage'.split(
+  '|',
+)
 
 function read(body: string, options: Partial<LineProtocolOptions> = {}) {
   const fieldOf = (name: string) =>

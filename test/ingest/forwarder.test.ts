@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { test } from 'tap'
 import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { listDeadLetters } from '../../ingest/forwarder/dead-letters.ts'
@@ -17,7 +16,6 @@ import { systemTiming } from '../../ingest/timing.ts'
 import { silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { openFaultyDisk } from '../support/faulty-disk.ts'
 import { device, records, unsealed } from '../support/journal-parts.ts'
-import { runs } from '../support/runs.ts'
 import { createSimulatedQuestdb, type SimulatedQuestdb } from '../support/simulated-questdb.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -99,11 +97,6 @@ function createRig(t: TestHooks, segmentBytes = 1024 * 1024): Rig {
   }
 }
 
-/** What the table must hold: the last entry for each device and time, by position in the journal. */
-function reference(entries: Entry[]): Map<string, number> {
-  return new Map(entries.map(e => [`device-${e.device} ${e.timeUs}`, e.temperature]))
-}
-
 function shown(questdb: SimulatedQuestdb): Map<string, number> {
   return new Map([...questdb.table()].map(([key, row]) => [key, row.values['temperature'] ?? Number.NaN]))
 }
@@ -117,45 +110,6 @@ function entriesOf(count: number, devices: number): Entry[] {
     temperature: index,
     backfill: false,
   }))
-}
-
-const entry = fc.record({
-  device: fc.nat(5),
-  // Few times, so that keys meet; whole milliseconds, as only clients' times can meet.
-  timeUs: fc.nat(20).map(ms => 1_000_000 + ms * 1000),
-  temperature: fc.nat(1000),
-  backfill: fc.boolean(),
-})
-
-test('the last record per key wins, under any mixture of failures', async t => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.array(entry, { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 8 }),
-      fc.infiniteStream(fc.nat(9)),
-      async (groups, random) => {
-        const hooks: (() => unknown)[] = []
-        const rig = createRig({ teardown: work => hooks.unshift(work) })
-        try {
-          // A late reading with the time of a live one comes after it, as the lanes are chosen by the receipt clock.
-          const entries = groups.map(group => group.map(e => ({ ...e, timeUs: e.timeUs + (e.backfill ? 0 : 1e9) })))
-          rig.questdb.answer = () => failureFor(random.next().value ?? 9)
-          for (const group of entries) rig.add(group)
-          rig.start()
-          await rig.until(rig.allApplied)
-          return JSON.stringify(sorted(shown(rig.questdb))) === JSON.stringify(sorted(reference(entries.flat())))
-        } finally {
-          for (const close of hooks) await close()
-        }
-      },
-    ),
-    runs(4, 25),
-  )
-  t.pass('random histories')
-})
-
-function failureFor(random: number) {
-  if (random === 0) return { kind: 'failed', status: undefined, message: 'connection reset' } as const
-  return random === 1 ? ({ kind: 'failed', status: 503, message: 'busy' } as const) : undefined
 }
 
 test('a value that a later one overtakes is neither sent nor counted', async t => {
@@ -354,46 +308,6 @@ test('a journal that cannot be read for a while is reported, and then goes on', 
   t.equal(rig.questdb.table().size, 50)
 })
 
-test('what a QuestDB without sync has lost is sent again from the segments that were kept', async t => {
-  const rig = createRig(t, 2000)
-  for (let index = 0; index < 10; index++)
-    rig.add(entriesOf(20, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
-  rig.questdb.commitMode = 'nosync'
-  rig.start()
-  await rig.until(rig.allApplied)
-  t.ok(listSegments(openDisk(rig.folder)).length > 3, 'applied segments are kept')
-  rig.questdb.away = true
-  rig.questdb.lose(3)
-  rig.add([{ device: 9, timeUs: 9_000_001, temperature: 1, backfill: false }])
-  await rig.until(() => rig.status()?.issue !== undefined)
-  rig.questdb.away = false
-  await rig.until(() => rig.questdb.table().size === 201)
-  t.pass('all 201 rows are there again')
-})
-
-test('what was lost is sent again when the batch in flight has ended', async t => {
-  const rig = createRig(t)
-  rig.questdb.commitMode = 'nosync'
-  rig.add(entriesOf(20, 2))
-  let isLost = false
-  rig.start({
-    onSent: ({ kind }) => {
-      isLost ||= kind === 'lost'
-    },
-  })
-  await rig.until(rig.allApplied)
-  let isBusy = true
-  rig.questdb.answer = () => (isBusy ? { kind: 'failed', status: 503, message: 'busy' } : undefined)
-  rig.add(entriesOf(20, 2).map(e => ({ ...e, timeUs: e.timeUs + 1000 })))
-  await rig.until(() => rig.status()?.issue !== undefined)
-  rig.questdb.lose(rig.questdb.taken.length)
-  await rig.until(() => isLost)
-  await new Promise(resolve => setTimeout(resolve, 300))
-  isBusy = false
-  await rig.until(() => rig.questdb.table().size === 40)
-  t.pass('all 40 rows are there')
-})
-
 test('a refused row is no sign that a QuestDB without sync was away', async t => {
   const rig = createRig(t)
   rig.questdb.answer = rows =>
@@ -461,46 +375,6 @@ test('readings wait since they were received, also the first of a segment', asyn
   t.equal(rig.status()?.pendingSinceUs, 95_000_000)
   rig.questdb.holdsApply = false
   await forwarder.close()
-})
-
-test('where the clock was set back a live record does not overtake a late one of before', async t => {
-  const rig = createRig(t)
-  const at = { device: 1, timeUs: 1_000_000 }
-  const before = Array.from({ length: 4 }, (_, index) => ({ ...at, temperature: index, backfill: true }))
-  for (const late of before) rig.add([late], 5_000_000_000)
-  rig.add([{ ...at, temperature: 10, backfill: false }], 1_500_000)
-  rig.add([{ ...at, temperature: 11, backfill: true }], 5_000_000_000)
-  rig.add([{ ...at, temperature: 12, backfill: false }], 1_600_000)
-  rig.start()
-  await rig.until(rig.allApplied)
-  t.strictSame([...shown(rig.questdb)], [['device-1 1000000', 12]])
-  const sent = rig.questdb.taken.flat().map(row => row.values['temperature'])
-  t.strictSame(sent, [3, 10, 11, 12], 'in the order of the journal')
-})
-
-test('what a device has sent is erased from every replay, and what comes later under its number is not', async t => {
-  const rig = createRig(t, 2000)
-  rig.questdb.commitMode = 'nosync'
-  for (let index = 0; index < 10; index++)
-    rig.add(entriesOf(20, 4).map(e => ({ ...e, timeUs: e.timeUs + index * 100, backfill: e.device > 1 })))
-  const forwarder = rig.start()
-  await rig.until(rig.allApplied)
-  t.equal(rig.questdb.table().size, 200)
-  t.strictSame(await forwarder.erase([1, 2], rig.end()), [])
-  rig.questdb.away = true
-  rig.questdb.lose(rig.questdb.taken.length)
-  rig.add([{ device: 1, timeUs: 9_000_001, temperature: 1, backfill: false }])
-  await rig.until(() => rig.status()?.issue !== undefined)
-  rig.questdb.away = false
-  await rig.until(rig.allApplied)
-  const devices = () => [...new Set([...rig.questdb.table().values()].map(({ device }) => device))].sort()
-  t.strictSame(devices(), ['device-0', 'device-1', 'device-3'])
-  t.equal([...rig.questdb.table().values()].filter(({ device }) => device === 'device-1').length, 1)
-  await forwarder.close()
-  rig.questdb.lose(rig.questdb.taken.length)
-  rig.start({ from: 0 })
-  await rig.until(() => rig.questdb.table().size === 101)
-  t.strictSame(devices(), ['device-0', 'device-1', 'device-3'], 'also over a restart')
 })
 
 test('an erase waits for the batch in flight', async t => {
@@ -621,19 +495,6 @@ test('each segment is kept for its time after it was applied, counted while a pr
   t.pass('and goes')
 })
 
-test('a clock that is wrong by a year has nothing forgotten early', async t => {
-  const rig = createRig(t, 2000)
-  rig.questdb.commitMode = 'nosync'
-  for (let index = 0; index < 4; index++) rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
-  let nowMs = Date.now()
-  rig.start({ nowMs: () => nowMs })
-  await rig.until(rig.allApplied)
-  const kept = listSegments(openDisk(rig.folder))
-  nowMs += 365 * 86_400_000
-  await new Promise(resolve => setTimeout(resolve, 1500))
-  t.strictSame(listSegments(openDisk(rig.folder)), kept)
-})
-
 test('a QuestDB that comes back in another mode is treated by that one', async t => {
   const rig = createRig(t, 2000)
   const add = (index: number) => rig.add(entriesOf(40, 3).map(e => ({ ...e, timeUs: e.timeUs + index * 100 })))
@@ -659,30 +520,4 @@ test('a QuestDB that comes back in another mode is treated by that one', async t
   await rig.until(() => rig.questdb.table().size === 240)
   await rig.until(() => segments() === 1)
   t.equal(rig.status()?.isSynced, true, 'what was lost was sent again, and nothing is kept any more')
-})
-
-test('dead letters that cannot be counted, and a journal that cannot be read again, end nothing', async t => {
-  const rig = createRig(t, 2000)
-  rig.questdb.commitMode = 'nosync'
-  rig.add(entriesOf(50, 5))
-  const disk = openDisk(rig.folder)
-  let fails = false
-  const list = () => {
-    if (fails) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', syscall: 'scandir' })
-    return disk.list()
-  }
-  const forwarder = rig.start({ disk: { ...disk, list } })
-  await rig.until(rig.allApplied)
-  fails = true
-  const counted = forwarder.removedDeadLetters([])
-  rig.questdb.away = true
-  rig.questdb.lose(1)
-  await rig.until(() => rig.status()?.issue !== undefined)
-  rig.questdb.away = false
-  await rig.until(() => /EMFILE/.test(rig.status()?.fileIssue ?? ''))
-  fails = false
-  await counted
-  await rig.until(() => rig.questdb.table().size === 50)
-  await rig.until(() => rig.status()?.fileIssue === undefined)
-  t.pass('it heals')
 })

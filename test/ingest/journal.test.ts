@@ -127,23 +127,6 @@ test('the lanes of a group are chosen by one receipt time, which its header has'
   )
 })
 
-test('a client time is kept to the millisecond, and an old one goes to the backfill lane', async t => {
-  const folder = temporaryFolder(t)
-  const journal = openTestJournal(t, folder)
-  const nowMs = Date.now()
-  await append(journal, 1, nowMs)
-  await append(journal, 2, nowMs - 3_600_000)
-  await journal.close()
-  const found = readAll(folder, journal)
-  t.strictSame(
-    found.map(({ timeUs, isBackfill }) => ({ timeUs, backfill: isBackfill })),
-    [
-      { timeUs: nowMs * 1000, backfill: false },
-      { timeUs: (nowMs - 3_600_000) * 1000, backfill: true },
-    ],
-  )
-})
-
 test('a full journal refuses, stores nothing of it, and takes again when it was trimmed', async t => {
   const journal = openTestJournal(t, temporaryFolder(t), { bytesMax: 64 * 1024 })
   const outcomes: Outcome[] = []

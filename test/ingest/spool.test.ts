@@ -21,7 +21,6 @@ import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { Spool, type SpoolOptions } from '../../ingest/kafka/spool.ts'
 import { openSpoolSource } from '../../ingest/kafka/spool-source.ts'
 import type { SpoolStatus } from '../../ingest/kafka/spool-status.ts'
-import { points } from '../../ingest/points-table.ts'
 import { readings } from '../../ingest/readings-table.ts'
 import type { Timing } from '../../ingest/timing.ts'
 import { recordingLog, silentLog, temporaryFolder } from '../support/databases.ts'
@@ -385,21 +384,6 @@ t.test('a damaged group is kept and passed over, with an alarm', async t => {
   t.ok(bytes.equals(noise))
 })
 
-t.test('what the topic has removed too early is counted and logged, and the rest is read', async t => {
-  const topic = new TopicContent()
-  for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
-  topic.start = 3
-  const { log, texts } = recordingLog('error')
-  const opened = openSpool(topic, 1, { log })
-  await settle(opened)
-  await settle(opened)
-  await opened.close()
-  t.equal(opened.spool.reader.lostGroups, 2)
-  t.equal(readSpool(opened, 0).length, 2)
-  t.equal(opened.spool.offsetAt(opened.spool.end), 5)
-  t.strictSame(texts, ['the topic has removed groups that were not forwarded'])
-})
-
 t.test('what the topic has removed and QuestDB had is no loss', async t => {
   const topic = new TopicContent()
   for (let count = 0; count < 5; count++) topic.append(topicGroup(records(device(1), [count], count), 1), 1)
@@ -483,15 +467,6 @@ t.test('while Kafka is away it is tried again, and both is told once', async t =
   t.equal(opened.spool.issue, undefined)
   t.equal(readSpool(opened, 0).length, 1)
   t.strictSame(texts, ['cannot read the topic, retrying'])
-})
-
-t.test('a group of another table is no group', async t => {
-  const topic = new TopicContent()
-  topic.append(topicGroup(records(device(1), [1], 1), 1), 1)
-  const opened = openSpool(topic, 0, { table: points })
-  await settle(opened)
-  await opened.close()
-  t.equal(opened.damaged.count, 1)
 })
 
 /** As the forwarder's thread opens it. */

@@ -112,15 +112,6 @@ test('a class is in use only when that is durable; until then stamps stay unique
   t.equal(new Set(given).size, given.length)
 })
 
-test('processes side by side give no stamp twice', async t => {
-  const one = createRig({ residues: [1, 2, 3, 4] })
-  const other = createRig({ residues: [5, 6, 7, 8] })
-  one.give(1000)
-  other.give(1000)
-  const all = [...one.given, ...other.given]
-  t.equal(new Set(all).size, all.length)
-})
-
 test('restarts under a clock that is set give no stamp twice, and follow it', async t => {
   const disk = openDisk(temporaryFolder(t))
   const given: number[] = []

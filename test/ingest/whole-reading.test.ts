@@ -102,15 +102,7 @@ t.test('other names of columns are those of the catalogue, whatever the case', a
     t.match(whole.reading, expected, JSON.stringify(fields))
     t.equal(ignoredNames({ device: 'porch', ...fields }, whole, null), undefined)
   }
-  for (const name of [
-    'battery',
-    'battery_level',
-    'batteryLevel',
-    'batt',
-    'battery_percent',
-    'soc',
-    'Battery Percentage',
-  ]) {
+  for (const name of 'battery|battery_level|batteryLevel|batt|battery_percent|soc|Battery Percentage'.split('|')) {
     column({ [name]: 88 }, { battery_percentage: 88 })
   }
   for (const name of ['temp', 'tempc', 'tempC', 'Temperature', 'TEMP']) column({ [name]: 20 }, { temperature: 20 })
@@ -154,18 +146,7 @@ t.test('a time by another name is the time of the reading, in whatever unit', as
     t.equal(whole.reading.timestampMs, expected, JSON.stringify(fields))
     t.strictSame(ignoredNames({ ...good, ...fields }, whole, null), ignored, JSON.stringify(fields))
   }
-  for (const name of [
-    'ts',
-    'time',
-    'Time',
-    'datetime',
-    'dateTime',
-    'date_time',
-    'epoch',
-    'unixtime',
-    'unixTime',
-    'TIMESTAMP',
-  ]) {
+  for (const name of 'ts|time|Time|datetime|dateTime|date_time|epoch|unixtime|unixTime|TIMESTAMP'.split('|')) {
     at({ [name]: ms }, ms)
   }
   for (const time of [iso, ms, ms / 1000, ms * 1000, ms * 1e6, String(ms), '2026-06-01 01:00:00.5+02']) {

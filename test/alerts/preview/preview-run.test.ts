@@ -90,33 +90,6 @@ t.test('what begins before the range and what goes on behind it are cut at its e
   ])
 })
 
-t.test('silence begins at its deadline and ends with a reading', async t => {
-  const rows = [
-    [1, 0],
-    [1, 9],
-    [1, 40],
-    [2, 41],
-    [1, 45],
-  ] as const
-  const job = { toMs: fromMs + 60 * minuteMs }
-  t.strictSame(previewOf({ kind: 'silent' }, rows, job).devices, [
-    {
-      number: 1,
-      count: 2,
-      longest: 21,
-      intervals: [
-        [19, 40],
-        [55, Number.NaN],
-      ],
-    },
-    { number: 2, count: 1, longest: 9, intervals: [[51, Number.NaN]] },
-  ])
-  // It fires a while behind the deadline.
-  const late = previewOf({ kind: 'silent' }, rows, { ...job, forSeconds: 1200 })
-  t.strictSame(late.devices[0]?.intervals, [[39, 40]])
-  t.strictSame(late.weeks, [{ week: '2026-W48', count: 1, half: 1, twice: 0 }])
-})
-
 t.test(
   'a device that sent its last reading long ago is silent all the time, and one that never did is not',
   async t => {
@@ -148,24 +121,4 @@ t.test('hours are counted by the expected interval, empty ones too', async t => 
   t.strictSame(previewOf({ kind: 'completeness', share: 0.9 }, rows, irregular).devices, [{ number: 1, ...quiet }])
   // The hour in which a device begins is not a full one.
   t.strictSame(previewOf({ kind: 'completeness', share: 0.9 }, minutes(1, 30, 180), job).devices[0]?.count, 1)
-})
-
-t.test('a site has one alert for its devices', async t => {
-  const site = { kind: 'site_silent', share: 0.5, count: 2 }
-  const rows = [
-    [1, 0],
-    [2, 1],
-    [3, 2],
-    [3, 10],
-    // The first two are silent from 10 and 11 on.
-    [3, 15],
-    [1, 30],
-    [3, 31],
-    [2, 32],
-  ] as const
-  const job = { devices: [device(1), device(2), device(3)], toMs: fromMs + 40 * minuteMs }
-  // From 25 on the third is silent too; when the first is back, two of three are still.
-  t.strictSame(previewOf(site, rows, job).devices, [{ number: 0, count: 1, longest: 20, intervals: [[11, 31]] }])
-  // Its duration is over while no device changes.
-  t.strictSame(previewOf(site, rows, { ...job, forSeconds: 600 }).devices[0]?.intervals, [[21, 31]])
 })

@@ -23,23 +23,7 @@ test('a string of structured fields is read back as it was', async t => {
 })
 
 test('whatever comes is a key by the grammar, a plain word, or refused', async t => {
-  const pieces = fc.constantFrom(
-    '"',
-    '\\',
-    'a',
-    ' ',
-    ',',
-    ';',
-    '=',
-    '\t',
-    '\u00e9',
-    '\u0000',
-    '1',
-    '"a"',
-    '\\"',
-    '/',
-    ':',
-  )
+  const pieces = fc.constantFrom(...'"|\\|a| |,|;|=|\t|\u00e9|\u0000|1|"a"|\\"|/|:'.split('|'))
   const header = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(pieces, { maxLength: 12 }).map(parts => parts.join('')),
@@ -64,21 +48,7 @@ test('a header is absent, a key in quotation marks or a bare one; two of them ar
   })
   t.strictSame(read('8e03978e-40d5'), { ok: true, key: '8e03978e-40d5' })
   t.strictSame(read('QUJD+/8='), { ok: true, key: 'QUJD+/8=' })
-  for (const header of [
-    '',
-    '""',
-    '"a',
-    'a"',
-    '"a"b',
-    '"a";b=1',
-    '"a", "b"',
-    'a, b',
-    'a b',
-    'a;b',
-    '"\\a"',
-    '"\\',
-    '\\',
-  ]) {
+  for (const header of '|""|"a|a"|"a"b|"a";b=1|"a", "b"|a, b|a b|a;b|"\\a"|"\\|\\'.split('|')) {
     t.match(read(header), { ok: false, reason: /one string in quotation marks/ }, header)
   }
 })
