@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 
 const root = join(import.meta.dirname, '../..')
-const hasSeries = (file: string) => /support\/runs\.ts|properties\.ts/.test(readFileSync(join(root, file), 'utf8'))
+const hasSeries = (file: string) =>
+  /support\/runs\.ts|properties\.ts|^import '\.\//m.test(readFileSync(join(root, file), 'utf8'))
 
 t.setTimeout(0)
 for (const file of globSync('test/*/**/*.test.ts', { cwd: root }).filter(hasSeries).sort()) {

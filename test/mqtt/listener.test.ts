@@ -228,14 +228,7 @@ test('who may not connect is told the code of the protocol', async t => {
   await refused('no credential', connectPacket({ username: undefined, password: undefined }), 4)
   await refused('too many failing attempts', connectPacket({ username: 'nobody' }), 3)
   t.strictSame(rejections, ['unauthorized', 'unauthorized', 'unauthorized', 'throttled'])
-  t.strictSame(closed, [
-    'protocol_version',
-    'client_identifier',
-    'unauthorized',
-    'unauthorized',
-    'unauthorized',
-    'throttled',
-  ])
+  t.strictSame(closed, 'protocol_version|client_identifier|unauthorized|unauthorized|unauthorized|throttled'.split('|'))
   const client = await connectClient(t, url)
   t.ok(client.connected, 'a good credential counts all the same')
 })

@@ -75,15 +75,10 @@ test('who may not connect is told why', async t => {
   await refused(0x85, { clientId: 'a'.repeat(257) })
   await refused(0x8c, { properties: { authenticationMethod: 'SCRAM-SHA-1' } })
   await refused(0x9a, { will: { topic: 'readings/porch', payload: 'gone', retain: true } })
-  t.strictSame(closed, [
-    'unauthorized',
-    'unauthorized',
-    'forbidden',
-    'throttled',
-    'client_identifier',
-    'authentication_method',
-    'retain',
-  ])
+  t.strictSame(
+    closed,
+    'unauthorized|unauthorized|forbidden|throttled|client_identifier|authentication_method|retain'.split('|'),
+  )
   const client = await connectClient(t, url, { protocolVersion, will: { topic: 'a', payload: Buffer.from('gone') } })
   t.ok(client.connected, 'a will is nobody to publish to, and no hindrance')
 })

@@ -52,6 +52,14 @@ export async function startDatabases(
   return { directory, store }
 }
 
+let shared: Promise<Databases> | undefined
+
+/** The PostgreSQL that all test modules of a process share: they are imported by one file, as a start takes a second. */
+export function sharedPostgres(t: TestHooks): Promise<Databases> {
+  shared ??= startDatabases(t, nowhere)
+  return shared
+}
+
 export function storeOptions(directory: DataDirectory): StoreOptions {
   return { directory, cacheDirectory: testCacheDirectory(), environment: process.env, log: silentLog }
 }

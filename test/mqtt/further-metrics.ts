@@ -4,10 +4,10 @@ import t from 'tap'
 import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import { openMetrics } from '../../auth/metrics/metrics.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { sharedPostgres, silentLog } from '../support/databases.ts'
 import { connectClient, reading, startListener } from '../support/mqtt.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const devices = await openDevices({ pool, now: Date.now, log: silentLog, graceMs: 1000 })
 t.teardown(() => devices.close())

@@ -6,12 +6,12 @@ import { NewDevice } from '../../auth/devices/device.ts'
 import { openDevices } from '../../auth/devices/devices.ts'
 import type { Scope } from '../../auth/keys/key.ts'
 import { openVariant, perOwner } from '../support/accounts.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { sharedPostgres, silentLog } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { connectClient, eventOf, reading, startListener } from '../support/mqtt.ts'
 import { serverPid, until } from '../support/processes.ts'
 
-const { store, directory } = await startDatabases(t, nowhere)
+const { store, directory } = await sharedPostgres(t)
 const devices = await openDevices({
   pool: store.postgres,
   now: Date.now,
@@ -58,15 +58,6 @@ t.test('a key writes the devices of its owner; for others it is told nothing, an
   t.strictSame(rejections, ['mismatch', 'unknown_device', 'mismatch', 'unknown_device'])
   t.equal(devices.get('new'), undefined)
   t.strictSame(new Set(closed), new Set(['client']))
-})
-
-t.test('a key without the scope, or one that is not good, is nobody', async t => {
-  const { url, rejections, closed } = await start(t)
-  const { text } = await keyOf(owner, { scopes: ['read'] })
-  await t.rejects(connectClient(t, url, { username: 'kitchen', password: text }), { code: 5 })
-  await t.rejects(connectClient(t, url, { username: 'kitchen', password: `${text.slice(0, -1)}~` }), { code: 4 })
-  t.strictSame(rejections, ['unauthorized', 'unauthorized'])
-  t.strictSame(closed, ['forbidden', 'unauthorized'])
 })
 
 t.test('a key that may makes the devices that are not there, and their readings keep their order', async t => {
