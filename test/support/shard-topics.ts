@@ -13,9 +13,10 @@ export interface TestTopic {
   open(tenure: ShardTenure | undefined): ShardState
 }
 
-export function createTopics(postgres: pg.Pool) {
-  let count = 0
+/** Of all who share a database. */
+let count = 0
 
+export function createTopics(postgres: pg.Pool) {
   /** Without the lock, which is a matter of other tests. */
   async function takeOver(shard: string): Promise<ShardTenure> {
     const { rows } = await postgres.query<{ epoch: number }>(

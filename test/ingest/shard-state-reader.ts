@@ -4,11 +4,11 @@ import pg from 'pg'
 import t from 'tap'
 import { type PublishedState, publishedChannel } from '../../ingest/kafka/published-state.ts'
 import { createShardStateReader, type ShardStateReaderOptions } from '../../ingest/kafka/shard-state-reader.ts'
-import { nowhere, recordingLog, silentLog, startDatabases, type TestHooks } from '../support/databases.ts'
+import { recordingLog, sharedPostgres, silentLog, type TestHooks } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 await pool.query('CREATE TABLE published (topic text PRIMARY KEY, state json)')
 const { user = '', password, host = '', port = 0, database = '' } = pool.options

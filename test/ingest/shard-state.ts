@@ -14,12 +14,12 @@ import { readings } from '../../ingest/readings-table.ts'
 import { migrate, migrationsFolder } from '../../store/postgres/migrations.ts'
 import { isUnavailable } from '../../store/postgres/postgres-errors.ts'
 import { breakingPool } from '../support/breaking-pool.ts'
-import { nowhere, silentLog, startDatabases } from '../support/databases.ts'
+import { sharedPostgres, silentLog } from '../support/databases.ts'
 import { freeze } from '../support/frozen.ts'
 import { serverPid, until } from '../support/processes.ts'
 import { createTopics, letter, valueOfSeries } from '../support/shard-topics.ts'
 
-const { store, directory } = await startDatabases(t, nowhere)
+const { store, directory } = await sharedPostgres(t)
 const { postgres } = store
 
 const { openTopic, takeOver } = createTopics(postgres)

@@ -11,11 +11,11 @@ import type { Claim, ClaimedKey, KeyedRequest } from '../../../ingest/idempotenc
 import { type ClaimsOptions, createClaims } from '../../../ingest/idempotency/claims.ts'
 import type { Outcome } from '../../../ingest/journal/outcome.ts'
 import type { Reading } from '../../../ingest/reading.ts'
-import { nowhere, recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { recordingLog, sharedPostgres, silentLog } from '../../support/databases.ts'
 import { reading } from '../../support/journal-parts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const { postgres } = store
 const dayMs = 24 * 3_600_000
 

@@ -6,11 +6,11 @@ import { isWhole } from '../../ingest/forwarder/dead-letter.ts'
 import { erasedFurther } from '../../ingest/journal/record.ts'
 import { letterId } from '../../ingest/kafka/letter-id.ts'
 import { LostShard, type ShardState } from '../../ingest/kafka/shard-state.ts'
-import { nowhere, startDatabases } from '../support/databases.ts'
+import { sharedPostgres } from '../support/databases.ts'
 import { runs } from '../support/runs.ts'
 import { createTopics, letter, type TestTopic } from '../support/shard-topics.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const { openTopic, takeOver } = createTopics(store.postgres)
 
 type GivenLetter = [offset: number, device: number, further: number[]]
