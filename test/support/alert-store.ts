@@ -145,7 +145,7 @@ function deviceNumbered(number: number, tags: string[]): AlertDevice {
 }
 
 async function clear(pool: pg.Pool): Promise<void> {
-  await pool.query('TRUNCATE alert_channels, alert_rules, alert_silences, accounts, audit, devices CASCADE')
+  await pool.query('TRUNCATE alert_channels, alert_rules, alert_silences, accounts, audit, devices, erase_jobs CASCADE')
   await pool.query('UPDATE alert_engine SET batch = 0, evaluated_until = NULL')
 }
 

@@ -8,10 +8,10 @@ import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { inTransaction } from '../../../store/postgres/transaction.ts'
 import { type AlertStore, createAlertStore, effects, startMs } from '../../support/alert-store.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { sharedPostgres } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired, resolved } = effects
 const stepMs = 4000

@@ -3,12 +3,12 @@
 import t from 'tap'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
-import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
+import { readEngineRow } from '../../../alerts/store/engine-row.ts'
 import { readPairs } from '../../../alerts/store/pairs.ts'
 import { createAlertStore, effects, startMs } from '../../support/alert-store.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { sharedPostgres } from '../../support/databases.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired, resolved, dropped, flapping, settled } = effects
 
@@ -74,21 +74,6 @@ t.test('several transitions of a pair in one batch leave what they leave in seve
     { state: 'resolved', events: ['pending', 'firing', 'flapping', 'settled', 'resolved'], members: [] },
     { state: 'pending', events: ['pending'], members: [] },
   ])
-})
-
-t.test('the same batch a second time changes nothing, and tells the same ids', async t => {
-  const alerts = await createAlertStore(pool)
-  const channel = await alerts.addChannel()
-  const { id: rule } = await alerts.addRule({ channels: [channel] })
-  const transitions = [1, 2, 3].map(device => alerts.transition(rule, device, opened(startMs), fired(startMs)))
-  const batch = await alerts.batchOf(transitions)
-  const first = await applyTransitions(pool, { ...batch, evaluatedUntilMs: startMs + 5 })
-  const standing = await alerts.standing()
-  t.strictSame(await applyTransitions(pool, { ...batch, evaluatedUntilMs: startMs + 9 }), first)
-  t.strictSame(await alerts.standing(), standing)
-  t.strictSame(await readEngineRow(pool), { evaluatedUntilMs: startMs + 5, batch: 1 })
-  await writeEvaluatedUntil(pool, { evaluatedUntilMs: startMs + 7, requireLead: async () => undefined })
-  t.strictSame(await readEngineRow(pool), { evaluatedUntilMs: startMs + 7, batch: 1 })
 })
 
 t.test('what is so already is no change, whatever the batch', async t => {

@@ -14,10 +14,10 @@ import { inTransaction } from '../../../store/postgres/transaction.ts'
 import { createRandom, type Random } from '../../faults/seeded-random.ts'
 import { type AlertStore, createAlertStore, everybody } from '../../support/alert-store.ts'
 import { breakingPool } from '../../support/breaking-pool.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { sharedPostgres } from '../../support/databases.ts'
 import { runs } from '../../support/runs.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const deviceCount = 6
 const rounds = 60

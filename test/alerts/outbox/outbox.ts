@@ -4,10 +4,10 @@ import t from 'tap'
 import { createOutbox, type OutboxOptions } from '../../../alerts/outbox/outbox.ts'
 import { createAlertSweep } from '../../../alerts/outbox/sweep.ts'
 import { type AlertStore, createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
-import { nowhere, recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
+import { recordingLog, sharedPostgres, silentLog } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired, resolved } = effects
 
@@ -158,15 +158,9 @@ t.test('what is over is removed in time', async t => {
   const sweep = createAlertSweep({ pool, nowMs: alerts.nowMs, leads: () => true, log: silentLog })
   t.teardown(() => sweep.close())
   const counts = async () => {
-    const names = [
-      'alerts',
-      'alert_pairs',
-      'alert_notifications',
-      'alert_groups',
-      'alert_rules',
-      'alert_channels',
-      'alert_silences',
-    ]
+    const names = 'alerts|alert_pairs|alert_notifications|alert_groups|alert_rules|alert_channels|alert_silences'.split(
+      '|',
+    )
     const count = async (name: string) => (await pool.query(`SELECT count(*)::int AS n FROM ${name}`)).rows[0]?.n
     return await Promise.all(names.map(count))
   }

@@ -5,9 +5,9 @@ import { bounds } from '../../../alerts/core/bounds.ts'
 import type { Owner } from '../../../alerts/core/outcome.ts'
 import { NewRule } from '../../../alerts/core/rule.ts'
 import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { sharedPostgres } from '../../support/databases.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired } = effects
 const condition = { kind: 'above', metric: 'temperature', value: 30 }

@@ -4,9 +4,9 @@ import t from 'tap'
 import { forgetErased, openErasedMails } from '../../../alerts/outbox/erased-devices.ts'
 import { type ApplyChange, type ChangeFeed, noFeed } from '../../../auth/nodes/change-feed.ts'
 import { createAlertStore, effects } from '../../support/alert-store.ts'
-import { nowhere, recordingLog, startDatabases } from '../../support/databases.ts'
+import { recordingLog, sharedPostgres } from '../../support/databases.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired } = effects
 const options = { pool, nowMs: Date.now, feed: noFeed }

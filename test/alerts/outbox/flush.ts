@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
-import { nowhere, startDatabases } from '../../support/databases.ts'
+import { sharedPostgres } from '../../support/databases.ts'
 
-const { store } = await startDatabases(t, nowhere)
+const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired, resolved, flapping, settled } = effects
 const minute = 60
@@ -290,26 +290,6 @@ t.test('a silence that is removed holds no more; who was told that it fires is t
   t.strictSame(await alerts.silences.remove(everybody, id, 'ada'), { ok: false, code: 'SILENCE_UNKNOWN' })
   alerts.pass(5 * minute)
   t.strictSame(await alerts.flushed(), ['firing: d2 firing'])
-})
-
-t.test('a repeat that a silence holds is told within five minutes of its end', async t => {
-  const alerts = await open()
-  await alerts.fire(1)
-  alerts.pass(30)
-  await alerts.flush()
-  const until = new Date(startMs + 4.1 * 3600 * 1000).toISOString()
-  await alerts.silences.add(
-    everybody,
-    { selector: { all: true }, rule_id: null, until, weekly: null, reason: '' },
-    'ada',
-  )
-  alerts.pass(4 * 3600)
-  t.strictSame(await alerts.flushed(), [])
-  alerts.pass(0.1 * 3600)
-  const told = [...(await alerts.flushed())]
-  alerts.pass(5 * minute)
-  told.push(...(await alerts.flushed()))
-  t.strictSame(told, ['repeat: d1 firing'])
 })
 
 t.test('while a site is silent its devices are not told, and those that still are when it is back', async t => {

@@ -1,0 +1,9 @@
+/** Alerts, their rules and notifications in a real PostgreSQL. */
+
+import './outbox/courses.ts'
+import './outbox/erased-devices.ts'
+import './outbox/flush.ts'
+import './outbox/kills.ts'
+import './outbox/outbox.ts'
+import './store/apply.ts'
+import './store/rules.ts'
