@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { Capacity } from '../../limits/capacity.ts'
+import { runs } from '../support/runs.ts'
 
 const max = 10
 const patienceMs = 100
@@ -94,7 +95,7 @@ test('it admits, refuses and evicts as the model does', async t => {
         )
       })
     }),
-    { numRuns: 2000 },
+    runs(500, 2000),
   )
   t.pass('for every order of steps')
 })

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
+import { runs } from '../support/runs.ts'
 
 const limits = { runningMax: 2, waitingMax: 4, waitingOfAccountMax: 3 }
 
@@ -108,7 +109,7 @@ test('works start, wait and are refused as in the model', async t => {
       }
       return true
     }),
-    { numRuns: 1000 },
+    runs(300, 1000),
   )
   t.pass('for every order of steps')
 })

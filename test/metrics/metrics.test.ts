@@ -7,6 +7,7 @@ import { Metric, MetricChange, metricKinds, NewMetric } from '../../metrics/metr
 import { isMetricName, MetricName, metricNameOf, timeFieldOf, titleOfName } from '../../metrics/metric-name.ts'
 import { unitOf } from '../../metrics/units.ts'
 import { metrics as columns } from '../../store/tables.ts'
+import { runs } from '../support/runs.ts'
 
 test('a name is 1 to 48 of a-z, 0-9 and _, begins with a letter, and is not one that the service uses', async t => {
   for (const name of ['x', 'co2', 'pm2_5', 'a_', `a${'b'.repeat(47)}`, 'constructor']) t.ok(isMetricName(name), name)
@@ -30,7 +31,7 @@ test('a name is 1 to 48 of a-z, 0-9 and _, begins with a letter, and is not one 
   const property = fc.property(fc.string({ unit: 'binary', maxLength: 60 }), text => {
     return isMetricName(text) === MetricName.safeParse(text).success
   })
-  fc.assert(property, { numRuns: 5000 })
+  fc.assert(property, runs(1000, 5000))
 })
 
 test('the fields of senders stand for names', async t => {
@@ -65,7 +66,7 @@ test('whatever a field is called, it stands for a name or for none, and a name s
       const name = metricNameOf(field)
       return name === undefined || (MetricName.safeParse(name).success && metricNameOf(name) === name)
     }),
-    { numRuns: 5000 },
+    runs(1000, 5000),
   )
   fc.assert(
     fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,10}(_[a-z0-9]{1,10}){0,3}$/), name => {

@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { conversion, signOf, unitOf, units } from '../../metrics/units.ts'
+import { runs } from '../support/runs.ts'
 
 function converted(value: number, from: string, to: string): number | string {
   const found = conversion(from, to)
@@ -106,7 +107,7 @@ test('a value comes back from every unit of its dimension', async () => {
       return Math.abs(back - value) <= 1.1e-11 * size + Number.MIN_VALUE * 1e20
     },
   )
-  fc.assert(property, { numRuns: 20_000 })
+  fc.assert(property, runs(3000, 20_000))
 })
 
 test('no text makes a fault, and what is found is of the table', async () => {
@@ -115,6 +116,6 @@ test('no text makes a fault, and what is found is of the table', async () => {
       const unit = unitOf(text)
       return unit === undefined || units.includes(unit)
     }),
-    { numRuns: 5000 },
+    runs(1000, 5000),
   )
 })

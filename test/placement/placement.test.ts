@@ -15,6 +15,7 @@ import {
   shardAt,
   shardsWithin,
 } from '../../placement/placement.ts'
+import { runs } from '../support/runs.ts'
 
 const dayUs = 86_400_000_000
 const { NEGATIVE_INFINITY: ever, POSITIVE_INFINITY: always } = Number
@@ -61,7 +62,7 @@ test('places of a range part it, each with the shard of each of its moments', as
       const doAgree = moments.every(([shard, us]) => shardAt(placement, number, us) === shard)
       return isParted && areMerged && doAgree && places.at(-1)?.toUs === toUs
     }),
-    { numRuns: 1000 },
+    runs(200, 1000),
   )
   t.pass('for every placement')
 })
@@ -74,7 +75,7 @@ test('a part of all places of a device is its places there', async t => {
       const within = placesWithin(all, fromUs, toUs)
       return JSON.stringify(within) === JSON.stringify(placesOf(placement, number, fromUs, toUs))
     }),
-    { numRuns: 1000 },
+    runs(200, 1000),
   )
   t.pass('for every range')
 })
@@ -103,7 +104,7 @@ test('the buckets on some shards are those of the devices with a row there from 
       const isThere = placesOf(placement, number, fromUs, always).some(({ shard }) => asked.has(shard))
       return bucketsOn(placement, asked, fromUs)[bucketOf(number)] === (isThere ? 1 : 0)
     }),
-    { numRuns: 300 },
+    runs(60, 300),
   )
   t.pass('for every moment')
 })
