@@ -1,134 +1,52 @@
-/** Readings that expire, against real databases: what goes, what stays, and a run that is killed at any of its steps. */
+/** Readings that expire, against real databases: what goes, what stays, and a run that is killed. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { NewDevice } from '../../../auth/devices/device.ts'
+import { noFeed } from '../../../auth/nodes/change-feed.ts'
+import { openNodes } from '../../../auth/nodes/nodes.ts'
 import { openStations } from '../../../auth/stations/stations.ts'
 import { createEraseJobs } from '../../../lifecycle/erasure/erase-jobs.ts'
 import { createEraseSteps } from '../../../lifecycle/erasure/erase-steps.ts'
 import { untilNoHoursAreKept } from '../../../lifecycle/erasure/kept-hours.ts'
 import { openAcceptedFrom } from '../../../lifecycle/retention/accepted-from.ts'
-import { listRawDays } from '../../../lifecycle/retention/expired-days.ts'
-import { expiringMeasurements } from '../../../lifecycle/retention/expiring-tables.ts'
 import { Expiry } from '../../../lifecycle/retention/expiry.ts'
 import { dayMs } from '../../../lifecycle/retention/horizon.ts'
-import { openRetention, type Retention, type RetentionOptions } from '../../../lifecycle/retention/retention.ts'
+import type { Retention, RetentionOptions } from '../../../lifecycle/retention/retention.ts'
+import { openRetention } from '../../../lifecycle/retention/retention.ts'
+import { createRetentionNodes } from '../../../lifecycle/retention/retention-nodes.ts'
 import type { ExpiringShard } from '../../../lifecycle/retention/retention-shard.ts'
 import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
-import type { Log } from '../../../store/log.ts'
-import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 import { untilTableApplied } from '../../../store/questdb/until-applied.ts'
 import { metrics } from '../../../store/tables.ts'
-import { openParts } from '../../support/admin.ts'
-import { recordingLog, silentLog, startDatabases } from '../../support/databases.ts'
-import type { Kill } from '../../support/expiring-process.ts'
+import { recordingLog, silentLog } from '../../support/databases.ts'
 import { records } from '../../support/journal-parts.ts'
 import { until } from '../../support/processes.ts'
-import { openReadingsSource } from '../../support/readings-source.ts'
-
-const { store } = await startDatabases(t)
-await store.questdb.ready
-const { ingest, pointsIngest, devices, metrics: registry } = await openParts(t, store)
-for (const path of [ingest, pointsIngest]) path.startForwarding(store.questdb.address.http, true)
-const { address } = store.questdb
-const client = createQuestdbClient(address.http)
-t.teardown(() => client.close())
-const exec = (sql: string) => client.exec(sql, 30_000)
-const pause = () => new Promise<void>(resolve => setTimeout(resolve, 10))
-const source = openReadingsSource(t, address)
-
-const today = Math.floor(Date.now() / dayMs) * dayMs
-const days = 3
-const dayCount = 6
-const beforeMs = today - days * dayMs
-
-async function addDevice(name: string): Promise<{ number: number; symbol: string }> {
-  await devices.add([NewDevice.parse({ name })], 'test')
-  const device = devices.get(name)
-  if (device === undefined) throw new Error('the device was not made')
-  return device
-}
-
-const porch = await addDevice('porch')
-const roof = await addDevice('roof')
-
-/** Some readings of each of the last days, at the same times whenever it is called. */
-async function send(device: { number: number; symbol: string }): Promise<void> {
-  for (let age = 0; age < dayCount; age++) {
-    const noonUs = (today - age * dayMs - dayMs / 2) * 1000
-    await ingest.append(records(device, [1 + age, 2 + age, 5 + age], noonUs, true))
-    await ingest.append(records(device, [7 + age], noonUs + 7_200_000_000, true))
-  }
-  await until('all is applied', () => ingest.status().lag.rows === 0)
-}
-
-async function hours(device: { symbol: string }, expiredBeforeUs: number): Promise<string[]> {
-  const range = { fromUs: (today - 10 * dayMs) * 1000, toUs: (today + dayMs) * 1000 }
-  const from = { rawFromUs: Number.NEGATIVE_INFINITY, expiredBeforeUs }
-  const found = await source.hourly({ symbol: device.symbol, ...range, ...from }, new AbortController().signal)
-  return [...found.startsMs].map((startMs, row) => {
-    const figures = metrics.map(metric => `${found.metrics[metric].count[row]}:${found.metrics[metric].mean[row]}`)
-    return [new Date(startMs).toISOString(), ...figures].join(' ')
-  })
-}
-
-/** As if nothing had ever expired. */
-async function reset(): Promise<void> {
-  for (const table of ['readings', 'measurements']) {
-    for (const kept of ['hours', 'expired']) await exec(`DROP TABLE IF EXISTS ${table}_${kept}`)
-    await exec(`TRUNCATE TABLE ${table}`)
-  }
-  await store.postgres.query('DELETE FROM retention')
-}
-
-/** An assertion that failed fails the test. */
-const withoutBugs = (t: Test, log: Log): Log => ({
-  ...log,
-  warn: (...words: unknown[]) => {
-    const [fields, text] = words as [{ reason?: string }, string]
-    if (fields.reason?.startsWith('BUG')) t.fail(fields.reason)
-    log.warn(fields, text)
-  },
-})
-
-/** With nothing confirmed. */
-async function openUnconfirmed(t: Test, more: Partial<RetentionOptions & ExpiringShard> = {}): Promise<Retention> {
-  const kept = 'days' in more ? more.days : days
-  const { nowMs = Date.now } = more
-  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs })
-  const timing = { checkEveryMs: 20, marginMs: 0, graceMs: 0, ...more.timing }
-  const retention = openRetention({
-    days: kept,
-    acceptedFrom,
-    shards: [{ number: 1, questdb: store.questdb, exec, ingest, ...more }],
-    nowMs: Date.now,
-    ...more,
-    log: withoutBugs(t, more.log ?? silentLog),
-    timing,
-  })
-  t.teardown(() => retention.close())
-  return retention
-}
-
-/** A person has confirmed what is due. */
-async function open(t: Test, more: Partial<RetentionOptions & ExpiringShard> = {}): Promise<Retention> {
-  const kept = 'days' in more ? more.days : days
-  const acceptedFrom = await openAcceptedFrom({ pool: store.postgres, days: kept, nowMs: Date.now })
-  if (kept !== undefined) await acceptedFrom.raise(today - kept * dayMs)
-  return await openUnconfirmed(t, more)
-}
-
-const rawStarts = async () => (await listRawDays(exec)).map(({ startMs }) => startMs)
-const keptDays = Array.from({ length: days }, (_, age) => today - dayMs * (age + 1)).toReversed()
-const firstDay = today - dayCount * dayMs
-
-await send(porch)
-await send(roof)
-const porchHours = await hours(porch, Number.NEGATIVE_INFINITY)
-const roofHours = await hours(roof, Number.NEGATIVE_INFINITY)
-t.equal(porchHours.length, 2 * dayCount)
+import {
+  addDevice,
+  beforeMs,
+  client,
+  dayCount,
+  days,
+  devices,
+  exec,
+  firstDay,
+  hours,
+  ingest,
+  keptDays,
+  killThenEnd,
+  open,
+  openUnconfirmed,
+  pause,
+  pointsIngest,
+  porch,
+  porchHours,
+  rawStarts,
+  registry,
+  reset,
+  send,
+  store,
+  today,
+} from './retention-world.ts'
 
 t.test('days go as a whole, each is logged once, and the hours stay', async t => {
   const { log, texts } = recordingLog('info')
@@ -314,13 +232,13 @@ t.test('no day expires beside an erase or a backup, nor before all that was acce
 t.test('a day is not removed before the queries have ended that count on it', async t => {
   await reset()
   await send(porch)
-  const retention = await open(t, { timing: { checkEveryMs: 20, marginMs: 0, graceMs: 3_600_000 } })
+  const retention = await open(t, { timing: { checkEveryMs: 60, marginMs: 0, graceMs: 3_600_000 } })
   await until('days are marked', () => retention.expiredBeforeUs() === beforeMs * 1000)
   const { lastRunMs = 0 } = retention.state()
   await until('it looks again', () => (retention.state().lastRunMs ?? 0) > lastRunMs)
   t.equal((await rawStarts())[0], firstDay)
   await retention.close()
-  const margin = await open(t, { days: 1, timing: { checkEveryMs: 20, marginMs: 3_600_000, graceMs: 3_600_000 } })
+  const margin = await open(t, { days: 1, timing: { checkEveryMs: 60, marginMs: 3_600_000, graceMs: 3_600_000 } })
   await until('it looks', () => margin.state().lastRunMs !== undefined)
   t.equal(margin.expiredBeforeUs(), beforeMs * 1000, 'nor marked before the margin is over')
 })
@@ -430,19 +348,6 @@ t.test('a clock that is ahead makes nothing expire that the newest reading does 
   t.equal(retention.state().waiting, undefined)
 })
 
-t.test('readings of a clock that is a year ahead make only the day expire that is due', async t => {
-  const yearMs = 365 * dayMs
-  const clock = { ms: newestMs }
-  const retention = await openByClock(t, () => clock.ms, { days: kept })
-  await untilLooked(retention)
-  clock.ms = newestMs + yearMs
-  await ingest.append(records(porch, [1], clock.ms * 1000, true))
-  await until('it is applied', () => ingest.status().lag.rows === 0)
-  await untilLooked(retention)
-  t.equal((await rawStarts()).length, dayCount + 1)
-  t.match(retention.state().waiting, { days: dayCount, reason: 'several_days' })
-})
-
 t.test('one day that is due goes without a person, and the next one a day later', async t => {
   const clock = { ms: newestMs }
   const retention = await openByClock(t, () => clock.ms, { days: kept - 1 })
@@ -465,7 +370,7 @@ t.test('days that are due at once wait until a person confirms, also over a rest
   t.equal(await retention.confirm(firstDay + dayMs), true, 'a part of them')
   await until('that part is gone', () => retention.state().oldestDayMs === firstDay + dayMs)
   await until('the rest waits', () => retention.state().waiting?.fromMs === firstDay + dayMs)
-  const margin = { checkEveryMs: 20, marginMs: 3_600_000, graceMs: 0 }
+  const margin = { checkEveryMs: 60, marginMs: 3_600_000, graceMs: 0 }
   await retention.close()
   const restarted = await openUnconfirmed(t, { nowMs: () => today, timing: margin })
   await until('it waits', () => restarted.state().waiting !== undefined)
@@ -479,75 +384,187 @@ t.test('days that are due at once wait until a person confirms, also over a rest
   t.strictSame(await hours(porch, again.expiredBeforeUs()), porchHours)
 })
 
-/** Values of one series beside the readings. */
-async function measure(): Promise<void> {
-  const rows = Array.from({ length: dayCount }, (_, age) => {
-    return `('${new Date(today - age * dayMs - dayMs / 2).toISOString()}', 1, ${age})`
-  })
-  await exec(`INSERT INTO measurements VALUES ${rows.join(', ')}`)
-  const isThere = async () => (await exec('SELECT count() FROM measurements'))[0]?.[0] === dayCount
-  await until('the values are there', isThere)
-}
-
-async function kill(given: Kill): Promise<NodeJS.Signals | null> {
-  const script = join(import.meta.dirname, '..', '..', 'support', 'expiring-process.ts')
-  const parent = join(import.meta.dirname, '..', '..', 'support', 'end-with-parent.ts')
-  const child = spawn(process.execPath, [`--import=${parent}`, script, JSON.stringify(given)], { stdio: 'inherit' })
-  t.teardown(() => child.kill('SIGKILL'))
-  const [, signal] = await once(child, 'exit')
-  return signal
-}
-
-t.test('a run that is killed at any step is ended by the next, to the same rows', async t => {
-  const ofDays = [1, 2, 3].flatMap(day => [`no values ${day}`, `hours ${day}`, `mark ${day}`])
-  const statements = [...ofDays, 'drop']
-  for (const [statement, name] of statements.entries()) {
-    for (const when of ['before', 'sent', 'after'] as const) {
-      const text = `${name}, ${when}`
-      await reset()
-      await send(porch)
-      await send(roof)
-      t.equal(await kill({ http: address.http, beforeMs, statement, when }), 'SIGKILL', text)
-      // Some of it may still be sent again by the journal.
-      if (when === 'after') await send(porch)
-      const retention = await open(t)
-      await until('it is ended', () => retention.state().oldestDayMs === beforeMs)
-      t.strictSame(await rawStarts(), keptDays, text)
-      t.strictSame(await hours(porch, retention.expiredBeforeUs()), porchHours, text)
-      t.strictSame(await hours(roof, retention.expiredBeforeUs()), roofHours, text)
-      t.strictSame(await exec('SELECT count() FROM readings_hours'), [[2 * 2 * 3]], text)
-      t.strictSame(await exec('SELECT count(), sum(readings), sum(hours) FROM readings_expired'), [[3, 24, 12]], text)
-      await retention.close()
-    }
-  }
+t.test('readings and their further values go together, wherever a run is killed', async t => {
+  await killThenEnd(t, 0, 'sent')
+  await killThenEnd(t, 3, 'after')
+  await killThenEnd(t, 12, 'before')
+  await killThenEnd(t, 13, 'before')
 })
 
-t.test('readings and their further values go together, wherever a run is killed', async t => {
-  const names = ['hours of values', 'their note', 'hours of readings', 'mark', 'drop of readings', 'drop of values']
-  for (const [place, name] of names.entries()) {
-    for (const when of ['before', 'after'] as const) {
-      await reset()
-      await send(porch)
-      await measure()
-      // Of the first of three days, and behind all of them.
-      const statement = place < 4 ? place : 8 + place
-      t.equal(await kill({ http: address.http, beforeMs, statement, when }), 'SIGKILL', `${name}, ${when}`)
-      const left = (await listRawDays(exec, expiringMeasurements)).map(({ startMs }) => startMs)
-      const raw = await rawStarts()
-      t.ok(
-        raw.every(startMs => left.includes(startMs)),
-        `${name}, ${when}: no reading without its values`,
-      )
-      const retention = await open(t)
-      const isOver = async () =>
-        retention.expiredBeforeUs() === beforeMs * 1000 &&
-        (await listRawDays(exec, expiringMeasurements))[0]?.startMs === beforeMs
-      await until('it is ended', isOver)
-      t.strictSame(await rawStarts(), keptDays, `${name}, ${when}`)
-      t.strictSame(await exec('SELECT count(), sum(count) FROM measurements_hours'), [[3, 3]], `${name}, ${when}`)
-      t.strictSame(await exec('SELECT count(), sum(hours) FROM measurements_expired'), [[3, 3]], `${name}, ${when}`)
-      t.strictSame(await exec('SELECT count(), sum(hours) FROM readings_expired'), [[3, 6]], `${name}, ${when}`)
-      await retention.close()
-    }
+/** Two nodes on one QuestDB and one PostgreSQL: one makes days expire, the other one knows before they go. */
+let leader = 'a'
+/** Told before each statement of the node. */
+let asked = (_name: string, _sql: string) => {}
+
+/** A connection that passes each statement on so much later. */
+async function connect(slowMs: number) {
+  const made = await store.connectPostgres()
+  const query = made.query.bind(made) as (given: unknown) => Promise<never>
+  made.query = (async (given: unknown) => {
+    await sleep(slowMs)
+    return await query(given)
+  }) as typeof made.query
+  return made
+}
+
+async function openNode(name: string, checkEveryMs: number, slowMs = 0) {
+  const pool = store.postgres
+  const node = await openNodes({
+    pool,
+    connect: () => connect(slowMs),
+    leaseMs: 60_000,
+    role: 'api',
+    version: '0',
+    host: 'test',
+    settings: {},
+    log: silentLog,
+    onFatal: error => t.fail(error.message),
+  })
+  const { feed } = node
+  const acceptedFrom = await openAcceptedFrom({ pool, days, nowMs: Date.now, feed })
+  const retention = openRetention({
+    days,
+    acceptedFrom,
+    shards: [
+      {
+        number: 1,
+        questdb: store.questdb,
+        ingest,
+        async exec(sql) {
+          asked(name, sql)
+          return await exec(sql)
+        },
+      },
+    ],
+    nowMs: Date.now,
+    nodes: createRetentionNodes({ pool, feed, leads: () => leader === name }),
+    log: silentLog,
+    timing: { checkEveryMs, marginMs: 0, graceMs: 0, knownMs: 1 },
+  })
+  await node.join()
+  let isClosed = false
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    await retention.close()
+    await node.close()
   }
+  t.teardown(close)
+  await until('it knows what has expired', () => retention.isKnown())
+  return { ...retention, close }
+}
+
+const oldestMs = async () => (await rawStarts())[0]
+
+t.test('a node that does not look knows of each day before its readings go', async t => {
+  await reset()
+  await send(porch)
+  const a = await openNode('a', 60)
+  await until('days wait', () => a.state().waiting !== undefined)
+  // It looks once.
+  const b = await openNode('b', 3_600_000, 300)
+  t.equal(b.expiredBeforeUs(), Number.NEGATIVE_INFINITY)
+  const known: [number, number][] = []
+  const changes: string[] = []
+  asked = (name, sql) => {
+    if (name === 'b' && /^(INSERT|ALTER)/.test(sql)) changes.push(sql)
+    if (sql.startsWith('ALTER TABLE readings ')) known.push([a.expiredBeforeUs(), b.expiredBeforeUs()])
+  }
+  t.equal(await b.confirm(beforeMs + dayMs), false, 'more than waits')
+  t.equal(await b.confirm(firstDay + dayMs), true, 'by the one that does not lead')
+  await until('the day is gone', async () => (await oldestMs()) === firstDay + dayMs)
+  const first = (firstDay + dayMs) * 1000
+  t.strictSame(known[0], [first, first])
+  await until('the rest waits', () => a.state().waiting?.fromMs === firstDay + dayMs)
+
+  // In the middle of its statements it no longer leads.
+  asked = (name, sql) => {
+    if (name === 'a' && sql.startsWith('INSERT INTO readings_expired')) leader = 'nobody'
+    if (name === 'a' && leader !== 'a' && /^(INSERT|ALTER)/.test(sql) && !sql.includes('readings_expired'))
+      changes.push(sql)
+  }
+  t.equal(await a.confirm(beforeMs), true)
+  await until('it stops', () => leader === 'nobody')
+  const { lastRunMs } = a.state()
+  await sleep(200)
+  t.equal(await oldestMs(), firstDay + dayMs)
+  t.equal(a.state().lastRunMs, lastRunMs, 'it follows')
+  t.equal(a.state().fault, undefined)
+  await b.close()
+  leader = 'c'
+  const c = await openNode('c', 60)
+  asked = () => {}
+  await until('the next one goes on', async () => (await oldestMs()) === beforeMs)
+  t.equal(c.expiredBeforeUs(), beforeMs * 1000)
+  t.equal(a.expiredBeforeUs(), beforeMs * 1000)
+  t.strictSame(changes, [])
+  const published = await until('each tells the same', () => a.state().expiredDays === c.state().expiredDays)
+  t.equal(published, undefined)
+})
+
+t.test('a node that hears of no other one knows nothing when it has not looked', async t => {
+  leader = 'nobody'
+  const d = await openNode('d', 3_600_000)
+  t.ok(d.isKnown())
+  await d.close()
+  t.notOk(d.isKnown())
+})
+
+/** From which time on readings are accepted. */
+const june = Date.UTC(2026, 5, 15)
+let clockMs = june + 12 * 3_600_000
+const openAccepted = (days: number | undefined) =>
+  openAcceptedFrom({ pool: store.postgres, days, nowMs: () => clockMs })
+
+t.test('without the setting nothing is refused', async t => {
+  await store.postgres.query('DELETE FROM retention')
+  const accepted = await openAccepted(undefined)
+  t.equal(accepted.ms(), Number.NEGATIVE_INFINITY)
+  t.equal(accepted.isLimited(), false)
+})
+
+t.test('so many whole days before today are accepted, as the clock goes', async t => {
+  const accepted = await openAccepted(30)
+  t.equal(accepted.ms(), june - 30 * dayMs)
+  t.equal(accepted.isLimited(), true)
+  clockMs = june + dayMs - 1
+  t.equal(accepted.ms(), june - 30 * dayMs)
+  clockMs = june + dayMs
+  t.equal(accepted.ms(), june - 29 * dayMs)
+  clockMs = june
+  t.equal((await openAccepted(1)).ms(), june - dayMs)
+})
+
+t.test('what was raised never falls: by a clock set back, more days, no setting, or a lower value', async t => {
+  clockMs = june
+  const accepted = await openAccepted(10)
+  await accepted.raise(june - 10 * dayMs)
+  await accepted.raise(june - 20 * dayMs)
+  clockMs = june - 5 * dayMs
+  t.equal(accepted.ms(), june - 10 * dayMs, 'the clock was set back')
+  for (const days of [100, undefined]) {
+    const later = await openAccepted(days)
+    t.equal(later.ms(), june - 10 * dayMs, String(days))
+    t.equal(later.isLimited(), true)
+  }
+  const first = await openAccepted(100)
+  const second = await openAccepted(100)
+  await first.raise(june - dayMs)
+  await second.raise(june - 2 * dayMs)
+  t.equal((await openAccepted(100)).ms(), june - dayMs, 'another process has raised it further')
+})
+
+t.test('of two calls at a time the one that is answered last lowers nothing', async t => {
+  const answers: (() => void)[] = []
+  const query = async () => await new Promise<void>(resolve => answers.push(resolve))
+  const accepted = await openAcceptedFrom({
+    pool: { query: async () => ({ rows: [] }) } as never,
+    feed: { ...noFeed, commit: (_options, work) => work({ query } as never) },
+    days: 100,
+    nowMs: () => june,
+  })
+  const both = [1, 2].map(days => accepted.raise(june - days * dayMs))
+  for (const answer of answers) answer()
+  await Promise.all(both)
+  t.equal(accepted.ms(), june - dayMs)
 })

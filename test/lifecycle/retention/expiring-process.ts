@@ -1,10 +1,10 @@
 /** A process that makes days expire in a QuestDB, and is killed at one of its writing statements. */
 
-import type { Ingest } from '../../ingest/ingest.ts'
-import { Expiry } from '../../lifecycle/retention/expiry.ts'
-import { createSharedLock } from '../../lifecycle/retention/shared-lock.ts'
-import type { QuestdbHttp } from '../../store/questdb/client/questdb-address.ts'
-import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
+import type { Ingest } from '../../../ingest/ingest.ts'
+import { Expiry } from '../../../lifecycle/retention/expiry.ts'
+import { createSharedLock } from '../../../lifecycle/retention/shared-lock.ts'
+import type { QuestdbHttp } from '../../../store/questdb/client/questdb-address.ts'
+import { createQuestdbClient } from '../../../store/questdb/client/questdb-client.ts'
 
 export interface Kill {
   http: QuestdbHttp
