@@ -14,10 +14,9 @@ import { CommandError } from '../../cli/command-error.ts'
 import { defineImport } from '../../cli/import.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
-const dataFolder = new URL('../../demo/data/', import.meta.url).pathname
 
 /** Runs the command as the program would, and hands back what a person or a script sees. */
 async function runImport(url: string, token: string, args: string[], input = '') {
@@ -40,9 +39,16 @@ async function runImport(url: string, token: string, args: string[], input = '')
   }
 }
 
-const service = await startService(t)
+const service = await sharedService(t)
 const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
 const folder = temporaryFolder(t)
+const demoFolder = new URL('../../demo/data/', import.meta.url).pathname
+/** The files of the demo, of devices with names of this test. */
+const dataFolder = temporaryFolder(t)
+for (const name of ['alamosa-minutes.csv', 'greensboro-hours.csv', 'sand-point-hours.csv']) {
+  const text = readFileSync(join(demoFolder, name), 'utf8')
+  writeFileSync(join(dataFolder, name), text.replaceAll(/,(alamosa|greensboro|sand-point),/g, ',import_$1,'))
+}
 const run = (args: string[], input?: string) => runImport(service.url, token, args, input)
 /** By the status, which is of this moment; the metrics may be a second old. */
 async function isVisible(): Promise<boolean> {
@@ -58,18 +64,18 @@ async function day(device: string, date: string) {
 t.test('a line of a device that is not there is rejected, and can be found again', async t => {
   const rejects = join(folder, 'rejects.csv')
   const file = join(folder, 'mixed.csv')
-  const lines = ['2026-01-01T00:00:00Z,attic,1,2,1000', '"a ""quoted"" line', '', 'x,attic,1,2,1000']
+  const lines = ['2026-01-01T00:00:00Z,import_attic,1,2,1000', '"a ""quoted"" line', '', 'x,import_attic,1,2,1000']
   writeFileSync(file, `${header}${lines.join('\r\n')}\r\n`)
   const { stdout, exitStatus } = await run([file, '--rejects', rejects])
   t.equal(exitStatus, 3)
   t.match(stdout, /stored 0 readings, rejected 3/)
-  t.match(stdout, /mixed\.csv:2: attic: there is no device/)
+  t.match(stdout, /mixed\.csv:2: import_attic: there is no device/)
   t.match(stdout, /use --create-devices/)
   t.strictSame(readFileSync(rejects, 'utf8').split('\n'), [
     'file,line,code,reason,text',
-    `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,attic,1,2,1000"`,
+    `${file},2,DEVICE_UNKNOWN,there is no device of this name,"2026-01-01T00:00:00Z,import_attic,1,2,1000"`,
     `${file},3,LINE_MALFORMED,has quotes that do not match,"""a """"quoted"""" line"`,
-    `${file},5,READING_INVALID,"timestamp must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns","x,attic,1,2,1000"`,
+    `${file},5,READING_INVALID,"timestamp must be ISO 8601 with a zone, or an epoch in s, ms, µs or ns","x,import_attic,1,2,1000"`,
     '',
   ])
 })
@@ -79,13 +85,13 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
   const file = join(folder, 'ecowitt.csv')
   const lines = ['2026-01-01 00:00,50.0,40,29.53', '2026-01-01 00:05,5e9,40,29.53', '2026-01-01 00:10,x,40,29.53']
   writeFileSync(file, `Time,Outdoor Temperature(℉),Outdoor Humidity(%),ABS Pressure(inHg)\n${lines.join('\n')}\n`)
-  const words = ['--preset', 'ecowitt', '--map', 'device==mapped', '--zone', 'Europe/Zurich', '--create-devices']
+  const words = ['--preset', 'ecowitt', '--map', 'device==import_mapped', '--zone', 'Europe/Zurich', '--create-devices']
   const { stdout, exitStatus } = await run([file, ...words, '--rejects', rejects])
   t.equal(exitStatus, 3)
   t.match(stdout, /stored 2 readings, rejected 1/)
   t.match(
     stdout,
-    /stored 1 of the readings without values that are out of range:\n {2}.*ecowitt\.csv:3: mapped: temperature/,
+    /stored 1 of the readings without values that are out of range:\n {2}.*ecowitt\.csv:3: import_mapped: temperature/,
   )
   t.match(stdout, /ecowitt\.csv:4: temperature is no number: x/)
   t.match(
@@ -95,7 +101,7 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
     ),
   )
   await until('all is visible', isVisible)
-  t.strictSame(await day('mapped', '2025-12-31'), {
+  t.strictSame(await day('import_mapped', '2025-12-31'), {
     temperature: [{ d: '2025-12-31 23:00', v: 10 }],
     humidity: [
       { d: '2025-12-31 23:00', v: 40 },
@@ -133,16 +139,16 @@ t.test('--create-devices makes the devices of the real files, and all readings c
   )
   t.strictSame(
     result.created.map((made: { device: string }) => made.device),
-    ['alamosa', 'greensboro', 'sand-point'],
+    ['import_alamosa', 'import_greensboro', 'import_sand-point'],
   )
   const { device, password } = result.created[0]
   const live = { device, temperature: 1, humidity: 2, pressure: 1000 }
   t.equal((await service.put(device, password, live)).status, 200, 'the password is the real one')
 
   await until('all is visible', isVisible)
-  const alamosa = await day('alamosa', '2016-01-01')
+  const alamosa = await day('import_alamosa', '2016-01-01')
   t.strictSame([alamosa['temperature']?.length, alamosa['pressure']?.[0]], [1440, { d: '2016-01-01 00:00', v: 773.5 }])
-  const greensboro = await day('greensboro', '2025-07-04')
+  const greensboro = await day('import_greensboro', '2025-07-04')
   const expected = readFileSync(join(dataFolder, 'greensboro-hours.csv'), 'utf8')
     .split('\n')
     .filter(line => line.startsWith('2025-07-04'))
@@ -157,18 +163,24 @@ t.test('an import that is started again stores nothing twice', async t => {
   const { stdout } = await run([join(dataFolder, 'alamosa-minutes.csv'), '--json'])
   t.match(JSON.parse(stdout), { accepted: 1440, created: [] })
   await until('all is visible', isVisible)
-  t.equal((await day('alamosa', '2016-01-01'))['temperature']?.length, 1440)
+  t.equal((await day('import_alamosa', '2016-01-01'))['temperature']?.length, 1440)
 })
 
 t.test('--passwords keeps them in a new file of the owner alone', async t => {
   const passwords = join(folder, 'passwords.csv')
-  const line = { timestamp: '2026-01-01T00:00:00Z', device: 'büro "1"', temperature: 1, humidity: 2, pressure: null }
+  const line = {
+    timestamp: '2026-01-01T00:00:00Z',
+    device: 'import büro "1"',
+    temperature: 1,
+    humidity: 2,
+    pressure: null,
+  }
   const args = ['-', '--create-devices', '--passwords', passwords]
   const { stdout, exitStatus } = await run(args, JSON.stringify(line))
   t.equal(exitStatus, 0)
   t.match(stdout, /added 1 devices; their passwords are in/)
   t.equal(statSync(passwords).mode & 0o777, 0o600)
-  t.match(readFileSync(passwords, 'utf8'), /^device,password\n"büro ""1""",[0-9a-f]{64}\n$/)
+  t.match(readFileSync(passwords, 'utf8'), /^device,password\n"import büro ""1""",[0-9a-f]{64}\n$/)
   t.notMatch(stdout, /[0-9a-f]{64}/)
   t.match(await run(args, ''), { exitStatus: 1, message: /already exists/ })
 })
@@ -184,7 +196,8 @@ t.test('what cannot be imported is told in a sentence', async t => {
 })
 
 t.test('an import in which nothing was stored does not look like success', async t => {
-  const device = '{"timestamp":"2026-01-01T00:00:00Z","device":"alamosa","temperature":999,"humidity":-2,"pressure":3}'
+  const device =
+    '{"timestamp":"2026-01-01T00:00:00Z","device":"import_alamosa","temperature":999,"humidity":-2,"pressure":3}'
   const refuses = async (input: string, message: RegExp) =>
     t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
   await refuses(`[${device}`, /the standard input cannot be read: the body ends before its JSON array does/)
@@ -202,34 +215,43 @@ t.test('an import in which nothing was stored does not look like success', async
 
 t.test('of a file that can be read in two ways nothing is stored before an option decides', async t => {
   const file =
-    'timestamp;device;temperature;humidity;pressure\n2016-02-02T00:00:00Z;alamosa;20;40;1013\n2016-02-02T01:00:00Z;alamosa;12,345;40;1013\n'
+    'timestamp;device;temperature;humidity;pressure\n2016-02-02T00:00:00Z;import_alamosa;20;40;1013\n2016-02-02T01:00:00Z;import_alamosa;12,345;40;1013\n'
   const { stdout, ...refused } = await run(['-'], file)
   t.match(refused, { exitStatus: 2, message: /12,345 in line 3 .* --decimal comma or --decimal point/ })
   t.match(stdout, /stored 0 readings/)
   t.match(await run(['-', '--decimal', 'comma'], file), { exitStatus: 0, stdout: /stored 2 readings, rejected 0/ })
   await until('all is visible', isVisible)
-  t.match((await day('alamosa', '2016-02-02'))['temperature'], [{ v: 20 }, { v: 12.345 }])
+  t.match((await day('import_alamosa', '2016-02-02'))['temperature'], [{ v: 20 }, { v: 12.345 }])
 
-  const mapped = ['-', '--map', 'timestamp=Time,device==alamosa,temperature=Temp,humidity=Hum,pressure=Baro', '--json']
+  const mapped = [
+    '-',
+    '--map',
+    'timestamp=Time,device==import_alamosa,temperature=Temp,humidity=Hum,pressure=Baro',
+    '--json',
+  ]
   const table = 'Time,Temp,Hum,Baro\n2016-02-03T00:00:00Z,50,40,1013\n'
   const [file0] = JSON.parse((await run([...mapped, '--unit', 'temperature=degF'], table)).stdout).files
   t.match(file0.notices, [/humidity in %, pressure in hPa/])
   await until('all is visible', isVisible)
-  t.match((await day('alamosa', '2016-02-03'))['temperature'], [{ v: 10 }])
+  t.match((await day('import_alamosa', '2016-02-03'))['temperature'], [{ v: 10 }])
 })
 
 t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
-  const lines = 'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;alamosa;21,5;40;1013,2\r\n'
+  const lines =
+    'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;import_alamosa;21,5;40;1013,2\r\n'
   t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })
   await until('all is visible', isVisible)
-  t.match((await day('alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
+  t.match((await day('import_alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
 })
 
 t.test('readings that replace another one of the same run are counted, in all of its files and requests', async t => {
   const [one, two] = [join(folder, 'one.csv'), join(folder, 'two.csv')]
-  writeFileSync(one, `${header}2016-03-01T00:00:00Z,alamosa,1,2,1000\n2016-03-01T00:00:01Z,alamosa,1,2,1000\n`)
+  writeFileSync(
+    one,
+    `${header}2016-03-01T00:00:00Z,import_alamosa,1,2,1000\n2016-03-01T00:00:01Z,import_alamosa,1,2,1000\n`,
+  )
   writeFileSync(two, 'Day,Temp\n2016-03-01 00:00:00 UTC,1\n2016-03-02 UTC,1\n2016-03-01T00:00:00Z,3\n')
-  const args = ['--map', 'timestamp=Day,temperature=Temp:C,device==alamosa']
+  const args = ['--map', 'timestamp=Day,temperature=Temp:C,device==import_alamosa']
   const { stdout, exitStatus } = await run([one, one])
   t.equal(exitStatus, 0)
   t.match(stdout, /stored 2 readings, replaced 2, rejected 0/)
@@ -237,12 +259,12 @@ t.test('readings that replace another one of the same run are counted, in all of
   const mapped = JSON.parse((await run([two, '--json', ...args])).stdout)
   t.match(mapped, { accepted: 1, replaced: 1, rejected: 1, files: [{ accepted: 1, replaced: 1, rejected: 1 }] })
   const long = 'entity_id,state,last_changed\n'
-  const state = (value: number) => `sensor.alamosa_temperature,${value},2016-03-03T00:00:00Z\n`
+  const state = (value: number) => `sensor.import_alamosa_temperature,${value},2016-03-03T00:00:00Z\n`
   const history = await run(['-', '--preset', 'home-assistant', '--json'], `${long}${state(1)}${state(2)}`)
   t.match(JSON.parse(history.stdout), { accepted: 1, replaced: 1, rejected: 0 })
   const unread = await run(
     ['-'],
-    'hour,note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,alamosa,1\n',
+    'hour,note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,import_alamosa,1\n',
   )
   t.match(unread.stdout, /ignored columns: note\n/)
   t.match(unread.stdout, /columns with numbers or times that were not read: hour, when\n/)

@@ -7,10 +7,10 @@ import t from 'tap'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
-import { startService } from '../support/service.ts'
+import { sharedService } from '../support/service.ts'
 
 const header = 'timestamp,sn,parameter,unit,value\n'
-const service = await startService(t)
+const service = await sharedService(t)
 const tokenFile = join(service.dataDirectory, 'secrets', 'admin-token')
 const folder = temporaryFolder(t)
 
@@ -32,17 +32,17 @@ async function untilVisible(): Promise<void> {
   })
 }
 
-for (const sn of ['IN-1', 'IN-2']) await service.admin('POST', '/stations', { sn, model: 'M1' })
+for (const sn of ['POINTS-1', 'POINTS-2']) await service.admin('POST', '/stations', { sn, model: 'M1' })
 
 t.test('a file is stored, and each line that is not has its reason', async t => {
   const file = join(folder, 'points.csv.gz')
   const rejects = join(folder, 'rejects.csv')
   const lines = [
-    '2026-05-30T02:20:00,IN-1,pm25,ugm3,12.5',
+    '2026-05-30T02:20:00,POINTS-1,pm25,ugm3,12.5',
     '2026-05-30T02:20:00,XX-1,pm25,ugm3,12.5',
-    '2026-05-30T02:20:00,IN-1,noise,ugm3,12.5',
-    '2026-05-30T02:21:00,IN-1,o3,furlong,12.5',
-    '2026-05-30 02:21,IN-2,o3,ppb,30',
+    '2026-05-30T02:20:00,POINTS-1,noise,ugm3,12.5',
+    '2026-05-30T02:21:00,POINTS-1,o3,furlong,12.5',
+    '2026-05-30 02:21,POINTS-2,o3,ppb,30',
   ]
   writeFileSync(file, gzipSync(`${header}${lines.join('\n')}\n`))
   const { status, stdout } = await run([file, '--rejects', rejects])
@@ -58,14 +58,14 @@ t.test('a file is stored, and each line that is not has its reason', async t => 
     '',
   ])
   await untilVisible()
-  const { body } = await service.admin('GET', '/stations/IN-1')
+  const { body } = await service.admin('GET', '/stations/POINTS-1')
   t.match(body, { last_data_at: /^20/ }, 'the station has got data')
 })
 
 t.test('a JSON array of points is read like its elements on lines', async t => {
-  const point = { timestamp: '2026-05-30T03:00:00', sn: 'IN-2', parameter: 'o3', unit: 'ppb', value: 31 }
+  const point = { timestamp: '2026-05-30T03:00:00', sn: 'POINTS-2', parameter: 'o3', unit: 'ppb', value: 31 }
   t.match(await run(['-'], JSON.stringify([point])), { status: 0 })
-  t.match(await run(['-'], JSON.stringify([point, { sn: 'IN-2' }])), { status: 3, stderr: /rejected lines: 1/ })
+  t.match(await run(['-'], JSON.stringify([point, { sn: 'POINTS-2' }])), { status: 3, stderr: /rejected lines: 1/ })
 })
 
 t.test('what is no file of points is told, and nothing is stored', async t => {

@@ -12,6 +12,7 @@ import { readBatches, shapeOf } from '../../cli/import-batches.ts'
 import { createLocalClock } from '../../cli/mapping/local-clock.ts'
 import { type MappingWords, mappingOptions } from '../../cli/mapping/mapping-options.ts'
 import { temporaryFolder } from '../support/databases.ts'
+import { runs } from '../support/runs.ts'
 
 interface Read {
   /** `line time device`, and the values that are there. */
@@ -247,7 +248,7 @@ t.test('each reading of a file in order has its own time, or is rejected', async
         if (twice.length === 0) t.strictSame(rejects, [])
       },
     ),
-    { numRuns: 200 },
+    runs(40, 200),
   )
 })
 

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { until } from '../support/processes.ts'
 
@@ -17,14 +18,17 @@ const folder = temporaryFolder(t)
 const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, 'token')
 
-/** Stands in for a service that takes its time: it says which lines came, and answers so many requests. */
+/** Stands in for a service: it says which lines came, answers so many requests, and refuses the next or never answers it. */
 async function startServer(t: Test) {
   const received: string[] = []
-  const open = { answers: 0 }
+  const open = { answers: 0, isRefusing: false }
   const server = createServer(async (request, response) => {
     const [, first = '', ...others] = (await text(request)).trimEnd().split('\n')
     received.push(`${first.slice(0, 20)} ${others.length + 1}`)
-    if (open.answers-- <= 0) return
+    if (open.answers-- <= 0) {
+      if (open.isRefusing) response.writeHead(400, { 'content-type': 'application/json' }).end('{"title":"refused"}')
+      return
+    }
     const answer = {
       accepted: others.length + 1,
       replaced: 0,
@@ -46,9 +50,12 @@ async function startServer(t: Test) {
 
 function startImport(url: string, ...words: string[]) {
   const command = ['cli/barograph.ts', '--url', url, '--token-file', tokenFile, 'import', '--json', ...words]
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
-  return { child, ended: once(child, 'exit'), stdout: text(child.stdout), stderr: text(child.stderr) }
+  const child = spawn(process.execPath, command, { stdio: 'ignore' })
+  return { child, ended: once(child, 'exit') }
 }
+
+const runImport = (url: string, ...words: string[]) =>
+  barograph(['--url', url, '--token-file', tokenFile, 'import', '--json', ...words])
 
 function fileOf(name: string): string {
   const path = join(folder, name)
@@ -64,60 +71,53 @@ t.test('after a kill, what was acknowledged is not sent again, and the totals co
   const files = [fileOf('first.csv'), fileOf('second.csv')]
   const state = join(folder, 'state.json')
   open.answers = 100
-  await startImport(url, ...files).ended
+  await runImport(url, ...files)
   const all = received.splice(0)
   t.ok(all.length >= 4, 'several batches a file')
-  for (const killedAt of [1, all.length - 1]) {
-    open.answers = killedAt - 1
-    const killed = startImport(url, ...files, '--state', state)
-    await until('a batch is not answered', () => received.length === killedAt)
-    killed.child.kill('SIGKILL')
-    await killed.ended
-    received.length = 0
-    open.answers = 100
-    const again = startImport(url, ...files, '--state', state)
-    await again.ended
-    t.equal(again.child.exitCode, 0, await again.stderr)
-    t.strictSame(received.splice(0), all.slice(killedAt - 1))
-    t.match(JSON.parse(await again.stdout), {
-      complete: true,
-      accepted: 2 * linesOfFile,
-      rejected: 0,
-      files: files.map(() => ({ accepted: linesOfFile })),
-    })
-    t.notOk(existsSync(state), 'nothing is left to be continued')
-  }
+  const killedAt = all.length - 1
+  open.answers = killedAt - 1
+  const killed = startImport(url, ...files, '--state', state)
+  await until('a batch is not answered', () => received.length === killedAt)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  received.length = 0
+  open.answers = 100
+  const { status, stdout, stderr } = await runImport(url, ...files, '--state', state)
+  t.equal(status, 0, stderr)
+  t.strictSame(received.splice(0), all.slice(killedAt - 1))
+  t.match(JSON.parse(stdout), {
+    complete: true,
+    accepted: 2 * linesOfFile,
+    rejected: 0,
+    files: files.map(() => ({ accepted: linesOfFile })),
+  })
+  t.notOk(existsSync(state), 'nothing is left to be continued')
 })
 
 t.test('another mapping and another time of the file begin anew', async t => {
   const { received, open, url } = await startServer(t)
   const file = fileOf('changed.csv')
   const state = join(folder, 'changed.json')
-  const killAt = async (count: number, ...words: string[]) => {
+  open.isRefusing = true
+  const failAt = async (count: number, ...words: string[]) => {
     received.length = 0
     open.answers = count - 1
-    const { child, ended } = startImport(url, file, '--state', state, ...words)
-    await until('it is sent', () => received.length === count)
-    child.kill('SIGKILL')
-    await ended
+    t.match(await runImport(url, file, '--state', state, ...words), { status: 1 })
     return received.map(line => line.slice(0, 20))
   }
   const [one, two] = ['2026-01-01T00:00:00.', '2026-01-01T05:33:20.']
-  t.strictSame(await killAt(2), [one, two])
-  t.strictSame(await killAt(1), [two])
-  await killAt(2, '--map', 'temperature=humidity')
-  t.strictSame(await killAt(2), [one, two])
+  t.strictSame(await failAt(2), [one, two])
+  t.strictSame(await failAt(1), [two])
+  await failAt(2, '--map', 'temperature=humidity')
+  t.strictSame(await failAt(2), [one, two])
   writeFileSync(file, readFileSync(file, 'utf8').replace(',1,', ',3,'))
-  t.strictSame(await killAt(1), [one])
+  t.strictSame(await failAt(1), [one])
 })
 
 t.test('standard input and a file that is no state are refused', async t => {
   const { url } = await startServer(t)
-  const stdin = startImport(url, '-', '--state', join(folder, 'x.json'))
-  await stdin.ended
-  t.match([stdin.child.exitCode, await stdin.stderr], [2, /cannot be continued/])
-  const wrong = startImport(url, fileOf('y.csv'), '--state', tokenFile)
-  await wrong.ended
-  t.match([wrong.child.exitCode, await wrong.stderr], [1, /is no state file of an import/])
+  t.match(await runImport(url, '-', '--state', join(folder, 'x.json')), { status: 2, stderr: /cannot be continued/ })
+  const wrong = await runImport(url, fileOf('y.csv'), '--state', tokenFile)
+  t.match(wrong, { status: 1, stderr: /is no state file of an import/ })
   t.equal(readFileSync(tokenFile, 'utf8'), 'token')
 })

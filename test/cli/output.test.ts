@@ -112,3 +112,12 @@ t.test('no command writes to a stream but by what escapes', async t => {
   const writers = files.filter(name => readFileSync(join(directory, name), 'utf8').includes('.write('))
   t.strictSame(writers, ['output.ts'])
 })
+
+t.test('a confirmation of days that expire is printed, and a refusal of it', async t => {
+  const words = ['retention', 'confirm', '2026-01-02']
+  const good = await startServer(200, { before: '2026-01-02' })
+  t.match(await barograph([...words, ...good]), { status: 0, stdout: /^raw readings before 2026-01-02 expire / })
+  t.match(await barograph([...words, '--json', ...good]), { status: 0, stdout: '{"before":"2026-01-02"}\n' })
+  const bad = await startServer(409, { title: 'no waiting days', detail: 'no days wait' })
+  t.match(await barograph([...words, ...bad]), { status: 1, stderr: 'barograph: no days wait\n' })
+})

@@ -1,0 +1,166 @@
+/** The disk, nodes, topics of Kafka and retention, as the terminal shows them. */
+
+import t from 'tap'
+import { nodeStatus } from '../../api/admin/node-status.ts'
+import { topicStatus } from '../../api/admin/topic-status.ts'
+import type { NodeState } from '../../auth/nodes/node-states.ts'
+import { diskText, isDiskFillingUp } from '../../cli/disk-text.ts'
+import { forwarderText, topicProblemsOf, topicText } from '../../cli/kafka-text.ts'
+import { nodeProblemsOf, nodeText } from '../../cli/node-text.ts'
+import { retentionProblems, retentionText } from '../../cli/retention-text.ts'
+import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
+
+const gibibyte = 1024 ** 3
+const unknown = {
+  path: '/data',
+  free_bytes: 10 * gibibyte,
+  total_bytes: 20 * gibibyte,
+  journal_bytes: null,
+  questdb_bytes: null,
+  postgres_bytes: null,
+  growth_bytes_per_day: null,
+  days_until_full: null,
+}
+const known = { ...unknown, journal_bytes: 1024, questdb_bytes: gibibyte, growth_bytes_per_day: gibibyte / 2 }
+
+t.test('what is not known is said to be unknown', async t => {
+  t.equal(diskText(unknown), '10.0 GiB free of 20.0 GiB at /data, growth unknown (needs four days)')
+  t.notOk(isDiskFillingUp(unknown))
+  t.match(diskText({ ...known, growth_bytes_per_day: -5 }), /, not growing$/)
+  t.match(diskText(known), /, 512.0 MiB more per day until readings expire$/)
+})
+
+t.test('parts, growth and the days that are left', async t => {
+  const text = diskText({ ...known, days_until_full: 20.7 })
+  t.match(text, '/data, journals 1.0 KiB, QuestDB 1.0 GiB, 512.0 MiB more per day, full in 20 days')
+  t.match(diskText({ ...known, days_until_full: 0.5 }), /full in less than a day$/)
+  t.notOk(isDiskFillingUp({ ...known, days_until_full: 14 }))
+  t.ok(isDiskFillingUp({ ...known, days_until_full: 13.9 }))
+})
+
+const node: NodeState = {
+  id: '0123456789abcdef',
+  role: 'api',
+  version: '1.2.3',
+  host: 'h-1',
+  startedMs: 0,
+  isLeaseValid: true,
+  leaseAgeMs: 1_500,
+  applied: 12,
+  clockAheadMs: 999,
+  leads: true,
+}
+const nodeOf = (changes: Partial<NodeState> = {}, ownId = 'another') => nodeStatus({ ...node, ...changes }, ownId)
+
+t.test('a node in words', async t => {
+  t.equal(nodeText(nodeOf()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 1.00 s ahead')
+  t.equal(
+    nodeText(nodeOf({ leads: false, clockAheadMs: -0.4 }, node.id)),
+    'api on h-1, 1.2.3, asked, lease renewed 1.5 s ago, change 12, clock as that of PostgreSQL',
+  )
+  t.equal(
+    nodeText(nodeOf({ isLeaseValid: false, leaseAgeMs: 70_000, clockAheadMs: undefined })),
+    'api on h-1, 1.2.3, lease renewed 70.0 s ago, expired, change 12',
+    'one without a lease does not lead',
+  )
+  t.equal(
+    nodeText(nodeOf({ isLeaseValid: false, leaseAgeMs: Infinity, clockAheadMs: undefined })),
+    'api on h-1, 1.2.3, no lease, change 12',
+  )
+})
+
+t.test('what is wrong with nodes', async t => {
+  const nodes = [
+    nodeOf(),
+    nodeOf({ clockAheadMs: -2_100 }),
+    nodeOf({ clockAheadMs: 65_000 }),
+    nodeOf({ isLeaseValid: false }),
+  ]
+  t.strictSame(nodeProblemsOf(nodes), [
+    'node 01234567: the clock of this node is 2.1 s behind that of PostgreSQL',
+    'node 01234567: the clock of this node is 65.0 s ahead of that of PostgreSQL',
+    'node 01234567: its lease has expired: it has ended without a word, or PostgreSQL does not answer it',
+  ])
+  t.strictSame(nodeProblemsOf(undefined), [], 'a service that is alone')
+})
+
+t.test('who forwards, in words', async t => {
+  const text = (forwarder: { holder: string | null; since: string | null } | null) =>
+    forwarderText({ topics: [], forwarder })
+  t.strictSame(text({ holder: 'h-2 17', since: '2026-01-01T00:00:00.000Z' }), [
+    'process h-2 17, since 2026-01-01T00:00:00.000Z',
+  ])
+  t.strictSame(text({ holder: null, since: null }), ['none: the last one has given up'])
+  t.strictSame(text(null), [])
+  t.strictSame(forwarderText(undefined), [])
+})
+
+const sight = {
+  start: 100,
+  end: 150,
+  applied: 140,
+  oldestMs: Date.UTC(2026, 0, 1),
+  replicas: 3,
+  inSync: 2,
+  retentionMs: 604_800_000,
+  weaknesses: [],
+}
+const problem = { kind: 'underReplicated', text: '2 of 3 replicas are in sync' } as const
+const seen: TopicState = { topic: 'a', sight, share: 0.129, problems: [problem] }
+
+t.test('a topic is told with what waits, the retention and the replicas', async t => {
+  const told = topicStatus(seen)
+  t.strictSame(told, {
+    topic: 'a',
+    offsets: { start: 100, end: 150, committed: 140 },
+    oldest: '2026-01-01T00:00:00.000Z',
+    replicas: 3,
+    in_sync: 2,
+    retention_seconds: 604_800,
+    retention_used: 0.129,
+    problems: ['2 of 3 replicas are in sync'],
+  })
+  t.equal(topicText(told), '10 records wait for QuestDB, 12 % of 7 d 0 h used, 2 of 3 replicas in sync')
+  t.strictSame(topicProblemsOf({ topics: [told] }), ['topic a: 2 of 3 replicas are in sync'])
+  t.strictSame(topicProblemsOf(undefined), [])
+})
+
+t.test('what Kafka has deleted does not wait', async t => {
+  const { topic, problems } = seen
+  const text = (more: Partial<typeof sight>) =>
+    topicText(topicStatus({ topic, problems, share: 0, sight: { ...sight, ...more } }))
+  t.match(text({ applied: 90 }), '50 records wait')
+  t.match(text({ applied: 150 }), 'no record waits')
+  t.match(text({ retentionMs: Number.POSITIVE_INFINITY }), 'kept for ever')
+})
+
+t.test('a topic that was not looked at is told as such', async t => {
+  const told = topicStatus({ topic: 'a', sight: undefined, share: undefined, problems: [] })
+  t.strictSame(told, {
+    topic: 'a',
+    offsets: null,
+    oldest: null,
+    replicas: null,
+    in_sync: null,
+    retention_seconds: null,
+    retention_used: null,
+    problems: [],
+  })
+  t.equal(topicText(told), 'not looked at yet')
+})
+
+const retention = { days: 10, oldest_day: '2026-01-02', expired_days: 3, last_run: null, fault: null, waiting: null }
+
+t.test('days that wait come with the command that confirms them', async t => {
+  t.equal(retentionText(retention), '10 whole days, oldest raw readings of 2026-01-02, not looked yet')
+  t.strictSame(retentionProblems(retention), [])
+  const failed = { ...retention, oldest_day: null, last_run: '2026-02-01T00:00:00Z', fault: 'no space left' }
+  t.match(retentionText(failed), /, no raw readings known, last look at 2026-02-01T00:00:00Z, failed$/)
+  const waiting = { from: '2026-01-02', before: '2026-01-22', days: 2, reason: 'several_days' } as const
+  t.strictSame(retentionProblems({ ...failed, waiting }), [
+    'days cannot expire (no space left); it is tried again',
+    'raw readings of 2 days from 2026-01-02 on are due at once and stay; if the clock is right: barograph retention confirm 2026-01-22',
+  ])
+  const [silent] = retentionProblems({ ...retention, waiting: { ...waiting, reason: 'no_newer_readings' } })
+  t.match(silent, /are due and stay, since no newer readings came;/)
+})
