@@ -5,6 +5,7 @@ import t from 'tap'
 import { createAlertReadings } from '../../query/alerts/alert-readings.ts'
 import { silentLog } from '../support/databases.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { runs } from '../support/runs.ts'
 import { makeDevice } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
@@ -115,7 +116,7 @@ t.test('each reading of the range comes once, in order, with its values, whateve
       t.strictSame(await read(of, pieceRows), wanted)
     },
   )
-  await fc.assert(property, { numRuns: 12 })
+  await fc.assert(property, runs(4, 12))
 })
 
 t.test('of more devices than a statement names, no others come', async t => {

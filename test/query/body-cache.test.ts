@@ -72,3 +72,17 @@ t.test('a short body has no compressed form', async t => {
   t.equal(makeBody(1022).coded.size, 0)
   t.equal(makeBody(1024).coded.size, 1)
 })
+
+t.test('the body that was asked for last stays', t => {
+  const cache = createBodyCache(340_000)
+  const [one, two, three] = [makeBody(100_000), makeBody(100_000), makeBody(100_000)]
+  cache.set('1', entryOf(one))
+  cache.set('2', entryOf(two))
+  t.equal(cache.get('1')?.body, one)
+  cache.set('3', entryOf(three))
+  t.strictSame(
+    ['1', '2', '3'].map(key => cache.get(key) !== undefined),
+    [true, false, true],
+  )
+  t.end()
+})

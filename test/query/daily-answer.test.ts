@@ -139,21 +139,6 @@ test('a device without readings has its days with nulls, the newest last', async
   t.strictSame(days, [{ date: '2026-07-01', hours: 24, temperature: unknown, humidity: unknown, pressure: unknown }])
 })
 
-test('one reading is its own mean, without a spread and, unless configured, a coverage', async t => {
-  const one = temperatures(startMs + hourMs, hourMs, [-0.5])
-  const at = '2026-07-01 01:00'
-  const figures = { mean: -0.5, min: -0.5, max: -0.5, min_at: at, max_at: at, std: null, count: 1, tw_mean: -0.5 }
-  t.strictSame(daily(one, { every: null }).days[0]?.temperature, { ...unknown, ...figures })
-  t.strictSame(daily(one).days[0]?.temperature, { ...noFigures, ...figures, coverage: hourMs / (dayMs - 1) })
-})
-
-test('a constant has no spread, and its means are it', async t => {
-  const { temperature } = daily(temperatures(startMs, minuteMs, new Array(1440).fill(0.1)), { every: 60 })
-    .days[0] as Day
-  const { mean, tw_mean, mean_of_hours, std, coverage, count } = temperature
-  t.strictSame([mean, tw_mean, mean_of_hours, std, coverage, count], [0.1, 0.1, 0.1, 0, 1, 1440])
-})
-
 test('a gap is in the coverage, and neither counted nor bridged in the time-weighted mean', async t => {
   const morning = temperatures(startMs, minuteMs, new Array(361).fill(10))
   const evening = temperatures(startMs + 18 * hourMs, minuteMs, new Array(360).fill(20))
@@ -173,19 +158,6 @@ test('18 hours of 24 make a mean of hours, 17 do not; a day of 23 hours needs 18
   const [spring, autumn] = [Date.UTC(2026, 2, 29, 12), Date.UTC(2026, 9, 25, 12)]
   t.strictSame([meanOfHours(18, spring), meanOfHours(17, spring)], [8.5, null])
   t.strictSame([meanOfHours(19, autumn), meanOfHours(18, autumn)], [9, null])
-})
-
-test('a new device has empty days before its first', async t => {
-  const { days } = daily(temperatures(startMs + 23 * hourMs, minuteMs, new Array(60).fill(3)), { days: 4, every: 60 })
-  t.strictSame(
-    days.map(({ temperature }) => [temperature.count, temperature.coverage]),
-    [
-      [0, 0],
-      [0, 0],
-      [0, 0],
-      [60, 60 / (1440 - 1 / minuteMs)],
-    ],
-  )
 })
 
 test('the reading before the first day leads into it, and is in none', async t => {
@@ -243,24 +215,6 @@ test('days of 23 and 25 hours are those of pandas', async t => {
       t.strictSame([found.min_at, found.max_at], [text(reference.min_at), text(reference.max_at)])
     }
   }
-})
-
-test('days are local: half-hour zones, a change of half an hour, a day that was left out', async t => {
-  const hourly = (fromMs: number, count: number) => temperatures(fromMs, hourMs, new Array(count).fill(1))
-  const days = (zone: string, nowMs: number, readings: readonly Reading[], count = 1) => {
-    const answer = daily(readings, { local: createLocalTime(zone), nowMs, days: count })
-    return answer.days.map(({ date, hours, temperature }) => [date, hours, temperature.count, temperature.min_at])
-  }
-  // 18:30 UTC is midnight in Kolkata.
-  t.strictSame(days('Asia/Kolkata', startMs, hourly(startMs - 7 * hourMs, 8)), [
-    ['2026-07-01', 24, 6, '2026-07-01 00:30'],
-  ])
-  t.strictSame(days('Australia/Lord_Howe', Date.UTC(2026, 3, 5), []), [['2026-04-05', 24.5, 0, null]])
-  t.strictSame(days('Pacific/Apia', Date.UTC(2011, 11, 31, 3), hourly(Date.UTC(2011, 11, 30), 27), 3), [
-    ['2011-12-29', 24, 10, '2011-12-29 14:00'],
-    ['2011-12-30', 0, 0, null],
-    ['2011-12-31', 24, 17, '2011-12-31 00:00'],
-  ])
 })
 
 /** The values of each local day with their texts, by plain grouping. */

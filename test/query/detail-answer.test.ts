@@ -107,18 +107,6 @@ test('a device without readings has the same keys, with or without a number of p
   }
 })
 
-test('one reading is one point, and without an interval no gap is known', async t => {
-  for (const points of [undefined, detailPointsMin]) {
-    const { last_24h } = detail(temperatures(minuteMs, [5]), { every: null, points })
-    t.strictSame(last_24h, {
-      ...nothing,
-      temperature: [{ d: '2026-07-01 12:01', v: 5 }],
-      gap_seconds: null,
-      downsampled: false,
-    })
-  }
-})
-
 test('the gap is estimated from the readings where nobody configured an interval', async t => {
   const { gap_seconds } = detail(temperatures(5 * minuteMs, new Array(100).fill(1)), { every: null }).last_24h
   t.equal(gap_seconds, 750)
@@ -143,14 +131,6 @@ test('t tells the two repeated hours apart, in whole milliseconds', async t => {
   ])
 })
 
-test('hours are those of UTC, also where the local clock is half an hour off', async t => {
-  const { last_24h, last_30d_hourly } = detail(temperatures(minuteMs, [5]), { local: createLocalTime('Asia/Kolkata') })
-  t.strictSame(
-    [last_24h.temperature[0]?.d, last_30d_hourly.temperature[0]?.d],
-    ['2026-07-01 17:31', '2026-07-01 17:30'],
-  )
-})
-
 test('both windows end at the full minute, and the running hour is one of the 720', async t => {
   const throughMs = Date.UTC(2026, 6, 2, 12)
   t.strictSame(detailWindows({ nowMs }), {
@@ -173,21 +153,6 @@ test('as many points as there are readings are the readings', async t => {
   const fewer = detail(readings, { points: 199 }).last_24h
   t.ok(fewer.downsampled && fewer.temperature.length < 200)
   t.ok(detail(readings, { points: detailPointsMax }).last_24h.downsampled === false)
-})
-
-test('a constant is drawn with its ends', async t => {
-  const { temperature, downsampled } = detail(temperatures(minuteMs, new Array(500).fill(4)), { points: 10 }).last_24h
-  t.ok(downsampled && temperature.length <= 10)
-  t.strictSame([temperature[0]?.d, temperature.at(-1)?.d], ['2026-07-01 12:01', '2026-07-01 20:20'])
-})
-
-test('suspect readings stay in a picture', async t => {
-  // A sensor that stands still for 200 minutes in the middle of a wave: two points would draw it.
-  const values = Array.from({ length: 1000 }, (_, minute) => 20 * Math.sin(minute / 10))
-  const readings = temperatures(minuteMs, values.fill(7, 400, 600))
-  const { temperature } = detail(readings, { points: 300 }).last_24h
-  t.ok(temperature.length <= 300)
-  t.equal(temperature.filter(({ v }) => v === 7).length, 200)
 })
 
 /** A metric's readings, with waits of a minute and now and then of hours. */
@@ -304,16 +269,6 @@ test('the interval is that of the statistics, whatever part of it lies in the da
   const few: Reading[] = [...hourly, [startMs + 5 * minuteMs, { temperature: 20 }]]
   for (const readings of [hourly, few, rare(10 * minuteMs, 300)]) t.equal(gap(readings), stats(readings))
   t.equal(gap(hourly), 9000, 'also of a day without a reading')
-})
-
-test('a line is whole where the device reported at another pace within the day', async t => {
-  const slow = temperatures(5 * minuteMs, new Array<number>(200).fill(20))
-  const changeMs = startMs + 1000 * minuteMs
-  const quick = Array.from(
-    { length: 200 },
-    (_, index): Reading => [changeMs + (index + 1) * minuteMs, { temperature: 20 }],
-  )
-  t.equal(detail([...slow, ...quick], { every: null }).last_24h.gap_seconds, 750)
 })
 
 test('a thinned line of a further metric is whole where the device reported, and a state holds in a gap as it did', async t => {

@@ -94,19 +94,3 @@ test('a state that held stays, and one that changed is known at both ends alone'
   t.strictSame([...expiredSamples('state', keptOf([1, 1, 1, 1]), 12).values], [1, 1, 1, 1])
   t.strictSame([...expiredSamples('state', keptOf([0, 1, 0, 2]), 12).values], [0, -1, -1, 2])
 })
-
-test('a state that changed is unknown directly behind the first value', async t => {
-  const { timesMs } = expiredSamples('state', keptOf([1, 0, 0, 2]), 12)
-  t.strictSame(
-    timesMs.map(timeMs => timeMs - startMs),
-    Float64Array.of(0, 1, 120_000, 180_000),
-  )
-  const held = expiredSamples('state', keptOf([1, 1, 1]), 12).timesMs
-  t.strictSame(
-    held.map(timeMs => timeMs - startMs),
-    Float64Array.of(0, 60_000, 120_000),
-  )
-  const closeMs = Float64Array.of(startMs, startMs + 0.5, startMs + 1)
-  const close = expiredSamples('state', keptHoursOf({ timesMs: closeMs, values: Float64Array.of(0, 1, 0) }), 12)
-  t.strictSame(close.timesMs, closeMs)
-})

@@ -94,20 +94,24 @@ function dividedSum(samples: Samples, stepMs: number): number {
   return sumOf(divided.buckets) + sumOf(divided.unplaced)
 }
 
-const fixture = Object.entries(readFixture<Record<string, PrometheusSeries>>('counter-prometheus'))
+/** Some of those that the analyses are held against. */
+const names = ['large total', 'loss', 'resets often', 'two']
+const fixture = Object.entries(readFixture<Record<string, PrometheusSeries>>('counter-prometheus')).filter(([name]) =>
+  names.includes(name),
+)
 
 for (const [name, { times, values, windows }] of fixture) {
   t.test(`${name}: each is of the pairs whose later value the bucket holds, and they add up as elsewhere`, async t => {
     const samples = { timesMs: Float64Array.from(times), values: Float64Array.from(values) }
     await store(samples)
-    for (const window of windows.slice(0, 6)) {
+    for (const window of windows.slice(0, 2)) {
       const inside = insideOf(samples, window)
       t.equal(window.increase === null, inside.timesMs.length < 2)
       const [first, last] = [inside.timesMs[0], inside.timesMs.at(-1)]
       if (first === undefined || last === undefined) continue
       // What Prometheus extrapolates.
       const whole = counterIncrease(inside).increase ?? 0
-      for (const stepMs of [60_000, 600_000, 86_400_000]) {
+      for (const stepMs of [600_000, 86_400_000]) {
         const where = `(${window.start}, ${window.end}] by ${stepMs}`
         // Behind the first sample, which is the one before.
         const rows = await increases(first + 1, last + 1, stepMs)
@@ -168,7 +172,7 @@ const totals = fc
   })
 
 const seed = 20_261_128
-const series = fc.sample(totals, { seed, numRuns: 60 })
+const series = fc.sample(totals, { seed, numRuns: 30 })
 const numberOf = (index: number) => numberOfSeries + 1 + index
 const isAlike = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b))
 
@@ -217,8 +221,8 @@ t.test(`what is kept of expired hours has the increase of the values (seed ${see
   await client.connect()
   const startMs = Date.UTC(2026, 4, 1)
   const hourMs = 3_600_000
-  // Each hour is also the first one of a range.
-  for (const rangeMs of [48 * hourMs, hourMs]) {
+  // Some hours are the first one of a range.
+  for (const rangeMs of [48 * hourMs, 6 * hourMs]) {
     const rows: { series: number; ts: number; increase: number }[] = []
     for (let fromMs = startMs; fromMs < startMs + 48 * hourMs; fromMs += rangeMs) {
       const range = { fromMs, toMs: fromMs + rangeMs }

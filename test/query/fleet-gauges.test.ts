@@ -5,7 +5,9 @@ import { createLocalTime } from '../../analytics/time/local-time.ts'
 import { answerInsights } from '../../query/answers/insights-task.ts'
 import type { DescribedGauge, FleetKnown } from '../../query/insights-fleet.ts'
 import { Insights } from '../../query/shapes/insights.ts'
+import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { createPgConnection, type PgConnection } from '../../store/questdb/client/questdb-pg.ts'
+import { measurementsTable } from '../../store/tables.ts'
 import { uniform } from '../analytics/series.ts'
 import { validated } from '../support/answer-shapes.ts'
 import { nothingKnown, plainEntry } from '../support/plain-device.ts'
@@ -55,18 +57,25 @@ const ofPack = Array.from({ length: 30 * 4 }, (_, quarter): TestFurtherValue => 
 })
 
 const all = [...names.flatMap((_, place) => valuesOf(place)), ...ofPack]
-const whole = await shardOf(all)
+const { address, writeFurther } = await startQuestdb(t)
+await writeFurther(all)
+const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
+t.teardown(() => connection.close())
 
-async function shardOf(values: readonly TestFurtherValue[]): Promise<PgConnection> {
-  const { address, writeFurther } = await startQuestdb(t)
-  await writeFurther([...values])
-  const connection = createPgConnection(address.pg, { connectTimeoutMs: 600_000, statementTimeoutMs: 600_000 })
-  t.teardown(() => connection.close())
-  return connection
+/** A shard whose values are in a table of its own. */
+async function shardOf(table: string, condition: string): Promise<Pick<PgConnection, 'read'>> {
+  const client = createQuestdbClient(address.http)
+  const select = `SELECT * FROM ${measurementsTable} WHERE ${condition}`
+  await client.exec(`CREATE TABLE ${table} AS (${select}) TIMESTAMP(ts) PARTITION BY DAY`, 600_000)
+  client.close()
+  return {
+    read: ({ text, ...statement }, signal, take) =>
+      connection.read({ ...statement, text: text.replaceAll(measurementsTable, table) }, signal, take),
+  }
 }
 
 /** `connections`: of the first shard, and so on. */
-async function told(more: Partial<FleetKnown> = {}, connections: readonly PgConnection[] = [whole]) {
+async function told(more: Partial<FleetKnown> = {}, connections: readonly Pick<PgConnection, 'read'>[] = [connection]) {
   const texts: string[] = []
   const open = (shard: number) => {
     const connection = connections[shard - 1] as PgConnection
@@ -124,11 +133,10 @@ t.test('what a gauge is not asked for is not told', async t => {
 })
 
 t.test('the same is found of two shards, also of a series that has moved from one to the other', async t => {
-  const movedMs = endMs - 5 * dayMs
-  const isOfFirst = ({ series, time }: TestFurtherValue) =>
-    series === 100 + changed || series === 7 ? Date.parse(time) < movedMs : series % 2 === 0
-  const first = await shardOf(all.filter(isOfFirst))
-  const second = await shardOf(all.filter(value => !isOfFirst(value)))
+  const isMoved = `series IN (${100 + changed}, 7)`
+  const isOfFirst = `(${isMoved} AND ts < '${new Date(endMs - 5 * dayMs).toISOString()}' OR NOT ${isMoved} AND series % 2 = 0)`
+  const first = await shardOf('first_values', isOfFirst)
+  const second = await shardOf('second_values', `NOT ${isOfFirst}`)
   const ofTwo = await told({}, [first, second])
   t.strictSame(ofTwo.insights, (await told()).insights)
   t.equal(ofTwo.texts.filter(text => text.includes('series IN')).length, 2 * (60 + 30 + 1), 'each asked once a stretch')

@@ -6,6 +6,7 @@ import { createColumnsReader } from '../../query/questdb/columns-reader.ts'
 import { eachFurtherValue } from '../../query/questdb/further-values.ts'
 import { createPgConnection } from '../../store/questdb/client/questdb-pg.ts'
 import { startQuestdb, type TestFurtherValue } from '../support/questdb.ts'
+import { runs } from '../support/runs.ts'
 import { stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
@@ -59,7 +60,7 @@ t.test('every value of a range comes once, ascending by time, whatever the size 
         present,
       )
     }),
-    { numRuns: 25 },
+    runs(6, 25),
   )
 })
 

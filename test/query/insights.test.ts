@@ -331,17 +331,6 @@ t.test('those of some devices are cached for the same devices alone', async t =>
   t.equal(made.asked, asked + 1)
 })
 
-t.test('while QuestDB is away the last one is served, and without one it is refused', async t => {
-  const { made, ask } = cachedInsights()
-  t.equal(await ask(), '1')
-  made.built = { ok: false, code: 'DATABASE_AWAY' }
-  made.nowMs += 1000 * minuteMs
-  t.equal(await ask(), '1')
-  const started = cachedInsights()
-  started.made.built = made.built
-  t.equal(await started.ask(), 'DATABASE_AWAY')
-})
-
 t.test('without the view the hours of a small fleet come from its readings, and a large one is refused', async t => {
   const withoutView = { rawFromUs: Number.NEGATIVE_INFINITY }
   const small = cachedInsights(withoutView, { insightsRawDevicesMax: 1 })

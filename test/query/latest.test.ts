@@ -11,6 +11,8 @@ import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
+/** For all tests without limits of their own: each sets its clock. */
+const query = queryAt(t, pg, '2025-10-26T02:30:00Z')
 const pointBytes = '{"d":"2026-01-01 00:00","v":1},'.length
 
 async function latestJson(answer: Answer | Promise<Answer>): Promise<LatestReadings> {
@@ -45,7 +47,7 @@ t.test('every active device is listed with its raw points of the last hours, in 
     { symbol: attic.symbol, time: '2025-10-26T02:02:00.000000Z', pressure: 1000 },
     { symbol: shed.symbol, time: '2025-10-26T02:00:00.000000Z', temperature: 1, humidity: 1 },
   ])
-  const query = queryAt(t, pg, '2025-10-26T02:30:00Z')
+  query.clock.time = '2025-10-26T02:30:00Z'
   const answer = await query.latestAll(2, () => [attic, cellar, kitchen])
   t.strictSame(await latestJson(answer), {
     cached_at: '2025-10-26 03:30',
@@ -85,7 +87,7 @@ t.test('numbers come out as the doubles that went in', async t => {
     return { symbol: device.symbol, time: new Date(start + i * 1000).toISOString(), temperature }
   })
   await questdb.write(readings)
-  const query = queryAt(t, pg, '2025-02-01T01:00:00Z')
+  query.clock.time = '2025-02-01T01:00:00Z'
   const { data } = await latestJson(query.latestAll(1, () => [device]))
   t.strictSame(
     data[0]?.temperature.map(point => point.v),
@@ -95,7 +97,7 @@ t.test('numbers come out as the doubles that went in', async t => {
 
 t.test('names and places are written as JSON, whatever is in them', async t => {
   const device = makeDevice('Küche "1" \\ 🌡 </script>', 'Über\u2028unten')
-  const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
+  query.clock.time = '2025-03-01T00:00:00Z'
   t.strictSame(await latestJson(query.latestAll(1, () => [device])), {
     cached_at: '2025-03-01 01:00',
     data: [{ device: device.name, device_loc: device.location_short, humidity: [], temperature: [] }],
@@ -103,23 +105,8 @@ t.test('names and places are written as JSON, whatever is in them', async t => {
 })
 
 t.test('without devices the list is empty', async t => {
-  const query = queryAt(t, pg, '2025-03-01T00:00:00Z')
+  query.clock.time = '2025-03-01T00:00:00Z'
   t.strictSame(await latestJson(query.latestAll(72, () => [])), { cached_at: '2025-03-01 01:00', data: [] })
-})
-
-t.test('an answer may be narrowed to some devices', async t => {
-  const a = makeDevice('a')
-  const b = makeDevice('b')
-  await questdb.write([
-    ...series(a.symbol, '2025-03-02T00:00:00Z', 60, 3),
-    ...series(b.symbol, '2025-03-02T00:00:00Z', 60, 2),
-  ])
-  const query = queryAt(t, pg, '2025-03-02T00:30:00Z')
-  const { data } = await latestJson(query.latestOf(1, [b], stays()))
-  t.strictSame(
-    data.map(entry => [entry.device, entry.temperature.length]),
-    [['b', 2]],
-  )
 })
 
 t.test(
@@ -229,4 +216,63 @@ t.test('readings without temperature and humidity leave the answer and its limit
   const answer = await latestJson(query.latestAll(1, () => [device]))
   t.equal(answer.bucket_seconds, undefined)
   t.equal(answer.data[0]?.temperature.length, 10)
+})
+
+/** One counts the points, the other fetches them. */
+const statementsPerBuild = 2
+
+t.test('a body is built at most once a minute for each number of hours', async t => {
+  const gate = await openGate(t, pg)
+  const device = makeDevice('minute')
+  const query = queryAt(t, gate.address, '2025-05-02T12:00:00Z')
+  const first = await query.latestAll(24, () => [device])
+  t.match(first, { maxAgeSeconds: 60 })
+  query.clock.advance(59_500)
+  const last = await query.latestAll(24, () => [device])
+  t.equal(bodyIn(last), bodyIn(first))
+  t.match(last, { maxAgeSeconds: 0 }, 'clients may keep it for whole seconds that are left')
+  t.equal(gate.statements(), statementsPerBuild)
+  await query.latestAll(23, () => [device])
+  await query.latestOf(24, [device], stays())
+  t.equal(gate.statements(), 3 * statementsPerBuild, 'other hours and other devices are bodies of their own')
+})
+
+t.test('a body is that of its devices, however many they are', async t => {
+  const gate = await openGate(t, pg)
+  const query = queryAt(t, gate.address, '2025-05-02T18:00:00Z')
+  const devices = Array.from({ length: 510 }, (_, index) => makeDevice(`many-${index}`))
+  const time = '2025-05-02T17:00:00.000000Z'
+  await questdb.write(devices.map(({ symbol }, index) => ({ symbol, time, temperature: index, humidity: 1 })))
+  const listed = async (of: readonly (typeof devices)[number][]) => {
+    const { data } = jsonIn(await query.latestOf(2, of, stays())) as {
+      data: { device: string; temperature: object[] }[]
+    }
+    return data.map(({ device, temperature }) => [device, temperature.length])
+  }
+  const expected = (of: typeof devices) => of.map(({ name }) => [name, 1])
+  const [all, few] = [devices.slice(0, 505), devices.slice(3, 5)]
+  t.strictSame(await listed(all), expected(all), 'more than can be named one by one')
+  t.strictSame(await listed(few), expected(few))
+  t.strictSame(await listed([]), [])
+  const { length: statements } = Array.from({ length: gate.statements() })
+  t.strictSame([await listed([...all]), await listed([...few])], [expected(all), expected(few)])
+  t.equal(gate.statements(), statements, 'from the cache')
+})
+
+t.test('no answer that was built with a device that is removed is served', async t => {
+  const [stays, removed] = [makeDevice('stays'), makeDevice('removed')]
+  const query = queryAt(t, pg, '2025-05-07T12:00:00Z')
+  let devices = [stays, removed]
+  const ask = (hours: number) => query.latestAll(hours, () => devices)
+  const names = (answer: Answer) => (jsonIn(answer) as { data: { device: string }[] }).data.map(({ device }) => device)
+  t.strictSame(
+    names(await ask(1)),
+    devices.map(({ name }) => name),
+  )
+  const building = ask(2)
+  devices = [stays]
+  query.deviceRemoved()
+  t.strictSame(names(await ask(1)), [stays.name], 'cached')
+  await building
+  t.strictSame(names(await ask(2)), [stays.name], 'built meanwhile')
 })

@@ -8,6 +8,7 @@ import { columnsOf } from '../../query/export/export-columns.ts'
 import { parquetFooter, parquetMagic, writeRowGroups } from '../../query/export/parquet-file.ts'
 import type { ExportRows } from '../../query/export/read-piece.ts'
 import { metrics } from '../../store/tables.ts'
+import { runs } from '../support/runs.ts'
 
 const columns = columnsOf(undefined)
 const names = new Map([
@@ -76,7 +77,7 @@ t.test('every reading of a device with a name is read as it was, in any number o
     fc.asyncProperty(fc.array(fc.array(row, { maxLength: 30 }).map(piece), { maxLength: 4 }), async pieces => {
       await reads(t, pieces)
     }),
-    { numRuns: 200 },
+    runs(50, 200),
   )
 })
 

@@ -106,34 +106,6 @@ test('when clocks go back an hour comes twice, when they go forward one is missi
   t.strictSame(past(berlin, Date.UTC(2026, 2, 30), []).yesterday.hours.length, 23)
 })
 
-test('hours are local ones where the clock is half an hour off', async t => {
-  const kolkata = createLocalTime('Asia/Kolkata')
-  const midnightMs = Date.UTC(2026, 5, 30, 18, 30)
-  const { today, yesterday } = past(kolkata, midnightMs + 2 * hourMs, [
-    [midnightMs - 1, { temperature: 1 }],
-    [midnightMs, { temperature: 2 }],
-    [midnightMs + hourMs - 1, { temperature: 4 }],
-    [midnightMs + hourMs, { temperature: 5 }],
-  ])
-  t.strictSame(yesterday.hours[23]?.temperature, { mean: 1, min: 1, max: 1, count: 1 })
-  t.strictSame(today.hours[0], {
-    hour: 0,
-    d: '2026-07-01 00:00',
-    ...noHour,
-    temperature: { mean: 3, min: 2, max: 4, count: 2 },
-  })
-  t.strictSame([today.hours[1]?.temperature.mean, today.hours.length], [5, 24])
-})
-
-test('where clocks change by half an hour, one entry is half as long and the others keep to full hours', async t => {
-  const lordHowe = createLocalTime('Australia/Lord_Howe')
-  const labels = (nowMs: number) => past(lordHowe, nowMs, []).today.hours.map(({ d }) => d.slice(11))
-  const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
-  const full = Array.from({ length: 24 }, (_, hour) => clock(hour))
-  t.strictSame(labels(Date.UTC(2026, 3, 5)), full.toSpliced(2, 0, '01:30'), 'April: 01:30 to 02:00 comes twice')
-  t.strictSame(labels(Date.UTC(2026, 9, 4)), full.toSpliced(2, 1, '02:30'), 'October: 02:00 to 02:30 is missing')
-})
-
 test('a day that the zone left out has no hours', async t => {
   const apia = createLocalTime('Pacific/Apia')
   t.strictSame(past(apia, Date.UTC(2011, 11, 30, 20), []).yesterday, { date: '2011-12-30', offset_days: 1, hours: [] })

@@ -8,7 +8,7 @@ import { recordingLog } from '../support/databases.ts'
 import { openGate } from '../support/pg-gate.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
-import { bodyIn, jsonIn, makeDevice, queryAt, stays } from './query-at.ts'
+import { bodyIn, makeDevice, queryAt, stays } from './query-at.ts'
 
 const questdb = await startQuestdb(t)
 const { pg } = questdb.address
@@ -33,41 +33,6 @@ t.test('a wrong password is told from nothing by nobody but the log', async t =>
   const query = queryAt(t, { ...pg, password: 'wrong' }, '2025-09-01T12:00:00Z', { log })
   t.strictSame(await query.latestAll(1, () => [makeDevice('password')]), away)
   t.equal(warnings.length, 1)
-})
-
-t.test('while QuestDB is away the body that there is goes on, however old', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('old')
-  const query = queryAt(t, gate.address, '2025-09-02T12:00:00Z')
-  const latest = bodyIn(await query.latestAll(1, () => [device]))
-  const day = bodyIn(await query.day(device, '2025-09-02', stays()))
-  await gate.shut()
-  query.revisions.set(device.number, 1)
-  query.clock.advance(2 * 60_000)
-  t.match(await query.latestAll(1, () => [device]), { body: latest, maxAgeSeconds: 0 })
-  query.clock.advance(5 * 3_600_000)
-  t.match(await query.latestAll(1, () => [device]), { body: latest, maxAgeSeconds: 0 })
-  t.match(await query.day(device, '2025-09-02', stays()), { body: day, maxAgeSeconds: 0 })
-  await gate.open()
-  query.clock.advance(60_000)
-  t.match(jsonIn(await query.latestAll(1, () => [device])), { cached_at: '2025-09-02 19:03' })
-  t.not(bodyIn(await query.day(device, '2025-09-02', stays())), day)
-})
-
-t.test('a build that failed is not tried again at once', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('pause')
-  const query = queryAt(t, gate.address, '2025-09-03T12:00:00Z')
-  await query.latestAll(1, () => [device])
-  await gate.shut()
-  query.clock.advance(10 * 60_000)
-  t.ok((await query.latestAll(1, () => [device])).ok)
-  t.notOk(query.latestAll(1, () => [device]) instanceof Promise)
-  query.clock.advance(2000)
-  t.type(
-    query.latestAll(1, () => [device]),
-    Promise,
-  )
 })
 
 t.test('a query that finds its old connection cut is asked again over a new one', async t => {
@@ -124,24 +89,6 @@ t.test('a query that nobody waits for any more is taken from the queue, or broke
   await until('the connection is cut', () => gate.connections() === 0)
   gate.release()
   t.ok((await query.day(device, '2025-09-02', stays())).ok)
-})
-
-t.test('a body that is built behind another one is for everybody, whoever leaves', async t => {
-  const gate = await openGate(t, pg)
-  const device = makeDevice('everybody')
-  const query = queryAt(t, gate.address, '2025-09-07T12:00:00Z')
-  const client = new AbortController()
-  const ask = (signal: AbortSignal) => query.latestOf(1, [device], signal)
-  const old = bodyIn(await ask(stays()))
-  query.clock.advance(2 * 60_000)
-  const asked = gate.statements()
-  gate.hold()
-  t.match(ask(client.signal), { body: old })
-  await until('the next one is asked for', () => gate.statements() > asked)
-  client.abort()
-  gate.release()
-  await until('the next one is there', async () => bodyIn(await ask(stays())) !== old)
-  t.match(jsonIn(await ask(stays())), { cached_at: '2025-09-07 14:02' })
 })
 
 t.test('a QuestDB that hangs is abandoned', async t => {

@@ -9,6 +9,7 @@ import { ByteWriter } from '../../query/answers/byte-writer.ts'
 import { createPointHeads, writeSeries } from '../../query/answers/point-text.ts'
 import { fieldBytesMax, RowBytes } from '../../query/export/row-bytes.ts'
 import { ReadingsColumns } from '../../query/questdb/readings-columns.ts'
+import { runs } from '../support/runs.ts'
 
 test('a writer gives back what was added, if it stays under its limit', async () => {
   const parts = fc.array(fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.constant('x'.repeat(70_000))), {
@@ -113,7 +114,7 @@ test('a number is written in the digits of JavaScript, and -0 with its sign', as
         Object.is(value, -0) ? '-0' : String(value),
       )
     }),
-    { numRuns: 20_000 },
+    runs(3000, 20_000),
   )
   t.equal(written(bytes => bytes.number(-Number.MAX_VALUE)).length < fieldBytesMax, true)
 })

@@ -18,6 +18,8 @@ export interface PointsQuestdb {
   readonly address: QuestdbAddress
   /** Resolves when the points are visible. */
   write(points: readonly TestPoint[]): Promise<void>
+  /** Removes all points. */
+  clear(): Promise<void>
 }
 
 const tableSql = `CREATE TABLE IF NOT EXISTS points (ts TIMESTAMP, series INT, value DOUBLE, unit SYMBOL, stored_at TIMESTAMP)
@@ -29,6 +31,11 @@ export async function startPointsQuestdb(t: TestHooks): Promise<PointsQuestdb> {
   await client.connect()
   t.teardown(() => client.end())
   await client.query(tableSql)
+  async function applied(): Promise<void> {
+    const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = 'points'`
+    await until('the points are visible', async () => (await client.query(sql)).rows[0].done)
+  }
+
   async function write(points: readonly TestPoint[]): Promise<void> {
     const rows = points.map(({ timeUs, series, value, unit, storedUs }) => {
       return `(${timeUs}, ${series}, ${value}, '${unit}', ${storedUs})`
@@ -36,9 +43,13 @@ export async function startPointsQuestdb(t: TestHooks): Promise<PointsQuestdb> {
     for (let i = 0; i < rows.length; i += 1000) {
       await client.query(`INSERT INTO points VALUES ${rows.slice(i, i + 1000).join(', ')}`)
     }
-    const sql = `SELECT writerTxn = sequencerTxn AS done FROM wal_tables() WHERE name = 'points'`
-    await until('the points are visible', async () => (await client.query(sql)).rows[0].done)
+    await applied()
   }
 
-  return { address, write }
+  async function clear(): Promise<void> {
+    await client.query('TRUNCATE TABLE points')
+    await applied()
+  }
+
+  return { address, write, clear }
 }

@@ -3,6 +3,7 @@ import { test } from 'tap'
 import type { Columns, Condition } from '../../../query/conditions/condition.ts'
 import { createLike } from '../../../query/conditions/like.ts'
 import { compareTexts, selectRows } from '../../../query/conditions/select-rows.ts'
+import { runs } from '../../support/runs.ts'
 
 test('like: any run, one character, the whole value, case-sensitive, no escape', async t => {
   const gives = (pattern: string, text: string, expected: boolean) => {
@@ -43,7 +44,7 @@ test('like agrees with its definition on random patterns', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '😀'), maxLength: 8 })
   fc.assert(
     fc.property(pattern, text, (a, b) => createLike(a)(b) === likeByTable(a, b)),
-    { seed: 20_261_122, numRuns: 20_000 },
+    runs(3000, 20_000),
   )
 })
 
@@ -53,7 +54,7 @@ test('texts compare as their bytes in UTF-8', async () => {
     fc.property(text, text, (a, b) => {
       return Math.sign(compareTexts(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b))
     }),
-    { seed: 20_261_122, numRuns: 5000 },
+    runs(1000, 5000),
   )
 })
 

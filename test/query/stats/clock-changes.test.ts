@@ -53,14 +53,3 @@ test('the clocks go back: 25 hours, and two o’clock comes twice', async t => {
   // The highest is at 22:00 UTC, from cell middles; after the change that is 23:00.
   t.match(peak.phase_time, /^23:0\d$|^22:5\d$/)
 })
-
-test('a gap over the repeated hour is as long as it was', async t => {
-  const startMs = Date.parse('2025-10-25T22:00Z')
-  const times = every(5 * minuteMs, startMs, 300).filter(timeMs => {
-    return timeMs < Date.parse('2025-10-26T00:30Z') || timeMs >= Date.parse('2025-10-26T01:30Z')
-  })
-  const found = ask({ series: seriesOf(times, { temperature: () => 1 }), local })
-  t.strictSame(found.reliability.gaps, [
-    { start: '2025-10-26 02:25', end: '2025-10-26 02:30', duration_seconds: 3900, missed: 12, ongoing: false },
-  ])
-})

@@ -168,23 +168,6 @@ test('one reading: an age and its own values, no interval and no rate', async t 
   t.strictSame(found.quality.pressure, { ...noQuality, missing: 1 })
 })
 
-test('nine readings: no correlation, no autocorrelation, no season; ten hours correlate', async t => {
-  const columns = { temperature: daily, humidity: (timeMs: number) => 80 - daily(timeMs) }
-  const nine = ask({ series: seriesOf(every(hourMs, startMs, 9), columns) })
-  t.match(nine.correlations.pairs[0], { n: 9, pearson: null, reason: 'insufficient_data' })
-  t.equal(nine.autocorrelation.temperature.status, 'insufficient_data')
-  t.match(nine.reliability.windows['24h'], { uptime: 1, truncated: true, expected: 8 })
-  const ten = ask({ series: seriesOf(every(hourMs, startMs, 10), columns) })
-  t.match(ten.correlations.pairs[0], {
-    n: 10,
-    pearson: -1,
-    p_value: null,
-    significant: null,
-    lag_seconds: null,
-    reason: 'too_few_independent',
-  })
-})
-
 test('thirty cells have an autocorrelation, three days have a season', async t => {
   const of = (hours: number) => ask({ series: seriesOf(every(hourMs, startMs, hours), { temperature: daily }) })
   const statuses = (found: Answer) => [found.autocorrelation.temperature.status, found.seasonality.temperature.status]
@@ -226,39 +209,6 @@ test('a metric that is always null is no data beside others that are', async t =
   t.equal(found.reliability.windows['7d'].metrics.temperature.completeness, 1)
   t.strictSame(found.freshness.metrics.humidity, { last_seen: null, age_seconds: null, value: null })
   t.equal(found.seasonality.temperature.weekly_profile.length, 7)
-})
-
-test('a silence of five days is in the gaps, and its lags have fewer pairs', async t => {
-  const times = every(5 * minuteMs, startMs, 30 * 288).filter((_, place) => place < 2880 || place >= 4320)
-  const nowMs = startMs + 30 * dayMs + 40 * minuteMs
-  const found = ask({ series: seriesOf(times, { temperature: daily }), nowMs })
-  t.match(found.freshness, { state: 'stale', age_seconds: 45 * 60, expected_interval_seconds: 300 })
-  t.strictSame(found.reliability.gaps, [
-    { start: '2026-01-30 23:55', end: null, duration_seconds: 2700, missed: 8, ongoing: true },
-    {
-      start: '2026-01-10 23:55',
-      end: '2026-01-16 00:00',
-      duration_seconds: 5 * 86_400 + 300,
-      missed: 1440,
-      ongoing: false,
-    },
-  ])
-  const { n, n_observed, lags_hours, n_pairs, acf } = found.autocorrelation.temperature
-  t.strictSame([n, n_observed], [8640, 7200])
-  t.equal(n_pairs[lags_hours.indexOf(24)], 10 * 288 - 288 + (15 * 288 - 288))
-  t.ok(acf[lags_hours.indexOf(24)] > 0.95)
-  t.equal(found.seasonality.temperature.peaks[0].significant, true)
-  t.ok(near(found.seasonality.temperature.peaks[0].period_hours, 24, 0.01))
-})
-
-test('values in under half of the cells have no season, but a profile', async t => {
-  const times = every(5 * minuteMs, startMs, 10 * 288)
-  const seldom = (timeMs: number, place: number) => (place % 5 < 3 ? Number.NaN : daily(timeMs))
-  const found = ask({ series: seriesOf(times, { temperature: seldom, humidity: daily }) })
-  const { status, reason, daily_profile, peak_hour } = found.seasonality.temperature
-  t.strictSame([status, reason], ['insufficient_data', 'values in less than 50 % of the cells'])
-  t.strictSame([daily_profile[0].n, peak_hour], [48, null])
-  t.equal(found.autocorrelation.temperature.status, 'ok')
 })
 
 test('a device that is switched off is paused; one that is offline has its window at its last reading', async t => {
@@ -316,40 +266,6 @@ test('days and step are the caller’s; the reliability of thirty days is not', 
   t.equal(found.grid_seconds, 900)
   t.equal(found.autocorrelation.temperature.lags_hours[1], 0.25)
   t.ok(found.reliability.windows['30d'].received > 19 * 1440)
-})
-
-test('a cycle of an irregular device is as strong as at the moments of its readings', async t => {
-  const next = uniform(11)
-  let timeMs = startMs
-  const times = Array.from({ length: 3000 }, () => (timeMs -= Math.log(1 - next()) * 5 * minuteMs))
-  const cycle = (moment: number) => Math.sin((2 * Math.PI * moment) / (25 * minuteMs))
-  const [peak] = ask({ series: seriesOf(times, { temperature: cycle }) }).seasonality.temperature.peaks
-  t.ok(near(peak.period_hours, 25 / 60, 1e-4) && peak.significant)
-  t.ok(near(peak.power, 1, 1e-3) && near(peak.amplitude, 1, 1e-3), `${peak.power}, in cells about 0.8`)
-})
-
-test('one wild reading does not hide the season', async t => {
-  const unit = (timeMs: number, place: number) => (place === 500 ? 100 : (daily(timeMs) - 20) / 5)
-  const found = ask({ series: seriesOf(every(hourMs, startMs, 720), { temperature: unit }) })
-  t.ok(found.seasonality.temperature.strength.daily > 0.9)
-  t.equal(found.aggregates.temperature.max, 100, 'it stays in every other figure')
-  t.equal(found.quality.temperature.tests.spike, 1 + 2, 'its neighbours are far from their middle, too')
-})
-
-test('a week that is no peak has no strength', async t => {
-  const week = (timeMs: number) => daily(timeMs) + 3 * Math.cos((2 * Math.PI * timeMs) / (7 * dayMs))
-  const of = (value: (timeMs: number) => number) => {
-    const series = seriesOf(every(hourMs, startMs, 24 * 56), { temperature: value })
-    return ask({ series, days: 56 }).seasonality.temperature
-  }
-  const weekly = of(week)
-  t.strictSame(
-    weekly.peaks.map((peak: Answer) => Math.round(peak.period_hours)),
-    [24, 168],
-  )
-  t.ok(weekly.strength.weekly > 0.9 && weekly.strength.daily > 0.9)
-  t.strictSame([of(daily).strength.weekly, of(daily).label], [null, 'strong'])
-  t.strictSame(weekly.peaks[1].phase_time, null, 'the week has no time of day')
 })
 
 test('without an interval nothing is near enough to be a spike', async t => {

@@ -54,31 +54,6 @@ test('thirty summer days in Greensboro: warm and dry in the afternoon', async t 
   t.ok(sea_level_pressure > 1000 && sea_level_pressure < 1035 && absolute_humidity > 5 && tendency !== null)
 })
 
-test('the year in windows: every month has its daily cycle in temperature', async t => {
-  const local = createLocalTime('America/New_York')
-  for (let month = 2; month <= 12; month++) {
-    const found = ask({ series: readingsOf('greensboro-hours.csv', Date.UTC(2025, month, 1)), local })
-    const { strength, peaks } = found.seasonality.temperature
-    t.ok(strength.daily > 0.4, `month ${month}: ${strength.daily}`)
-    t.ok(
-      peaks.some((peak: Answer) => peak.significant && Math.abs(peak.period_hours - 24) < 0.2),
-      `month ${month}`,
-    )
-    t.ok(pairOf(found, 'temperature', 'humidity').pearson < 0.3, `month ${month}`)
-  }
-})
-
-test('a year of hours: 365 days in one answer', async t => {
-  const series = readingsOf('sand-point-hours.csv')
-  const found = ask({ series, local: createLocalTime('America/Anchorage'), days: 365 })
-  t.equal(found.n_samples, 8760)
-  const { peaks, weekly_profile, strength } = found.seasonality.temperature
-  t.ok(peaks.some((peak: Answer) => Math.abs(peak.period_hours - 24) < 0.05 && peak.significant))
-  t.ok(strength.trend > strength.daily, 'by the sea, far in the north, the season of the year is stronger than the day')
-  t.equal(weekly_profile.flat().length, 168)
-  t.ok(found.aggregates.temperature.min > -40 && found.aggregates.temperature.max < 35)
-})
-
 test('a day of minutes in Alamosa: too short for a season, long enough for the rest', async t => {
   const series = readingsOf('alamosa-minutes.csv')
   const local = createLocalTime('America/Denver')
