@@ -4,7 +4,7 @@ import { cpSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Test, test } from 'tap'
+import t, { type Test, test } from 'tap'
 import { postgresUrl } from '../../demo/cluster/database-settings.ts'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { type LockMode, lockDatabase, serviceLock } from '../../store/postgres/database-lock.ts'
@@ -42,8 +42,9 @@ async function holders({ postgres }: Store): Promise<number[]> {
   return rows.map(row => row.pid)
 }
 
+const { url } = await startTcpPostgres(t)
+
 test('a second service on a database is refused in a sentence, others are not', async t => {
-  const { url } = await startTcpPostgres(t)
   const first = await openOn(t, url, fails)
   await t.rejects(openOn(t, url, fails), {
     name: 'StartError',
@@ -67,8 +68,9 @@ test('after a restart of PostgreSQL the lock is taken again', async t => {
   await t.rejects(openOn(t, postgresUrl(store.postgres), fails), { message: /^Another Barograph/ })
 })
 
+const { store } = await startDatabases(t, nowhere)
+
 test('a service that lost the lock to another one is told so', async t => {
-  const { store } = await startDatabases(t, nowhere)
   const lost = Promise.withResolvers<StartError>()
   await openOn(t, postgresUrl(store.postgres), lost.resolve)
   const other = new pg.Client({ ...store.postgres.options, password: store.postgres.options.password })
@@ -84,7 +86,6 @@ test('a service that lost the lock to another one is told so', async t => {
 })
 
 test('a session of ours that PostgreSQL still believes in is ended, and the lock taken again', async t => {
-  const { store } = await startDatabases(t, nowhere)
   const { user, password, host, port, database } = store.postgres.options
   const cut = new Set<() => void>()
   // The side of PostgreSQL stays open when the other one is cut, as in a network that loses connections.
@@ -116,7 +117,6 @@ test('a session of ours that PostgreSQL still believes in is ended, and the lock
 })
 
 test('nodes share the lock, and each form refuses the other in a sentence', async t => {
-  const { url } = await startTcpPostgres(t)
   const first = await openOn(t, url, fails, 'shared')
   const second = await openOn(t, url, fails, 'shared')
   await t.rejects(openOn(t, url, fails), {

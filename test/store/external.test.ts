@@ -103,10 +103,6 @@ test('a statement that an external QuestDB does not end in time is reported', as
 })
 
 test('a PostgreSQL that is not there yet is told at once, and what is wrong for good ends the start', async t => {
-  const { store } = await startDatabases(t, {
-    questdbHttp: 'http://127.0.0.1:9',
-    questdbPg: 'postgresql://127.0.0.1:9/q',
-  })
   const { log, texts: warnings } = recordingLog('warn')
   const config = { connectionString: `postgresql://user:secret@127.0.0.1:${await freePort()}/barograph` }
   const giveUp = new AbortController()
@@ -132,26 +128,6 @@ test('a PostgreSQL that is not there yet is told at once, and what is wrong for 
     const refused = connectWithRetry({ config: { host, port, ...wrong } as pg.ClientConfig, external: true, log })
     await t.rejects(refused, { name: 'StartError', message: remedy }, what)
   }
-})
-
-test('a frozen QuestDB is known not to answer, and answers again only when its content was checked', async t => {
-  const { directory, store } = await startDatabases(t)
-  await store.questdb.ready
-  let checks = 0
-  store.questdb.guard(async () => {
-    checks++
-    return undefined
-  })
-  t.equal(await store.questdb.answers(), true, 'who asks before the check waits for it')
-  t.equal(store.questdb.answers(), true, 'nothing is asked while it is up')
-  const thaw = freeze(serverPid(directory, 'questdb'))
-  t.teardown(thaw)
-  await until('it is away', () => store.questdb.state().state === 'away')
-  t.equal(await store.questdb.answers(), false)
-  checks = 0
-  thaw()
-  await until('it answers', async () => await store.questdb.answers())
-  t.ok(checks > 0, 'it may be another one')
 })
 
 for (const [table, createSql] of [
@@ -197,17 +173,6 @@ test('a port that belongs to somebody else is told with the setting to correct',
   t.match(external.questdb.state().reason, /it answers, but not as a QuestDB/)
 })
 
-test('a wrong password or a missing database is told at once', async t => {
-  const { databaseUrl } = addressesOf(store)
-  const wrong = (url: string): Promise<Store> => openExternal(t, { ...addressesOf(store), databaseUrl: url })
-  await t.rejects(wrong(databaseUrl.replace(/:[0-9a-f]{64}@/, ':wrong@')), {
-    message: /password authentication failed.*DATABASE_URL/,
-  })
-  await t.rejects(wrong(databaseUrl.replace(/postgres$/, 'nowhere')), {
-    message: /database "nowhere" does not exist.*DATABASE_URL/,
-  })
-})
-
 test('addresses are read from their URLs', async t => {
   const gives = (questdbHttp: string, questdbPg: string, address: object): unknown =>
     t.match(parseQuestdbAddress(questdbHttp, questdbPg), address, questdbHttp)
@@ -228,6 +193,25 @@ test('addresses are read from their URLs', async t => {
   t.throws(() => parseQuestdbAddress('db.example:9000', 'postgresql://db'), wrong)
   t.throws(() => parseQuestdbAddress('http://db', 'http://db'), wrong)
   t.throws(() => parseQuestdbAddress('http://db', undefined), { message: /must be set together/ })
+})
+
+test('a frozen QuestDB is known not to answer, and answers again only when its content was checked', async t => {
+  await until('QuestDB is up', () => store.questdb.state().state === 'up')
+  let checks = 0
+  store.questdb.guard(async () => {
+    checks++
+    return undefined
+  })
+  t.equal(await store.questdb.answers(), true, 'who asks before the check waits for it')
+  t.equal(store.questdb.answers(), true, 'nothing is asked while it is up')
+  const thaw = freeze(serverPid(directory, 'questdb'))
+  t.teardown(thaw)
+  await until('it is away', () => store.questdb.state().state === 'away')
+  t.equal(await store.questdb.answers(), false)
+  checks = 0
+  thaw()
+  await until('it answers', async () => await store.questdb.answers())
+  t.ok(checks > 0, 'it may be another one')
 })
 
 async function listen(t: TestHooks, server: Server): Promise<number> {

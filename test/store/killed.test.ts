@@ -6,15 +6,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { type Test, test } from 'tap'
 import { type DataDirectory, openDataDirectory } from '../../store/data-directory.ts'
-import { freePort } from '../../store/process/free-port.ts'
 import { recordedServer } from '../../store/process/process-identity.ts'
 import { createQuestdbClient, type QuestdbClient } from '../../store/questdb/client/questdb-client.ts'
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { questdbRoot } from '../../store/questdb/questdb-server.ts'
 import { ensureExpiryTables } from '../../store/questdb/questdb-tables.ts'
 import { openStore } from '../../store/store.ts'
-import type { StoreOptions } from '../../store/store-options.ts'
-import { expiredDaysTable, pointsTable, readingsTable } from '../../store/tables.ts'
+import { expiredDaysTable, readingsTable } from '../../store/tables.ts'
 import { storeOptions, type TestHooks, temporaryFolder } from '../support/databases.ts'
 import { familyOf, isRunning, messageOf, serverPid, until } from '../support/processes.ts'
 
@@ -22,14 +20,8 @@ import { familyOf, isRunning, messageOf, serverPid, until } from '../support/pro
 const timeoutMs = 600_000
 
 /** Hands back what the killed process had started: both servers, their own processes, and their watchdogs. */
-async function startThenKill(
-  t: TestHooks,
-  path: string,
-  when: 'ready' | 'starting',
-  before: (pids: readonly number[]) => void = () => undefined,
-  words: readonly string[] = [],
-): Promise<number[]> {
-  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, when, ...words])
+async function startThenKill(t: TestHooks, path: string): Promise<number[]> {
+  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, 'ready'])
   t.teardown(() => holder.kill('SIGKILL'))
   await messageOf(holder)
   const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')].flatMap(familyOf)
@@ -37,7 +29,6 @@ async function startThenKill(
   t.teardown(() => {
     for (const pid of pids.filter(isRunning)) process.kill(pid, 'SIGKILL')
   })
-  before(pids)
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   return pids
@@ -45,7 +36,7 @@ async function startThenKill(
 
 test('the databases of a server that is killed end with it, and come up again', async t => {
   const path = join(temporaryFolder(t), 'data')
-  const pids = await startThenKill(t, path, 'ready')
+  const pids = await startThenKill(t, path)
   t.ok(pids.length > 2, 'the watchdogs and the processes of PostgreSQL are among them')
   await until('nothing of it is left', () => !pids.some(isRunning))
   const postgresLog = readFileSync(join(path, 'postgres', 'postgres.log'), 'utf8')
@@ -53,70 +44,14 @@ test('the databases of a server that is killed end with it, and come up again', 
   await comesUp(t, path)
 })
 
-test('after a kill in the middle of the start both come up at once, and the old processes are gone', async t => {
-  const path = join(temporaryFolder(t), 'data')
-  const questdbPgPort = await freePort()
-  const old = await startThenKill(t, path, 'starting', undefined, [`${questdbPgPort}`])
-  // The port is that of the QuestDB that was left behind.
-  await comesUp(t, path, { questdbPgPort })
-  await until('the old processes and their watchdogs are gone', () => !old.some(isRunning))
-})
-
-async function comesUp(t: Test, path: string, options: Partial<StoreOptions> = {}): Promise<void> {
+async function comesUp(t: Test, path: string): Promise<void> {
   const directory = openDataDirectory(path)
   t.teardown(() => directory.close())
-  const store = await openStore({ ...storeOptions(directory), ...options })
+  const store = await openStore(storeOptions(directory))
   t.teardown(() => store.close())
   t.strictSame((await store.postgres.query('SELECT word FROM kept')).rows, [{ word: 'still here' }])
   await store.questdb.ready
 }
-
-test('frozen databases end with a server that is killed too', async t => {
-  const path = join(temporaryFolder(t), 'data')
-  const freeze = (pids: readonly number[]): void => {
-    for (const server of ['questdb', 'postgres'] as const) {
-      const own = serverPid({ path }, server)
-      const frozen = pids.filter(pid => pid === own || statName(pid) === statName(own))
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
-    }
-  }
-  const pids = await startThenKill(t, path, 'starting', freeze)
-  await until('nothing of it is left', () => !pids.some(isRunning))
-})
-
-/** The name of its program, which the watchdogs do not share. */
-function statName(pid: number): string {
-  return /\((.*)\)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? ''
-}
-
-test('a server that ends by a fault of its own takes its databases with it', async t => {
-  const path = join(temporaryFolder(t), 'data')
-  const holder = fork(new URL('../support/hold-store.ts', import.meta.url), [path, 'fault'])
-  t.teardown(() => holder.kill('SIGKILL'))
-  await messageOf(holder)
-  const pids = [serverPid({ path }, 'questdb'), serverPid({ path }, 'postgres')]
-  t.ok(pids.every(isRunning))
-  await once(holder, 'exit')
-  await until('they are gone', () => !pids.some(isRunning))
-})
-
-test('who has changed to external databases gets the old ones stopped too', async t => {
-  const path = join(temporaryFolder(t), 'data')
-  const old = await startThenKill(t, path, 'starting')
-  const directory = openDataDirectory(path)
-  t.teardown(() => directory.close())
-  const external = {
-    databaseUrl: 'postgresql://nobody:wrong@127.0.0.1:1/none',
-    questdbHttp: 'http://127.0.0.1:1',
-    questdbPg: 'postgresql://127.0.0.1:1/qdb',
-  }
-  const giveUp = new AbortController()
-  const opening = openStore({ ...storeOptions(directory), ...external, signal: giveUp.signal })
-  opening.catch(() => undefined)
-  await until('the old ones are gone', () => !old.some(isRunning))
-  giveUp.abort()
-  await t.rejects(opening)
-})
 
 test('a pid alone is not enough to be taken for our server', async t => {
   const folder = temporaryFolder(t)
@@ -176,24 +111,19 @@ test('a QuestDB that was killed in its very first start, or while it made our ta
   await duringQuestdb(directory, client => untilThere(client, readingsTable))
 })
 
-test('a QuestDB whose only rows are points, or expired days, does not begin anew', async t => {
-  const inserts = {
-    [pointsTable]: `INSERT INTO ${pointsTable} (ts, series, value) VALUES (now(), 1, 2)`,
-    [expiredDaysTable]: `INSERT INTO ${expiredDaysTable} VALUES ('2026-01-01', 1, 1)`,
-  }
-  for (const [table, insert] of Object.entries(inserts)) {
-    const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
-    t.teardown(() => directory.close())
-    await duringQuestdb(directory, async client => {
-      await ensureExpiryTables(client)
-      await client.exec(insert, timeoutMs)
-      await untilThere(client, table)
-    })
-    // The write-ahead log is removed when it is applied; what stays is the partition.
-    const [folder = ''] = readdirSync(join(questdbRoot(directory), 'db')).filter(name => name.startsWith(`${table}~`))
-    const files = join(questdbRoot(directory), 'db', folder)
-    for (const name of readdirSync(files)) if (/^wal/.test(name)) rmSync(join(files, name), { recursive: true })
-    t.equal(await duringQuestdb(directory, client => countOf(client, table)), 1, table)
-    t.notOk(existsSync(`${questdbRoot(directory)}-unfinished`), table)
-  }
+test('a QuestDB whose only rows are expired days does not begin anew', async t => {
+  const directory = openDataDirectory(join(temporaryFolder(t), 'data'))
+  t.teardown(() => directory.close())
+  await duringQuestdb(directory, async client => {
+    await ensureExpiryTables(client)
+    await client.exec(`INSERT INTO ${expiredDaysTable} VALUES ('2026-01-01', 1, 1)`, timeoutMs)
+    await untilThere(client, expiredDaysTable)
+  })
+  // The write-ahead log is removed when it is applied; what stays is the partition.
+  const tables = join(questdbRoot(directory), 'db')
+  const [folder = ''] = readdirSync(tables).filter(name => name.startsWith(`${expiredDaysTable}~`))
+  const files = join(tables, folder)
+  for (const name of readdirSync(files)) if (/^wal/.test(name)) rmSync(join(files, name), { recursive: true })
+  t.equal(await duringQuestdb(directory, client => countOf(client, expiredDaysTable)), 1)
+  t.notOk(existsSync(`${questdbRoot(directory)}-unfinished`))
 })

@@ -3,15 +3,16 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { test } from 'tap'
+import t, { test } from 'tap'
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { migrate, migrationsFolder, migrationsLock } from '../../store/postgres/migrations.ts'
 import { type PostgresAddress, startPostgres } from '../../store/postgres/postgres-server.ts'
 import { recordingLog, silentLog, type TestHooks, temporaryFolder } from '../support/databases.ts'
 
-test('migrations', async t => {
-  const address = await postgres(t)
+let schemas = 0
+const address = await postgres(t)
 
+test('migrations', async t => {
   await t.test('are applied in order, once', async t => {
     const { client, folder, write } = await schema(t, address)
     write({ '002-second.sql': 'ALTER TABLE first ADD COLUMN more int', '001-first.sql': 'CREATE TABLE first (id int)' })
@@ -81,7 +82,7 @@ test('migrations', async t => {
 })
 
 test('each station that was removed before its points were erased gets a job', async t => {
-  const { client, folder, write } = await schema(t, await postgres(t))
+  const { client, folder, write } = await schema(t, address)
   const files = readdirSync(migrationsFolder)
   const textOf = (name: string) => readFileSync(join(migrationsFolder, name), 'utf8')
   const upTo = (last: string) => {
@@ -110,7 +111,7 @@ test('each station that was removed before its points were erased gets a job', a
 })
 
 test('each job for one metric gets the device that had the name when it was asked for', async t => {
-  const { client, folder, write } = await schema(t, await postgres(t))
+  const { client, folder, write } = await schema(t, address)
   const names = readdirSync(migrationsFolder)
   const upTo = (last: string) => {
     const files = names.filter(name => name <= last)
@@ -134,7 +135,7 @@ test('each job for one metric gets the device that had the name when it was aske
 })
 
 test('owners that were any text become accounts, and the audit keeps the others', async t => {
-  const { client, folder, write } = await schema(t, await postgres(t))
+  const { client, folder, write } = await schema(t, address)
   const names = readdirSync(migrationsFolder).sort()
   const copy = (wanted: (name: string) => boolean) => {
     const files = names.filter(wanted).map(name => [name, readFileSync(join(migrationsFolder, name), 'utf8')] as const)
@@ -168,8 +169,6 @@ async function postgres(t: TestHooks): Promise<PostgresAddress> {
   t.teardown(() => server.close())
   return server.address
 }
-
-let schemas = 0
 
 /** A schema of its own in the one server, so that the cases do not meet. */
 async function schema(t: TestHooks, address: PostgresAddress) {

@@ -10,7 +10,7 @@ import { createQuestdbClient } from '../../store/questdb/client/questdb-client.t
 import { openQuestdb } from '../../store/questdb/questdb.ts'
 import { openStore } from '../../store/store.ts'
 import { readingsTable } from '../../store/tables.ts'
-import { recordingLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
+import { nowhere, recordingLog, startDatabases, storeOptions, temporaryFolder } from '../support/databases.ts'
 import { freezeProcess } from '../support/frozen.ts'
 import { isRunning, recordedPid, serverPid, until } from '../support/processes.ts'
 import { recordSyncs } from '../support/synced-paths.ts'
@@ -89,7 +89,7 @@ test('a start that is given up leaves no process and can be made again', async t
   await t.rejects(opening, { name: 'AbortError' })
   t.notOk(isRunning(pid))
 
-  const store = await openStore(storeOptions(directory))
+  const store = await openStore({ ...storeOptions(directory), ...nowhere })
   t.equal((await store.postgres.query('SELECT 1 AS one')).rows[0].one, 1)
   await store.close()
 })

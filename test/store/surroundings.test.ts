@@ -43,15 +43,15 @@ async function refuses(t: Test, options: Partial<StoreOptions>, message: RegExp)
 
 test('no Java', async t => {
   const message = /^QuestDB needs Java 17 or newer, and no working "java" is in JAVA_HOME or on PATH: install one/
-  const cacheDirectory = temporaryFolder(t)
-  await refuses(t, { environment: { PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' }, cacheDirectory }, message)
+  const found = findJava({ PATH: programs(t, 'id'), JAVA_HOME: '/nowhere' }, temporaryFolder(t))
+  await t.rejects(found, { name: 'StartError', message })
 })
 
 test('a Java that is too old', async t => {
   const home = fakeJava(t, '11.0.22')
   const message = /^QuestDB needs Java 17 or newer, but \S+\/bin\/java is Java 11\.0\.22: install one/
   const environment = { PATH: `${join(home, 'bin')}:${programs(t, 'id')}` }
-  await refuses(t, { environment, cacheDirectory: temporaryFolder(t) }, message)
+  await t.rejects(findJava(environment, temporaryFolder(t)), { name: 'StartError', message })
 })
 
 test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the first that is new enough counts', async t => {
@@ -77,10 +77,6 @@ test('Java is taken from JAVA_HOME, from PATH, then from the cache, and the firs
 test('no Maven, and QuestDB not fetched yet', async t => {
   const options = { environment: { PATH: programs(t, 'id', 'java') }, cacheDirectory: temporaryFolder(t) }
   await refuses(t, options, /^QuestDB 9\.3\.4 is downloaded with Maven, but there is no "mvn" on PATH: install it/)
-})
-
-test('only one of the two addresses of QuestDB', async t => {
-  await refuses(t, { questdbHttp: 'http://127.0.0.1:9000' }, /^QUESTDB_HTTP and QUESTDB_PG must be set together/)
 })
 
 test('a folder that the user of PostgreSQL cannot pass through', {

@@ -1,4 +1,4 @@
-/** A process for tests: opens the databases of a data directory and holds them until it is killed, or fails by itself. */
+/** A process for tests: opens the databases of a data directory and holds them until it is killed. */
 
 import { openDataDirectory } from '../../store/data-directory.ts'
 import { openStore } from '../../store/store.ts'
@@ -12,5 +12,4 @@ await store.postgres.query("INSERT INTO kept VALUES ('still here')")
 // The test decides whether it wants to see QuestDB up or in the middle of its start.
 if (when !== 'starting') await store.questdb.ready
 process.send?.('open')
-if (when === 'fault') setTimeout(() => process.exit(1), 100)
 setInterval(() => undefined, 60_000)
