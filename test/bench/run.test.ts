@@ -56,21 +56,6 @@ test('the table has a row for each figure, and says what was missed or did not r
   )
 })
 
-test('the page has the processor time of bulk bodies by thread', t => {
-  const spread = (median: number) => ({ min: median - 1, median, max: median + 1 })
-  const processor = { csv: { readingUs: { main: 0.5, journal: 0.07 }, allUs: spread(2), runMs: spread(30) } }
-  const surroundings = { hardware: '', questdb: '', postgres: '', commit: 'a', changed: false, date: '2026', load: 0 }
-  const page = pageOf(surroundings, [
-    { name: 'ingest', seconds: 1, exitStatus: 0, lines: [{ figures: {}, processor }] },
-  ])
-  const row = page.trimEnd().split('\n').at(-1) ?? ''
-  t.strictSame(
-    row.split('|').map(cell => cell.trim()),
-    ['', 'csv', '0.5', '0.07', '2 (1 … 3)', '30', ''],
-  )
-  t.end()
-})
-
 test('the page says where the figures are from', async t => {
   const surroundings = { hardware: '2 x Processor', questdb: '9.4.3', postgres: '18.1.0', changed: true, load: 0.2 }
   const results = [

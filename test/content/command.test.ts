@@ -19,6 +19,7 @@ import { moduleDigest } from '../../content/fold-case.ts'
 import { contentFileLines, type GeneratedFile, generateContentFiles } from '../../demo/content-file-generator.ts'
 import { serveEverybody } from '../support/admin-scope.ts'
 import { startDatabases, temporaryFolder } from '../support/databases.ts'
+import { runs } from '../support/runs.ts'
 
 /** An address where nobody listens stands for a QuestDB: nothing here asks it. */
 const { store } = await startDatabases(t, {
@@ -127,21 +128,21 @@ async function empty(): Promise<void> {
 
 t.beforeEach(empty)
 
-const generated = [...generateContentFiles({ seed: 6, count: 4_500 })]
+const generated = [...generateContentFiles({ seed: 6, count: 1_200 })]
 
 t.test('an import twice changes nothing, not even the version of the data', async t => {
   const lines = contentFileLines(generated)
   t.match(await importLines(lines), {
     complete: true,
-    accepted: 4500,
-    added: 4500,
+    accepted: 1200,
+    added: 1200,
     changed: 0,
     rejected: 0,
     exitStatus: 0,
   })
   const before = { contents: await contents(), version: await version(), audited: await audited() }
   t.ok(before.audited > 0)
-  t.match(await importLines(lines), { complete: true, accepted: 4500, added: 0, changed: 0, rejected: 0 })
+  t.match(await importLines(lines), { complete: true, accepted: 1200, added: 0, changed: 0, rejected: 0 })
   t.strictSame({ contents: await contents(), version: await version(), audited: await audited() }, before)
 })
 
@@ -543,7 +544,7 @@ t.test('whatever the lines hold, what goes in comes out again', async t => {
         throw new Error(`a second import: ${JSON.stringify(again)}`)
       if (other.added !== kept || second !== first) throw new Error(`not the same:\n${first}\n${second}`)
     }),
-    { numRuns: 60 },
+    runs(12, 60),
   )
   t.pass('60 runs')
 })

@@ -7,6 +7,7 @@ import type { Filters } from '../../content/filters.ts'
 import { foldCase } from '../../content/fold-case.ts'
 import { type FeatureSet, ListingIndex, placesOf } from '../../content/listing-index.ts'
 import { createRandom } from '../../demo/noise.ts'
+import { runs } from '../support/runs.ts'
 
 interface Run {
   id: number
@@ -112,7 +113,7 @@ test('any filters let through what they should, in order', async () => {
         if (offset >= 0) assert.deepEqual(matches.idsAt(offset, 5), expected.slice(offset, offset + 5))
       }
     }),
-    { numRuns: 300 },
+    runs(60, 300),
   )
 })
 

@@ -1,7 +1,6 @@
 /** The simulated air-quality stations: what they measure, and how their points reach the service. */
 
 import t from 'tap'
-import { airAt } from '../../demo/air-quality/air-model.ts'
 import { type AirPoint, airPoints } from '../../demo/air-quality/air-points.ts'
 import { runFeed } from '../../demo/air-quality/feed.ts'
 import { airStations, instruments } from '../../demo/air-quality/stations.ts'
@@ -19,7 +18,6 @@ if (street === undefined || courtyard === undefined) throw new Error('there are 
 const month = airPoints(street, now - monthMinutes, now, now)
 const valuesOf = (points: AirPoint[], parameter: string) =>
   points.filter(point => point.parameter === parameter).map(({ value }) => value)
-const meanOf = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 t.test(
   'a month has almost a point a minute of each parameter, in order, and the service takes each of them',
@@ -47,40 +45,6 @@ t.test('the same minutes give the same points, in whatever pieces', async t => {
   })
   t.strictSame(pieces, airPoints(street, from, now, now))
   t.notSame(airPoints(courtyard, now - 1, now, now), airPoints(street, now - 1, now, now))
-})
-
-t.test('rush hours, ozone at noon, and days of bad air', async t => {
-  const atHour = (hour: number, parameter: string) => {
-    const isThen = ({ timestamp }: AirPoint) => {
-      const local = Date.parse(`${timestamp}Z`) / minuteMs + street.utcOffsetMinutes
-      return Math.floor((local % 1_440) / 60) === hour
-    }
-    return meanOf(valuesOf(month.filter(isThen), parameter))
-  }
-  t.ok(atHour(18, 'no2') > 2 * atHour(3, 'no2'), 'traffic in the evening')
-  t.ok(atHour(8, 'no2') > 1.2 * atHour(3, 'no2'), 'and in the morning')
-  t.ok(atHour(13, 'o3') > 2 * atHour(3, 'o3'), 'the sun makes ozone')
-  const days = Map.groupBy(month, ({ timestamp }) => timestamp.slice(0, 10))
-  const means = [...days.values()].map(points => meanOf(valuesOf(points, 'pm25'))).sort((a, b) => a - b)
-  const [low = 0, high = 0] = [means[5], means.at(-3)]
-  t.ok(high > 1.7 * low, `${low} and ${high} ugm3 of pm25`)
-  for (let minute = now - monthMinutes; minute < now; minute += 11) {
-    const { pm1, pm25, pm10 } = airAt(street, minute)
-    if (!(pm1 < pm25 && pm25 < pm10)) t.fail(`fine dust is a part of coarse dust: ${pm1}, ${pm25}, ${pm10}`)
-  }
-})
-
-t.test('stations drop out for hours, but not today', async t => {
-  const minutes = new Set(month.map(({ timestamp }) => Date.parse(`${timestamp}Z`) / minuteMs))
-  const today = Math.floor(now / 1_440) * 1_440
-  const missing = Array.from({ length: monthMinutes }, (_, at) => now - monthMinutes + at).filter(
-    at => !minutes.has(at),
-  )
-  t.ok(missing.length > 60, `${missing.length} minutes without any point`)
-  t.strictSame(
-    missing.filter(minute => minute >= today),
-    [],
-  )
 })
 
 t.test(

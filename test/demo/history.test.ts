@@ -65,13 +65,3 @@ t.test('a gap is filled from behind its beginning up to its end, once, each devi
     t.equal(values.join(), `${temperature},${humidity},${pressure},,,,,`, 'as it was recorded')
   }
 })
-
-t.test('the record of a day does not jump where it is repeated', async t => {
-  const readings = createReadings(alamosa, nowMs)
-  for (let day = 0; day < 90; day++) {
-    const midnightMs = Math.floor(nowMs / dayMs - day) * dayMs
-    const [before, after] = [readings(midnightMs - minuteMs), readings(midnightMs)]
-    const jump = Math.abs((before['pressure'] ?? 0) - (after['pressure'] ?? 0))
-    if (!(jump < 1)) t.fail(`pressure jumps by ${jump} hPa`)
-  }
-})

@@ -9,9 +9,6 @@ import { pressureAt } from '../../demo/weather.ts'
 import { createReadingCheck } from '../../ingest/reading.ts'
 import { startAnswering } from '../support/answering-server.ts'
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-
 const sensor: Sensor = {
   name: 'roof',
   password: 'abc',
@@ -87,26 +84,6 @@ t.test('what any device measures in a year is a reading that the service takes',
     }
   }
   t.ok(Math.abs(pressureAt(2317) - 765) < 2)
-})
-
-t.test('the battery of the hut is full 90 days before the start, and low then', async t => {
-  const chargeAt = (days: number) => stationOf('mountain-hut')(startedMs + days * dayMs)
-  t.match(chargeAt(-90), { battery_percentage: 100 })
-  t.match(chargeAt(0), { battery_percentage: 9 })
-  t.ok((chargeAt(0)['battery_voltage'] ?? 9) < 3.69, 'by the curve of its cell')
-  t.match(chargeAt(9), { battery_percentage: 100 }, 'it is charged when it is empty')
-})
-
-t.test('the humidity of the roof has stood still for two days at the start, and goes on a week later', async t => {
-  const roof = stationOf('roof')
-  const humidities = (fromHours: number, toHours: number) => {
-    const values: (number | undefined)[] = []
-    for (let hour = fromHours; hour <= toHours; hour++) values.push(roof(startedMs + hour * hourMs)['humidity'])
-    return new Set(values).size
-  }
-  t.equal(humidities(-53, 0), 1)
-  t.ok(humidities(-106, -54) > 20)
-  t.ok(humidities(120, 168) > 20)
 })
 
 t.test('the freezer was too warm once, some days before the start', async t => {
