@@ -1,4 +1,4 @@
-/** Autocorrelation against statsmodels, the goldens G1 and G2, and its own laws. Fixture: fixtures/series-correlation.py. */
+/** Autocorrelation against statsmodels, the golden G1, and its own laws. Fixture: fixtures/series-correlation.py. */
 
 import { test } from 'tap'
 import { autocorrelation, lagOneAutocorrelation } from '../../analytics/correlation/autocorrelation.ts'

@@ -1,4 +1,4 @@
-/** Correlations against pandas and scipy, and the golden G3. Fixture: fixtures/series-correlation.py. */
+/** Correlations against pandas and scipy. Fixture: fixtures/series-correlation.py. */
 
 import { test } from 'tap'
 import {

@@ -1,4 +1,4 @@
-/** Cross-correlation against statsmodels and the definition, and the golden G3. Fixture: fixtures/series-correlation.py. */
+/** Cross-correlation against statsmodels and the definition. Fixture: fixtures/series-correlation.py. */
 
 import { test } from 'tap'
 import { type SeriesTransform, seriesTransform } from '../../analytics/correlation/block-spectra.ts'
