@@ -114,6 +114,17 @@ t.test('readings show at once, and agree with the statistics', async t => {
   await refused('/latest/fleet-nobody', 404, 'device unknown')
 })
 
+t.test('the metrics of the service count the states of all devices', async () => {
+  // Both change with the time.
+  await waitFor('the metrics have the counts of the states', async () => {
+    const { counts } = (await json('/fleet')) as Fleet
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    return Object.entries(counts).every(([state, count]) =>
+      metrics.includes(`\nbarograph_device_states{state="${state}"} ${count}\n`),
+    )
+  })
+})
+
 t.test('answers are what the contract says', async t => {
   const { operation, fault } = createContractChecker(
     JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text()),
