@@ -48,7 +48,7 @@ t.test('readings are written with all their digits, by range and device, plain a
   const shown = await succeed('export', ...own)
   t.equal(shown, `${[header, ...written].join('\n')}\n`)
   t.equal(await succeed('export', '--to', '9999-12-31', ...own), shown)
-  t.equal(await succeed('export', '--from', '9999-01-01'), `${header}\n`)
+  t.equal(await succeed('export', '--from', '9999-01-01', ...own), `${header}\n`)
   const packed = join(folder, 'all.csv.gz')
   await succeed('export', '--output', packed, ...own)
   t.equal(gunzipSync(readFileSync(packed)).toString(), shown)
