@@ -248,10 +248,7 @@ t.test('after a restore what was erased stays gone, hours are shown, and expired
   const bodyOf = async (path: string) => (await service.admin('GET', path)).body
   for (const path of ['/devices/during/erase', '/devices/measured/metrics/co2'])
     await waitFor(`${path} is done again`, async () => ((await bodyOf(path)) as { state?: string }).state === 'done')
-  await waitFor('the journal is forwarded', async () => {
-    const { lag } = (await bodyOf('/status')) as { lag: { readings: number } }
-    return lag.readings === 0
-  })
+  await service.allShown()
   const present = (device: typeof kept) => presentIn(dataDirectory, device)
   t.strictSame([await present(kept), await present(before), await present(during)], [3, 0, 0])
   await waitFor('all its readings are there', async () => (await present(measured)) === 103)

@@ -10,7 +10,6 @@ import t from 'tap'
 import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { sharedService } from '../support/service.ts'
-import { waitFor } from '../support/wait-for.ts'
 
 const folder = temporaryFolder(t)
 const service = await sharedService(t)
@@ -21,13 +20,6 @@ async function succeed(...words: string[]): Promise<string> {
   const { status, stdout, stderr } = await run(...words)
   if (status !== 0) throw new Error(`${words.join(' ')}: ${stderr}`)
   return stdout
-}
-
-async function allVisible(): Promise<void> {
-  await waitFor('all is visible', async () => {
-    const { body } = await service.admin('GET', '/status')
-    return (body as { lag: { readings: number } }).lag.readings === 0
-  })
 }
 
 const [porch, attic, kitchen] = ['export porch', 'export attic, left', 'Export Küche "1"'] as const
@@ -44,7 +36,7 @@ const written = [
 t.test('readings are written with all their digits, by range and device, plain and compressed', async t => {
   for (const name of [porch, attic, kitchen]) await service.addDevice(name)
   await service.import(`${header}\n${written.toReversed().join('\n')}\n`)
-  await allVisible()
+  await service.allShown()
   const shown = await succeed('export', ...own)
   t.equal(shown, `${[header, ...written].join('\n')}\n`)
   t.equal(await succeed('export', '--to', '9999-12-31', ...own), shown)
@@ -79,7 +71,7 @@ t.test('an import of an export gives the same readings, also those that the serv
     const reading = { device: 'export live', temperature: second, humidity: 50, pressure: 1000 }
     await service.put('export live', password, reading)
   }
-  await allVisible()
+  await service.allShown()
   const all = [...own, '--device', 'export live']
   const whole = await succeed('export', ...all)
   t.equal(whole.split('\n').length, 1 + written.length + 3 + 1)
@@ -87,12 +79,12 @@ t.test('an import of an export gives the same readings, also those that the serv
     const file = join(folder, `round.${format}`)
     await succeed('export', '--output', file, ...all)
     await succeed('import', file)
-    await allVisible()
+    await service.allShown()
     t.equal(await succeed('export', ...all), whole, `${format} into the same devices`)
     const renamed = (text: string) => text.replaceAll(/export |Export /g, word => `${format} ${word}`)
     writeFileSync(file, renamed(readFileSync(file, 'utf8')))
     await succeed('import', file, '--create-devices')
-    await allVisible()
+    await service.allShown()
     const others = all.map(word => (word === '--device' ? word : renamed(word)))
     t.equal(await succeed('export', ...others), renamed(whole), `${format} into others`)
   }

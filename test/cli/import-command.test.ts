@@ -13,7 +13,6 @@ import type { CommandContext } from '../../cli/command-context.ts'
 import { CommandError } from '../../cli/command-error.ts'
 import { defineImport } from '../../cli/import.ts'
 import { temporaryFolder } from '../support/databases.ts'
-import { until } from '../support/processes.ts'
 import { sharedService } from '../support/service.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
@@ -50,12 +49,6 @@ for (const name of ['alamosa-minutes.csv', 'greensboro-hours.csv', 'sand-point-h
   writeFileSync(join(dataFolder, name), text.replaceAll(/,(alamosa|greensboro|sand-point),/g, ',import_$1,'))
 }
 const run = (args: string[], input?: string) => runImport(service.url, token, args, input)
-/** By the status, which is of this moment; the metrics may be a second old. */
-async function isVisible(): Promise<boolean> {
-  const { body } = await service.admin('GET', '/status')
-  return (body as { lag: { readings: number } }).lag.readings === 0
-}
-
 async function day(device: string, date: string) {
   const response = await fetch(`${service.url}/api/data/day/${device}/${date}`)
   return (await response.json()) as Record<string, { d: string; v: number }[]>
@@ -100,7 +93,7 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
       line => new RegExp(`^${line.replaceAll(/[.\\]/g, '.')}`),
     ),
   )
-  await until('all is visible', isVisible)
+  await service.allShown()
   t.strictSame(await day('import_mapped', '2025-12-31'), {
     temperature: [{ d: '2025-12-31 23:00', v: 10 }],
     humidity: [
@@ -145,7 +138,7 @@ t.test('--create-devices makes the devices of the real files, and all readings c
   const live = { device, temperature: 1, humidity: 2, pressure: 1000 }
   t.equal((await service.put(device, password, live)).status, 200, 'the password is the real one')
 
-  await until('all is visible', isVisible)
+  await service.allShown()
   const alamosa = await day('import_alamosa', '2016-01-01')
   t.strictSame([alamosa['temperature']?.length, alamosa['pressure']?.[0]], [1440, { d: '2016-01-01 00:00', v: 773.5 }])
   const greensboro = await day('import_greensboro', '2025-07-04')
@@ -162,7 +155,7 @@ t.test('--create-devices makes the devices of the real files, and all readings c
 t.test('an import that is started again stores nothing twice', async t => {
   const { stdout } = await run([join(dataFolder, 'alamosa-minutes.csv'), '--json'])
   t.match(JSON.parse(stdout), { accepted: 1440, created: [] })
-  await until('all is visible', isVisible)
+  await service.allShown()
   t.equal((await day('import_alamosa', '2016-01-01'))['temperature']?.length, 1440)
 })
 
@@ -220,7 +213,7 @@ t.test('of a file that can be read in two ways nothing is stored before an optio
   t.match(refused, { exitStatus: 2, message: /12,345 in line 3 .* --decimal comma or --decimal point/ })
   t.match(stdout, /stored 0 readings/)
   t.match(await run(['-', '--decimal', 'comma'], file), { exitStatus: 0, stdout: /stored 2 readings, rejected 0/ })
-  await until('all is visible', isVisible)
+  await service.allShown()
   t.match((await day('import_alamosa', '2016-02-02'))['temperature'], [{ v: 20 }, { v: 12.345 }])
 
   const mapped = [
@@ -232,7 +225,7 @@ t.test('of a file that can be read in two ways nothing is stored before an optio
   const table = 'Time,Temp,Hum,Baro\n2016-02-03T00:00:00Z,50,40,1013\n'
   const [file0] = JSON.parse((await run([...mapped, '--unit', 'temperature=degF'], table)).stdout).files
   t.match(file0.notices, [/humidity in %, pressure in hPa/])
-  await until('all is visible', isVisible)
+  await service.allShown()
   t.match((await day('import_alamosa', '2016-02-03'))['temperature'], [{ v: 10 }])
 })
 
@@ -240,7 +233,7 @@ t.test('semicolons, decimal commas and a byte order mark are taken', async t => 
   const lines =
     'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;import_alamosa;21,5;40;1013,2\r\n'
   t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })
-  await until('all is visible', isVisible)
+  await service.allShown()
   t.match((await day('import_alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
 })
 

@@ -73,6 +73,8 @@ const rows = devices.flatMap(([name, everyMs, agoMs]) => {
 await waitFor('the fleet is known', async () => (await get('/fleet')).status === 200)
 await service.import(`${header}${rows.join('\n')}\n`)
 await service.put(named('Set'), password, { device: named('Set'), temperature: 1, co2: 640, wind_direction: 45 })
+// Statistics of a part of them would be kept for a minute.
+await service.allShown()
 
 t.test('readings show at once, and agree with the statistics', async t => {
   const states: Record<string, string> = { stale: 'silent', offline: 'silent' }

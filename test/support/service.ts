@@ -24,6 +24,8 @@ export interface ServiceClient {
   import(csv: string): Promise<void>
   /** The same, whatever becomes of it. */
   postImport(csv: string): Promise<{ status: number; accepted: number; rejected: number }>
+  /** Resolves when the readings that it has taken are shown, by the status, which is of this moment. */
+  allShown(): Promise<void>
   /** `PUT /api/log` with the device's credentials. */
   put(device: string, password: string, body: unknown, headers?: Record<string, string>): Promise<Response>
 }
@@ -156,6 +158,12 @@ function serviceClient(
       if (answer.status !== 200 || answer.rejected !== 0) throw new Error(`not imported: ${JSON.stringify(answer)}`)
     },
     postImport,
+    async allShown() {
+      await until('all readings are shown', async () => {
+        const { body } = await admin('GET', '/status')
+        return (body as { lag: { readings: number } }).lag.readings === 0
+      })
+    },
     put(device, password, body, headers = {}) {
       return fetch(`${url}/api/log`, {
         method: 'PUT',
