@@ -32,13 +32,15 @@ export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): C
     const issues: string[] = []
     for (const [at, { table, path, directory }] of journals.entries()) {
       const { journal, forwarder } = path.status()
+      const { isStarted, beforeAgain, follow } = followers[at] as Follower
+      const committed = forwarder.recorded ?? 0
       const place = {
-        committed: forwarder.recorded ?? 0,
+        committed,
         start: forwarder.start,
         end: journal.end,
         untilMs: checkpointMs(directory),
+        isNew: committed === 0 && forwarder.start === 0 && !isStarted(),
       }
-      const { beforeAgain, follow } = followers[at] as Follower
       const own = { ...options, exec, journal: `disk:${table.name}`, table, beforeAgain }
       const settled = await settlePosition(own, place)
       follow(settled, place.committed)
@@ -49,6 +51,7 @@ export function checkDiskJournals({ journals, ...options }: DiskCheckOptions): C
 }
 
 interface Follower {
+  isStarted: () => boolean
   beforeAgain: (from: number) => void
   follow: (settled: Settled, committed: number) => void
 }
@@ -63,6 +66,7 @@ function createFollower({ path, start }: DiskJournal): Follower {
     isPaused = isStarted && isNow
   }
   return {
+    isStarted: () => isStarted,
     beforeAgain(from) {
       if (isStarted) path.rewind(from, replayReason)
     },

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type FurtherTable, type TableDescription, tableNames } from '../table.ts'
-import { type Exec, putPosition, readPosition } from './applied-positions.ts'
+import { type Exec, type FoundPosition, putPosition, readPosition } from './applied-positions.ts'
 import { type Database, noteKnownJournal, readKnownJournals } from './known-journals.ts'
 import { isAccepted, type JournalPlace, judgePosition, verdictText } from './position-verdict.ts'
 
@@ -24,6 +24,8 @@ export interface SettledPlace extends Pick<JournalPlace, 'committed' | 'start'> 
   untilMs?: number
   /** Where the journal ends. */
   end: number
+  /** Nothing of it was ever committed or removed, and nothing is sent yet. */
+  isNew?: boolean
 }
 
 /**
@@ -46,6 +48,10 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   const { id, sinceMs, committedMs: untilMs } = own
   const key = { id, tables: tableNames(table) }
   const found = await readPosition(exec, key, idsOf(known))
+  if (place.isNew === true && isOfAnother(found, place)) {
+    await putPosition(exec, key, { position: place.committed, wholeFrom: 0, recordedMs: nowMs() })
+    return { kind: 'fits', id, issue: undefined }
+  }
   const verdict = judgePosition(found, { untilMs, ...place, sinceMs })
   const issue = verdictText(table.name, verdict)
   if (verdict.kind === 'whole' || verdict.kind === 'filling') return { kind: 'fits', id, issue }
@@ -55,6 +61,11 @@ export async function settlePosition(options: SettleOptions, place: SettledPlace
   await options.beforeAgain(from)
   await putPosition(exec, key, { position: from, wholeFrom: place.end, recordedMs: nowMs() })
   return { kind: 'again', id, from, issue: verdictText(table.name, verdict.kind === 'again' ? verdict : filling) }
+}
+
+/** QuestDB has a position behind the end: of a journal whose folder is gone, as one in a new folder begins at 0. */
+function isOfAnother({ applied }: FoundPosition, { end }: SettledPlace): boolean {
+  return applied !== undefined && Math.max(applied.position, applied.wholeFrom) > end
 }
 
 /** Why QuestDB must not be read for this table, without a change of anything. */
