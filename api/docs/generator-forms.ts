@@ -19,9 +19,9 @@ export function adaptToGenerators(schema: Json): Json {
 }
 
 const schemasByName = ['properties', '$defs']
-const schemaOrList = ['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf', 'not', 'additionalProperties', 'contentSchema']
+const schemaOrList = ['items', 'prefixItems', 'anyOf', 'oneOf', 'allOf', 'additionalProperties', 'contentSchema']
 
-/** Other keywords hold values, which may look like schemas. */
+/** Other keywords hold values, which may look like schemas; of `not` no generator makes a type. */
 function adaptWithin(keyword: string, value: unknown): unknown {
   if (schemasByName.includes(keyword) && isSchema(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, adaptValue(inner)]))

@@ -301,7 +301,7 @@ t.test('the contract takes the readings that the check takes, and no others', t 
       if (ok) accepted++
       return ok === (loggerFault(content, json, sent) === undefined)
     }),
-    { numRuns: 1_500 },
+    { numRuns: 1_500, examples: [[{ temperature: null, pressure: null, co2: 399 }]] },
   )
   t.ok(accepted > 20, 'some are taken')
   for (const device of [undefined, null, 1]) {

@@ -53,6 +53,9 @@ export async function startKafka(t: TestHooks, { brokers = 1, ...options }: Test
       const kafka = await connect()
       const more = { ...topicSettings, ...(brokers === 1 ? {} : { 'min.insync.replicas': '2' }), ...own }
       await kafka.admin.create({ name, partitions: 1, replication: brokers, settings: more })
+      // A new topic may have no leader for a moment, and reads are refused until it has one.
+      const partition = await kafka.partition(name)
+      await answered(() => partition.offsets())
       await kafka.close()
       return name
     },
