@@ -47,12 +47,21 @@ export async function readPosition(
   { id, tables }: JournalKey,
   ownIds: ReadonlySet<string>,
 ): Promise<FoundPosition> {
+  const columns = 'position, whole_from, cast(recorded_at AS LONG), rows_txn, further_txn'
+  const lastOf = async (condition: string) => {
+    const [row] = await exec(`SELECT ${columns} FROM ${appliedPositionsTable} WHERE ${condition} LIMIT -1`)
+    return row?.map(Number) as [number, number, number, number, number] | undefined
+  }
+  await appliedStates(exec, tables)
+  const last = await lastOf(`journal = '${id}'`)
+  // Read behind the row: the forwarder may replace the row at any time, with later transactions.
   const [rowsTxn, furtherTxn] = await appliedStates(exec, tables)
-  const columns = 'position, whole_from, cast(recorded_at AS LONG)'
-  const isThere = `journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${furtherTxn}`
-  const [row] = await exec(`SELECT ${columns} FROM ${appliedPositionsTable} WHERE ${isThere} LIMIT -1`)
-  if (row !== undefined) {
-    const [position, wholeFrom, recordedUs] = row.map(Number) as [number, number, number]
+  const isThere = last !== undefined && last[3] <= rowsTxn && last[4] <= furtherTxn
+  const found = isThere
+    ? last
+    : await lastOf(`journal = '${id}' AND rows_txn <= ${rowsTxn} AND further_txn <= ${furtherTxn}`)
+  if (found !== undefined) {
+    const [position, wholeFrom, recordedUs] = found
     return { applied: { position, wholeFrom, recordedMs: recordedUs / 1000 }, isOfOthers: false }
   }
   const journals = await exec(journalsSql)
