@@ -1,40 +1,21 @@
 /** A write path that is held: rows are taken, and neither QuestDB nor the journal's files see anything of it. */
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openIngest } from '../../ingest/ingest.ts'
-import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { createQuestdbClient } from '../../store/questdb/client/questdb-client.ts'
-import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { temporaryFolder } from '../support/databases.ts'
+import { device, reading } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
+import { openTestIngest } from './open-ingest.ts'
 
 const { address } = await startQuestdb(t)
 const questdb = createQuestdbClient(address.http)
 t.teardown(() => questdb.close())
-const directory = join(temporaryFolder(t), 'journal')
-mkdirSync(directory)
-const ingest = openIngest({
-  directory,
-  journalBytesMax: 1024 ** 3,
-  reserveBytes: 0,
-  keepMs: 0,
-  log: silentLog,
-  clock: createWallClock({ nowMs: Date.now }),
-  onFatal: error => t.fail(error.message),
-})
-t.teardown(() => ingest.close())
-
-const device = { number: 1, symbol: 'porch-1' }
-const reading = {
-  temperature: 20,
-  humidity: 50,
-  pressure: 1000,
-  battery_voltage: Number.NaN,
-  battery_percentage: Number.NaN,
-}
-const accept = async () => t.equal(await ingest.accept(device, { timestampMs: undefined, ...reading }), 'stored')
+const directory = temporaryFolder(t)
+const ingest = openTestIngest(t, { directory })
+const accept = async () => t.equal(await ingest.accept(device(1), reading(20)), 'stored')
 
 async function rows(): Promise<number> {
   const [row] = await questdb.exec('SELECT count() FROM readings', 10_000)

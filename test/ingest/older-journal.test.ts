@@ -7,20 +7,20 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'tap'
-import { readings, readingWriter } from '../../ingest/readings-table.ts'
-import { openWritePath } from '../../ingest/write-path.ts'
+import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { metrics, readingsTable } from '../../store/tables.ts'
-import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { temporaryFolder } from '../support/databases.ts'
 import { device, reading } from '../support/journal-parts.ts'
 import { until } from '../support/processes.ts'
 import { startQuestdb } from '../support/questdb.ts'
 import { questdbRows } from '../support/questdb-rows.ts'
+import { openTestIngest } from './open-ingest.ts'
 
 type Row = [symbol: string, timeUs: number, ...values: (number | null)[]]
 
 const fixtures = join(import.meta.dirname, 'fixtures')
 /** When the last group was written. */
-const writtenUs = Date.UTC(2026, 0, 2, 3, 4, 7) * 1000
+const writtenMs = Date.UTC(2026, 0, 2, 3, 4, 7)
 
 test('a journal of an older build is replayed, row by row', async t => {
   const questdb = await startQuestdb(t)
@@ -28,24 +28,11 @@ test('a journal of an older build is replayed, row by row', async t => {
   cpSync(join(fixtures, 'older-journal'), directory, { recursive: true })
   const rows: Row[] = JSON.parse(readFileSync(join(fixtures, 'older-journal.json'), 'utf8'))
 
-  const path = openWritePath({
-    table: readings,
-    writer: readingWriter,
-    directory,
-    log: silentLog,
-    journalBytesMax: 1024 ** 3,
-    reserveBytes: 0,
-    keepMs: 3_600_000,
-    clock: { nowUs: () => writtenUs },
-    onFatal: error => {
-      throw error
-    },
-  })
-  t.teardown(() => path.close())
+  const path = openTestIngest(t, { directory, clock: createWallClock({ nowMs: () => writtenMs }) })
   const { journal } = path.status()
   t.match(journal, { ordinal: 60, end: 4836, bytes: 4836, tornBytes: 0, issue: undefined })
   path.startForwarding(questdb.address.http, true)
-  const isApplied = () => path.status().forwarder.appliedOrdinal === path.status().journal.ordinal
+  const isApplied = () => path.status().lag.rows === 0
   await until('it is applied', isApplied)
 
   const sql = `SELECT device, ts::long, ${metrics.join(', ')} FROM ${readingsTable} ORDER BY ts, device`

@@ -84,16 +84,6 @@ t.test('a key that may makes the devices that are not there, and their readings 
   await until('it is stored at QoS 0, too', () => journal.stored.includes(8))
 })
 
-t.test('a key makes no more devices than its owner may have', async t => {
-  const { url, journal, rejections } = await start(t, { ...perOwner, user: devices.ownedBy(owner) + 1 })
-  const client = await connectClient(t, url, { password: (await keyOf(owner, { createDevices: true })).text })
-  for (const [at, name] of ['last', 'beyond', 'kitchen'].entries()) {
-    await client.publishAsync(`readings/${name}`, reading(at), { qos: 1 })
-  }
-  t.strictSame([journal.stored, rejections], [[0, 2], ['too_many_devices']])
-  t.strictSame([devices.get('last')?.owner, devices.get('beyond')], [owner, undefined])
-})
-
 t.test('while a device cannot be made, its reading is not acknowledged; later it is stored', async t => {
   const { url, journal, rejections, closed } = await start(t)
   const { text } = await keyOf(owner, { createDevices: true })
@@ -109,24 +99,6 @@ t.test('while a device cannot be made, its reading is not acknowledged; later it
   await published
   t.strictSame(journal.stored, [1])
   t.equal(devices.get('shed')?.owner, owner)
-})
-
-t.test('a key that is revoked ends its connections, and those of another key stay', async t => {
-  const { url, closed, journal } = await start(t)
-  const [revoked, kept] = [await keyOf(owner), await keyOf(owner)]
-  const clients = [
-    await connectClient(t, url, { password: revoked.text }),
-    await connectClient(t, url, { username: revoked.text }),
-  ]
-  const other = await connectClient(t, url, { password: kept.text })
-  await clients[0]?.publishAsync('readings/kitchen', reading(1), { qos: 1 })
-  const ended = clients.map(client => eventOf(client, 'close'))
-  await people.keys.revoke(revoked.account, revoked.id)
-  await Promise.all(ended)
-  t.strictSame(closed, ['revoked', 'revoked'])
-  await t.rejects(connectClient(t, url, { password: revoked.text }), { code: 4 })
-  await other.publishAsync('readings/kitchen', reading(2), { qos: 1 })
-  t.strictSame(journal.stored, [1, 2])
 })
 
 t.test('no message is stored that comes after a key was revoked', async t => {

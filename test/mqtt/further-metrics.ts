@@ -25,10 +25,7 @@ t.test('messages that wait for their metrics keep their order', async t => {
   await Promise.all(fields.map((further, at) => client.publishAsync('readings/hall', reading(at, further), { qos: 1 })))
   t.strictSame(journal.stored, [0, 1, 2, 3, 4, 5, 6])
   t.strictSame(rejections, [])
-  t.strictSame(
-    metrics.metricsOf(number).map(({ name }) => name),
-    ['co2', 'noise', 'rain'],
-  )
+  t.match(metrics.metricsOf(number), [{ name: 'co2' }, { name: 'noise' }, { name: 'rain' }])
 })
 
 t.test('a device that lists its metrics sends those alone', async t => {

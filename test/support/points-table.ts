@@ -1,4 +1,4 @@
-/** A second table beside the readings: points of stations, by parameter. */
+/** Records of any table whose values are numbers. */
 
 import {
   layoutOf,
@@ -9,29 +9,7 @@ import {
   writeSymbol,
 } from '../../ingest/journal/record.ts'
 import { escapeText } from '../../ingest/line-protocol.ts'
-import { symbolColumns, type TableDescription } from '../../ingest/table.ts'
-
-export const points: TableDescription = {
-  name: 'station_points',
-  timestamp: 'ts',
-  key: ['station', 'parameter'],
-  labels: ['unit'],
-  columns: [
-    { name: 'value', type: 'double' },
-    { name: 'value_15min', type: 'double' },
-    { name: 'stored_at', type: 'timestamp' },
-  ],
-  recordKind: 2,
-  symbolBytesMax: 300,
-}
-
-export const pointsTableSql = `CREATE TABLE station_points (
-  ts TIMESTAMP,
-  ${symbolColumns(points)
-    .map(name => `${name} SYMBOL`)
-    .join(', ')},
-  ${points.columns.map(({ name, type }) => `${name} ${type.toUpperCase()}`).join(', ')}
-) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${[points.timestamp, ...points.key].join(', ')})`
+import type { TableDescription } from '../../ingest/table.ts'
 
 export interface SeriesRef {
   number: number

@@ -38,13 +38,7 @@ t.test('a fetch begins at its offset, tells when records were appended, and wait
   for (const text of ['a', 'b', 'c']) await partition.append(Buffer.from(text))
   const fetched = await partition.fetch(1, 1000, 0)
   t.match(fetched, { nextOffset: 3, highWatermark: 3, logStart: 0 })
-  t.strictSame(
-    fetched.records.map(({ offset, value }) => [offset, value.toString()]),
-    [
-      [1, 'b'],
-      [2, 'c'],
-    ],
-  )
+  t.equal(fetched.records.map(({ offset, value }) => `${offset} ${value}`).join(), '1 b,2 c')
   const times = fetched.records.map(({ appendedMs }) => appendedMs)
   t.ok(times.every(time => time >= beforeMs && time <= Date.now()))
   t.match(await partition.fetch(3, 1000, 0), { records: [], nextOffset: 3 })
