@@ -28,6 +28,7 @@ export interface ObserversOptions {
   readonly batteryDays: BatteryDays
   /** After stored readings could not be read. */
   readonly suspectsRetryMs?: number
+  readonly factsEveryMs?: number
   readonly signal: AbortSignal
 }
 
@@ -39,7 +40,7 @@ export interface Observed {
   readonly coverage: Pick<RuleCoverage, 'devicesOf'>
 }
 
-const factsEveryMs = 10_000
+const factsEveryUsualMs = 10_000
 const daysEveryMs = 6 * 3_600_000
 const daysRetryMs = 600_000
 const suspectsRetryUsualMs = 60_000
@@ -71,7 +72,7 @@ export class Observers {
   }
 
   async #lookAtFacts({ run, rules }: Observed): Promise<void> {
-    const { facts, nowMs } = this.#options
+    const { facts, nowMs, factsEveryMs = factsEveryUsualMs } = this.#options
     const now = performance.now()
     const ofService = [...rules.values()].filter(({ condition }) => condition.kind === 'service')
     if (now - this.#factsMs < factsEveryMs || ofService.length === 0) return

@@ -19,7 +19,6 @@ function errorOf(code: string): Error {
 function createWriter(refuses: (devices: readonly number[], attempt: number) => Error | undefined) {
   const batches: { batch: number; devices: number[]; until: number | undefined }[] = []
   const attempts: number[] = []
-  let answers = 0
   const store: EngineStore = {
     async apply({ batch, transitions, evaluatedUntilMs }) {
       const devices = transitions.map(({ device }) => device)
@@ -33,21 +32,12 @@ function createWriter(refuses: (devices: readonly number[], attempt: number) => 
   }
   const applied: number[][] = []
   const { signal } = new AbortController()
-  const writer = new BatchWriter({
-    store,
-    log: silentLog,
-    lastBatch: 10,
-    applied(unknownRules) {
-      applied.push([...unknownRules])
-      answers++
-    },
-    signal,
-    retryMs: 10,
-  })
+  const onApplied = (unknownRules: readonly number[]) => void applied.push([...unknownRules])
+  const writer = new BatchWriter({ store, log: silentLog, lastBatch: 10, applied: onApplied, signal, retryMs: 10 })
   const write = async (devices: readonly number[], untilMs: number) => {
-    const expected = answers + 1
+    const expected = applied.length + 1
     writer.write(devices.map(transitionOf), untilMs)
-    await waitFor('it is applied', () => answers === expected)
+    await waitFor('it is applied', () => applied.length === expected)
   }
   return { writer, write, batches, attempts, applied }
 }
@@ -57,22 +47,14 @@ test('what PostgreSQL refuses for its content is left out, and holds up nothing 
     devices.includes(3) ? errorOf('22003') : undefined,
   )
   await write([1, 2, 3, 4, 5, 6, 7, 8], 500)
+  // Up to when all is evaluated comes with the last of them.
   t.strictSame(
-    batches.map(({ devices }) => devices),
-    [[1, 2], [4], [5, 6, 7, 8]],
-    'in their order',
-  )
-  t.strictSame(
-    batches.map(({ until }) => until),
-    [undefined, undefined, 500],
-    'up to when all is evaluated comes with the last of them',
+    batches.map(({ devices, until }) => `${devices.join()} ${until}`),
+    ['1,2 undefined', '4 undefined', '5,6,7,8 500'],
   )
   const numbers = batches.map(({ batch }) => batch)
-  t.strictSame(
-    numbers,
-    [...new Set(numbers)].sort((a, b) => a - b),
-    'each under a number of its own',
-  )
+  const increase = numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0))
+  t.ok(increase, 'each has a number of its own')
   t.strictSame(applied, [[7]])
   t.equal(writer.refused, 1)
   t.equal(writer.pending, 0)

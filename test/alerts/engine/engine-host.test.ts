@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import { bounds } from '../../../alerts/core/bounds.ts'
 import type { AlertDevice, AlertDevices } from '../../../alerts/core/devices.ts'
 import type { Fact } from '../../../alerts/core/fact.ts'
-import type { Owner } from '../../../alerts/core/outcome.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
 import type { AlertReadings, AskedReadings } from '../../../alerts/core/readings.ts'
 import { NewRule, type Rule } from '../../../alerts/core/rule.ts'
@@ -13,12 +12,12 @@ import { forgetErased } from '../../../alerts/outbox/erased-devices.ts'
 import { applyTransitions } from '../../../alerts/store/apply.ts'
 import { readEngineRow, writeEvaluatedUntil } from '../../../alerts/store/engine-row.ts'
 import { readPairs } from '../../../alerts/store/pairs.ts'
-import { type AlertRules, createAlertRules } from '../../../alerts/store/rules.ts'
+import { createAlertRules } from '../../../alerts/store/rules.ts'
 import { qualityLimits } from '../../../analytics/quality/quality-limits.ts'
 import { writeAudit } from '../../../auth/audit.ts'
 import { noFeed } from '../../../auth/nodes/change-feed.ts'
 import { bucketCount, bucketOf } from '../../../placement/placement.ts'
-import { createAlertStore } from '../../support/alert-store.ts'
+import { createAlertStore, everybody } from '../../support/alert-store.ts'
 import { nowhere, silentLog, startDatabases } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -31,7 +30,6 @@ interface Row {
   temperature: number
 }
 
-const everybody: Owner = { all: true, account: null }
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
 
 /** Devices come and go, and their owners may lose what they may read. */
@@ -69,20 +67,24 @@ function createRegistry() {
 /** What several processes in a row have in common: PostgreSQL, the registry, and the readings that are stored. */
 async function createWorld(t: Test) {
   // It empties the tables.
-  await createAlertStore(pool)
+  const { addAccount } = await createAlertStore(pool)
   const registry = createRegistry()
   const stored: Row[] = []
   const facts: Fact[] = []
   const shared = { pool, feed: noFeed, nowMs: Date.now, waits: bounds, audit: writeAudit, wake: () => undefined }
   const rules = createAlertRules({ ...shared, groupValueOf: () => '' })
+  const addRule = async (condition: object, more: object = {}, owner = everybody): Promise<Rule> => {
+    const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
+    const outcome = await rules.add(owner, rule, 'test')
+    if (!outcome.ok) throw new Error(outcome.code)
+    return outcome.value
+  }
   let isSettled = true
   const hosts: { host: EngineHost; lead: { isLeading: boolean } }[] = []
   t.teardown(() => Promise.all(hosts.map(({ host }) => host.close())))
 
-  function start({
-    readPairs,
-    ...more
-  }: Partial<EngineHostOptions> & Partial<Pick<EngineHostOptions['store'], 'readPairs'>> = {}): EngineHost {
+  type Started = Partial<EngineHostOptions> & Partial<Pick<EngineHostOptions['store'], 'readPairs'>>
+  function start({ readPairs, ...more }: Started = {}): EngineHost {
     const lead = { isLeading: true }
     const host = createEngineHost({
       log: silentLog,
@@ -96,6 +98,7 @@ async function createWorld(t: Test) {
       readings: asked => readStored(stored, asked),
       facts: async () => facts,
       batteryDays: async devices => new Map(devices.map(({ number }) => [number, number])),
+      factsEveryMs: 100,
       learnOwner: async owner => (registry.blocked.has(owner) ? 'none' : 'own'),
       readRules: rules.all,
       readVersions: rules.versions,
@@ -110,13 +113,16 @@ async function createWorld(t: Test) {
 
   return {
     ...registry,
-    pool,
+    addAccount,
     rules,
     facts,
     stored,
     start,
-    addRule: (condition: object, more: object = {}, owner = everybody) => addRule(rules, condition, more, owner),
+    addRule,
     alerts: () => alertsIn(pool),
+    /** Waits until the alerts, in the order in which they began, are these. */
+    becomes: (what: string, rows: string[]) =>
+      waitFor(`${what}: ${rows.join()}`, async () => (await alertsIn(pool)).join() === rows.join()),
     settle: (is: boolean) => {
       isSettled = is
     },
@@ -129,16 +135,9 @@ async function createWorld(t: Test) {
     take(device: number, timeMs: number, temperature: number, isTold = true) {
       stored.push({ device, timeMs, temperature })
       if (!isTold) return
-      for (const { host } of hosts) host.take(readingsOf([{ device, timeMs, temperature }]), Date.now())
+      for (const { host } of hosts) host.take(readingOf({ device, timeMs, temperature }), Date.now())
     },
   }
-}
-
-async function addRule(rules: AlertRules, condition: object, more: object, owner: Owner): Promise<Rule> {
-  const rule = NewRule.parse({ name: `rule ${Math.random()}`, selector: { all: true }, condition, ...more })
-  const outcome = await rules.add(owner, rule, 'test')
-  if (!outcome.ok) throw new Error(outcome.code)
-  return outcome.value
 }
 
 async function alertsIn(pool: pg.Pool): Promise<string[]> {
@@ -207,21 +206,11 @@ function liveOf(stored: readonly Row[]): EngineHostOptions['live'] {
   }
 }
 
-function readingsOf(rows: readonly Row[]) {
-  let at = -1
-  return {
-    next: () => ++at < rows.length,
-    get series() {
-      return (rows[at] as Row).device
-    },
-    get timeUs() {
-      return (rows[at] as Row).timeMs * 1000
-    },
-    value: (column: number) => (column === 0 ? (rows[at] as Row).temperature : Number.NaN),
-    furtherCount: 0,
-    furtherSeries: () => 0,
-    furtherValue: () => 0,
-  }
+function readingOf({ device, timeMs, temperature }: Row) {
+  let left = 1
+  const noFurther = { furtherCount: 0, furtherSeries: () => 0, furtherValue: () => 0 }
+  const value = (column: number) => (column === 0 ? temperature : Number.NaN)
+  return { next: () => left-- > 0, series: device, timeUs: timeMs * 1000, value, ...noFurther }
 }
 
 t.test('a rule whose evaluation throws is disabled, and the others are evaluated', async t => {
@@ -240,19 +229,15 @@ t.test('a rule whose evaluation throws is disabled, and the others are evaluated
   await waitFor('it is disabled', async () => (await world.rules.get(everybody, broken.id))?.enabled === false)
   await waitFor('it is live again', () => host.state().isLive)
   world.take(1, Date.now(), 40)
-  await waitFor('the other rule fires', async () => (await world.alerts()).join() === '1 firing')
-  t.match((await world.pool.query('SELECT actor, action, details FROM audit ORDER BY id DESC LIMIT 1')).rows, [
+  await world.becomes('the other rule fires', ['1 firing'])
+  t.match((await pool.query('SELECT actor, action, details FROM audit ORDER BY id DESC LIMIT 1')).rows, [
     { actor: 'alerts', action: 'alert-rule.change', details: { enabled: false } },
   ])
 })
 
 t.test('from a reading to a row, over restarts, and to another process', async t => {
   const world = await createWorld(t)
-  const { alerts } = world
-  const becomes = async (what: string, rows: string[]) => {
-    await waitFor(`${what}: ${rows.join()}`, async () => (await alerts()).join() === rows.join())
-    t.strictSame(await alerts(), rows, what)
-  }
+  const { becomes } = world
   world.device(1)
   world.device(2)
   let host = world.start()
@@ -269,12 +254,12 @@ t.test('from a reading to a row, over restarts, and to another process', async t
   await becomes('what came while nothing ran', ['1 resolved cleared', '2 firing'])
 
   await host.close()
-  const { evaluatedUntilMs } = await readEngineRow(world.pool)
+  const { evaluatedUntilMs } = await readEngineRow(pool)
   t.ok((evaluatedUntilMs ?? 0) > Date.now() - 60_000, 'a clean stop says up to when it has evaluated')
   world.settle(false)
   host = world.start()
   world.take(2, Date.now(), 20)
-  t.strictSame(await alerts(), ['1 resolved cleared', '2 firing'], 'QuestDB does not answer yet')
+  t.strictSame(await world.alerts(), ['1 resolved cleared', '2 firing'], 'QuestDB does not answer yet')
   world.settle(true)
   await becomes('readings of meanwhile', ['1 resolved cleared', '2 resolved cleared'])
 
@@ -292,11 +277,7 @@ t.test('from a reading to a row, over restarts, and to another process', async t
 
 t.test('rules and devices come, change and go', async t => {
   const world = await createWorld(t)
-  const { alerts } = world
-  const becomes = async (what: string, rows: string[]) => {
-    await waitFor(`${what}: ${rows.join()}`, async () => (await alerts()).join() === rows.join())
-    t.strictSame(await alerts(), rows, what)
-  }
+  const { becomes } = world
   world.device(1)
   world.device(2, { owner: 7 })
   world.take(1, Date.now() - 3_600_000, 35)
@@ -315,14 +296,10 @@ t.test('rules and devices come, change and go', async t => {
   await becomes('a device that does not log', ['1 resolved device_off', '3 resolved device_removed'])
 
   world.device(1)
-  await becomes('it logs again, and is beyond as before', [
-    '1 resolved device_off',
-    '3 resolved device_removed',
-    '1 firing',
-  ])
-  const changed = await world.rules.change(everybody, rule.id, { selector: { devices: ['d2'] } }, 'test')
-  t.ok(changed.ok)
-  await becomes('it is not selected', ['1 resolved device_off', '3 resolved device_removed', '1 resolved not_selected'])
+  const ended = ['1 resolved device_off', '3 resolved device_removed']
+  await becomes('it logs again, and is beyond as before', [...ended, '1 firing'])
+  t.match(await world.rules.change(everybody, rule.id, { selector: { devices: ['d2'] } }, 'test'), { ok: true })
+  await becomes('it is not selected', [...ended, '1 resolved not_selected'])
   await world.rules.remove(everybody, rule.id, 'test')
   await waitFor('nothing is evaluated', () => !host.state().isLive)
   t.equal(host.state().pairs, 0)
@@ -337,7 +314,7 @@ t.test('an alert whose values are erased ends without the old one, and earlier t
   await waitFor('it is evaluated', () => host.state().isLive)
   world.take(1, Date.now(), 35)
   world.take(2, Date.now(), 36)
-  const options = { pool: world.pool, nowMs: Date.now, feed: noFeed }
+  const options = { pool: pool, nowMs: Date.now, feed: noFeed }
   let committed: string[] = []
   await host.eraseValues([1], 'temperature', async () => {
     committed = await world.alerts()
@@ -346,7 +323,7 @@ t.test('an alert whose values are erased ends without the old one, and earlier t
   t.strictSame(committed, ['1 firing', '2 firing'])
   for (const number of [1, 2]) world.device(number, { log_switch: false })
   await waitFor('both end', async () => (await world.alerts()).every(row => row.endsWith('device_off')))
-  const { rows } = await world.pool.query(`
+  const { rows } = await pool.query(`
     SELECT device, value, (SELECT count(*)::int FROM alert_events WHERE alert_id = alerts.id AND details ? 'value') AS events
     FROM alerts ORDER BY device`)
   t.strictSame(rows, [
@@ -357,21 +334,17 @@ t.test('an alert whose values are erased ends without the old one, and earlier t
 
 t.test('a rule covers what its owner may read, as long as that is so', async t => {
   const world = await createWorld(t)
-  const { rows } = await world.pool.query<{ id: number }>(
-    "INSERT INTO accounts (email, created_at, updated_at) VALUES ('a@b.example', now(), now()) RETURNING id",
-  )
-  const account = rows[0]?.id as number
+  const account = await world.addAccount()
   world.device(1, { owner: account })
   world.device(2)
   world.take(1, Date.now() - 3_600_000, 35)
   world.take(2, Date.now() - 3_600_000, 35)
   const host = world.start()
   const rule = await world.addRule(warm, {}, { all: false, account })
-  await waitFor('it fires', async () => (await world.alerts()).length > 0)
-  t.strictSame(await world.alerts(), ['1 firing'])
+  await world.becomes('it fires', ['1 firing'])
   t.equal(host.coverageOf(rule.id)?.covered, 1)
   world.blocked.add(account)
-  await waitFor('it ends', async () => (await world.alerts()).join() === '1 resolved not_selected')
+  await world.becomes('it ends', ['1 resolved not_selected'])
   t.equal(host.coverageOf(rule.id)?.covered, 0)
 })
 
@@ -393,9 +366,9 @@ t.test('while readings of some devices cannot come in, others are silent', async
     live: { ...live, silenceOf },
   })
   await world.addRule({ kind: 'silent' })
-  await waitFor('one is silent', async () => (await world.alerts()).join() === '2 firing')
+  await world.becomes('one is silent', ['2 firing'])
   isPartlyOut = false
-  await waitFor('the other one is, too', async () => (await world.alerts()).join() === '2 firing,1 firing')
+  await world.becomes('the other one is, too', ['2 firing', '1 firing'])
 })
 
 t.test('rules of the service and on batteries are told what is known now and then', async t => {
@@ -404,13 +377,12 @@ t.test('rules of the service and on batteries are told what is known now and the
   world.facts.push({ fact: 'dead_letters', value: 2, text: '' }, { fact: 'disk_full', value: 9, text: '' })
   const host = world.start()
   await world.addRule({ kind: 'battery', days: 14 })
-  await waitFor('a battery is about to be empty', async () => (await world.alerts()).join() === '3 firing')
+  await world.becomes('a battery is about to be empty', ['3 firing'])
   await world.addRule({ kind: 'service', fact: 'dead_letters' }, { selector: null })
   await world.addRule({ kind: 'service', fact: 'disk_full' }, { selector: null })
-  await waitFor('there are dead letters', async () => (await world.alerts()).join() === '3 firing,0 firing')
+  await world.becomes('there are dead letters', ['3 firing', '0 firing'])
   world.facts.splice(0, 2, { fact: 'dead_letters', value: 0, text: '' }, { fact: 'disk_full', value: 6, text: '' })
-  const all = '3 firing,0 resolved cleared,0 firing'
-  await waitFor('they are gone, and the disk gets full', async () => (await world.alerts()).join() === all)
+  await world.becomes('they are gone, and the disk gets full', ['3 firing', '0 resolved cleared', '0 firing'])
   t.ok(host.state().isLive)
 })
 
@@ -422,12 +394,11 @@ t.test('while QuestDB is away from the start on, rules of the service tell so, a
   const host = world.start()
   await world.addRule({ kind: 'battery', days: 14 })
   await world.addRule({ kind: 'service', fact: 'questdb_away' }, { selector: null })
-  await waitFor('it is told', async () => (await world.alerts()).join() === '0 firing')
+  await world.becomes('it is told', ['0 firing'])
   t.notOk(host.state().isLive)
   world.settle(true)
   world.facts.splice(0, 1, { fact: 'questdb_away', value: 0, text: '' })
-  const all = '0 resolved cleared,3 firing'
-  await waitFor('it is back, and all is evaluated', async () => (await world.alerts()).join() === all)
+  await world.becomes('it is back, and all is evaluated', ['0 resolved cleared', '3 firing'])
 })
 
 t.test('suspect readings of the last full hour are found, once, and after a restart', async t => {
@@ -443,7 +414,7 @@ t.test('suspect readings of the last full hour are found, once, and after a rest
   }
   const host = world.start()
   const rule = await world.addRule({ kind: 'suspect', share: 0.2 })
-  await waitFor('it stands still', async () => (await world.alerts()).join() === '1 firing')
+  await world.becomes('it stands still', ['1 firing'])
   await world.end(host)
 
   let isAway = true
@@ -456,15 +427,11 @@ t.test('suspect readings of the last full hour are found, once, and after a rest
   }
   const next = world.start({ readings, suspectsRetryMs: 100 })
   await waitFor('it has been away', () => !isAway)
-  await world.rules.change(
-    everybody,
-    rule.id,
-    { condition: { kind: 'suspect', share: 0.2, metric: 'humidity' } },
-    'test',
-  )
-  await waitFor('another metric', async () => (await world.alerts()).join() === '1 resolved rule_changed')
-  await world.rules.change(everybody, rule.id, { condition: { kind: 'suspect', share: 0.2 } }, 'test')
-  await waitFor('it is told at once', async () => (await world.alerts()).length === 2)
-  t.strictSame(await world.alerts(), ['1 resolved rule_changed', '1 firing'])
+  const change = (more: object = {}) =>
+    world.rules.change(everybody, rule.id, { condition: { kind: 'suspect', share: 0.2, ...more } }, 'test')
+  await change({ metric: 'humidity' })
+  await world.becomes('another metric', ['1 resolved rule_changed'])
+  await change()
+  await world.becomes('it is told at once', ['1 resolved rule_changed', '1 firing'])
   t.ok(next.state().isLive)
 })

@@ -1,7 +1,7 @@
 import { test } from 'tap'
 import { Condition, metricOf } from '../../../alerts/core/condition.ts'
 import { idlePair } from '../../../alerts/core/pair.ts'
-import { isOfWhole } from '../../../alerts/core/rule.ts'
+import { isOfWhole, type RuleCore } from '../../../alerts/core/rule.ts'
 import { furtherColumn, noColumn } from '../../../alerts/engine/engine-rule.ts'
 import { Evaluator } from '../../../alerts/engine/evaluator.ts'
 import type { EngineReading } from '../../../alerts/engine/value-watch.ts'
@@ -10,13 +10,7 @@ import { bucketCount, bucketOf } from '../../../placement/placement.ts'
 const startMs = Date.UTC(2026, 0, 1)
 const never = { lateSeconds: 600, freshSeconds: 120, lastMs: Number.NaN, seenUs: Number.NaN }
 
-interface RuleOptions {
-  for_seconds?: number
-  keep_firing_seconds?: number
-  version?: number
-}
-
-/** Time is in seconds from the start; rule 1 covers the devices unless another is set. */
+/** Time is in seconds from the start. */
 function createWorld() {
   const evaluator = new Evaluator()
   let nowSecond = 0
@@ -24,33 +18,21 @@ function createWorld() {
   return {
     evaluator,
     msOf,
-    rule(
-      id: number,
-      condition: object,
-      devices: number[],
-      { for_seconds = 0, keep_firing_seconds = 0, version = 1 }: RuleOptions = {},
-    ) {
+    rule(id: number, condition: object, devices: number[], durations: Partial<RuleCore> = {}) {
       const parsed = Condition.parse(condition)
       const metric = metricOf(parsed) ?? null
       const column = metric === 'temperature' ? 0 : metric === null ? noColumn : furtherColumn
-      const core = { condition: parsed, for_seconds, keep_firing_seconds }
-      evaluator.setRule({ id, version, core, severity: 'warning', metric, column })
+      const core = { condition: parsed, for_seconds: 0, keep_firing_seconds: 0, ...durations }
+      evaluator.setRule({ id, version: 1, core, severity: 'warning', metric, column })
       evaluator.cover(id, Int32Array.from(isOfWhole(parsed) ? [0, ...devices] : devices))
       for (const number of devices) evaluator.setDevice({ number, ...never })
     },
-    read(
-      device: number,
-      second: number,
-      temperature = 20,
-      receiptSecond = second,
-      further: Record<number, number> = {},
-    ) {
+    read(device: number, second: number, temperature = 20, receiptSecond = second, further: Further = {}) {
       evaluator.take(readingOf(device, msOf(second), msOf(receiptSecond), temperature, further))
     },
-    replay(device: number, second: number, temperature: number, warmBefore = 0) {
-      evaluator.replay(readingOf(device, msOf(second), msOf(nowSecond), temperature), {
-        warmBeforeUs: msOf(warmBefore) * 1000,
-      })
+    replay(device: number, second: number, temperature: number) {
+      const reading = readingOf(device, msOf(second), msOf(nowSecond), temperature)
+      evaluator.replay(reading, { warmBeforeUs: startMs * 1000 })
     },
     advance(second: number) {
       nowSecond = second
@@ -76,20 +58,16 @@ function createWorld() {
   }
 }
 
-function readingOf(
-  device: number,
-  timeMs: number,
-  receiptMs: number,
-  temperature: number,
-  further: Record<number, number> = {},
-): EngineReading {
+type Further = Record<number, number>
+
+function readingOf(device: number, timeMs: number, receiptMs: number, temperature: number, further: Further = {}) {
   return {
     device,
     timeUs: timeMs * 1000,
     receiptMs,
     value: column => (column === 0 ? temperature : Number.NaN),
     further: series => further[series] ?? Number.NaN,
-  }
+  } satisfies EngineReading
 }
 
 const warm = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 }
@@ -102,16 +80,8 @@ test('each rule is evaluated on the devices that it covers', async t => {
   t.strictSame(world.told(), ['1/1 opened 10', '1/1 fired 10', '1/2 opened 10', '1/2 fired 10'])
   for (const device of [1, 2, 3]) world.read(device, 20, 45)
   world.read(1, 30, 20)
-  t.strictSame(
-    world.told(),
-    ['2/3 opened 20', '2/3 fired 20', '2/2 opened 20', '2/2 fired 20', '1/1 resolved 30'].toSorted(byDevice),
-  )
+  t.strictSame(world.told(), ['2/2 opened 20', '2/2 fired 20', '2/3 opened 20', '2/3 fired 20', '1/1 resolved 30'])
 })
-
-/** Of the same second, in the order in which they came. */
-function byDevice(a: string, b: string): number {
-  return Number(a.split(' ')[2]) - Number(b.split(' ')[2]) || Number(a[2]) - Number(b[2])
-}
 
 test('a further metric is read from the series of the device', async t => {
   const world = createWorld()
@@ -131,17 +101,10 @@ test('values that are erased leave transitions that wait, states of pairs, and s
   evaluator.eraseValues([1, 2], 'humidity')
   evaluator.eraseValues([1], 'temperature')
   world.advance(1)
-  const values = evaluator
-    .takeTransitions(10, true)
-    .map(({ device, state, effects }) => [
-      device,
-      state.value,
-      ...effects.map(effect => 'value' in effect && effect.value),
-    ])
-  t.strictSame(values, [
-    [1, Number.NaN, false, Number.NaN],
-    [2, 35, false, 35],
-  ])
+  const values = evaluator.takeTransitions(10, true).map(({ device, state, effects }) => {
+    return [device, state.value, ...effects.flatMap(effect => ('value' in effect ? [effect.value] : []))].join(' ')
+  })
+  t.strictSame(values, ['1 NaN NaN', '2 35 35'])
   evaluator.uncover(1, Int32Array.of(1, 2), 'not_selected', world.msOf(2))
   const ends = evaluator.takeTransitions(10).flatMap(({ effects }) => effects)
   t.match(ends, [
@@ -150,15 +113,6 @@ test('values that are erased leave transitions that wait, states of pairs, and s
   ])
   for (const device of [1, 2]) world.read(device, 600, 45)
   t.strictSame(world.told(), ['2/2 opened 600', '2/2 fired 600'], 'a change is measured by a sample that is left')
-})
-
-test('a reading that is older than the newest of its device changes nothing', async t => {
-  const world = createWorld()
-  world.rule(1, warm, [1])
-  world.read(1, 100, 20)
-  world.read(1, 50, 35, 101)
-  world.read(1, 100, 35, 102)
-  t.strictSame(world.told(), ['1/1 idle'], 'but that it is written up to where they were seen')
 })
 
 test('a short pending phase costs no transaction', async t => {
@@ -239,16 +193,8 @@ test('an outage of some devices is no silence of these, and others are silent me
   world.rule(2, { kind: 'silent', after_seconds: 300 }, [1, 2], { for_seconds: 100 })
   for (const device of [1, 2, 3]) world.read(device, 0)
   world.advance(310)
-  t.strictSame(world.told(true).toSorted(), [
-    '1/1 fired 300',
-    '1/1 opened 300',
-    '1/2 fired 300',
-    '1/2 opened 300',
-    '1/3 fired 300',
-    '1/3 opened 300',
-    '2/1 opened 300',
-    '2/2 opened 300',
-  ])
+  const begun = '1/1 fired,1/1 opened,1/2 fired,1/2 opened,1/3 fired,1/3 opened,2/1 opened,2/2 opened'
+  t.equal(world.told(true).toSorted().join(), begun.replaceAll(/(?=,|$)/g, ' 300'))
   for (const device of [2, 3]) world.read(device, 311)
   world.told()
   for (let second = 320; second < 5000; second += 60) {
@@ -292,10 +238,7 @@ for (const [name, stepSeconds] of [
       read(second, 35)
       world.advance(second)
     }
-    t.strictSame(
-      world.told(true).filter(text => !text.endsWith(`opened ${begin}`)),
-      [],
-    )
+    t.ok(world.told(true).every(text => text.endsWith(`opened ${begin}`)))
     world.evaluator.clockStepped(stepSeconds * 1000, world.msOf(begin + 300 + stepSeconds))
     const heard: string[] = []
     for (let second = begin + 300; second <= begin + 540; second += 60) {
@@ -304,10 +247,7 @@ for (const [name, stepSeconds] of [
       world.advance(second + stepSeconds)
       heard.push(...world.told(true).filter(text => !text.includes('opened')))
     }
-    t.strictSame(
-      heard.filter(text => text.includes('fired') && !text.startsWith('1/1')),
-      [],
-    )
+    t.notOk(heard.some(text => text.includes('fired') && !text.startsWith('1/1')))
     world.read(2, begin + 90_000 + begin + 600 + 7200, 35, begin + 600 + stepSeconds)
     world.advance(begin + 600 + stepSeconds)
     t.match(world.told().join(), '2/2 fired')
@@ -417,16 +357,6 @@ test('what was open and is not covered any more ends with the next start', async
   t.equal(next.evaluator.pairCount, 1)
 })
 
-test('a change is measured against readings of before, which change nothing themselves', async t => {
-  const world = createWorld()
-  world.rule(1, { kind: 'change', metric: 'temperature', value: 5, window_seconds: 600 }, [1])
-  world.advance(700)
-  world.replay(1, 0, 20, 600)
-  world.replay(1, 300, 30, 600)
-  world.replay(1, 650, 26, 600)
-  t.strictSame(world.told(), ['1/1 opened 650', '1/1 fired 650'])
-})
-
 test('idle pairs take less than 200 bytes each', async t => {
   const evaluator = new Evaluator()
   const devices = Int32Array.from({ length: 50_000 }, (_, index) => index + 1)
@@ -462,31 +392,18 @@ test('a reading that is late and would have changed a pair stays without effect 
   world.read(1, 60, 20, 410)
   world.read(2, 200, 34, 410)
   const noted = world.evaluator.takeTransitions(10)
-  t.strictSame(
-    noted.map(({ device, effects, state }) => [device, effects.length, state.phase, state.seenUs]),
-    [[1, 0, 'idle', world.msOf(100) * 1000]],
-  )
+  t.match(noted, [{ device: 1, effects: { length: 0 }, state: { phase: 'idle', seenUs: world.msOf(100) * 1000 } }])
   world.read(2, 300, 20, 410)
   const more = world.evaluator.takeTransitions(10)
-  t.strictSame(
-    more.map(({ device, effects, state }) => [device, effects.length, state.phase, state.seenUs]),
-    [[2, 0, 'firing', world.msOf(400) * 1000]],
-  )
+  t.match(more, [{ device: 2, effects: { length: 0 }, state: { phase: 'firing', seenUs: world.msOf(400) * 1000 } }])
+  t.strictSame([noted.length, more.length], [1, 1])
 
   const next = createWorld()
   next.rule(1, warm, [1, 2])
   for (const { rule, device, state } of [...noted, ...more]) next.evaluator.restore(rule, device, state)
-  for (const [device, second, value] of [
-    [1, 40, 35],
-    [1, 50, 35],
-    [1, 60, 20],
-    [1, 100, 20],
-    [2, 100, 35],
-    [2, 200, 34],
-    [2, 300, 20],
-    [2, 400, 35],
-  ] as const) {
-    next.replay(device, second, value)
+  const replayed = { 1: { 40: 35, 50: 35, 60: 20, 100: 20 }, 2: { 100: 35, 200: 34, 300: 20, 400: 35 } }
+  for (const [device, values] of Object.entries(replayed)) {
+    for (const [second, value] of Object.entries(values)) next.replay(Number(device), Number(second), value)
   }
   t.strictSame(next.told(true), [])
   next.read(1, 500, 35)

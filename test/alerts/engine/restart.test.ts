@@ -21,38 +21,20 @@ interface Came {
 
 const startMs = Date.UTC(2026, 0, 1)
 const devices = [1, 2, 3]
+const ruleOf = (id: number, condition: object, for_seconds: number, keep_firing_seconds: number) => {
+  const core = { condition: Condition.parse({ metric: 'temperature', ...condition }), for_seconds, keep_firing_seconds }
+  return { id, version: 1, core, severity: 'info' as const, metric: 'temperature', column: 0 }
+}
 const rules = [
-  {
-    id: 1,
-    condition: { kind: 'above', metric: 'temperature', value: 30, hysteresis: 2 },
-    for_seconds: 0,
-    keep_firing_seconds: 0,
-  },
-  {
-    id: 2,
-    condition: { kind: 'below', metric: 'temperature', value: 26, hysteresis: 0 },
-    for_seconds: 300,
-    keep_firing_seconds: 0,
-  },
-  {
-    id: 3,
-    condition: { kind: 'above', metric: 'temperature', value: 28, hysteresis: 0 },
-    for_seconds: 60,
-    keep_firing_seconds: 600,
-  },
-  {
-    id: 4,
-    condition: { kind: 'change', metric: 'temperature', value: 4, window_seconds: 1200 },
-    for_seconds: 0,
-    keep_firing_seconds: 120,
-  },
+  ruleOf(1, { kind: 'above', value: 30, hysteresis: 2 }, 0, 0),
+  ruleOf(2, { kind: 'below', value: 26, hysteresis: 0 }, 300, 0),
+  ruleOf(3, { kind: 'above', value: 28, hysteresis: 0 }, 60, 600),
+  ruleOf(4, { kind: 'change', value: 4, window_seconds: 1200 }, 0, 120),
 ]
 const slackMs = bounds.replaySlackMs
 
-/** What of it PostgreSQL would have. */
-function createDisk() {
-  return { pairs: new Map<string, RestoredPair>(), told: [] as string[], untilMs: startMs }
-}
+/** What PostgreSQL would have. */
+const createDisk = () => ({ pairs: new Map<string, RestoredPair>(), told: [] as string[], untilMs: startMs })
 
 function pack(readings: readonly Came[], receiptOf = (came: Came) => came.receiptMs): PackedReadings {
   const buffer = new ReadingsBuffer()
@@ -73,19 +55,15 @@ function startEngine(disk: ReturnType<typeof createDisk>, stored: readonly Came[
     later: call => call(),
   })
   engine.take({ kind: 'outage', isOut: true, nowMs })
-  for (const { id, condition, ...durations } of rules) {
-    const core = { condition: Condition.parse(condition), ...durations }
-    engine.take({ kind: 'rule', rule: { id, version: 1, core, severity: 'info', metric: 'temperature', column: 0 } })
-    engine.take({ kind: 'cover', id, devices: Int32Array.from(devices) })
+  for (const rule of rules) {
+    engine.take({ kind: 'rule', rule })
+    engine.take({ kind: 'cover', id: rule.id, devices: Int32Array.from(devices) })
   }
   engine.take({ kind: 'restore', pairs: [...disk.pairs.values()] })
   const fromMs = disk.untilMs - slackMs
   const replayed = stored.filter(({ timeMs }) => timeMs >= fromMs - memoryMs(1_200_000))
-  const packed = pack(
-    replayed.toSorted((a, b) => a.timeMs - b.timeMs),
-    () => nowMs,
-  )
-  engine.take({ kind: 'replay', packed, warmBeforeUs: fromMs * 1000 })
+  const inOrder = replayed.toSorted((a, b) => a.timeMs - b.timeMs)
+  engine.take({ kind: 'replay', packed: pack(inOrder, () => nowMs), warmBeforeUs: fromMs * 1000 })
   for (const device of devices) {
     const lastMs = Math.max(...stored.filter(came => came.device === device).map(({ timeMs }) => timeMs))
     const facts = Float64Array.of(device, lastMs * 1000, lastMs, 600, 120)

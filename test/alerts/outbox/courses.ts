@@ -28,11 +28,9 @@ type Story = Map<string, string[]>
 async function runCourse(random: Random): Promise<{ faults: string[]; alerts: number }> {
   const alerts = await createAlertStore(pool, device => [`site:${device % 2}`])
   const channels = [await alerts.addChannel('a'), await alerts.addChannel('b')]
-  const fields = { channels, group_by: random.pick([null, 'site']), for_seconds: random.pick([0, 30]) }
-  const rule = await alerts.addRule({
-    ...fields,
-    condition: { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 },
-  })
+  const condition = { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 }
+  const [group_by, for_seconds] = [random.pick([null, 'site']), random.pick([0, 30])]
+  const rule = await alerts.addRule({ channels, condition, group_by, for_seconds })
   const states = new Map<number, PairState>()
   let breaksIn = Number.POSITIVE_INFINITY
   const shaky = breakingPool(() => (--breaksIn === 0 ? random.pick(['before', 'after']) : undefined), pool)
@@ -95,16 +93,12 @@ async function runCourse(random: Random): Promise<{ faults: string[]; alerts: nu
   }
   // All is over, and every silence.
   alerts.pass(3600)
-  await applied(
-    [...states].map(([device, state]) => {
-      const { effects, state: after } = step(rule, state, {
-        kind: 'end',
-        nowMs: alerts.nowMs(),
-        reason: 'not_selected',
-      })
-      return transitionOf(device, effects, after)
-    }),
-  )
+  const end = { kind: 'end', nowMs: alerts.nowMs(), reason: 'not_selected' } as const
+  const ends = [...states].map(([device, before]) => {
+    const { effects, state } = step(rule, before, end)
+    return transitionOf(device, effects, state)
+  })
+  await applied(ends)
   for (let passed = 0; passed < 3; passed++) {
     alerts.pass(3600)
     await flush()
@@ -120,11 +114,8 @@ async function changeSilence(alerts: AlertStore, random: Random, id: number | un
   }
   const until = new Date(alerts.nowMs() + 1000 * (60 + random.below(1200))).toISOString()
   const selector = random.pick([{ all: true as const }, { tags: ['site:1'] }])
-  const added = await alerts.silences.add(
-    everybody,
-    { selector, rule_id: null, until, weekly: null, reason: '' },
-    'test',
-  )
+  const silence = { selector, rule_id: null, until, weekly: null, reason: '' }
+  const added = await alerts.silences.add(everybody, silence, 'test')
   return added.ok ? added.value.id : undefined
 }
 

@@ -4,28 +4,20 @@ import t from 'tap'
 import { createOutbox, type OutboxOptions } from '../../../alerts/outbox/outbox.ts'
 import { createAlertSweep } from '../../../alerts/outbox/sweep.ts'
 import { type AlertStore, createAlertStore, effects, everybody, startMs } from '../../support/alert-store.ts'
-import { recordingLog, sharedPostgres, silentLog } from '../../support/databases.ts'
+import { recordingLog, sharedPostgres, silentLog, type TestHooks } from '../../support/databases.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const { store } = await sharedPostgres(t)
 const pool = store.postgres
 const { opened, fired, resolved } = effects
 
-function outboxOf(
-  t: { teardown(work: () => unknown): void },
-  alerts: AlertStore,
-  options: Partial<OutboxOptions> = {},
-) {
+function outboxOf(t: TestHooks, alerts: AlertStore, options: Partial<OutboxOptions> = {}) {
   const { nowMs: _, publicUrl, ...flushing } = alerts.flushOptions()
   const told: number[][] = []
   const outbox = createOutbox({
     ...{ pool, log: silentLog, nowMs: alerts.nowMs, leads: () => true, requireLead: async () => undefined },
-    ...{
-      ...flushing,
-      publicUrl: () => publicUrl,
-      backlog: () => 0,
-      delivered: channels => void told.push([...channels]),
-    },
+    ...{ ...flushing, publicUrl: () => publicUrl, backlog: () => 0 },
+    delivered: channels => void told.push([...channels]),
     ...options,
   })
   t.teardown(() => outbox.close())
@@ -36,6 +28,8 @@ async function waiting(): Promise<number> {
   const { rows } = await pool.query("SELECT count(*)::int AS count FROM alert_notifications WHERE state = 'waiting'")
   return rows[0]?.count
 }
+
+const untilMade = () => waitFor('a notification is made', async () => (await waiting()) === 1)
 
 async function open() {
   const alerts = await createAlertStore(pool)
@@ -53,7 +47,7 @@ t.test('a group that is due is told, and delivery is woken', async t => {
   outbox.wake()
   alerts.pass(30)
   outbox.wake()
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
   await waitFor('delivery is told', () => told.length > 0)
   t.strictSame(told, [[alerts.channel]])
 })
@@ -63,7 +57,7 @@ t.test('what fired before the start is told at once, also while changes wait', a
   await alerts.fire(1)
   alerts.pass(20)
   outboxOf(t, alerts, { backlog: () => 1 })
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
 })
 
 t.test('what has been told before the start keeps its interval', async t => {
@@ -71,7 +65,7 @@ t.test('what has been told before the start keeps its interval', async t => {
   await alerts.fire(1)
   alerts.pass(30)
   const { outbox } = outboxOf(t, alerts)
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
   await outbox.close()
   await alerts.fire(2)
   alerts.pass(20)
@@ -93,7 +87,7 @@ t.test('who does not lead tells nothing', async t => {
   leads = true
   const { outbox: another } = outboxOf(t, alerts)
   another.wake()
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
 })
 
 t.test('a group waits half a minute for what is found and not committed', async t => {
@@ -106,7 +100,7 @@ t.test('a group waits half a minute for what is found and not committed', async 
   t.equal(await waiting(), 0)
   alerts.pass(1)
   outboxOf(t, alerts, { backlog: () => 1 }).outbox.wake()
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
 })
 
 t.test('a group of which no notification can be made keeps no other one back', async t => {
@@ -125,7 +119,7 @@ t.test('a group of which no notification can be made keeps no other one back', a
     return null
   }
   outboxOf(t, alerts, { unitOf, log: { ...silentLog, ...log } })
-  await waitFor('a notification is made', async () => (await waiting()) === 1)
+  await untilMade()
   await waitFor('it is said', () => texts.length > 0)
   t.strictSame(texts, ['no notification can be made of a group of alerts'])
 })
@@ -154,35 +148,28 @@ t.test('beyond the most that may wait, the oldest of the least severity are give
 
 t.test('what is over is removed in time', async t => {
   const alerts = await open()
-  const { channel, rule } = alerts
+  const { rule } = alerts
   const sweep = createAlertSweep({ pool, nowMs: alerts.nowMs, leads: () => true, log: silentLog })
   t.teardown(() => sweep.close())
-  const counts = async () => {
-    const names = 'alerts|alert_pairs|alert_notifications|alert_groups|alert_rules|alert_channels|alert_silences'.split(
-      '|',
-    )
-    const count = async (name: string) => (await pool.query(`SELECT count(*)::int AS n FROM ${name}`)).rows[0]?.n
-    return await Promise.all(names.map(count))
-  }
+  const tables = 'alerts alert_pairs alert_notifications alert_groups alert_rules alert_channels alert_silences'
+  const count = async (name: string) => (await pool.query(`SELECT count(*)::int AS n FROM ${name}`)).rows[0]?.n
+  const counts = () => Promise.all(tables.split(' ').map(count))
+  const now = () => [alerts.nowMs()]
   await pool.query('DELETE FROM alert_pairs')
   await alerts.fire(1)
   alerts.pass(30)
   await alerts.flush()
   const until = new Date(alerts.nowMs() + 1000).toISOString()
-  await alerts.silences.add(
-    everybody,
-    { selector: { all: true }, rule_id: null, until, weekly: null, reason: '' },
-    'ada',
-  )
+  const silence = { selector: { all: true as const }, rule_id: null, until, weekly: null, reason: '' }
+  await alerts.silences.add(everybody, silence, 'ada')
   alerts.pass(31 * 86_400)
   await sweep.run()
   t.strictSame(await counts(), [1, 1, 1, 1, 1, 1, 0], 'what is open stays, and what waits')
   await alerts.apply(alerts.transition(rule, 1, resolved(alerts.nowMs())))
   alerts.pass(300)
   await alerts.flush()
-  await pool.query("UPDATE alert_notifications SET state = 'delivered', ended_at = to_timestamp($1::float8 / 1000)", [
-    alerts.nowMs(),
-  ])
+  const isNow = 'to_timestamp($1::float8 / 1000)'
+  await pool.query(`UPDATE alert_notifications SET state = 'delivered', ended_at = ${isNow}`, now())
   alerts.pass(2 * 3600)
   await sweep.run()
   t.strictSame(await counts(), [1, 0, 2, 1, 1, 1, 0])
@@ -190,10 +177,7 @@ t.test('what is over is removed in time', async t => {
   await sweep.run()
   t.strictSame(await counts(), [1, 0, 0, 0, 1, 1, 0])
   await alerts.rules.remove(everybody, rule, 'test')
-  await pool.query('UPDATE alert_channels SET removed_at = to_timestamp($1::float8 / 1000) WHERE id = $2', [
-    alerts.nowMs(),
-    channel,
-  ])
+  await pool.query(`UPDATE alert_channels SET removed_at = ${isNow}`, now())
   alerts.pass(300 * 86_400)
   await sweep.run()
   t.strictSame(await counts(), [1, 0, 0, 0, 1, 0, 0], 'the alert is still listed, under its rule')

@@ -13,16 +13,10 @@ const hourMs = 3_600_000
 const stays = new AbortController().signal
 const ofAll = { all: true as const, account: null }
 
-const device = (number: number, given: Partial<AlertDevice> = {}): AlertDevice => ({
-  number,
-  symbol: `d-${number}`,
-  name: `d${number}`,
-  tags: [],
-  owner: null,
-  log_switch: true,
-  location_short: '',
-  ...given,
-})
+const device = (number: number, given: Partial<AlertDevice> = {}): AlertDevice => {
+  const names = { number, symbol: `d-${number}`, name: `d${number}`, location_short: '' }
+  return { ...names, tags: [], owner: null, log_switch: true, ...given }
+}
 
 interface Given {
   devices?: AlertDevice[]
@@ -72,39 +66,21 @@ const warm = { condition: { kind: 'above', metric: 'temperature', value: 30 } }
 
 t.test('it answers by names, those that fire most often first', async t => {
   const { run } = openPreview(t, { values: { 1: [20, 31, 32, 20], 2: [31, 20, 31, 20, 31] } })
-  t.strictSame(await run(warm), {
-    ok: true,
-    value: {
-      supported: true,
-      from: '2026-11-01T00:00:00.000Z',
-      to: '2026-11-02T00:00:00.000Z',
-      devices: [
-        {
-          device: 'd2',
-          intervals: [
-            { from: '2026-11-01T00:00:00.000Z', to: '2026-11-01T01:00:00.000Z' },
-            { from: '2026-11-01T02:00:00.000Z', to: '2026-11-01T03:00:00.000Z' },
-            { from: '2026-11-01T04:00:00.000Z', to: null },
-          ],
-          count: 3,
-          longest_seconds: 20 * 3600,
-        },
-        {
-          device: 'd1',
-          intervals: [{ from: '2026-11-01T01:00:00.000Z', to: '2026-11-01T03:00:00.000Z' }],
-          count: 1,
-          longest_seconds: 7200,
-        },
-      ],
-      devices_left_out: 0,
-      total: 4,
-      longest_seconds: 20 * 3600,
-      weeks: [
-        { week: '2026-W44', count: 4, half: 4, twice: 4 },
-        { week: '2026-W45', count: 0, half: 0, twice: 0 },
-      ],
-    },
-  })
+  const hour = (count: number) => new Date(fromMs + count * hourMs).toISOString()
+  const between = (from: number, to: number) => ({ from: hour(from), to: hour(to) })
+  const ofSecond = [between(0, 1), between(2, 3), { from: hour(4), to: null }]
+  const value = {
+    ...{ supported: true, from: hour(0), to: hour(24), devices_left_out: 0, total: 4, longest_seconds: 20 * 3600 },
+    devices: [
+      { device: 'd2', intervals: ofSecond, count: 3, longest_seconds: 20 * 3600 },
+      { device: 'd1', intervals: [between(1, 3)], count: 1, longest_seconds: 7200 },
+    ],
+    weeks: [
+      { week: '2026-W44', count: 4, half: 4, twice: 4 },
+      { week: '2026-W45', count: 0, half: 0, twice: 0 },
+    ],
+  }
+  t.strictSame(await run(warm), { ok: true, value })
 })
 
 t.test('devices of others, devices that do not log and others than the selected ones are not read', async t => {
@@ -171,12 +147,8 @@ t.test('one person has two at a time, and all together six; one that nobody wait
   const held = Promise.withResolvers<void>()
   async function* read(_: AskedReadings, signal: AbortSignal): AsyncGenerator<AlertReadings> {
     await Promise.race([held.promise, new Promise(resolve => signal.addEventListener('abort', resolve))])
-    yield {
-      device: Int32Array.of(1),
-      timesUs: Float64Array.of(fromMs * 1000),
-      values: [Float64Array.of(31)],
-      length: 1,
-    }
+    const timesUs = Float64Array.of(fromMs * 1000)
+    yield { device: Int32Array.of(1), timesUs, values: [Float64Array.of(31)], length: 1 }
   }
   const { run } = openPreview(t, { read })
   const of = (account: number) => ({ all: true as const, account })

@@ -115,19 +115,13 @@ t.test('states of pairs come back as they were, and those with nothing to rememb
   const alerts = await createAlertStore(pool)
   const { id: rule } = await alerts.addRule()
   const transition = alerts.transition(rule, 4, opened(startMs))
-  const state = {
-    ...idlePair,
-    phase: 'pending' as const,
-    sinceMs: startMs,
-    seenUs: startMs * 1000 + 0.5,
-    changesMs: [1, 2],
-  }
+  const seen = { sinceMs: startMs, seenUs: startMs * 1000 + 0.5, changesMs: [1, 2] }
+  const state = { ...idlePair, phase: 'pending' as const, ...seen }
   await alerts.apply({ ...transition, effects: [], state })
   t.strictSame(await pairsStored(), [{ rule, device: 4, state, stateUs: state.seenUs }])
   await alerts.apply({ ...transition, effects: [], state: idlePair })
   t.strictSame(await pairsStored(), [])
-  const disabled = { ...transition, effects: [], state }
-  await alerts.apply(disabled)
+  await alerts.apply({ ...transition, effects: [], state })
   await alerts.rules.change({ all: true, account: null }, rule, { enabled: false }, 'test')
   t.equal((await pool.query('SELECT FROM alert_pairs')).rowCount, 0)
 })
