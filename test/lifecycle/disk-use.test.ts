@@ -14,14 +14,8 @@ const managed = { QUESTDB_HTTP: undefined, DATABASE_URL: undefined }
 const external = { QUESTDB_HTTP: 'http://127.0.0.1:9', DATABASE_URL: 'postgresql://127.0.0.1:9/x' }
 const dayMs = 24 * hourMs
 /** Readings never expire. */
-const unlimited = {
-  days: undefined,
-  oldestDayMs: undefined,
-  expiredDays: 0,
-  lastRunMs: undefined,
-  fault: undefined,
-  waiting: undefined,
-}
+const noRun = { expiredDays: 0, lastRunMs: undefined, fault: undefined, waiting: undefined }
+const unlimited = { days: undefined, oldestDayMs: undefined, ...noRun }
 const never = { state: () => unlimited }
 const startMs = Date.UTC(2026, 10, 1)
 
@@ -54,35 +48,17 @@ t.test('steady growth is found, whatever the noise of single days', async t => {
 })
 
 t.test('with too few days, and without growth, there is no day on which it is full', async t => {
-  t.strictSame(forecast([], 1), { growthBytesPerDay: undefined, daysUntilFull: undefined })
-  t.strictSame(
-    forecast(
-      hours(72, hour => hour),
-      1,
-    ),
-    { growthBytesPerDay: undefined, daysUntilFull: undefined },
-  )
-  t.strictSame(
-    forecast(
-      hours(96, () => 7),
-      1,
-    ),
-    { growthBytesPerDay: 0, daysUntilFull: undefined },
-  )
-  t.match(
-    forecast(
-      hours(96, hour => 1000 - hour),
-      1,
-    ),
-    { growthBytesPerDay: -24, daysUntilFull: undefined },
-  )
-  t.match(
-    forecast(
-      hours(96, hour => hour),
-      48,
-    ),
-    { growthBytesPerDay: 24, daysUntilFull: 2 },
-  )
+  const growing = (hour: number) => hour
+  const cases: [count: number, bytesAt: (hour: number) => number, growth: number | undefined, days?: number][] = [
+    [0, growing, undefined],
+    [72, growing, undefined],
+    [96, () => 7, 0],
+    [96, hour => 1000 - hour, -24],
+    [96, growing, 24, 2],
+  ]
+  for (const [count, bytesAt, growthBytesPerDay, daysUntilFull] of cases) {
+    t.strictSame(forecast(hours(count, bytesAt), 48), { growthBytesPerDay, daysUntilFull })
+  }
 })
 
 t.test('samples are kept for two weeks, and those of a clock that was ahead go', async t => {
@@ -101,15 +77,8 @@ t.test('samples are kept for two weeks, and those of a clock that was ahead go',
 t.test('a file that is missing, damaged or too large counts for nothing', async t => {
   const file = join(temporaryFolder(t), 'disk-samples')
   t.strictSame(readSamples(file, startMs), [])
-  for (const text of [
-    '',
-    '[',
-    '{}',
-    '[[1,2,3]]',
-    '[[1,2,3,-4]]',
-    `[${'[1,2,3,4],'.repeat(400)}[1,2,3,4]]`,
-    ' '.repeat(70_000),
-  ]) {
+  const long = [`[${'[1,2,3,4],'.repeat(400)}[1,2,3,4]]`, ' '.repeat(70_000)]
+  for (const text of ['', '[', '{}', '[[1,2,3]]', '[[1,2,3,-4]]', ...long]) {
     writeFileSync(file, text)
     t.strictSame(readSamples(file, startMs), [], text.slice(0, 20))
   }
@@ -124,10 +93,8 @@ t.test('a disk that lasts until the oldest readings expire does not get full', a
   const path = temporaryFolder(t)
   const directory = { path, journal: join(path, 'j'), pointsJournal: join(path, 'p'), questdb: path, postgres: path }
   const nowMs = startMs + 96 * hourMs
-  writeSamples(
-    join(path, 'disk-samples'),
-    hours(96, hour => hour * 1000),
-  )
+  const grown = hours(96, hour => hour * 1000)
+  writeSamples(join(path, 'disk-samples'), grown)
   for (const [days, oldestDay, isFull] of [
     [undefined, 4, true],
     [30, 4, false],
@@ -147,16 +114,10 @@ t.test('a disk that lasts until the oldest readings expire does not get full', a
 
 t.test('the folders are measured, and the samples outlive a restart', async t => {
   const path = temporaryFolder(t)
-  const folder = (name: string) => join(path, name)
-  const directory = {
-    path,
-    journal: folder('journal'),
-    pointsJournal: folder('points'),
-    questdb: folder('questdb'),
-    postgres: folder('postgres'),
-  }
-  for (const name of ['journal', 'points', 'questdb', 'postgres'])
-    mkdirSync(join(path, name, 'deep'), { recursive: true })
+  const names = ['journal', 'points', 'questdb', 'postgres']
+  const [journal = '', pointsJournal = '', questdb = '', postgres = ''] = names.map(name => join(path, name))
+  const directory = { path, journal, pointsJournal, questdb, postgres }
+  for (const name of names) mkdirSync(join(path, name, 'deep'), { recursive: true })
   writeFileSync(join(path, 'journal', 'a'), Buffer.alloc(100_000, 1))
   writeFileSync(join(path, 'points', 'a'), Buffer.alloc(100_000, 1))
   writeFileSync(join(path, 'questdb', 'deep', 'b'), Buffer.alloc(1_000_000, 1))

@@ -39,26 +39,23 @@ async function isHeld({ url, dataDirectory }: Service): Promise<string | undefin
 let holder: Service
 let standby: Service
 
-t.test(
-  'before anything is forwarded a reading is taken, and its event is sent by both nodes, in one order',
-  async t => {
-    t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has begun' } } })
-    for (const { url } of nodes) {
-      await waitFor('the fleet is loaded', async () => (await fetch(`${url}/api/fleet`)).status === 200)
-    }
-    const sources = [createEventSource(), createEventSource()] as const
-    t.teardown(() => {
-      for (const source of sources) source.close()
-    })
-    for (const [at, source] of sources.entries()) await source.connect(nodes[at as 0 | 1])
-    for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, 'porch', password, value), 200)
-    for (const { heard } of sources) {
-      const values = () => heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
-      await waitFor('all are sent', () => values().length >= 4)
-      t.strictSame(values(), [1, 2, 3, 4], 'each once')
-    }
-  },
-)
+t.test('before anything is forwarded, the event of a reading is sent by both nodes, in one order', async t => {
+  t.match(await one.admin('GET', '/status'), { body: { questdb: { fault: 'no forwarder has begun' } } })
+  for (const { url } of nodes) {
+    await waitFor('the fleet is loaded', async () => (await fetch(`${url}/api/fleet`)).status === 200)
+  }
+  const sources = [createEventSource(), createEventSource()] as const
+  t.teardown(() => {
+    for (const source of sources) source.close()
+  })
+  for (const [at, source] of sources.entries()) await source.connect(nodes[at as 0 | 1])
+  for (const value of [1, 2, 3, 4]) t.equal(await put(nodes[value % 2] as Service, 'porch', password, value), 200)
+  for (const { heard } of sources) {
+    const values = () => heard.flatMap(({ event, data }) => (event === 'reading' ? data.values['temperature'] : []))
+    await waitFor('all are sent', () => values().length >= 4)
+    t.strictSame(values(), [1, 2, 3, 4], 'each once')
+  }
+})
 
 t.test('of two forwarders one has the shard, and both nodes show what it forwards', async t => {
   holder = await cluster.start('forward')

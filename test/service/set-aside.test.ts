@@ -19,7 +19,7 @@ import {
 } from '../support/alert-delivery.ts'
 import { nowhere, silentLog, startDatabases, temporaryFolder } from '../support/databases.ts'
 import { runToEnd } from '../support/run-program.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, type ServiceSettings, startService } from '../support/service.ts'
 import { startTcpPostgres } from '../support/tcp-postgres.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -32,88 +32,54 @@ Resolver.prototype.resolve4 = () => new Promise(() => setTimeout(() => { throw n
 async function ask({ url, dataDirectory }: Service, method: string, path: string, body?: unknown) {
   const token = readFileSync(join(dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await fetch(`${url}/api${path}`, {
-    method,
-    headers,
-    body: body === undefined ? null : JSON.stringify(body),
-  })
+  const init = { method, headers, body: body === undefined ? null : JSON.stringify(body) }
+  const response = await fetch(`${url}/api${path}`, init)
   return (await response.json()) as Record<string, never>
 }
 
 const findingsOf = async ({ admin }: Service) => Status.parse((await admin('GET', '/status')).body).set_aside ?? []
 
-test('a delivery that ended the service is set aside at the next start, with a finding', async t => {
-  const command: [string, ...string[]] = [
-    process.execPath,
-    '--import',
-    `data:text/javascript,${encodeURIComponent(preload)}`,
-    'service/main.ts',
-  ]
-  const first = await startService(t, { command })
-  const { dataDirectory } = first
-  const { id: channel } = await ask(first, 'POST', '/alert-channels', {
-    name: 'hook',
-    kind: 'webhook',
-    settings: { url: 'https://hook.example/' },
-  })
-  const password = await first.addDevice('freezer')
-  await ask(first, 'POST', '/alert-rules', {
-    name: 'warm',
-    selector: { devices: ['freezer'] },
-    condition: { kind: 'above', metric: 'temperature', value: 0, hysteresis: 1 },
-    channels: [channel],
-  })
-  await waitFor('rules are evaluated', () => first.output().includes('alerts are evaluated'))
-  await first.put('freezer', password, { device: 'freezer', temperature: 9, humidity: 50, pressure: 1000 })
-  await waitFor('the service ends', () => first.child.exitCode !== null)
-  t.equal(first.child.exitCode, 1)
-  t.match(first.output(), /RangeError: made by a test/)
-
-  const second = await startService(t, { dataDirectory, command })
-  t.match(second.output(), /work that ended the service is set aside/)
-  t.match(await ask(second, 'GET', '/alert-deliveries'), {
-    deliveries: [{ state: 'given_up', attempts: 1, channel: 'hook' }],
-  })
-  t.match(await findingsOf(second), [
-    { kind: 'delivery', problem: /ended the service \(RangeError\) and is set aside: see barograph alerts/ },
-  ])
-  const words = ['--url', second.url, '--token-file', join(dataDirectory, 'secrets', 'admin-token'), 'doctor']
-  const doctor = await runToEnd(process.execPath, ['cli/barograph.ts', ...words], {
-    folder: process.cwd(),
-    environment: process.env,
-  })
-  t.match(doctor.stdout, /problem +set aside +notification \d+ ended the service/)
-  t.equal(second.child.exitCode, null)
-})
-
-test('a rule whose evaluation throws is a finding until it is enabled again', async t => {
+test('a delivery that ended the service, and a rule that ended the evaluation, are findings at the next start', async t => {
   const { url: DATABASE_URL } = await startTcpPostgres(t)
   const pool = new pg.Pool({ connectionString: DATABASE_URL })
   t.teardown(() => pool.end())
-  const service = await startService(t, { environment: { DATABASE_URL } })
-  const password = await service.addDevice('freezer')
-  const { id } = await ask(service, 'POST', '/alert-rules', {
-    name: 'warm',
-    enabled: false,
-    selector: { devices: ['freezer'] },
-    condition: { kind: 'above', metric: 'temperature', value: 0, hysteresis: 1 },
-    channels: [],
-  })
-  const state = pairToJson({ ...idlePair, changesMs: null as never })
-  await pool.query(
-    `INSERT INTO alert_pairs (rule_id, device, state, state_us, changed_at)
-     SELECT $1, number, $2, 'NaN', now() FROM devices`,
-    [id, state],
-  )
-  const enable = () => ask(service, 'PATCH', `/alert-rules/${id}`, { enabled: true })
-  t.match(await enable(), { enabled: true })
-  await waitFor('rules are evaluated', () => service.output().includes('alerts are evaluated'))
-  await service.put('freezer', password, { device: 'freezer', temperature: 9, humidity: 50, pressure: 1000 })
-  await waitFor('it is found', async () => (await findingsOf(service)).length > 0)
-  const problem = `rule ${id} ended the evaluation (TypeError) and is disabled`
-  t.match(await findingsOf(service), [{ kind: 'rule', problem }])
-  t.match(await enable(), { enabled: true })
-  t.strictSame(await findingsOf(service), [])
+  const preloaded = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, 'service/main.ts']
+  const settings: ServiceSettings = { environment: { DATABASE_URL }, command: [process.execPath, ...preloaded] }
+  const first = await startService(t, settings)
+  const { dataDirectory } = first
+  const hook = { name: 'hook', kind: 'webhook', settings: { url: 'https://hook.example/' } }
+  const { id: channel } = await ask(first, 'POST', '/alert-channels', hook)
+  const password = await first.addDevice('freezer')
+  const condition = { kind: 'above', metric: 'temperature', value: 0, hysteresis: 1 }
+  const rule = { name: 'warm', selector: { devices: ['freezer'] }, condition, channels: [channel] }
+  const { id } = await ask(first, 'POST', '/alert-rules', rule)
+  await waitFor('rules are evaluated', () => first.output().includes('alerts are evaluated'))
+  const reading = { device: 'freezer', temperature: 9, humidity: 50, pressure: 1000 }
+  await first.put('freezer', password, reading)
+  // A group waits for half a minute otherwise.
+  const hasten = 'UPDATE alert_groups SET due_at = now() WHERE due_at IS NOT NULL'
+  await waitFor('its alert fires', async () => ((await pool.query(hasten)).rowCount ?? 0) > 0)
+  await waitFor('the service ends', () => first.child.exitCode !== null)
+  t.equal(first.child.exitCode, 1)
+  t.match(first.output(), /RangeError: made by a test/)
+  await pool.query('UPDATE alert_pairs SET state = $1', [pairToJson({ ...idlePair, changesMs: null as never })])
+
+  const second = await startService(t, { ...settings, dataDirectory })
+  t.match(second.output(), /work that ended the service is set aside/)
+  const givenUp = { state: 'given_up', attempts: 1, channel: 'hook' }
+  t.match(await ask(second, 'GET', '/alert-deliveries'), { deliveries: [givenUp] })
+  await second.put('freezer', password, reading)
+  await waitFor('the rule is disabled', async () => (await findingsOf(second)).length > 1)
+  const ofRule = { kind: 'rule', problem: `rule ${id} ended the evaluation (TypeError) and is disabled` }
+  const problem = /ended the service \(RangeError\) and is set aside: see barograph alerts/
+  t.match(await findingsOf(second), [ofRule, { kind: 'delivery', problem }])
+  const words = ['--url', second.url, '--token-file', join(dataDirectory, 'secrets', 'admin-token'), 'doctor']
+  const run = { folder: process.cwd(), environment: process.env }
+  const doctor = await runToEnd(process.execPath, ['cli/barograph.ts', ...words], run)
+  t.match(doctor.stdout, /problem +set aside +notification \d+ ended the service/)
+  t.match(await ask(second, 'PATCH', `/alert-rules/${id}`, { enabled: true }), { enabled: true })
+  t.match(await findingsOf(second), [{ kind: 'delivery' }])
+  t.equal(second.child.exitCode, null)
 })
 
 test('each kind of work is set aside, once, and what a person has asked for again is no finding', async t => {
@@ -124,19 +90,16 @@ test('each kind of work is set aside, once, and what a person has asked for agai
   const delivery = openDelivery(t, parts)
   const channel = (await addChannel(delivery, webhookAt('https://hook.example/'))).id
   const { nowMs } = parts.clock
-  const idOf = async (webhookId: string) =>
-    (await pool.query<{ id: string }>('SELECT id FROM alert_notifications WHERE webhook_id = $1', [webhookId])).rows[0]
-      ?.id ?? ''
-  const first = await idOf(await queueNotification(pool, { channel, nowMs }))
-  const waiting = await idOf(await queueNotification(pool, { channel, nowMs }))
+  const idIn = async (sql: string, ...values: string[]) =>
+    (await pool.query<{ id: string }>(sql, values)).rows[0]?.id ?? ''
+  const queue = async () =>
+    idIn('SELECT id FROM alert_notifications WHERE webhook_id = $1', await queueNotification(pool, { channel, nowMs }))
+  const [first, waiting] = [await queue(), await queue()]
   await queueMail(pool, { kind: 'verification', email: 'ada@example.com', accountId: null, nowMs })
-  const mail = (await pool.query<{ id: string }>('SELECT id FROM mail_outbox')).rows[0]?.id ?? ''
-  const job =
-    (
-      await pool.query<{ id: string }>(
-        "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', 'porch', '{1}', '{s1}') RETURNING id",
-      )
-    ).rows[0]?.id ?? ''
+  const mail = await idIn('SELECT id FROM mail_outbox')
+  const addJob =
+    "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', 'porch', '{1}', '{s1}') RETURNING id"
+  const job = await idIn(addJob)
   const file = join(dataDirectory, 'failed-work')
   const start = () => setAsideFailedWork({ dataDirectory, pool, log: silentLog })
   const failed = async (kind: Work['kind'], id: string) => {
@@ -170,8 +133,6 @@ test('each kind of work is set aside, once, and what a person has asked for agai
   t.match(await delivery.channels.get(service, channel), { enabled: false, disabled_reason: 'crashed' })
 
   await pool.query("UPDATE alert_notifications SET state = 'delivered'")
-  await pool.query(
-    "INSERT INTO erase_jobs (rows_of, name, numbers, symbols) VALUES ('readings', 'porch', '{1}', '{s1}')",
-  )
+  await pool.query(addJob)
   t.strictSame(await found(), [`mail ${mail}`])
 })
