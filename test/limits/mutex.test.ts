@@ -3,33 +3,15 @@
 import fc from 'fast-check'
 import { test } from 'tap'
 import { createMutex } from '../../limits/mutex.ts'
+import { type Seen, settled, startWorks } from './works.ts'
 
 const worksMax = 3
 
-interface Seen {
-  /** In their order. */
-  started: number[]
-  /** By work. */
-  outcomes: Record<number, string>
-}
-
-/** Works of a mutex that end when they are told to. */
-function startWorks() {
+function startMutex() {
   const mutex = createMutex(worksMax)
-  const seen: Seen = { started: [], outcomes: {} }
-  const ends: ((isDone: boolean) => void)[] = []
-
-  const work = (id: number) => async () => {
-    seen.started.push(id)
-    if (await new Promise<boolean>(end => ends.push(end))) return 'done'
-    throw new Error('failed')
-  }
-
-  async function ask(id: number, how: 'run' | 'tryRun'): Promise<void> {
-    seen.outcomes[id] = await mutex[how](work(id)).catch((error: Error) => error.message)
-  }
-
-  return { mutex, seen, ask, end: (isDone: boolean) => ends.shift()?.(isDone) }
+  const { seen, ask, end } = startWorks()
+  const askFor = (id: number, how: 'run' | 'tryRun') => ask(id, work => mutex[how](work))
+  return { mutex, seen, ask: askFor, end: (isDone: boolean) => end(0, isDone) }
 }
 
 class Model {
@@ -49,30 +31,26 @@ class Model {
   }
 }
 
-const settled = () => new Promise(setImmediate)
-
-test('works run one at a time in their order, and a failure belongs to its caller alone', async t => {
+test('works run one at a time in their order, and a failure belongs to its caller alone', async () => {
   const step = fc.constantFrom('run' as const, 'tryRun' as const, true, false)
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const works = startWorks()
-      const model = new Model()
-      for (const [id, what] of steps.entries()) {
-        for (const each of [works, model]) {
-          if (typeof what === 'boolean') each.end(what)
-          else void each.ask(id, what)
-        }
-        await settled()
-        if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+    const works = startMutex()
+    const model = new Model()
+    for (const [id, what] of steps.entries()) {
+      for (const each of [works, model]) {
+        if (typeof what === 'boolean') each.end(what)
+        else void each.ask(id, what)
       }
-      return true
-    }),
-  )
-  t.pass('for every order of steps')
+      await settled()
+      if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
+    }
+    return true
+  })
+  await fc.assert(property)
 })
 
 test('it is idle when all that was asked for has ended', async t => {
-  const { mutex, ask, end } = startWorks()
+  const { mutex, ask, end } = startMutex()
   const asked = [ask(0, 'run'), ask(1, 'run'), ask(2, 'tryRun')]
   let isIdle = false
   const idle = mutex.idle().then(() => {

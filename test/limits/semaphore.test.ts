@@ -4,33 +4,14 @@ import fc from 'fast-check'
 import { test } from 'tap'
 import { type Asker, createSemaphore } from '../../limits/semaphore.ts'
 import { runs } from '../support/runs.ts'
+import { type Seen, settled, startWorks } from './works.ts'
 
 const limits = { runningMax: 2, waitingMax: 4, waitingOfAccountMax: 3 }
 
-interface Seen {
-  /** In their order. */
-  started: number[]
-  /** By work. */
-  outcomes: Record<number, string>
-}
-
-/** Works of a semaphore that end when they are told to. */
-function startWorks() {
+function startSemaphore() {
   const semaphore = createSemaphore({ ...limits, refusal: () => new Error('refused') })
-  const seen: Seen = { started: [], outcomes: {} }
-  const running: ((isDone: boolean) => void)[] = []
-
-  const work = (id: number) => async () => {
-    seen.started.push(id)
-    if (await new Promise<boolean>(end => running.push(end))) return 'done'
-    throw new Error('failed')
-  }
-
-  async function ask(id: number, asker: Asker): Promise<void> {
-    seen.outcomes[id] = await semaphore.run(asker, work(id)).catch((error: Error) => error.message)
-  }
-
-  return { seen, ask, end: (at: number, isDone: boolean) => running.splice(at % running.length, 1)[0]?.(isDone) }
+  const { seen, ask, end } = startWorks()
+  return { seen, end, ask: (id: number, asker: Asker) => ask(id, work => semaphore.run(asker, work)) }
 }
 
 interface Work extends Asker {
@@ -87,35 +68,30 @@ class Model {
   }
 }
 
-const settled = () => new Promise(setImmediate)
-
-test('works start, wait and are refused as in the model', async t => {
+test('works start, wait and are refused as in the model', async () => {
   const asker = fc.record({ account: fc.constantFrom('ada', 'bob', 'eve'), network: fc.constantFrom('m', 'n', 'o') })
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ asker }) },
     { weight: 1, arbitrary: fc.record({ at: fc.nat(1), isDone: fc.boolean() }) },
   )
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const works = startWorks()
-      const model = new Model()
-      for (const [id, what] of steps.entries()) {
-        for (const each of [works, model]) {
-          if ('asker' in what) void each.ask(id, what.asker)
-          else each.end(what.at, what.isDone)
-        }
-        await settled()
-        if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+    const works = startSemaphore()
+    const model = new Model()
+    for (const [id, what] of steps.entries()) {
+      for (const each of [works, model]) {
+        if ('asker' in what) void each.ask(id, what.asker)
+        else each.end(what.at, what.isDone)
       }
-      return true
-    }),
-    runs(300, 1000),
-  )
-  t.pass('for every order of steps')
+      await settled()
+      if (JSON.stringify(works.seen) !== JSON.stringify(model.seen)) return false
+    }
+    return true
+  })
+  await fc.assert(property, runs(300, 1000))
 })
 
 test('a place that is free goes to who waits, not to who comes at that moment', async t => {
-  const { seen, ask, end } = startWorks()
+  const { seen, ask, end } = startSemaphore()
   const asked = [0, 1, 2].map(id => ask(id, { account: `a${id}`, network: 'n' }))
   await settled()
   end(0, false)

@@ -32,15 +32,7 @@ test('fields of line protocol are read with their metrics', async t => {
     { field: 'temp', metric: 'temperature' },
     { measurement: '%', field: 'value', metric: 'humidity' },
   ])
-  for (const text of [
-    'temp',
-    'temp=warmth',
-    'a:b:c=humidity',
-    '=humidity',
-    ':x=humidity',
-    'a=b=humidity',
-    'x=humidity,',
-  ]) {
+  for (const text of 'temp|temp=warmth|a:b:c=humidity|=humidity|:x=humidity|a=b=humidity|x=humidity,'.split('|')) {
     t.throws(() => read(text), /LINE_PROTOCOL_FIELDS must be fields with their metrics/, text)
   }
   t.strictSame(readConfig({}).LINE_PROTOCOL_DEVICE_TAGS, ['device', 'host'])
@@ -48,13 +40,7 @@ test('fields of line protocol are read with their metrics', async t => {
 
 test('units of line protocol are those that their metrics can have', async t => {
   const read = (text: string) => readConfig({ LINE_PROTOCOL_UNITS: text }).LINE_PROTOCOL_UNITS
-  t.strictSame(
-    [...(read('temperature=degF, wind_speed=mph') ?? [])],
-    [
-      ['temperature', 'degF'],
-      ['wind_speed', 'mph'],
-    ],
-  )
+  t.same(read('temperature=degF, wind_speed=mph'), new Map(Object.entries({ temperature: 'degF', wind_speed: 'mph' })))
   for (const text of ['temperature', 'temperature=', 'temperature=hPa', 'warmth=degF', 'temperature=degF=C']) {
     t.throws(() => read(text), /LINE_PROTOCOL_UNITS must be metrics with their units: /, text)
   }
@@ -65,40 +51,27 @@ test('sites that may show views in a frame are origins, which end no directive o
   t.equal(read(''), undefined)
   t.strictSame(read('https://www.example, http://10.0.0.5:8081'), ['https://www.example', 'http://10.0.0.5:8081'])
   t.strictSame(read('https://xn--bcher-kva.example'), ['https://xn--bcher-kva.example'])
+  const hosts = "*|*.example|a.example;script-src|a.example'|a.example/|a.example/page|a.example:443|user@a.example"
+  const further = 'A.example|[::1]|a.example https://b.example|a.example\r\nx-evil: 1|a.example,'
   for (const text of [
-    '*',
-    'null',
-    'https:',
-    'https://*',
-    'https://*.example',
-    'https://a.example;script-src',
-    "https://a.example'",
-    'https://a.example/',
-    'https://a.example/page',
-    'https://a.example:443',
-    'https://user@a.example',
-    'https://A.example',
-    'https://[::1]',
-    'https://a.example https://b.example',
-    'https://a.example\r\nx-evil: 1',
-    'ftp://a.example',
-    'data:,',
-    "'self'",
-    'https://a.example,',
+    ...`${hosts}|${further}`.split('|').map(host => `https://${host}`),
+    ...['*', 'null', 'https:', 'ftp://a.example', 'data:,', "'self'"],
     Array.from({ length: 51 }, (_, place) => `https://a${place}.example`).join(),
   ])
     t.throws(() => read(text), /EMBED_ORIGINS must be at most 50 origins such as/, text.slice(0, 40))
 })
 
 const kafka = { KAFKA_BROKERS: 'kafka-1:9092' }
+const sasl = { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'secret' }
+const databases = {
+  QUESTDB_HTTP: 'http://questdb:9000',
+  QUESTDB_PG: 'postgresql://questdb:8812/qdb',
+  DATABASE_URL: 'postgresql://a:secret@postgres/c',
+}
 
 test('brokers of Kafka are read, and nothing of Kafka is set without them', async t => {
-  const read = (KAFKA_BROKERS: string) => readConfig({ KAFKA_BROKERS }).KAFKA_BROKERS
-  t.strictSame(read('kafka_1.example:9092, 10.0.0.2:65535,[::1]:1'), [
-    'kafka_1.example:9092',
-    '10.0.0.2:65535',
-    '[::1]:1',
-  ])
+  const brokers = ['kafka_1.example:9092', '10.0.0.2:65535', '[::1]:1']
+  t.strictSame(readConfig({ KAFKA_BROKERS: brokers.join(', ') }).KAFKA_BROKERS, brokers)
   t.equal(readConfig({ KAFKA_TLS: '', KAFKA_REPLICATION: '' }).KAFKA_BROKERS, undefined, 'what is empty is not set')
   t.match(readConfig(kafka), { KAFKA_TOPIC_PREFIX: 'barograph-', KAFKA_REPLICATION: 3, KAFKA_RETENTION_HOURS: 168 })
 })
@@ -118,14 +91,7 @@ test('a wrong setting is named with what it should be', async t => {
     [{ DRIVE_NAME: 'device' }, /DRIVE_NAME must not be device/],
     [{ QUESTDB_HTTP: 'http://127.0.0.1:9000' }, /QUESTDB_HTTP and QUESTDB_PG must be set together/],
     [{ QUESTDB_PG_PORT: '0' }, /QUESTDB_PG_PORT must be from 1 to 65535/],
-    [
-      {
-        QUESTDB_HTTP: 'http://127.0.0.1:9000',
-        QUESTDB_PG: 'postgresql://127.0.0.1/qdb',
-        QUESTDB_PG_PORT: '8812',
-      },
-      /QUESTDB_PG_PORT is that of the managed QuestDB/,
-    ],
+    [{ ...databases, QUESTDB_PG_PORT: '8812' }, /QUESTDB_PG_PORT is that of the managed QuestDB/],
     [{ DATABASE_URL: 'nowhere' }, /DATABASE_URL must be an address such as/],
     [{ DATABASE_URL: 'http://user:password@127.0.0.1/x' }, /DATABASE_URL must be an address such as postgresql:/],
     [{ DATABASE_URL: 'postgresql://user:100%@127.0.0.1/x' }, /DATABASE_URL must be an address such as/],
@@ -149,32 +115,19 @@ test('a wrong setting is named with what it should be', async t => {
     ],
     [{ ...kafka, KAFKA_SASL_USERNAME: 'a' }, /KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD must be set together/],
     [{ ...kafka, KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' }, /KAFKA_SASL_MECHANISM, .* must be set together/],
-    [
-      { KAFKA_SASL_MECHANISM: 'PLAIN', KAFKA_SASL_USERNAME: 'a', KAFKA_SASL_PASSWORD: 'b' },
-      /KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD without KAFKA_BROKERS/,
-    ],
+    [sasl, /KAFKA_SASL_MECHANISM, KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD without KAFKA_BROKERS/],
     [{ KAFKA_REPLICATION: '3' }, /KAFKA_REPLICATION without KAFKA_BROKERS/],
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be fatal, error/],
   ]
   for (const [environment, message] of wrong) {
     t.throws(() => readConfig(environment), message)
   }
-  try {
-    readConfig({ PORT: 'x', HOST: 'y', DEVICE_RATE: '0' })
-    t.fail('it must not pass')
-  } catch (error) {
-    t.ok(error instanceof ConfigError)
-    t.match(String(error), /PORT .*; DEVICE_RATE/, 'all of them at once')
-  }
+  const all = { constructor: ConfigError, message: /PORT .*; DEVICE_RATE/ }
+  t.throws(() => readConfig({ PORT: 'x', HOST: 'y', DEVICE_RATE: '0' }), all, 'all of them at once')
 })
 
 test('a role of its own needs Kafka, and databases that others have too', async t => {
   t.equal(readConfig({}).role, 'all')
-  const databases = {
-    QUESTDB_HTTP: 'http://questdb:9000',
-    QUESTDB_PG: 'postgresql://questdb:8812/qdb',
-    DATABASE_URL: 'postgresql://a:b@postgres/c',
-  }
   for (const role of ['api', 'forward'] as const) {
     t.throws(() => readConfig({}, role), /^--role (api|forward) needs KAFKA_BROKERS: /)
     t.throws(() => readConfig({ KAFKA_BROKERS: '' }, role), /needs KAFKA_BROKERS/)
@@ -184,14 +137,6 @@ test('a role of its own needs Kafka, and databases that others have too', async 
 })
 
 test('the programs that are started get none of our settings', async t => {
-  const { environment } = readConfig({
-    DATABASE_URL: 'postgresql://a:secret@b/c',
-    ...kafka,
-    KAFKA_SASL_MECHANISM: 'PLAIN',
-    KAFKA_SASL_USERNAME: 'a',
-    KAFKA_SASL_PASSWORD: 'secret',
-    JAVA_HOME: '/java',
-    PORT: '1',
-  })
+  const { environment } = readConfig({ ...databases, ...kafka, ...sasl, JAVA_HOME: '/java', PORT: '1' })
   t.strictSame(environment, { JAVA_HOME: '/java' })
 })

@@ -20,11 +20,8 @@ test('what is not taken is told', async t => {
     t.throws(() => readStartArguments(words), { constructor: UsageError, message }, words.join(' '))
   }
   refuses(['--port'], /^The service takes no arguments such as "--port"; --help lists its settings\.$/)
-  refuses(['--port=1'], /such as "--port=1"/)
-  refuses(['-v'], /such as "-v"/)
-  refuses(['api'], /such as "api"/)
+  for (const word of ['--port=1', '-v', 'api', '--']) refuses([word], new RegExp(`such as "${word}"`))
   refuses(['--role', 'api', 'forward'], /such as "forward"/)
-  refuses(['--'], /such as "--"/)
   for (const words of [['--role'], ['--role='], ['--role', 'reader'], ['--role=API']]) {
     refuses(words, /^--role must be all, api or forward\.$/)
   }
