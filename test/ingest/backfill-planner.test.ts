@@ -6,17 +6,11 @@ import { groupHeaderLength } from '../../ingest/journal/group.ts'
 import { layoutOf, offsetOf } from '../../ingest/journal/record.ts'
 import type { Chunk } from '../../ingest/journal/segment-reader.ts'
 import { readings } from '../../ingest/readings-table.ts'
-import { device, records } from '../support/journal-parts.ts'
 import { runs } from '../support/runs.ts'
-
-interface Row {
-  device: number
-  timeUs: number
-  isLate: boolean
-}
+import { chunkOf, type Row, recordOf } from './planned-chunk.ts'
 
 /** A record that has to be sent. */
-interface Expected extends Omit<Row, 'isLate'> {
+interface Expected extends Pick<Row, 'device' | 'timeUs'> {
   position: number
 }
 
@@ -29,37 +23,16 @@ const row: fc.Arbitrary<Row> = fc.record({
 /** Chunks of groups. */
 const chunks = fc.array(fc.array(fc.array(row, { maxLength: 20 }), { minLength: 1, maxLength: 5 }), { maxLength: 4 })
 
-/** Its bytes do not begin with their memory. */
-function chunkOf(groups: Row[][], position: number): Chunk {
-  const bodies = groups.map(rows =>
-    Buffer.concat(rows.map(({ device: number, timeUs, isLate }) => records(device(number), [1], timeUs, isLate))),
-  )
-  const chunk: Chunk = { bytes: new Uint8Array(), position, groups: [], damaged: [], next: position }
-  for (const [index, body] of bodies.entries()) {
-    const rows = groups[index] as Row[]
-    const backfillCount = rows.filter(({ isLate }) => isLate).length
-    const counts = { bodyLength: body.length, recordCount: rows.length, backfillCount }
-    chunk.groups.push({ ...counts, position: chunk.next, firstOrdinal: 0, receiptUs: 1, lastStampUs: 1 })
-    chunk.next += groupHeaderLength + body.length
-  }
-  const memory = Buffer.concat([
-    new Uint8Array(7),
-    ...bodies.flatMap(body => [new Uint8Array(groupHeaderLength), body]),
-  ])
-  chunk.bytes = new Uint8Array(memory).subarray(7)
-  return chunk
-}
-
 /** Of the rows of one device and time the last one, all of them by time. */
 function expectedOf(collected: readonly { chunk: Chunk; groups: Row[][] }[]): Expected[] {
   const latest = new Map<string, Expected>()
   for (const { chunk, groups } of collected) {
     for (const [index, rows] of groups.entries()) {
       let position = (chunk.groups[index]?.position ?? 0) + groupHeaderLength
-      for (const { device: number, timeUs, isLate } of rows) {
-        const key = `${number} ${timeUs}`
-        if (isLate) latest.set(key, { device: number, timeUs, position })
-        position += records(device(number), [1], timeUs, isLate).length
+      for (const row of rows) {
+        const { device, timeUs, isLate } = row
+        if (isLate) latest.set(`${device} ${timeUs}`, { device, timeUs, position })
+        position += recordOf(row).length
       }
     }
   }
@@ -101,12 +74,8 @@ test('late rows are planned by time, each device and time once, wherever their c
 test('rows of many groups are more than there was room for at first', t => {
   const planner = new BackfillPlanner(kind, 1, new FurtherSeries(new Uint32Array()))
   const late = (index: number): Row => ({ device: 1 + (index % 7), timeUs: 1e15 - index, isLate: true })
-  const groups = Array.from({ length: 10 }, (_, group) =>
-    Array.from({ length: 3000 }, (_, at) => late(group * 3000 + at)),
-  )
-  t.ok(planner.collect(chunkOf(groups, 0)))
-  const [part] = planner.plan().parts
-  t.equal(part?.count, 30_000)
-  t.equal(part?.connection, 1)
+  const groups = [...Array(10).keys()].map(group => Array.from({ length: 3000 }, (_, at) => late(group * 3000 + at)))
+  t.ok(planner.collect(chunkOf(groups)))
+  t.match(planner.plan().parts, [{ count: 30_000, connection: 1 }])
   t.end()
 })

@@ -101,29 +101,16 @@ function startImporter(t: TestHooks, limits: object = {}) {
       return names.map(([name = '']) => findDevice(name))
     }
     const fields = createResolver(asked, () => isAway)
-    const { report, failure } = await importer.run({
-      body: Readable.from([Buffer.from(body)]),
-      format,
-      resolve,
-      fields,
-    })
-    const reasons = report.rejects.map(({ line, reason }) => `${line}: ${reason}`)
-    return {
-      rows: [...rows],
-      accepted: report.accepted,
-      ignored: report.ignored,
-      leftOut: report.leftOut,
-      reasons,
-      failure,
-      asked,
-    }
+    const source = { body: Readable.from([Buffer.from(body)]), format, resolve, fields }
+    const { report, failure } = await importer.run(source)
+    const { accepted, ignored, leftOut, rejects } = report
+    const reasons = rejects.map(({ line, reason }) => `${line}: ${reason}`)
+    return { rows: [...rows], accepted, ignored, leftOut, reasons, failure, asked }
   }
-  return {
-    run,
-    setAway: (away: boolean) => {
-      isAway = away
-    },
+  function setAway(away: boolean): void {
+    isAway = away
   }
+  return { run, setAway }
 }
 
 const base = { timestamp: timeMs, device: 'k', temperature: 1, humidity: null, pressure: null }
@@ -138,79 +125,64 @@ function cellOf(value: unknown): string {
   return value === null ? '' : typeof value === 'string' ? `"${value.replaceAll('"', '""')}"` : String(value)
 }
 
-const shared = startImporter(t)
+const { run, setAway } = startImporter(t)
 
 for (const format of ['ndjson', 'json', 'csv'] as const) {
-  t.test(
-    `${format}: fields that are metrics are stored, others are named, a value out of range is left out`,
-    async t => {
-      const { run } = shared
-      const one = async (fields: object) => await run(bodies[format](fields), format)
-      const taken = await one({
-        ...base,
-        co2_ppm: 400.5,
-        door: true,
-        flow: -3,
-        note: 'open',
-        unknown_one: 4,
-        level: null,
-      })
-      t.strictSame(taken.reasons, [])
-      t.match(taken.rows, [
-        { device: 'k', timeUs: timeMs * 1000, values: { temperature: 1 }, further: { 11: 400.5, 12: 1, 13: -3 } },
-      ])
-      const ignored = format === 'csv' ? ['level', 'note', 'unknown_one'] : ['note', 'unknown_one']
-      t.same(new Set(taken.ignored), new Set(ignored))
-      t.match(
-        (await one({ ...base, co2: 1, co2_ppm: 2 })).rows,
-        [{ further: { 11: 2 } }],
-        'of two spellings the last one',
-      )
-      const line = format === 'csv' ? 2 : 1
-      const low = await one({ ...base, co2: -1, flow: 5 })
-      t.match(low, { accepted: 1, reasons: [], rows: [{ values: { temperature: 1 }, further: { 13: 5 } }] })
-      const reason = 'co2 must be between 0 and 100000 (other values of the reading are stored)'
-      t.match(low.leftOut, { rejected: 1, rejects: [{ line, device: 'k', reason }], fields: ['co2'] })
-      const cold = await one({ ...base, temperature: -127, level: -1, flow: 5 })
-      t.match(cold, { accepted: 1, rows: [{ values: {}, further: { 13: 5 } }] })
-      t.strictSame(cold.leftOut.fields, ['temperature', 'level'])
-      const nothingLeft = await one({ ...base, temperature: -127, level: -1 })
-      t.match(nothingLeft.reasons, [/^\d: temperature must be between -90 and 85; level must be at least 0$/])
-      const { timestamp, ...untimed } = base
-      for (const ts of [timestamp, timestamp / 1000, timestamp * 1000, new Date(timestamp).toISOString()]) {
-        const timed = await one({ ts, ...untimed, created_at: 17 })
-        t.match(timed, { accepted: 1, rows: [{ timeUs: timestamp * 1000 }], ignored: ['created_at'] })
-      }
-      const twice = await one({ ts: timestamp, time: timestamp + 60_000, ...untimed })
-      t.match(twice.reasons, [/: time is another time than ts$/])
-      const empty = { ...base, temperature: null }
-      t.match((await one({ ...empty, flow: 1 })).rows, [{ values: {}, further: { 13: 1 } }])
-      t.match((await one({ ...empty, unknown_one: 1 })).reasons, [/at least one metric must be a number/])
-    },
-  )
+  const line = format === 'csv' ? 2 : 1
+  const one = async (fields: object) => await run(bodies[format](fields), format)
+
+  t.test(`${format}: values of metrics are stored, others are named, one out of range is left out`, async t => {
+    const empty = { ...base, temperature: null }
+    const cases: [fields: object, expected: object][] = [
+      [{ ...base, co2: 1, co2_ppm: 2 }, { rows: [{ further: { 11: 2 } }] }],
+      [
+        { ...base, co2: -1, flow: 5 },
+        { accepted: 1, reasons: [], rows: [{ values: { temperature: 1 }, further: { 13: 5 } }] },
+      ],
+      [
+        { ...base, temperature: -127, level: -1, flow: 5 },
+        { accepted: 1, rows: [{ values: {}, further: { 13: 5 } }], leftOut: { fields: ['temperature', 'level'] } },
+      ],
+      [
+        { ...base, temperature: -127, level: -1 },
+        { reasons: [`${line}: temperature must be between -90 and 85; level must be at least 0`] },
+      ],
+      [{ ...empty, flow: 1 }, { rows: [{ values: {}, further: { 13: 1 } }] }],
+      [{ ...empty, unknown_one: 1 }, { reasons: [/at least one metric must be a number/] }],
+    ]
+    for (const [fields, expected] of cases) t.match(await one(fields), expected, JSON.stringify(fields))
+    const sent = { co2_ppm: 400.5, door: true, flow: -3, note: 'open', unknown_one: 4, level: null }
+    const taken = await one({ ...base, ...sent })
+    const row = { device: 'k', timeUs: timeMs * 1000, values: { temperature: 1 } }
+    t.match(taken, { reasons: [], rows: [{ ...row, further: { 11: 400.5, 12: 1, 13: -3 } }] })
+    t.same(new Set(taken.ignored), new Set(['note', 'unknown_one', ...(format === 'csv' ? ['level'] : [])]))
+    const reason = 'co2 must be between 0 and 100000 (other values of the reading are stored)'
+    const { leftOut } = await one({ ...base, co2: -1 })
+    t.match(leftOut, { rejected: 1, rejects: [{ line, device: 'k', reason }], fields: ['co2'] })
+    const { timestamp, ...untimed } = base
+    for (const ts of [timestamp, timestamp / 1000, timestamp * 1000, new Date(timestamp).toISOString()]) {
+      const timed = await one({ ts, ...untimed, created_at: 17 })
+      t.match(timed, { accepted: 1, rows: [{ timeUs: timestamp * 1000 }], ignored: ['created_at'] })
+    }
+    const twice = await one({ ts: timestamp, time: timestamp + 60_000, ...untimed })
+    t.match(twice.reasons, [/: time is another time than ts$/])
+  })
 
   t.test(`${format}: of a device that lists its metrics, no others are stored`, async t => {
-    const { run } = shared
-    const one = async (fields: object) => await run(bodies[format](fields), format)
     const listing = { timestamp: timeMs, device: 'listing' }
     const whole = await one({ ...listing, co2: 400, temperature: 3, humidity: 900, flow: 3 })
     t.match(whole.rows, [{ values: { temperature: 3 }, further: { 11: 400 } }])
-    t.strictSame(
-      [Object.keys(whole.rows[0]?.values ?? {}), new Set(whole.ignored)],
-      [['temperature'], new Set(['flow', 'humidity'])],
-    )
-    const line = format === 'csv' ? 2 : 1
+    t.strictSame(Object.keys(whole.rows[0]?.values ?? {}), ['temperature'])
+    t.same(new Set(whole.ignored), new Set(['flow', 'humidity']))
+    const refused = await one({ ...listing, humidity: 2, pressure: 1000 })
+    t.strictSame(refused.reasons, [`${line}: co2 at least one metric must be a number`])
     t.match((await one({ ...listing, co2: 400, humidity: 2 })).rows, [{ further: { 11: 400 } }])
-    t.strictSame((await one({ ...listing, humidity: 2, pressure: 1000 })).reasons, [
-      `${line}: co2 at least one metric must be a number`,
-    ])
     t.match((await one({ ...listing, co2_ppm: null, temperature: 3 })).rows, [{ values: { temperature: 3 } }])
     t.match((await one({ timestamp: timeMs, device: 'metered', flow: 3 })).rows, [{ further: { 13: 3 } }])
   })
 }
 
 t.test('no metric and no device is made for a reading that is refused', async t => {
-  const { run } = shared
   const lines = [
     { ...base, device: 'a', temperature: 'x', co2: 1 },
     { ...base, device: 'b', flow: 1 },
@@ -223,7 +195,6 @@ t.test('no metric and no device is made for a reading that is refused', async t 
 })
 
 t.test('a file has whatever metrics it has, and a line needs one value of them', async t => {
-  const { run } = shared
   t.match(await run(`timestamp,device,co2\n${timeMs},k,3\n`, 'csv'), { accepted: 1, failure: undefined })
   const lines = `${timeMs},k,21\n${timeMs + 1},k,\n`
   const one = await run(`timestamp,device,temperature\n${lines}`, 'csv')
@@ -232,7 +203,6 @@ t.test('a file has whatever metrics it has, and a line needs one value of them',
 })
 
 t.test('while nothing can be made, nothing is stored', async t => {
-  const { run, setAway } = shared
   setAway(true)
   t.teardown(() => setAway(false))
   const body = JSON.stringify({ ...base, co2: 1 })
@@ -241,7 +211,6 @@ t.test('while nothing can be made, nothing is stored', async t => {
 })
 
 t.test('a thousand columns that are no metrics are named, and of thousands of fields none is lost', async t => {
-  const { run } = shared
   const columns = Array.from({ length: 1000 }, (_, index) => `x${index}`)
   const header = `timestamp,device,temperature,humidity,pressure,flow,${columns.join()}\n`
   const cells = `k,1,2,1000,7,${columns.map(() => '5').join()}\n`
@@ -254,11 +223,8 @@ t.test('a thousand columns that are no metrics are named, and of thousands of fi
     return JSON.stringify({ ...base, timestamp: timeMs + index, device: `d${index}`, ...others, flow: index })
   })
   const many = await run(objects.join('\n'), 'ndjson')
-  t.strictSame(
-    many.rows.map(({ further }) => further[13]),
-    objects.map((_, index) => index),
-    'a chunk ends where its fields are too many',
-  )
+  const flows = many.rows.map(({ further }) => further[13])
+  t.strictSame(flows, [...objects.keys()], 'a chunk ends where its fields are too many')
   t.equal(many.ignored.length, 100)
 })
 
@@ -279,62 +245,41 @@ const fieldNames = fc.oneof(
   { arbitrary: fc.constantFrom(...metrics.keys()), weight: 3 },
   fc.constantFrom('CO2', '', ' ', 'a"b', 'a,b', 'é', '__proto__', 'constructor', 'toString', 'x'.repeat(70), 'a\\b'),
 )
+const usualValues = [null, true, false, 0, 1, -1, 0.1, -5e-7, 1e21, 400.5, 123_456_789_012_345]
 const fieldValues = fc.oneof(
-  fc.constantFrom(
-    null,
-    true,
-    false,
-    0,
-    1,
-    -1,
-    0.1,
-    -5e-7,
-    1e21,
-    400.5,
-    123_456_789_012_345,
-    'NaN',
-    'text',
-    'a"b',
-    '1e5x',
-  ),
+  fc.constantFrom(...usualValues, 'NaN', 'text', 'a"b', '1e5x'),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => (value === 0 ? 0 : value)),
 )
 const fieldSets = fc.array(fc.tuple(fieldNames, fieldValues), { maxLength: 8 })
 
 t.test('any fields give the same readings as JSON, NDJSON and CSV, wherever the body is cut', async t => {
   const { run } = startImporter(t, { chunkBytes: 700, lineBytesMax: 600 })
-  const bodyOf = (sets: Record<string, unknown>[], format: Format): string => {
+  const bodyOf = (sets: Record<string, unknown>[], format: 'json' | 'ndjson'): string => {
     const all = sets.map((fields, index) => ({ ...base, timestamp: timeMs + index, ...fields }))
-    if (format === 'json') return JSON.stringify(all)
-    return format === 'ndjson' ? all.map(fields => JSON.stringify(fields)).join('\n') : ''
+    return format === 'json' ? JSON.stringify(all) : all.map(fields => JSON.stringify(fields)).join('\n')
   }
-  await fc.assert(
-    fc.asyncProperty(fc.array(fieldSets, { minLength: 1, maxLength: 6 }), async entries => {
-      const sets = entries.map(set => Object.fromEntries(set))
-      const expected = sets.map((fields, index) => {
-        return { timeUs: (timeMs + index) * 1000, further: expectedFurther(fields) }
-      })
-      for (const format of ['json', 'ndjson'] as const) {
-        const { rows } = await run(bodyOf(sets, format), format)
-        const found = rows.map(({ timeUs, further }) => ({ timeUs, further }))
-        if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`${format}: ${JSON.stringify(found)}`)
-      }
-      for (const [index, fields] of sets.entries()) {
-        // A header has the spaces around a name trimmed away, and needs one.
-        const names = Object.keys(fields).filter(name => name.trim() !== '')
-        const plain = Object.fromEntries(names.map(name => [name, fields[name]]))
-        const header = [...Object.keys(base), ...names].map(cellOf).join()
-        const cells = [...Object.values({ ...base, timestamp: timeMs + index }), ...Object.values(plain)]
-          .map(cellOf)
-          .join()
-        const { rows } = await run(`${header}\n${cells}\n`, 'csv')
-        const further = expectedFurther(plain)
-        const found = rows.map(row => row.further)
-        if (JSON.stringify(found) !== JSON.stringify([further])) throw new Error(`csv: ${JSON.stringify(found)}`)
-      }
-    }),
-    runs(8, 60),
-  )
+  const property = fc.asyncProperty(fc.array(fieldSets, { minLength: 1, maxLength: 6 }), async entries => {
+    const sets = entries.map(set => Object.fromEntries(set))
+    const timeUsOf = (index: number) => (timeMs + index) * 1000
+    const expected = sets.map((fields, at) => ({ timeUs: timeUsOf(at), further: expectedFurther(fields) }))
+    for (const format of ['json', 'ndjson'] as const) {
+      const { rows } = await run(bodyOf(sets, format), format)
+      const found = rows.map(({ timeUs, further }) => ({ timeUs, further }))
+      if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`${format}: ${JSON.stringify(found)}`)
+    }
+    for (const [index, fields] of sets.entries()) {
+      // A header has the spaces around a name trimmed away, and needs one.
+      const names = Object.keys(fields).filter(name => name.trim() !== '')
+      const plain = Object.fromEntries(names.map(name => [name, fields[name]]))
+      const header = [...Object.keys(base), ...names].map(cellOf).join()
+      const cells = [...Object.values({ ...base, timestamp: timeMs + index }), ...Object.values(plain)]
+      const { rows } = await run(`${header}\n${cells.map(cellOf).join()}\n`, 'csv')
+      const further = expectedFurther(plain)
+      const found = rows.map(row => row.further)
+      if (JSON.stringify(found) !== JSON.stringify([further])) throw new Error(`csv: ${JSON.stringify(found)}`)
+    }
+  })
+  await fc.assert(property, runs(8, 60))
 })
 
 function startLines(t: TestHooks, unknownFields: 'reject' | 'ignore') {
@@ -369,68 +314,66 @@ function startLines(t: TestHooks, unknownFields: 'reject' | 'ignore') {
       fields: createResolver(asked),
     })
     const reasons = 'rejects' in result ? result.rejects.map(({ line, reason }) => `${line}: ${reason}`) : []
-    return {
-      kind,
-      rows: [...rows],
-      reasons,
-      counts: 'points' in result ? [result.points, result.readings, result.rejected] : [],
-    }
+    const counts = 'points' in result ? [result.points, result.readings, result.rejected] : []
+    return { kind, rows: [...rows], reasons, counts }
   }
 }
 
-const [reject, ignore] = [startLines(t, 'reject'), startLines(t, 'ignore')]
-
-t.test('line protocol: fields that are metrics are stored, and what becomes none is as the setting says', async t => {
-  const line = `w,device=k temperature=1,co2=400i,door=T,flow=-3.5 ${timeMs}\n`
-  for (const run of [reject, ignore]) {
-    t.match(await run(line), {
-      reasons: [],
-      rows: [{ values: { temperature: 1 }, further: { 11: 400, 12: 1, 13: -3.5 } }],
-    })
-    t.match(await run(`w,device=k flow=1u ${timeMs}\n`), {
-      rows: [{ values: {}, further: { 13: 1 } }],
-      counts: [1, 1, 0],
-    })
-    t.match(await run(`w,device=k temperature=2,co2=-1 ${timeMs}\n`), {
-      reasons: [],
-      rows: [{ values: { temperature: 2 }, further: {} }],
-      counts: [1, 1, 0],
-    })
-    t.match(await run(`w,device=k co2=-1 ${timeMs}\nw,device=k humidity=5 ${timeMs}\n`), {
+/** Lines as bodies, with what becomes of them whether unknown fields are rejected or ignored, and of each alone. */
+const lineCases: { lines: string[]; both?: object; reject?: object; ignore?: object }[] = [
+  {
+    lines: ['w,device=k temperature=1,co2=400i,door=T,flow=-3.5'],
+    both: { reasons: [], rows: [{ values: { temperature: 1 }, further: { 11: 400, 12: 1, 13: -3.5 } }] },
+  },
+  { lines: ['w,device=k flow=1u'], both: { rows: [{ values: {}, further: { 13: 1 } }], counts: [1, 1, 0] } },
+  {
+    lines: ['w,device=k temperature=2,co2=-1'],
+    both: { reasons: [], rows: [{ values: { temperature: 2 }, further: {} }], counts: [1, 1, 0] },
+  },
+  {
+    lines: ['w,device=k co2=-1', 'w,device=k humidity=5'],
+    both: {
       reasons: ['1: co2 must be between 0 and 100000'],
       rows: [{ values: { humidity: 5 }, further: {} }],
       counts: [2, 1, 1],
-    })
-    t.match(
-      await run(`w,device=k co2=1,flow=1 ${timeMs}\nw,device=k co2_ppm=2 ${timeMs}\nw,device=k humidity=3 ${timeMs}`),
-      {
-        rows: [{ values: { humidity: 3 }, further: { 11: 2, 13: 1 } }],
-        counts: [3, 1, 0],
-      },
-    )
-    t.match(await run(`w,device=unknown co2=1 ${timeMs}\n`), { reasons: ['1: there is no device of this name'] })
-  }
-  const other = `w,device=k temperature=1,other=1,co2=400 ${timeMs}\n`
-  t.match(await reject(other), { rows: [], reasons: ['1: field other is not known'], counts: [1, 0, 1] })
-  t.match(await ignore(other), { rows: [{ values: { temperature: 1 }, further: { 11: 400 } }] })
-  const text = `w,device=k temperature=1,co2="text" ${timeMs}\n`
-  t.match(await reject(text), { rows: [], reasons: ['1: field co2 is a text'] })
-  t.match(await ignore(text), { rows: [{ values: { temperature: 1 }, further: {} }] })
-  t.match(await ignore(`w,device=k other=1 ${timeMs}\n`), { kind: 'stored', rows: [], counts: [1, 0, 0] })
-})
-
-t.test(
-  'line protocol: of a device that lists its metrics no others are stored; one that is left out is missing',
-  async t => {
-    t.match(await ignore(`w,device=listing temperature=1,humidity=900,co2=4,flow=1 ${timeMs}\n`), {
-      reasons: [],
-      rows: [{ values: { temperature: 1 }, further: { 11: 4 } }],
-    })
-    t.match(await ignore(`w,device=listing humidity=1 ${timeMs}\n`), { rows: [], counts: [1, 0, 0] })
-    t.match(await ignore(`w,device=listing co2=4 ${timeMs}\n`), { rows: [{ values: {}, further: { 11: 4 } }] })
-    t.match(await reject(`w,device=listing co2=4,humidity=1 ${timeMs}\n`), {
-      rows: [],
-      reasons: ['1: field humidity is not known'],
-    })
+    },
   },
-)
+  {
+    lines: ['w,device=k co2=1,flow=1', 'w,device=k co2_ppm=2', 'w,device=k humidity=3'],
+    both: { rows: [{ values: { humidity: 3 }, further: { 11: 2, 13: 1 } }], counts: [3, 1, 0] },
+  },
+  { lines: ['w,device=unknown co2=1'], both: { reasons: ['1: there is no device of this name'] } },
+  {
+    lines: ['w,device=k temperature=1,other=1,co2=400'],
+    reject: { rows: [], reasons: ['1: field other is not known'], counts: [1, 0, 1] },
+    ignore: { rows: [{ values: { temperature: 1 }, further: { 11: 400 } }] },
+  },
+  {
+    lines: ['w,device=k temperature=1,co2="text"'],
+    reject: { rows: [], reasons: ['1: field co2 is a text'] },
+    ignore: { rows: [{ values: { temperature: 1 }, further: {} }] },
+  },
+  { lines: ['w,device=k other=1'], ignore: { kind: 'stored', rows: [], counts: [1, 0, 0] } },
+  // A device that lists its metrics.
+  {
+    lines: ['w,device=listing temperature=1,humidity=900,co2=4,flow=1'],
+    ignore: { reasons: [], rows: [{ values: { temperature: 1 }, further: { 11: 4 } }] },
+  },
+  { lines: ['w,device=listing humidity=1'], ignore: { rows: [], counts: [1, 0, 0] } },
+  { lines: ['w,device=listing co2=4'], ignore: { rows: [{ values: {}, further: { 11: 4 } }] } },
+  {
+    lines: ['w,device=listing co2=4,humidity=1'],
+    reject: { rows: [], reasons: ['1: field humidity is not known'] },
+  },
+]
+
+t.test('line protocol: fields that the device may have are stored, and others are as the setting says', async t => {
+  const runs = { reject: startLines(t, 'reject'), ignore: startLines(t, 'ignore') }
+  for (const { lines, both, ...apart } of lineCases) {
+    const body = lines.map(line => `${line} ${timeMs}\n`).join('')
+    for (const setting of ['reject', 'ignore'] as const) {
+      const expected = apart[setting] ?? both
+      if (expected !== undefined) t.match(await runs[setting](body), expected, `${setting}: ${lines.join('; ')}`)
+    }
+  }
+})

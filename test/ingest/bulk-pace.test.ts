@@ -41,18 +41,15 @@ t.test('a disk where each sync takes long does not slow it down', async t => {
   t.ok(rate > 8000, `${rate}`)
 })
 
-t.test('when no single readings come any more the limit ends, and begins anew with the next ones', async t => {
+t.test('a body after a quiet minute is taken at once, and without single readings the limit ends', async t => {
+  const quiet = new BulkPace()
+  rateBeside(quiet, nowMs => (nowMs % 100 === 0 ? 30 : 0.5), 0, 5000)
+  for (let nowMs = 5000; nowMs < 65_000; nowMs += 2) quiet.waited(30, nowMs)
+  t.equal(quiet.delayMs(65_000), 0)
   const pace = new BulkPace()
   rateBeside(pace, nowMs => (nowMs % 100 === 0 ? 30 : 0.5), 0, 5000)
   rateBeside(pace, undefined, 5000, 1000)
   t.equal(rateBeside(pace, undefined, 6000, 1000), unlimited)
   const again = rateBeside(pace, () => 0.5, 7000, 500)
   t.ok(again < 20_000, `${again}`)
-})
-
-t.test('a body after a quiet minute is taken at once', async t => {
-  const pace = new BulkPace()
-  rateBeside(pace, nowMs => (nowMs % 100 === 0 ? 30 : 0.5), 0, 5000)
-  for (let nowMs = 5000; nowMs < 65_000; nowMs += 2) pace.waited(30, nowMs)
-  t.equal(pace.delayMs(65_000), 0)
 })

@@ -37,16 +37,8 @@ const number = fc.oneof(
 )
 const text = fc.oneof(
   fc.string().map(value => JSON.stringify(value)),
-  fc.constantFrom(
-    `"${timestamp}"`,
-    '"2026-03-01T10:20:30"',
-    '"1970-01-20T00:00:00Z"',
-    '"Zürich 🏔"',
-    '"\\u0041"',
-    '"a',
-    '"a\tb"',
-    '"\u0001"',
-  ),
+  fc.constantFrom(`"${timestamp}"`, '"2026-03-01T10:20:30"', '"1970-01-20T00:00:00Z"', '"Zürich 🏔"'),
+  fc.constantFrom('"\\u0041"', '"a', '"a\tb"', '"\u0001"'),
 )
 const value = fc.oneof(number, text, fc.constantFrom('null', 'nul', 'true', '[]', '{}', ''))
 const space = fc.constantFrom('', '', '', ' ', '\t', '\r', '\n', ' ')
@@ -69,17 +61,15 @@ for (const [kind, columns] of Object.entries(kinds)) {
     const reader = new FlatObjectReader(columns)
     const line = lineOf(columns.map(({ name }) => name))
     let read = 0
-    fc.assert(
-      fc.property(line, fc.string({ maxLength: 3 }), (json, before) => {
-        const bytes = Buffer.from(`${before}${json}"}, 1}`)
-        const start = Buffer.byteLength(before)
-        const fields = reader.read(bytes, start, start + Buffer.byteLength(json))
-        if (fields === undefined) return
-        read++
-        deepStrictEqual(comparable(fields), comparable(JSON.parse(json)))
-      }),
-      runs(1500, 20000),
-    )
+    const property = fc.property(line, fc.string({ maxLength: 3 }), (json, before) => {
+      const bytes = Buffer.from(`${before}${json}"}, 1}`)
+      const start = Buffer.byteLength(before)
+      const fields = reader.read(bytes, start, start + Buffer.byteLength(json))
+      if (fields === undefined) return
+      read++
+      deepStrictEqual(comparable(fields), comparable(JSON.parse(json)))
+    })
+    fc.assert(property, runs(1500, 20000))
     t.ok(read > 20, `${read} objects were read`)
   })
 }
@@ -91,14 +81,8 @@ test('a time that as a number would mean seconds stays a text', async t => {
 })
 
 test('the usual line of each kind is read here, in any order of its members', async t => {
-  const reading = {
-    timestamp,
-    device: 'porch',
-    temperature: 21.5,
-    humidity: null,
-    pressure: 1013.25,
-    battery_voltage: 3.7,
-  }
+  const values = { temperature: 21.5, humidity: null, pressure: 1013.25, battery_voltage: 3.7 }
+  const reading = { timestamp, device: 'porch', ...values }
   const point = { timestamp, sn: 'a1', parameter: 'pm2_5', unit: 'µg/m³', value: -0.25 }
   for (const [columns, object] of [
     [kinds.readings, reading],

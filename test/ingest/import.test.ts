@@ -1,6 +1,6 @@
-/** Imports as a whole: real files, bodies that stop half way, a journal that is full. */
+/** Imports as a whole: bodies that stop half way, a journal that is full. */
 
-import { createReadStream, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -13,7 +13,6 @@ import { readReading, type StoredReading } from '../support/journal-parts.ts'
 
 const nowMs = Date.UTC(2026, 5, 1)
 const header = 'timestamp,device,temperature,humidity,pressure\n'
-const dataFolder = new URL('../../demo/data/', import.meta.url)
 
 /** A journal in memory, which keeps what it was given as the real one would read it back. */
 function createJournal() {
@@ -71,84 +70,46 @@ function lines(count: number, device = 'kitchen', fromMs = Date.UTC(2026, 0, 1))
   return Array.from({ length: count }, (_, index) => line(index)).join('')
 }
 
-for (const [file, count] of [
-  ['alamosa-minutes', 1440],
-  ['greensboro-hours', 8760],
-] as const) {
-  t.test(`each line of ${file} becomes the record that it says`, async t => {
+const csvOf = (times: string[]) => header + times.map(time => `${time},kitchen,1,2,1000\n`).join('')
+const fields = { device: 'kitchen', temperature: 1, humidity: 2, pressure: 1000 }
+const ndjsonOf = (times: string[]) => times.map(timestamp => JSON.stringify({ timestamp, ...fields })).join('\n')
+const fineTimes = [
+  ['csv', csvOf(['2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00.5+01:00', '2026-01-01T01:00:00.0000019+01:00'])],
+  ['ndjson', ndjsonOf(['2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00,5+01:00', '2026-01-01T00:00:00.0000019Z'])],
+] as const
+
+for (const keepsMicroseconds of [false, true]) {
+  t.test(`times ${keepsMicroseconds ? 'keep their microseconds' : 'are cut to the millisecond'}`, async t => {
     const journal = createJournal()
-    const importer = into(journal)
-    const path = new URL(`${file}.csv`, dataFolder)
-    const { report, failure } = await importer.run(source(createReadStream(path)))
-    t.equal(failure, undefined)
-    t.match(report, { accepted: count, rejected: 0, rejects: [], rejectsTruncated: false, linesDone: count + 1 })
-    const expected = readFileSync(path, 'utf8')
-      .trim()
-      .split('\n')
-      .slice(1)
-      .map(line => {
-        const [time = '', device, ...values] = line.split(',')
-        const numbers = values.map(value => (value === '' ? Number.NaN : Number(value)))
-        return [Date.parse(time) * 1000, `${device}-7`, ...numbers, Number.NaN, Number.NaN]
-      })
-    const found = journal.stored.map(({ timeUs, symbol, reading }) => {
-      const { temperature, humidity, pressure, battery_voltage, battery_percentage } = reading
-      return [timeUs, symbol, temperature, humidity, pressure, battery_voltage, battery_percentage]
-    })
-    t.strictSame(found, expected)
-  })
-}
-
-const fineTimes = {
-  csv: `${header}2026-01-01T00:00:00.123456Z,kitchen,1,2,1000\n2026-01-01T01:00:00.5+01:00,kitchen,1,2,1000\n2026-01-01T01:00:00.0000019+01:00,kitchen,1,2,1000\n`,
-  ndjson: ['2026-01-01T00:00:00.123456Z', '2026-01-01T01:00:00,5+01:00', '2026-01-01T00:00:00.0000019Z']
-    .map(timestamp => JSON.stringify({ timestamp, device: 'kitchen', temperature: 1, humidity: 2, pressure: 1000 }))
-    .join('\n'),
-}
-const startUs = Date.UTC(2026, 0, 1) * 1000
-
-for (const [format, body] of Object.entries(fineTimes) as [Format, string][]) {
-  t.test(`${format}: times are cut to the millisecond, or keep their microseconds`, async t => {
-    for (const [keepsMicroseconds, expected] of [
-      [false, [123_000, 500_000, 0]],
-      [true, [123_456, 500_000, 1]],
-    ] as const) {
-      const journal = createJournal()
-      const importer = startImporter(t, { ...journal, keepsMicroseconds })
+    const importer = startImporter(t, { ...journal, keepsMicroseconds })
+    const run = async (body: string, format: Format) => {
+      journal.stored.length = 0
       t.match(await importer.run(source(body, format)), { report: { accepted: 3, rejected: 0 } })
-      t.strictSame(
-        journal.stored.map(({ timeUs }) => timeUs - startUs),
-        expected,
-      )
+      return journal.stored.map(({ timeUs }) => timeUs)
     }
+    const startUs = Date.UTC(2026, 0, 1) * 1000
+    const expected = (keepsMicroseconds ? [123_456, 500_000, 1] : [123_000, 500_000, 0]).map(us => startUs + us)
+    for (const [format, body] of fineTimes) t.strictSame(await run(body, format), expected, format)
+    if (!keepsMicroseconds) return
+    // One of our own stamps could meet a time that has not passed.
+    const times = [nowMs - 1, nowMs, nowMs + 1000].map(ms => new Date(ms).toISOString().replace('Z', '456Z'))
+    const aroundNow = (await run(csvOf(times), 'csv')).map(us => us - nowMs * 1000)
+    t.strictSame(aroundNow, [-1000 + 456, 0, 1_000_000])
   })
 }
-
-t.test('a time that has not passed is cut to the millisecond: one of our own stamps could meet it', async t => {
-  const journal = createJournal()
-  const importer = startImporter(t, { ...journal, keepsMicroseconds: true })
-  const times = [nowMs - 1, nowMs, nowMs + 1000].map(ms => new Date(ms).toISOString().replace('Z', '456Z'))
-  await importer.run(source(header + times.map(time => `${time},kitchen,1,2,1000\n`).join('')))
-  t.strictSame(
-    journal.stored.map(({ timeUs }) => timeUs - nowMs * 1000),
-    [-1000 + 456, 0, 1_000_000],
-  )
-})
 
 t.test('verdicts carry the line of the body, over any number of chunks', async t => {
   const journal = createJournal()
   const importer = into(journal, sharedSmall)
-  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}2026-01-01T00:00:00Z,kitchen,99,,\n2026-01-01T00:00:00Z,kitchen,99,1,1000`
+  const last = '2026-01-01T00:00:00Z,kitchen,99'
+  const body = `\ufeff${header}${lines(30)}nonsense\n\n${lines(2, 'unknown-1')}${lines(20)}${last},,\n${last},1,1000`
   const { report } = await importer.run(source(body))
-  t.strictSame(
-    report.rejects.map(({ line, code, device }) => [line, code, device]),
-    [
-      [32, 'LINE_MALFORMED', undefined],
-      [34, 'DEVICE_UNKNOWN', 'unknown-1'],
-      [35, 'DEVICE_UNKNOWN', 'unknown-1'],
-      [56, 'READING_INVALID', 'kitchen'],
-    ],
-  )
+  t.match(report.rejects, [
+    { line: 32, code: 'LINE_MALFORMED', device: undefined },
+    { line: 34, code: 'DEVICE_UNKNOWN', device: 'unknown-1' },
+    { line: 35, code: 'DEVICE_UNKNOWN', device: 'unknown-1' },
+    { line: 56, code: 'READING_INVALID', device: 'kitchen' },
+  ])
   t.match(report, { accepted: 51, rejected: 4, rejectsTruncated: false, linesDone: 57 })
   t.match(report.leftOut, { rejected: 1, rejects: [{ line: 57, device: 'kitchen' }], fields: ['temperature'] })
   t.equal(journal.stored.length, 51)
@@ -164,10 +125,7 @@ t.test('a header again is read as one, over any number of chunks', async t => {
   const { report, failure } = await importer.run(source(body))
   t.equal(failure, undefined)
   t.match(report, { accepted: 41, rejected: 2, linesDone: 46 })
-  t.strictSame(
-    report.rejects.map(({ line }) => line),
-    [24, 46],
-  )
+  t.match(report.rejects, [{ line: 24 }, { line: 46 }])
   t.match(journal.stored.at(-1)?.reading, { temperature: 21.5, humidity: 48.5, pressure: 1013.2 })
 })
 
@@ -207,21 +165,13 @@ t.test('the list of rejects is bounded and says so', async t => {
   const importer = startImporter(t, { ...createJournal(), limits: { ...smallChunks, rejectsMax: 10 } })
   const { report } = await importer.run(source(header + 'bad\n'.repeat(500)))
   t.match(report, { rejected: 500, rejectsTruncated: true })
-  t.strictSame(
-    report.rejects.map(reject => reject.line),
-    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
-  )
+  t.equal(report.rejects.map(reject => reject.line).join(), '2,3,4,5,6,7,8,9,10,11')
 })
 
-t.test('NDJSON has no header, and an empty body holds nothing', async t => {
-  const journal = createJournal()
-  const importer = into(journal)
-  const line = JSON.stringify({ timestamp: nowMs, device: 'kitchen', temperature: 1, humidity: 2, pressure: 1000 })
-  t.match(await importer.run(source(line, 'ndjson')), { report: { accepted: 1, linesDone: 1 } })
+t.test('an empty body holds nothing', async t => {
+  const importer = into(createJournal())
   t.match(await importer.run(source('', 'ndjson')), { report: { accepted: 0, rejected: 0, linesDone: 0 } })
   t.match(await importer.run(source('')), { failure: { code: 'CONTENT_UNKNOWN' } })
-  t.match(await importer.run(source('a,b\n1,2\n')), { failure: { code: 'HEADER_INVALID', reason: /lacks timestamp/ } })
-  t.equal(journal.stored.length, 1)
 })
 
 t.test('a full journal stops the import, which says how far it came', async t => {
@@ -234,21 +184,6 @@ t.test('a full journal stops the import, which says how far it came', async t =>
   t.equal(report.accepted, journal.stored.length)
   t.equal(report.linesDone, journal.stored.length + 1)
   t.ok(journal.stored.length > 0 && journal.stored.length < 100)
-})
-
-t.test('a body that breaks off keeps what was stored, and never the line that it broke in', async t => {
-  const journal = createJournal()
-  const importer = into(journal, sharedSmall)
-  async function* broken() {
-    yield* pieces(header + lines(100))
-    yield Buffer.from('2026-01-01T00:00:00Z,kitchen,1,5')
-    throw new Error('the line went dead')
-  }
-  const { report, failure } = await importer.run(source(broken()))
-  t.match(failure, { code: 'BODY_BROKEN', reason: 'the line went dead' })
-  t.equal(report.accepted, journal.stored.length)
-  t.ok(journal.stored.length > 50)
-  t.notOk(journal.stored.some(record => record.reading.humidity === 5))
 })
 
 t.test('a body is read no further while the journal is busy', async t => {
@@ -289,40 +224,31 @@ t.test('more imports at a time than the limit are refused, not queued', async t 
 
 t.test('the first imports at a time have large chunks', async t => {
   const limits = { ...smallChunks, largeChunkBytes: 64 * 1024, sessionsMax: 5 }
-  const appends: number[] = []
-  const append = async (records: Uint8Array) => {
-    appends.push(records.length)
+  let appends = 0
+  const append = async () => {
+    appends++
     return 'stored' as const
   }
   const importer = startImporter(t, { append, limits })
   const body = header + lines(100)
   t.match(await importer.run(source(body)), { report: { accepted: 100 } })
-  t.equal(appends.length, 1)
+  t.equal(appends, 1)
   const unending = () => ({ ...source(''), body: new Readable({ read: () => undefined }) })
   const running = Array.from({ length: 4 }, () => importer.run(unending()))
-  appends.length = 0
   t.match(await importer.run(source(body)), { report: { accepted: 100 } })
-  t.ok(appends.length > 5, `${appends.length} chunks`)
+  t.ok(appends > 6, `${appends} chunks`)
   await importer.close()
   await Promise.all(running)
 })
 
-t.test(
-  'the thread of an import gives way to those that must answer at once',
-  {
-    skip: process.platform !== 'linux',
-  },
-  async t => {
-    const threads = () => readdirSync('/proc/self/task').map(Number)
-    const before = threads()
-    const importer = startImporter(t, createJournal())
-    t.match(await importer.run(source(header + lines(10))), { report: { accepted: 10 } })
-    const priorities = threads()
-      .filter(thread => !before.includes(thread))
-      .map(getPriority)
-    t.ok(priorities.includes(constants.priority.PRIORITY_BELOW_NORMAL), priorities.join())
-  },
-)
+t.test('the thread of an import gives way to those that must answer at once', async t => {
+  const threads = () => readdirSync('/proc/self/task').map(Number)
+  const before = threads()
+  const importer = startImporter(t, createJournal())
+  t.match(await importer.run(source(header + lines(10))), { report: { accepted: 10 } })
+  const added = threads().filter(thread => !before.includes(thread))
+  t.ok(added.map(getPriority).includes(constants.priority.PRIORITY_BELOW_NORMAL))
+})
 
 t.test('a close cuts off a body that nobody ends, and keeps what came of it', async t => {
   const journal = createJournal()
@@ -336,12 +262,6 @@ t.test('a close cuts off a body that nobody ends, and keeps what came of it', as
   const { report, failure } = await running
   t.match(failure, { code: 'CLOSING' })
   t.equal(report.accepted, journal.stored.length)
-})
-
-t.test('a closed importer refuses, and may be closed again', async t => {
-  const importer = startImporter(t, createJournal())
-  await importer.run(source(header + lines(1)))
   await importer.close()
-  await importer.close()
-  t.match(await importer.run(source(header)), { failure: { code: 'CLOSING' } })
+  t.match(await importer.run(source(header)), { failure: { code: 'CLOSING' } }, 'and whatever comes later')
 })

@@ -24,38 +24,28 @@ function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 t.test('each element becomes the line that has it, however it is laid out and cut', async t => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.jsonValue(), { maxLength: 8 }),
-      fc.constantFrom(undefined, 2, '\t'),
-      fc.array(fc.nat(), { maxLength: 12 }),
-      fc.boolean(),
-      (values, indent, places, hasMark) => {
-        const bytes = Buffer.from(`${hasMark ? '\ufeff' : ''}${JSON.stringify(values, null, indent)}\r\n `)
-        const lines = linesOf(cutAt(bytes, places))
-        t.strictSame(
-          lines?.map(line => JSON.parse(line)),
-          JSON.parse(JSON.stringify(values)),
-        )
-      },
-    ),
-    runs(60, 300),
-  )
+  const anyValues = fc.array(fc.jsonValue(), { maxLength: 8 })
+  const anyLayout = fc.record({ indent: fc.constantFrom(undefined, 2, '\t'), hasMark: fc.boolean() })
+  const anyPlaces = fc.array(fc.nat(), { maxLength: 12 })
+  const property = fc.property(anyValues, anyLayout, anyPlaces, (values, { indent, hasMark }, places) => {
+    const bytes = Buffer.from(`${hasMark ? '\ufeff' : ''}${JSON.stringify(values, null, indent)}\r\n `)
+    const found = linesOf(cutAt(bytes, places))?.map(line => JSON.parse(line))
+    t.strictSame(found, JSON.parse(JSON.stringify(values)))
+  })
+  fc.assert(property, runs(60, 300))
 })
 
 t.test('any bytes are read without a throw, cut at every byte alike, and no line is longer than the body', async () => {
   const part = fc.constantFrom(...'[|]|{|}|"|\\|,|\n| |1|null|{"a":1}|\ufeff|\u0001'.split('|'))
   const texts = fc.array(part, { maxLength: 20 }).map(parts => Buffer.from(parts.join('')))
   const bodies = fc.oneof(texts, fc.uint8Array({ maxLength: 60 }))
-  fc.assert(
-    fc.property(bodies, body => {
-      const whole = linesOf([body])
-      const byteByByte = linesOf(Array.from(body, (_, at) => body.subarray(at, at + 1)))
-      const isSame = JSON.stringify(whole) === JSON.stringify(byteByByte)
-      return isSame && (whole ?? []).join('\n').length <= body.length
-    }),
-    runs(200, 2000),
-  )
+  const property = fc.property(bodies, body => {
+    const whole = linesOf([body])
+    const byteByByte = linesOf(Array.from(body, (_, at) => body.subarray(at, at + 1)))
+    const isSame = JSON.stringify(whole) === JSON.stringify(byteByByte)
+    return isSame && (whole ?? []).join('\n').length <= body.length
+  })
+  fc.assert(property, runs(200, 2000))
 })
 
 t.test('an array that JSON does not have is none, and one with a bad element has that line', async t => {

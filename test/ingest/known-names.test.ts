@@ -23,9 +23,9 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), name }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('read' as const), names: fc.array(name, { maxLength: 6 }) }) },
 )
-const symbolOf = (number: number) => `symbol-${number}`
-
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+const symbolOf = (number: number) => `symbol-${number}`
 
 interface Model {
   devices: Map<string, { number: number; authSeq: number }>
@@ -33,7 +33,7 @@ interface Model {
   places: { place: number; name: string; number: number }[]
 }
 
-t.test('names stand for what was learned last, and places for what they have stood for ever since', async t => {
+t.test('names stand for what was learned last, and places for what they have stood for ever since', async () => {
   const property = fc.property(fc.array(step, { maxLength: 60 }), steps => {
     const known = new KnownNames()
     const model: Model = { devices: new Map(), places: [] }
@@ -43,7 +43,6 @@ t.test('names stand for what was learned last, and places for what they have sto
     }
   })
   fc.assert(property)
-  t.pass('for all')
 })
 
 function happen(known: KnownNames, { devices, places }: Model, each: Step): void {
@@ -93,10 +92,7 @@ function readAll(known: KnownNames, texts: readonly string[]): void {
   index.resume()
   for (const text of names) assert.equal(indexOf(text, false), list.indexOf(text))
   assert.equal(index.count, list.length)
-  assert.deepEqual(
-    list.map((_, at) => index.textOf(at)),
-    list,
-  )
+  for (const [at, text] of list.entries()) assert.equal(index.textOf(at), text)
 }
 
 t.test('keys of bytes keep their numbers while the table grows, and are added once', async t => {
@@ -123,10 +119,7 @@ t.test('nothing more is learned at the bound, and what is known stays', async t 
     t.equal(known.isFull(), index === 3)
     known.learn(text, { number: index + 1, symbol: symbolOf(index + 1), authSeq: 1 })
   }
-  t.strictSame(
-    ['a', 'b', 'c', 'd'].map(text => known.findText(text) !== -1),
-    [true, true, true, false],
-  )
+  for (const text of ['a', 'b', 'c', 'd']) t.equal(known.findText(text) === -1, text === 'd')
 })
 
 t.test('a series is known as long as its name stands for the same device', async t => {

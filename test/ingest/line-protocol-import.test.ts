@@ -3,31 +3,13 @@
 import t, { type Test } from 'tap'
 import { defaultLineNames } from '../../ingest/formats/line-protocol-names.ts'
 import { createLineImporter, type LineImporterOptions } from '../../ingest/import/line-protocol-import.ts'
-import { type Ingest, openIngest } from '../../ingest/ingest.ts'
-import type { Outcome } from '../../ingest/journal/outcome.ts'
+import type { Ingest } from '../../ingest/ingest.ts'
 import { offsetOf } from '../../ingest/journal/record.ts'
-import { createWallClock } from '../../ingest/journal/wall-clock.ts'
 import { defaultRanges } from '../../ingest/reading.ts'
-import { silentLog, temporaryFolder } from '../support/databases.ts'
+import { openTestIngest } from './open-ingest.ts'
 
 const mebibyte = 1024 ** 2
 const timeMs = Date.now() - 3_600_000
-
-function openJournal(t: Test, journalBytesMax: number): Ingest {
-  const ingest = openIngest({
-    directory: temporaryFolder(t),
-    journalBytesMax,
-    reserveBytes: 0,
-    keepMs: 0,
-    log: silentLog,
-    clock: createWallClock({ nowMs: Date.now }),
-    onFatal: error => {
-      throw error
-    },
-  })
-  t.teardown(() => ingest.close())
-  return ingest
-}
 
 function startImporter(t: Test, ingest: LineImporterOptions['ingest'], earliestMs?: () => number) {
   const options = { names: defaultLineNames, ranges: defaultRanges, aheadMsMax: 300_000, bodyBytesMax: 32 * mebibyte }
@@ -46,7 +28,7 @@ function linesOf(device: string, count: number): string {
 }
 
 t.test('of two bodies at a time that have room for one, one is stored and nothing of the other', async t => {
-  const ingest = openJournal(t, 5 * mebibyte)
+  const ingest = openTestIngest(t, { journalBytesMax: 5 * mebibyte })
   const run = startImporter(t, ingest)
   const count = 45_000
   const [first, second] = await Promise.all([run(linesOf('porch', count)), run(linesOf('attic', count))])
@@ -56,18 +38,8 @@ t.test('of two bodies at a time that have room for one, one is stored and nothin
   t.ok(bytes > 2.5 * mebibyte && bytes < 5 * mebibyte, 'one has room, and two have none')
 })
 
-t.test('when something else takes the room meanwhile, it is not known what is stored of a long body', async t => {
-  const ingest = openJournal(t, 50 * mebibyte)
-  const outcomes: Outcome[] = []
-  const run = startImporter(t, { ...ingest, append: async () => outcomes.shift() ?? 'stored' })
-  outcomes.push('full')
-  t.match(await run(linesOf('porch', 45_000)), { kind: 'full' }, 'nothing is stored')
-  outcomes.push('stored', 'full')
-  t.match(await run(linesOf('porch', 45_000)), { kind: 'unknown' })
-})
-
 t.test('bodies of one moment get times of receipt of their own', async t => {
-  const ingest = openJournal(t, 50 * mebibyte)
+  const ingest = openTestIngest(t)
   const timesUs: number[] = []
   const append: Ingest['append'] = async records => {
     const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
@@ -80,7 +52,7 @@ t.test('bodies of one moment get times of receipt of their own', async t => {
 })
 
 t.test('readings that expire between the look at their lines and their records are rejects', async t => {
-  const ingest = openJournal(t, 50 * mebibyte)
+  const ingest = openTestIngest(t)
   const looks = [timeMs, timeMs + 2]
   const run = startImporter(t, ingest, () => looks.shift() ?? timeMs + 2)
   const outcome = await run(`${linesOf('porch', 3)}w,device=porch temperature=1\n`)

@@ -22,17 +22,16 @@ const readingRow = fc.record({
   values: fc.tuple(value, value, value, value, value).filter(values => !values.every(Number.isNaN)),
 })
 
-test('the rows of readings are those of the official client, and as long as was computed before', async t => {
+test('the rows of readings are those of the official client, and as long as was computed before', async () => {
   const format = new RowFormat(readings)
   const same = fc.property(fc.array(readingRow, { minLength: 1, maxLength: 5 }), rows => {
     const expected = createBuffer(options)
     const rowsOfOurs = new RowBuffer(format, 8192)
     for (const { symbol, timeUs, values } of rows) {
       expected.table(readingsTable).symbol('device', symbol)
-      const given = metrics.flatMap((name, index) =>
-        Number.isNaN(values[index]) ? [] : [[name, values[index]] as const],
-      )
-      for (const [name, value] of given) expected.floatColumn(name, value ?? 0)
+      for (const [index, value] of values.entries()) {
+        if (!Number.isNaN(value)) expected.floatColumn(metrics[index] ?? '', value)
+      }
       expected.at(BigInt(timeUs), 'us')
       const record = new Uint8Array(readingLengthMax)
       const view = new DataView(record.buffer)
@@ -46,7 +45,6 @@ test('the rows of readings are those of the official client, and as long as was 
     return rowsOfOurs.bytes.subarray(0, rowsOfOurs.length).equals(Buffer.from(expected.toBufferView()))
   })
   fc.assert(same, runs(150, 2000))
-  t.pass('random sets of readings')
 })
 
 /** Names that have to be escaped, several symbols, timestamps among the values. */
@@ -101,7 +99,7 @@ function strangeRecord({ series: number, symbols, timeUs, x, received, z }: Stra
   return record
 }
 
-test('so are those of a table with several symbols, a series number, timestamps and names that have to be escaped', async t => {
+test('so are those of a table with several symbols, a series number, timestamps and names that have to be escaped', async () => {
   const format = new RowFormat(strange)
   const same = fc.property(fc.array(strangeRow, { minLength: 1, maxLength: 5 }), rows => {
     const rowsOfOurs = new RowBuffer(format, 16_384)
@@ -111,19 +109,9 @@ test('so are those of a table with several symbols, a series number, timestamps 
       const view = new DataView(record.buffer)
       length += format.lengthOf(view, 0, noneAbsent)
       rowsOfOurs.add(record, view, 0, noneAbsent)
+      if (readRecord(strange, view, 0).symbols.join('|') !== row.symbols.join('|')) return false
     }
     return length === rowsOfOurs.length && official(rows).equals(rowsOfOurs.bytes.subarray(0, length))
   })
   fc.assert(same, runs(150, 2000))
-  t.pass('random sets of rows')
-})
-
-test('a record gives its symbols back as they were', async t => {
-  fc.assert(
-    fc.property(strangeRow, row => {
-      const { symbols } = readRecord(strange, new DataView(strangeRecord(row).buffer), 0)
-      return symbols.every((symbol, index) => symbol === row.symbols[index])
-    }),
-  )
-  t.pass('100 random rows')
 })

@@ -32,22 +32,15 @@ function readLines(bytes: Buffer, readLine: LineReader) {
 /** What the records of the lines hold; each name is a series of its own. */
 function recordsOf(text: string, readLine = csvReader()) {
   const { rows, names, rejects } = readLines(Buffer.from(text), readLine)
-  const resolved = Array.from({ length: names.count }, (_, index) => ({
-    number: index + 1,
-    symbol: names.parts(index)[2] ?? '',
-  }))
+  const seriesOf = (index: number) => ({ number: index + 1, symbol: names.parts(index)[2] ?? '' })
+  const resolved = Array.from({ length: names.count }, (_, index) => seriesOf(index))
   const { records, count } = encodeRows(kind, rows, { names, resolved, nowMs, rejectsMax: 10 })
   const view = new DataView(records.buffer, 0, records.length)
   const found: object[] = []
   for (let offset = 0; offset < records.length; offset += view.getUint16(offset, true)) {
     const { series, timeUs, values, symbols } = readRecord(points, view, offset)
-    found.push({
-      names: names.parts(series - 1),
-      timeUs,
-      value: values['value'],
-      storedAt: values['stored_at'],
-      symbols,
-    })
+    const { value, stored_at: storedAt } = values
+    found.push({ names: names.parts(series - 1), timeUs, value, storedAt, symbols })
   }
   t.equal(found.length, count)
   return { found, rejects }
@@ -62,27 +55,14 @@ t.test('the same point in every form gives the same record', async t => {
   const fields = { timestamp, sn: 'IN-1', parameter: 'pm25', unit: 'ugm3', value: 12.5 }
   t.strictSame(ndjsonOf(fields), { found: expected, rejects: [] })
   t.strictSame(ndjsonOf({ ...fields, id: 7, value_15min: null }).found, expected)
-  for (const time of [
-    timestamp,
-    `${timestamp}Z`,
-    `${timestamp}.000Z`,
-    `${timestamp}.000`,
-    '2026-05-30 02:20',
-    '2026-05-30T02:20Z',
-    '2026-05-30T07:50:00+05:30',
-    '2026-05-30 07:50+0530',
-    '2026-05-30t02:20:00z',
-    `"${timestamp}"`,
-  ]) {
+  const plain = [timestamp, `${timestamp}Z`, `${timestamp}.000Z`, `${timestamp}.000`, `"${timestamp}"`]
+  const others =
+    '2026-05-30 02:20|2026-05-30T02:20Z|2026-05-30T07:50:00+05:30|2026-05-30 07:50+0530|2026-05-30t02:20:00z'
+  for (const time of [...plain, ...others.split('|')]) {
     t.strictSame(recordsOf(`${time},IN-1,pm25,ugm3,12.5`), { found: expected, rejects: [] }, time)
   }
-  t.strictSame(
-    recordsOf('12.5,x,IN-1,pm25,2026-05-30T02:20:00,ugm3', csvReader('value,note,sn,parameter,timestamp,unit')),
-    {
-      found: expected,
-      rejects: [],
-    },
-  )
+  const otherOrder = csvReader('value,note,sn,parameter,timestamp,unit')
+  t.strictSame(recordsOf(`12.5,x,IN-1,pm25,${timestamp},ugm3`, otherOrder), { found: expected, rejects: [] })
   const semicolons = csvReader(header.replaceAll(',', ';'), 'comma')
   t.strictSame(recordsOf(`${timestamp};IN-1;pm25;ugm3;12,5`, semicolons).found, expected)
 })
@@ -120,27 +100,17 @@ t.test('a header lacks what a point needs', async t => {
 })
 
 t.test('any bytes at all are read without a throw, and each line is taken or refused', async () => {
-  const cell = fc.oneof(
-    fc.constantFrom('', '2026-01-01T00:00:00', '2026-01-01', 'IN-1', 'pm25', 'ugm3', 'ppb', '1.5', '"', '\r', '\0'),
-    fc.string({ maxLength: 6 }),
-  )
+  const usual = '|2026-01-01T00:00:00|2026-01-01|IN-1|pm25|ugm3|ppb|1.5|"|\r|\0'.split('|')
+  const cell = fc.oneof(fc.constantFrom(...usual), fc.string({ maxLength: 6 }))
   const line = fc.array(cell, { minLength: 4, maxLength: 6 }).map(cells => cells.join(','))
   const lines = fc.array(line, { maxLength: 12 }).map(all => Buffer.from(all.join('\n')))
-  const bytes = fc.oneof(
-    lines,
-    fc.uint8Array({ maxLength: 300 }).map(array => Buffer.from(array)),
-  )
-  fc.assert(
-    fc.property(bytes, fc.boolean(), (body, isCsv) => {
-      const { rows, rejected } = readLines(body, isCsv ? csvReader() : createNdjsonReader(kind.columns))
-      const filled = body
-        .toString('latin1')
-        .split('\n')
-        .filter(text => text.replace(/\r$/, '') !== '')
-      return rows.count + rejected === filled.length
-    }),
-    runs(60, 500),
-  )
+  const bytes = fc.uint8Array({ maxLength: 300 }).map(array => Buffer.from(array))
+  const property = fc.property(fc.oneof(lines, bytes), fc.boolean(), (body, isCsv) => {
+    const { rows, rejected } = readLines(body, isCsv ? csvReader() : createNdjsonReader(kind.columns))
+    const all = body.toString('latin1').split('\n')
+    return rows.count + rejected === all.filter(text => text.replace(/\r$/, '') !== '').length
+  })
+  fc.assert(property, runs(60, 500))
 })
 
 t.test('a value outside the range of its parameter is rejected, in each unit', async t => {
@@ -149,12 +119,10 @@ t.test('a value outside the range of its parameter is rejected, in each unit', a
     const { found, rejects } = recordsOf(`${lines.join('\n')}\n`)
     return [found.length, ...rejects.map(reject => reject.reason)]
   }
-  const outside = [-999, -9999, 1e9, -600]
   for (const parameter of ['so2', 'o3', 'no2', 'no', 'co', 'pm1', 'pm25', 'pm10']) {
     for (const unit of ['ppb', 'ppm', 'ugm3']) {
-      const [stored, ...reasons] = reasonsOf(parameter, unit, [...outside, 1])
-      t.equal(stored, 1, `${parameter} in ${unit}`)
-      t.ok(reasons.length === 4 && reasons.every(reason => String(reason).includes('value')), `${reasons}`)
+      const outside = reasonsOf(parameter, unit, [-999, -9999, 1e9, -600, 1])
+      t.match(outside, [1, /value/, /value/, /value/, /value/], `${parameter} in ${unit}`)
     }
   }
   t.strictSame(reasonsOf('pm25', 'ugm3', [65_535, 10_000])[0], 1)
