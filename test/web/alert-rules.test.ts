@@ -44,17 +44,12 @@ t.test('a condition is told in the units that a person has chosen', async t => {
   says({ kind: 'completeness', share: 0.9 }, 'Less than 90 % of the readings of an hour')
   says({ kind: 'suspect', share: 0.1 }, 'More than 10 % of the readings of an hour are suspect')
   says({ kind: 'suspect', share: 0.1, metric: 'co2' }, 'More than 10 % of the CO₂ readings of an hour are suspect')
-  says(
-    { kind: 'site_silent', share: 0.5, count: 3 },
-    'More than 50 % of the devices, and at least 3 devices, are silent',
-  )
+  const site = { kind: 'site_silent', share: 0.5, count: 3 }
+  says(site, 'More than 50 % of the devices, and at least 3 devices, are silent')
   preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
   says({ kind: 'above', metric: 'temperature', value: 30 }, 'Temperature above 86.0 °F')
   says(change, 'Temperature rises by more than 9.0 °F within 1 hour')
-  for (const fact of serviceFacts) {
-    const text = conditionText({ kind: 'service', fact }, quantities())
-    t.notMatch(text, '_', text)
-  }
+  for (const fact of serviceFacts) t.notMatch(conditionText({ kind: 'service', fact }, quantities()), '_', fact)
   const lasting = rule({ kind: 'silent' }, { for_seconds: 600 })
   t.equal(ruleText(lasting, quantities()), 'No reading for longer than usual for 10 minutes')
 })
@@ -65,24 +60,12 @@ const value = fc.integer({ min: -5000, max: 5000 }).map(whole => whole / 10)
 const seconds = fc.integer({ min: 1, max: 604_800 })
 const share = fc.integer({ min: 0, max: 1000 }).map(whole => whole / 1000)
 const hysteresis = value.map(Math.abs)
+const change = { kind: fc.constant('change'), metric, window_seconds: fc.integer({ min: 60, max: 604_800 }) }
 const conditions: fc.Arbitrary<object> = fc.oneof(
   fc.record({ kind: fc.constant('silent'), after_seconds: seconds }, { requiredKeys: ['kind'] }),
   fc.record({ kind: fc.constantFrom('above', 'below'), metric, value, hysteresis }),
-  fc.record({
-    kind: fc.constant('change'),
-    metric,
-    value: value.filter(one => one > 0),
-    absolute: fc.boolean(),
-    window_seconds: fc.integer({ min: 60, max: 604_800 }),
-    hysteresis,
-  }),
-  fc.record({
-    kind: fc.constant('change'),
-    metric,
-    value: value.filter(one => one < 0),
-    absolute: fc.constant(false),
-    window_seconds: fc.constant(60),
-  }),
+  fc.record({ ...change, value: value.filter(one => one > 0), absolute: fc.boolean(), hysteresis }),
+  fc.record({ ...change, value: value.filter(one => one < 0), absolute: fc.constant(false) }),
   fc.record({ kind: fc.constant('battery'), metric: fc.constant('battery_voltage'), value, hysteresis }),
   fc.record({ kind: fc.constant('battery'), days: fc.integer({ min: 1, max: 365 }) }),
   fc.record({ kind: fc.constant('completeness'), share }),
@@ -160,28 +143,11 @@ t.test('selectors and weekly windows are told in words', async t => {
 const hourMs = 3_600_000
 const at = (hour: number) => new Date(hour * hourMs).toISOString()
 
-function alert(more: Partial<Alert>): Alert {
-  return {
-    id: '1',
-    rule_id: 1,
-    rule: 'Too hot',
-    severity: 'warning',
-    state: 'resolved',
-    flapping: false,
-    device: 'porch',
-    metric: 'temperature',
-    value: 31,
-    note: '',
-    opened_at: at(0),
-    fired_at: null,
-    resolved_at: null,
-    resolved_reason: null,
-    acknowledged_by: null,
-    acknowledged_at: null,
-    silenced_by: null,
-    ...more,
-  }
-}
+const unresolved = { fired_at: null, resolved_at: null, resolved_reason: null }
+const untouched = { acknowledged_by: null, acknowledged_at: null, silenced_by: null }
+const hot = { id: '1', rule_id: 1, rule: 'Too hot', severity: 'warning', state: 'resolved', note: '' } as const
+const porch = { device: 'porch', metric: 'temperature', value: 31, opened_at: at(0), flapping: false }
+const alert = (more: Partial<Alert>): Alert => ({ ...hot, ...porch, ...unresolved, ...untouched, ...more })
 
 t.test('a chart has the limits of its metric and shades when its alerts fire, and no others', async t => {
   const window = { fromMs: 10 * hourMs, toMs: 20 * hourMs }
@@ -196,11 +162,7 @@ t.test('a chart has the limits of its metric and shades when its alerts fire, an
     window,
   )
   const told = firing.map(({ fromMs, toMs, text }) => `${fromMs / hourMs} to ${toMs / hourMs}: ${text}`).join(', ')
-  t.equal(
-    told,
-    '9 to 11: Too hot, 10.5 to 12: Silent, 15 to 20: Too hot',
-    'what goes on lasts to the end of the window',
-  )
+  t.equal(told, '9 to 11: Too hot, 10.5 to 12: Silent, 15 to 20: Too hot', 'what goes on lasts to the end')
   const rules = [
     rule({ kind: 'above', metric: 'temperature', value: 30 }),
     rule({ kind: 'below', metric: 'temperature', value: -90 }, { name: 'Far away' }),
@@ -212,13 +174,8 @@ t.test('a chart has the limits of its metric and shades when its alerts fire, an
   preferences.value = { ...noPreferences, temperature_unit: '[degF]' }
   const series = { kind: 'gauge', metric: 'temperature', timesMs: [0, 1], values: [20, 31], gapMs: null } as const
   const times = createTimes('UTC')
-  const panel = panelOf(series, {
-    quantity: quantities().of('temperature'),
-    times,
-    suspects: undefined,
-    stepMs: undefined,
-    alerts: { limits, firing },
-  })
+  const context = { quantity: quantities().of('temperature'), times, suspects: undefined, stepMs: undefined }
+  const panel = panelOf(series, { ...context, alerts: { limits, firing } })
   t.strictSame(panel.content.rules, [{ value: 86, text: 'A rule', isDashed: true }])
   const washes = panel.content.spans?.map(({ fromMs, wash }) => `${fromMs / hourMs}: ${wash}`)
   t.strictSame(washes, ['9: --warn-wash', '15: --bad-wash'])

@@ -14,7 +14,7 @@ t.test('an address shows one page, and the server answers for all others', async
   t.strictSame(routeOf('/admin/devices/porch'), { page: 'admin', rest: 'devices/porch' })
   t.strictSame(routeOf('/device/porch'), { page: 'device', name: 'porch' })
   t.strictSame(routeOf('/station/IN-1'), { page: 'station', sn: 'IN-1' })
-  for (const path of [
+  const others = [
     '/device',
     '/device/',
     '/device/a/b',
@@ -23,7 +23,8 @@ t.test('an address shows one page, and the server answers for all others', async
     '/account',
     '/compare/a',
     '/device/%ff',
-  ]) {
+  ]
+  for (const path of others) {
     t.equal(routeOf(path), undefined, path)
   }
 })
@@ -44,11 +45,8 @@ const failureOf = async (status: number, body: unknown, headers = {}) => {
 }
 
 t.test('a read tells an answer from an unchanged one and from each kind of failure', async t => {
-  t.strictSame(await readJson('/x', answering(200, { a: 1 }, { etag: '"t"' })), {
-    kind: 'answer',
-    value: { a: 1 },
-    etag: '"t"',
-  })
+  const answer = await readJson('/x', answering(200, { a: 1 }, { etag: '"t"' }))
+  t.strictSame(answer, { kind: 'answer', value: { a: 1 }, etag: '"t"' })
   t.strictSame(await readJson('/x', answering(304, undefined)), { kind: 'unchanged' })
   const busy = await failureOf(503, { status: 'busy' }, { 'retry-after': '2' })
   t.strictSame(busy, { kind: 'unavailable', sentence: 'busy', retryAfterMs: 2000 })

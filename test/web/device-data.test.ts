@@ -2,16 +2,15 @@
 
 import t from 'tap'
 import { keyAction, moveCursor } from '../../web/charts/chart-keys.ts'
-import { tableRows } from '../../web/charts/table-rows.ts'
 import type { ComparedMetric } from '../../web/pages/compare/answers.ts'
-import { comparedWindow, metricPanels } from '../../web/pages/compare/comparison-panels.ts'
+import { comparedWindow } from '../../web/pages/compare/comparison-panels.ts'
 import { freshMs } from '../../web/pages/device/age.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { calendarWeeks } from '../../web/pages/device/calendar-weeks.ts'
 import { daySeries, monthSeries, readingsSeries, withLastValues } from '../../web/pages/device/chart-series.ts'
 import { readingsQuery, sourceOf } from '../../web/pages/device/range-plan.ts'
 import { suspectMetrics, suspectsIn } from '../../web/pages/device/suspects.ts'
-import { builtInNames, builtInQuantities } from '../../web/text/quantities.ts'
+import { builtInNames } from '../../web/text/quantities.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -103,17 +102,11 @@ t.test('a range is read as finely as it is drawn, and at full steps', async t =>
     stepSeconds: 900,
     window: { fromMs: 19_993 * dayMs, toMs: 20_000 * dayMs + 900_000 },
   })
-  t.match(
-    sourceOf({ preset: '7d' }, week, 3600),
-    { kind: 'readings', stepSeconds: undefined },
-    'an hourly device as it came',
-  )
+  const hourly = sourceOf({ preset: '7d' }, week, 3600)
+  t.match(hourly, { kind: 'readings', stepSeconds: undefined }, 'as it came')
   t.equal(readingsQuery({ fromMs: 1, toMs: 2 }, 60, 'json'), 'start=1&end=2&step=60&format=json')
   t.equal(readingsQuery({ fromMs: 1, toMs: 2 }, undefined, 'csv'), 'start=1&end=2&format=csv')
-  t.equal(
-    readingsQuery({ fromMs: 1, toMs: 2 }, 60, 'json', ['a', 'b']),
-    'start=1&end=2&step=60&format=json&metrics=a,b',
-  )
+  t.match(readingsQuery({ fromMs: 1, toMs: 2 }, 60, 'json', ['a', 'b']), '&metrics=a,b')
 })
 
 t.test('up to which age a value is current', async t => {
@@ -141,18 +134,6 @@ t.test('weeks begin on Monday', async t => {
   t.strictSame(calendarWeeks([]), [])
 })
 
-t.test('a table has a row for each moment, the newest first', async t => {
-  const series = [
-    { timesMs: [1, 2, 3], values: [10, null, 30] },
-    { timesMs: [2, 3, 9], values: [20, 21, 22] },
-  ]
-  t.strictSame(tableRows(series, 1, 5), [
-    { atMs: 3, values: [30, 21] },
-    { atMs: 2, values: [null, 20] },
-    { atMs: 1, values: [10, null] },
-  ])
-})
-
 t.test('keys move the cursor from value to value', async t => {
   const key = (key: string, more = {}) =>
     keyAction({ key, shiftKey: false, ctrlKey: false, altKey: false, metaKey: false, ...more })
@@ -169,35 +150,19 @@ t.test('keys move the cursor from value to value', async t => {
   t.equal(moveCursor({ kind: 'end', isLast: true }, undefined, []), undefined)
 })
 
-t.test('two devices are drawn over the same hours, with their limits as lines', async t => {
+t.test('two devices are drawn over the same hours', async t => {
   const points = (...hours: number[]) => hours.map(at => ({ t: at * hourMs, v: at, d }))
-  const stats = { bias: 0.5, limits_of_agreement: [-1, 2] } as unknown as ComparedMetric['stats']
+  const stats = {} as ComparedMetric['stats']
   const metric: ComparedMetric = { unit: '°C', a: points(0, 1, 2, 9), b: points(0, 2), diff: points(0, 2), stats }
   t.strictSame(comparedWindow([metric], '24h'), { fromMs: -14 * hourMs, toMs: 10 * hourMs })
   t.equal(comparedWindow([{ ...metric, a: [], b: [] }], '7d'), undefined)
-  const [both, difference] = metricPanels(
-    { quantity: builtInQuantities.of('temperature'), a: 'roof', b: 'porch' },
-    metric,
-  )
-  t.strictSame(both?.content.columns.lines, [
-    [0, 1, 2, null, 9],
-    [0, undefined, 2, undefined, undefined],
-  ])
-  const rules = difference?.content.rules?.map(({ value, isDashed }) => `${value} ${isDashed}`)
-  t.strictSame(rules, ['0.5 false', '-1 true', '2 true'])
 })
 
 t.test('suspect readings are told where all of them are known, by the row of the table that they are in', async t => {
   const nowMs = 100 * dayMs
   const point = (hoursAgo: number, flag?: 3) => ({ t: nowMs - hoursAgo * hourMs, v: hoursAgo, ...(flag && { flag }) })
-  const last_24h = {
-    temperature: [point(20, 3), point(5), point(2, 3)],
-    humidity: [point(2, 3)],
-    pressure: [point(2)],
-    battery_voltage: [],
-    battery_percentage: [],
-    gap_seconds: null,
-  }
+  const measured = { temperature: [point(20, 3), point(5), point(2, 3)], humidity: [point(2, 3)], pressure: [point(2)] }
+  const last_24h = { ...none, ...measured, gap_seconds: null }
   const detail = { time_zone: 'UTC', last_24h, last_30d_hourly: {} } as unknown as Detail
   const within = (fromHours: number, toHours: number) =>
     suspectsIn(detail, builtInNames, { fromMs: nowMs - fromHours * hourMs, toMs: nowMs - toHours * hourMs }, nowMs)
