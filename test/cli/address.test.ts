@@ -15,11 +15,10 @@ const tokenFile = join(folder, 'token')
 writeFileSync(tokenFile, 'secret\n')
 
 t.test('the settings of the server say where it is', async t => {
-  const at = (settings: Record<string, string>, url: string) =>
-    t.equal(
-      findUrl({}, () => readConfig(settings)),
-      url,
-    )
+  const at = (settings: Record<string, string>, url: string) => {
+    const found = findUrl({}, () => readConfig(settings))
+    t.equal(found, url)
+  }
   at({}, 'http://127.0.0.1:8080')
   at({ HOST: '0.0.0.0', PORT: '90' }, 'http://127.0.0.1:90')
   at({ HOST: '::' }, 'http://[::1]:8080')
@@ -35,9 +34,8 @@ t.test('the settings of the server say where it is', async t => {
 t.test('a server with a certificate of its own is reached without more ado', async t => {
   const { key, cert } = makeCertificate(folder)
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
-    response.end(
-      request.headers.authorization === 'Bearer secret' ? '{"dead_letters":[],"damaged":[],"next":null}' : '{}',
-    )
+    const isKnown = request.headers.authorization === 'Bearer secret'
+    response.end(isKnown ? '{"dead_letters":[],"damaged":[],"next":null}' : '{}')
   })
   server.listen(0, '127.0.0.1')
   await new Promise(listening => server.once('listening', listening))
@@ -50,8 +48,6 @@ t.test('a server with a certificate of its own is reached without more ado', asy
   t.match(await barograph([...list, '--url', url]), { status: 1, stderr: /self-signed certificate/ })
   t.match(await barograph(list, { environment }), { status: 0, stdout: 'no dead letters\n' })
   t.match(await barograph([...list, '--url', url], { environment }), { status: 0 })
-  t.match(await barograph([...list, '--url', `https://localhost:${port}`], { environment }), {
-    status: 1,
-    stderr: /localhost/,
-  })
+  const other = [...list, '--url', `https://localhost:${port}`]
+  t.match(await barograph(other, { environment }), { status: 1, stderr: /localhost/ })
 })

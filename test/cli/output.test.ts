@@ -90,14 +90,8 @@ t.test('names and sentences of a server, and names of files, are shown escaped',
   const file = join(folder, `${hostile}.csv`)
   writeFileSync(file, 'timestamp,device,temperature,humidity,pressure\n2026-01-01T00:00:00Z,x,1,2,3\n')
   const reject = { line: 2, device: hostile, code: 'DEVICE_UNKNOWN', reason: hostile }
-  const rejecting = {
-    accepted: 0,
-    replaced: 0,
-    rejected: 1,
-    rejects: [reject],
-    rejects_truncated: false,
-    ignored_columns: [hostile],
-  }
+  const counts = { accepted: 0, replaced: 0, rejected: 1, rejects_truncated: false }
+  const rejecting = { ...counts, rejects: [reject], ignored_columns: [hostile] }
   const rejected = await barograph(['import', file, ...(await startServer(200, rejecting))])
   t.ok(rejected.stdout.includes(`${shown}.csv:2: ${shown}: ${shown}`) && unseen(rejected.stdout), rejected.stdout)
 

@@ -11,16 +11,9 @@ import { retentionProblems, retentionText } from '../../cli/retention-text.ts'
 import type { TopicState } from '../../ingest/kafka/topic-watch.ts'
 
 const gibibyte = 1024 ** 3
-const unknown = {
-  path: '/data',
-  free_bytes: 10 * gibibyte,
-  total_bytes: 20 * gibibyte,
-  journal_bytes: null,
-  questdb_bytes: null,
-  postgres_bytes: null,
-  growth_bytes_per_day: null,
-  days_until_full: null,
-}
+const noBytes = { journal_bytes: null, questdb_bytes: null, postgres_bytes: null }
+const noGrowth = { growth_bytes_per_day: null, days_until_full: null }
+const unknown = { path: '/data', free_bytes: 10 * gibibyte, total_bytes: 20 * gibibyte, ...noBytes, ...noGrowth }
 const known = { ...unknown, journal_bytes: 1024, questdb_bytes: gibibyte, growth_bytes_per_day: gibibyte / 2 }
 
 t.test('what is not known is said to be unknown', async t => {
@@ -54,28 +47,17 @@ const nodeOf = (changes: Partial<NodeState> = {}, ownId = 'another') => nodeStat
 
 t.test('a node in words', async t => {
   t.equal(nodeText(nodeOf()), 'api on h-1, 1.2.3, leads, lease renewed 1.5 s ago, change 12, clock 1.00 s ahead')
-  t.equal(
-    nodeText(nodeOf({ leads: false, clockAheadMs: -0.4 }, node.id)),
-    'api on h-1, 1.2.3, asked, lease renewed 1.5 s ago, change 12, clock as that of PostgreSQL',
-  )
-  t.equal(
-    nodeText(nodeOf({ isLeaseValid: false, leaseAgeMs: 70_000, clockAheadMs: undefined })),
-    'api on h-1, 1.2.3, lease renewed 70.0 s ago, expired, change 12',
-    'one without a lease does not lead',
-  )
-  t.equal(
-    nodeText(nodeOf({ isLeaseValid: false, leaseAgeMs: Infinity, clockAheadMs: undefined })),
-    'api on h-1, 1.2.3, no lease, change 12',
-  )
+  const own = nodeOf({ leads: false, clockAheadMs: -0.4 }, node.id)
+  t.match(nodeText(own), ', asked, lease renewed 1.5 s ago, change 12, clock as that of PostgreSQL')
+  const expired = { isLeaseValid: false, clockAheadMs: undefined }
+  const past = nodeText(nodeOf({ ...expired, leaseAgeMs: 70_000 }))
+  t.equal(past, 'api on h-1, 1.2.3, lease renewed 70.0 s ago, expired, change 12', 'it does not lead')
+  t.match(nodeText(nodeOf({ ...expired, leaseAgeMs: Infinity })), ', no lease, change 12')
 })
 
 t.test('what is wrong with nodes', async t => {
-  const nodes = [
-    nodeOf(),
-    nodeOf({ clockAheadMs: -2_100 }),
-    nodeOf({ clockAheadMs: 65_000 }),
-    nodeOf({ isLeaseValid: false }),
-  ]
+  const changes = [{}, { clockAheadMs: -2_100 }, { clockAheadMs: 65_000 }, { isLeaseValid: false }]
+  const nodes = changes.map(each => nodeOf(each))
   t.strictSame(nodeProblemsOf(nodes), [
     'node 01234567: the clock of this node is 2.1 s behind that of PostgreSQL',
     'node 01234567: the clock of this node is 65.0 s ahead of that of PostgreSQL',
@@ -87,9 +69,8 @@ t.test('what is wrong with nodes', async t => {
 t.test('who forwards, in words', async t => {
   const text = (forwarder: { holder: string | null; since: string | null } | null) =>
     forwarderText({ topics: [], forwarder })
-  t.strictSame(text({ holder: 'h-2 17', since: '2026-01-01T00:00:00.000Z' }), [
-    'process h-2 17, since 2026-01-01T00:00:00.000Z',
-  ])
+  const since = '2026-01-01T00:00:00.000Z'
+  t.strictSame(text({ holder: 'h-2 17', since }), [`process h-2 17, since ${since}`])
   t.strictSame(text({ holder: null, since: null }), ['none: the last one has given up'])
   t.strictSame(text(null), [])
   t.strictSame(forwarderText(undefined), [])
@@ -110,25 +91,16 @@ const seen: TopicState = { topic: 'a', sight, share: 0.129, problems: [problem] 
 
 t.test('a topic is told with what waits, the retention and the replicas', async t => {
   const told = topicStatus(seen)
-  t.strictSame(told, {
-    topic: 'a',
-    offsets: { start: 100, end: 150, committed: 140 },
-    oldest: '2026-01-01T00:00:00.000Z',
-    replicas: 3,
-    in_sync: 2,
-    retention_seconds: 604_800,
-    retention_used: 0.129,
-    problems: ['2 of 3 replicas are in sync'],
-  })
+  const retention = { retention_seconds: 604_800, retention_used: 0.129 }
+  const answer = { topic: 'a', offsets: { start: 100, end: 150, committed: 140 }, ...retention }
+  t.match(told, { ...answer, oldest: '2026-01-01T00:00:00.000Z', replicas: 3, in_sync: 2 })
   t.equal(topicText(told), '10 records wait for QuestDB, 12 % of 7 d 0 h used, 2 of 3 replicas in sync')
   t.strictSame(topicProblemsOf({ topics: [told] }), ['topic a: 2 of 3 replicas are in sync'])
   t.strictSame(topicProblemsOf(undefined), [])
 })
 
 t.test('what Kafka has deleted does not wait', async t => {
-  const { topic, problems } = seen
-  const text = (more: Partial<typeof sight>) =>
-    topicText(topicStatus({ topic, problems, share: 0, sight: { ...sight, ...more } }))
+  const text = (more: Partial<typeof sight>) => topicText(topicStatus({ ...seen, sight: { ...sight, ...more } }))
   t.match(text({ applied: 90 }), '50 records wait')
   t.match(text({ applied: 150 }), 'no record waits')
   t.match(text({ retentionMs: Number.POSITIVE_INFINITY }), 'kept for ever')
@@ -136,16 +108,7 @@ t.test('what Kafka has deleted does not wait', async t => {
 
 t.test('a topic that was not looked at is told as such', async t => {
   const told = topicStatus({ topic: 'a', sight: undefined, share: undefined, problems: [] })
-  t.strictSame(told, {
-    topic: 'a',
-    offsets: null,
-    oldest: null,
-    replicas: null,
-    in_sync: null,
-    retention_seconds: null,
-    retention_used: null,
-    problems: [],
-  })
+  t.match(told, { offsets: null, oldest: null, retention_used: null })
   t.equal(topicText(told), 'not looked at yet')
 })
 
