@@ -17,23 +17,17 @@ test('the table has a row for each figure, and says what was missed or did not r
     p99: { ratio: 12, atMost: 10, ok: false },
     'all are stored': { ok: true },
   }
+  const result = { seconds: 1, exitStatus: 1 }
+  const noise = { property: 'white noise', rate: 0.05, atMost: 0.1, ok: true }
   const table = tableOf([
-    { name: 'put', seconds: 1, exitStatus: 1, lines: [{ bench: 'put', figures }] },
-    {
-      name: 'properties',
-      seconds: 1,
-      exitStatus: 0,
-      lines: [{ property: 'white noise', rate: 0.05, atMost: 0.1, ok: true }],
-    },
-    { name: 'latest', seconds: 1, exitStatus: 1, lines: ['no result'] },
-    { name: 'mqtt', seconds: 1, exitStatus: 1, lines: [{ bench: 'mqtt', figures: { p99: { ratio: 3, ok: true } } }] },
-    { name: 'stats', seconds: 0, exitStatus: undefined, skipped: 'needs --python', lines: [] },
+    { ...result, name: 'put', lines: [{ bench: 'put', figures }] },
+    { ...result, name: 'properties', exitStatus: 0, lines: [noise] },
+    { ...result, name: 'latest', lines: ['no result'] },
+    { ...result, name: 'mqtt', lines: [{ bench: 'mqtt', figures: { p99: { ratio: 3, ok: true } } }] },
+    { ...result, name: 'stats', exitStatus: undefined, skipped: 'needs --python', lines: [] },
   ])
-  const rows = table
-    .trimEnd()
-    .split('\n')
-    .map(line => line.split('|').map(cell => cell.trim()))
-    .map(cells => cells.slice(1, -1))
+  const lines = table.trimEnd().split('\n')
+  const rows = lines.map(line => line.split('|').slice(1, -1)).map(cells => cells.map(cell => cell.trim()))
   t.strictSame(rows.slice(2), [
     ['put', 'readings a second', '0.31', '0.3 … 0.32', '≥ 0.2', 'ok'],
     ['put', 'p99', '12', '', '≤ 10', 'MISSED'],
@@ -44,16 +38,7 @@ test('the table has a row for each figure, and says what was missed or did not r
     ['mqtt', 'exited with status 1', '', '', '', 'FAILED'],
     ['stats', 'skipped', '', '', 'needs --python', ''],
   ])
-  t.equal(
-    new Set(
-      table
-        .trimEnd()
-        .split('\n')
-        .map(line => line.length),
-    ).size,
-    1,
-    'the columns are aligned',
-  )
+  t.equal(new Set(lines.map(line => line.length)).size, 1, 'the columns are aligned')
 })
 
 test('the page says where the figures are from', async t => {
@@ -85,10 +70,7 @@ test('one benchmark runs with its own arguments', async t => {
   t.equal(status, 1, 'nothing was measured')
   t.match(stderr, /^properties: \d+ s, exit status 0$/m)
   t.match(stdout, 'printed no result')
-  const absent = await run('--only', 'put,no-such')
-  t.equal(absent.status, 2)
-  t.match(absent.stderr, 'there is no benchmark no-such; there are put, ')
-  const unknown = await run('no-such')
-  t.equal(unknown.status, 2)
-  t.match(unknown.stderr, 'there is no benchmark no-such; there are put, ')
+  for (const words of [['--only', 'put,no-such'], ['no-such']]) {
+    t.match(await run(...words), { status: 2, stderr: 'there is no benchmark no-such; there are put, ' })
+  }
 })
