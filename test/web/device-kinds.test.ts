@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { KindBucket, WindowFigures } from '../../query/shapes/kinds.ts'
+import type { NormalValues } from '../../query/shapes/normal.ts'
 import type { PastDays } from '../../query/shapes/past.ts'
 import { createTimes } from '../../theme/times.ts'
 import { edgeColour, wordColour } from '../../web/charts/block-look.ts'
@@ -13,7 +14,7 @@ import { dayAmountSentences, kindSentences } from '../../web/pages/device/kind-s
 import { amountsOfDays, amountsOfHours, amountsOfSteps } from '../../web/pages/device/kind-series.ts'
 import { kindTables } from '../../web/pages/device/kind-tables.ts'
 import { measuredDevice } from '../../web/pages/device/measured.ts'
-import { nowNotes, stateSpanMs } from '../../web/pages/device/now-notes.ts'
+import { nowNotes, stateSpanMs, usualText } from '../../web/pages/device/now-notes.ts'
 import { numberedStates } from '../../web/pages/device/numbered-states.ts'
 import { panelOf } from '../../web/pages/device/panels.ts'
 import { pastTable } from '../../web/pages/device/past-tables.ts'
@@ -25,7 +26,7 @@ import { askedMetrics, metricsOfDevice } from '../../web/pages/device/shown-metr
 import { statesOfDay, statesOfDays, statesOfSteps, timeline } from '../../web/pages/device/state-series.ts'
 import { chooseMetrics, shownMax } from '../../web/text/chosen-metrics.ts'
 import { compassPoint, directionText } from '../../web/text/compass.ts'
-import { quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
+import { builtInQuantities, quantitiesOf, withNumbered } from '../../web/text/quantities.ts'
 import { isSwitch, stateColour, stateInWords } from '../../web/text/state-words.ts'
 import { createZone, localMs } from '../../web/text/zone.ts'
 
@@ -47,24 +48,18 @@ const quantities = quantitiesOf(described)
 /** The mode has been 2, whatever it is in view. */
 const numbered = withNumbered(quantities, ['mode'])
 
-const counter = (increase: number | null, unplaced_increase = 0): KindBucket => ({
-  kind: 'counter',
-  count: 6,
-  increase,
-  covered_seconds: 3600,
-  increase_per_second: null,
-  unplaced_increase,
-  resets: 0,
-})
+const counter = (increase: number | null, unplaced_increase = 0) =>
+  ({ kind: 'counter', count: 6, increase, unplaced_increase, resets: 0 }) as KindBucket
 const state = (states: readonly (readonly [number, number])[], unknown_seconds = 0): KindBucket => {
   const known_seconds = states.reduce((sum, [, seconds]) => sum + seconds, 0)
+  const shares = states.map(([state, seconds]) => ({ state, seconds, share: seconds / known_seconds }))
   return {
     kind: 'state',
-    states: states.map(([state, seconds]) => ({ state, seconds, share: seconds / known_seconds })),
+    states: shares,
     known_seconds,
     unknown_seconds,
     known_share: null,
-    changes: states.length - 1,
+    changes: shares.length - 1,
   }
 }
 const detailWith = (hours: object, points: object = {}): Detail =>
@@ -79,13 +74,14 @@ const detailWith = (hours: object, points: object = {}): Detail =>
   }) as unknown as Detail
 const at = (hour: number, figures: KindBucket) => ({ ...figures, t: nowMs + hour * hourMs, d })
 
+const planFor = (more: Omit<Parameters<typeof planOf>[0], 'of' | 'nowMs' | 'expectedSeconds'>) =>
+  planOf({ of: measuredDevice('a b'), nowMs, expectedSeconds: 60, ...more })
+
 /** Such as `0–20 off`, by the length of a unit after a moment. */
 const spans = (blocks: readonly { fromMs: number; toMs: number; state: number }[], fromMs = 0, unitMs = 1) =>
   blocks
-    .map(
-      ({ fromMs: one, toMs: other, state }) =>
-        `${[one, other].map(ms => (ms - fromMs) / unitMs).join(' to ')}: ${state}`,
-    )
+    .map(({ state, ...block }) => [...[block.fromMs, block.toMs].map(ms => (ms - fromMs) / unitMs), state])
+    .map(([one, other, state]) => `${one} to ${other}: ${state}`)
     .join(', ')
 
 t.test('directions and states in words', async t => {
@@ -128,18 +124,9 @@ t.test('an answer is asked for what its metrics are, and states from as far back
     { name: 'door', kind: 'state' },
     { name: 'wind_direction', kind: 'direction' },
   ] as const
-  const plan = (spanMs: number, endMs: number, of: readonly (typeof metrics)[number][] = metrics) => {
+  const plan = (spanMs: number, endMs: number) => {
     const window = { fromMs: endMs - spanMs, toMs: endMs }
-    const { metrics: described } = detailWith({})
-    return planOf({
-      of: measuredDevice('a b'),
-      range: window,
-      window,
-      nowMs,
-      expectedSeconds: 60,
-      metrics: of,
-      described,
-    })
+    return planFor({ window, range: window, metrics, described: detailWith({}).metrics })
   }
   const endMs = nowMs - 100 * dayMs
   const old = plan(2 * hourMs, endMs)
@@ -174,11 +161,11 @@ t.test('bars have what is known, also what grew in a gap', async t => {
 })
 
 t.test('a state holds until the next value, in a gap for as long as is known', async t => {
-  const blocks = timeline({ timesMs: [0, 10, 20, 100], values: [0, 0, 1, 1] }, { gapMs: 30, holdMs: 12 }, 110)
+  const gap = { gapMs: 30, holdMs: 12 }
+  const blocks = timeline({ timesMs: [0, 10, 20, 100], values: [0, 0, 1, 1] }, gap, 110)
   t.equal(spans(blocks), '0 to 20: 0, 20 to 32: 1, 100 to 110: 1')
-  t.strictSame(timeline({ timesMs: [5], values: [1] }, { gapMs: 30, holdMs: 12 }, 5), [], 'no time has passed')
-  const last = timeline({ timesMs: [0], values: [1] }, { gapMs: 30, holdMs: 12 }, 1000).at(-1)
-  t.equal(last?.toMs, 12, 'after a gap that goes on')
+  t.strictSame(timeline({ timesMs: [5], values: [1] }, gap, 5), [], 'no time has passed')
+  t.match(timeline({ timesMs: [0], values: [1] }, gap, 1000), [{ toMs: 12 }], 'a gap goes on')
 })
 
 t.test('a timeline begins with the state of the hours before its first value, and goes on with readings', async t => {
@@ -228,10 +215,11 @@ const energy: MetricSeries = {
     { fromMs: nowMs - hourMs, toMs: nowMs, value: 3, ofGap: 2 },
   ],
 }
+const seconds = [nowMs - 2000, nowMs - 1000]
 const wind: MetricSeries = {
   kind: 'direction',
   metric: 'wind_direction',
-  timesMs: [nowMs - 2000, nowMs - 1000],
+  timesMs: seconds,
   values: [350, 10],
   stepMs: undefined,
 }
@@ -268,11 +256,8 @@ t.test('a panel tells at the cursor what its kind is', async t => {
 })
 
 t.test('tables by kind', async t => {
-  const tables = readingsTables({ series: [energy, wind, door] }, new Map(), {
-    quantities,
-    times,
-    window: { fromMs: nowMs - dayMs, toMs: nowMs },
-  })
+  const window = { fromMs: nowMs - dayMs, toMs: nowMs }
+  const tables = readingsTables({ series: [energy, wind, door] }, new Map(), { quantities, times, window })
   const cells = tables.flatMap(({ rows }) => rows.map(row => plain([row.head, ...row.cells].join(' | '))))
   t.strictSame(cells, [
     '1 Jun 2026, 23:59:59 UTC | N 10°',
@@ -286,33 +271,16 @@ t.test('tables by kind', async t => {
 
 t.test('a range has its kinds in the order of the metrics, and nothing of what it has nothing of', async t => {
   const window = { fromMs: nowMs - dayMs, toMs: nowMs }
-  const metrics = [
-    { name: 'door', kind: 'state' },
-    { name: 'energy', kind: 'counter' },
-    { name: 'temperature', kind: 'gauge' },
-    { name: 'rain', kind: 'rate' },
-  ] as const
-  const detail = detailWith(
-    { energy: [at(-2, counter(1))], rain: [at(-100, counter(1))] },
-    { door: [{ t: nowMs - 1, v: 1, d }] },
-  )
-  const range = { preset: '24h' } as const
-  const plan = planOf({
-    of: measuredDevice('a'),
-    range,
-    window,
-    nowMs,
-    expectedSeconds: 60,
-    metrics,
-    described: detail.metrics,
-  })
+  const kinds = { door: 'state', energy: 'counter', temperature: 'gauge', rain: 'rate' } as const
+  const metrics = Object.entries(kinds).map(([name, kind]) => ({ name, kind }))
+  const hours = { energy: [at(-2, counter(1))], rain: [at(-100, counter(1))] }
+  const detail = detailWith(hours, { door: [{ t: nowMs - 1, v: 1, d }] })
+  const plan = planFor({ range: { preset: '24h' }, window, metrics, described: detail.metrics })
   const none = { gauges: 'unneeded', steps: 'unneeded', states: 'unneeded', days: 'unneeded' } as const
   const of = { plan, detail, parts: none, live: [], metrics, window, zone: utc }
-  t.equal(
-    rangeSeries(of)
-      ?.series.map(({ metric }) => metric)
-      .join(),
-    'door,energy',
+  t.strictSame(
+    rangeSeries(of)?.series.map(({ metric }) => metric),
+    ['door', 'energy'],
   )
   t.equal(rangeSeries({ ...of, parts: { ...none, days: undefined } }), undefined, 'an answer is on its way')
   t.equal(rangeSeries({ ...of, detail: undefined }), undefined)
@@ -368,53 +336,33 @@ t.test('of many metrics twelve are shown, until others are chosen', async t => {
   t.equal(found.join(), 'co2,temperature,humidity,old')
 })
 
-const rose = { sector_counts: [50, ...new Array(15).fill(2)], count: 100, calm_count: 20, calm_share: 0.2 }
-const direction: WindowFigures = {
+const direction = {
   kind: 'direction',
-  count: 100,
   mean_degrees: 3.2,
   resultant_length: 0.75,
-  circular_variance: 0.25,
   circular_std_degrees: 40,
-  vector: {
-    count: 80,
-    mean_speed: 2,
-    mean_u: 0,
-    mean_v: 1,
-    vector_speed: 1,
-    vector_direction_degrees: 359.8,
-    steadiness: 0.5,
-  },
-  rose,
-}
+  vector: { count: 80, mean_speed: 2, vector_speed: 1, vector_direction_degrees: 359.8, steadiness: 0.5 },
+  rose: { sector_counts: [50, ...new Array(15).fill(2)], count: 100, calm_count: 20, calm_share: 0.2 },
+  count: 100,
+} as unknown as WindowFigures
 const window = (of: Exclude<KindBucket, { kind: 'counter' | 'direction' | 'rate' }>): WindowFigures => ({
   ...of,
   count: 15,
   last: 0,
   last_change: { at: '2026-06-01 20:30', from: 1, to: 0 },
 })
-const doorFigures = window({
-  ...(state([
-    [0, 259_200],
-    [1, 11_520],
-  ]) as Extract<KindBucket, { kind: 'state' }>),
-  changes: 14,
-})
+const doorStates = state([
+  [0, 259_200],
+  [1, 11_520],
+]) as Extract<KindBucket, { kind: 'state' }>
+const doorFigures = window({ ...doorStates, changes: 14 })
 
 t.test('what kinds come to, in sentences', async t => {
   const says = (figures: WindowFigures, metric: string) =>
     plain(kindSentences(figures, quantities.of(metric), { during: 'in the last 3 days', isTruncated: false }).join(' '))
   const reset = { after: '2026-06-01 12:00', until: '2026-06-01 12:10', value_before: 120.2, value_after: 0.1 }
-  const grown: WindowFigures = {
-    kind: 'counter',
-    count: 400,
-    last: 7,
-    increase: 12.4,
-    increase_per_day: 4.13,
-    span_seconds: 260_000,
-    resets: [reset],
-    resets_total: 1,
-  }
+  const increase = { increase: 12.4, increase_per_day: 4.13, span_seconds: 260_000 }
+  const grown: WindowFigures = { kind: 'counter', count: 400, last: 7, ...increase, resets: [reset], resets_total: 1 }
   t.equal(
     says(grown, 'energy'),
     'Energy has grown by 12.4 kWh in the last 3 days, 4.1 kWh a day. It started again once between 1 Jun 2026, 12:00 and 12:10, after 120.2 kWh.',
@@ -428,30 +376,19 @@ t.test('what kinds come to, in sentences', async t => {
     says(direction, 'wind_direction'),
     'On average wind direction is N 3°, and varies little (resultant length 0.75). Most often it is N: 50 % of the values. In 20 % it is calm. Weighted by its speed it is N 0°, with a steadiness of 50 %.',
   )
-  t.match(says({ ...direction, mean_degrees: null }, 'wind_direction'), /has no mean: its values cancel out/)
+  t.match(
+    says({ ...direction, mean_degrees: null } as WindowFigures, 'wind_direction'),
+    /has no mean: its values cancel out/,
+  )
   t.equal(
     says(doorFigures, 'door'),
     'In the last 3 days, door open was off (0) for 3 days (96 %) and on (1) for 3 hours 12 minutes (4 %). It changed 14 times, last from on (1) to off (0) on 1 Jun 2026, 20:30.',
   )
-  t.match(
-    says({ ...doorFigures, changes: 0 } as WindowFigures, 'door'),
-    /It has not changed\.$/,
-    'in a window after it',
-  )
+  t.match(says({ ...doorFigures, changes: 0 } as WindowFigures, 'door'), /It has not changed\.$/)
   const statesOf = (count: number) => Array.from({ length: count }, (_, state) => ({ state, seconds: 60, share: 0.1 }))
-  t.match(says({ ...doorFigures, states: statesOf(7) } as WindowFigures, 'door'), / \(10 %\) and 1 other\./)
   t.match(says({ ...doorFigures, states: statesOf(8) } as WindowFigures, 'door'), / \(10 %\) and 2 others\./)
-  const rain: WindowFigures = {
-    kind: 'rate',
-    count: 288,
-    sum: 12.4,
-    max: 2,
-    max_at: '2026-06-01 14:05',
-    coverage: 0.98,
-    missing: 6,
-    valid: true,
-    greatest_hour: { sum: 8.2, start: '2026-06-01 14:00', end: '2026-06-01 15:00', count: 12 },
-  }
+  const greatest_hour = { sum: 8.2, start: '2026-06-01 14:00', end: '2026-06-01 15:00' }
+  const rain = { kind: 'rate', count: 288, sum: 12.4, coverage: 0.98, greatest_hour } as WindowFigures
   t.equal(
     says(rain, 'rain'),
     'Rain sums up to 12.4 mm in the last 3 days; 98 % of the values have come. The most in an hour was 8.2 mm, from 1 Jun 2026, 14:00 to 15:00.',
@@ -469,16 +406,11 @@ t.test('figures in tables: resets, sectors, states', async t => {
 })
 
 const pastDay = (hours: object[]) => ({ date: '2026-06-01', offset_days: 0, hours }) as never
+const rainy = [1, 2.2].map((sum, at) => ({ hour: 13 + at, d, rain: { kind: 'rate', sum } }))
 const past = {
-  today: pastDay([
-    { hour: 13, d, rain: { kind: 'rate', sum: 1 } },
-    { hour: 14, d, rain: { kind: 'rate', sum: 2.2 } },
-    { hour: 15, d },
-  ]),
+  today: pastDay([...rainy, { hour: 15, d }]),
   yesterday: pastDay([{ hour: 3, d, rain: { kind: 'rate', sum: 0 } }]),
-  '7d': pastDay([]),
-  '30d': pastDay([]),
-  '365d': pastDay([]),
+  ...Object.fromEntries(['7d', '30d', '365d'].map(name => [name, pastDay([])])),
 } as unknown as PastDays
 
 t.test('what today and yesterday come to', async t => {
@@ -490,12 +422,13 @@ t.test('what today and yesterday come to', async t => {
 })
 
 t.test('what a counter grew by in a gap that ended today is of no hour, and not of today', async t => {
+  const [before, after] = [
+    { hour: 14, d, energy: counter(1, 80) },
+    { hour: 15, d, energy: counter(2.2) },
+  ]
   const grown = {
     ...past,
-    today: pastDay([
-      { hour: 14, d, energy: counter(1, 80) },
-      { hour: 15, d, energy: counter(2.2) },
-    ]),
+    today: pastDay([before, after]),
     yesterday: pastDay([{ hour: 3, d, energy: counter(null, 5) }]),
   }
   const energy = quantities.of('energy')
@@ -565,22 +498,39 @@ t.test('a state that has been more than on and off is told by its number everywh
   t.equal(panel.readouts[0]?.textAt?.(nowMs - 1), '0 (23:00–00:00)')
   const tablesContext = { quantities: numbered, times, window: { fromMs: nowMs - dayMs, toMs: nowMs } }
   const tables = (isShares: boolean) => readingsTables({ series: [{ ...mode, isShares }] }, new Map(), tablesContext)
-  t.equal(
-    tables(false)[0]
-      ?.rows.map(({ cells }) => cells[1])
-      .join(),
-    '0,1',
-  )
-  t.equal(
-    tables(true)[0]
-      ?.columns.map(({ name }) => name)
-      .join(),
-    '0,1',
-  )
+  t.match(tables(false), [{ rows: [{ cells: [String, '0'] }, { cells: [String, '1'] }] }])
+  t.match(tables(true), [{ columns: [{ name: '0' }, { name: '1' }] }])
   const today = pastDay([{ hour: 13, d, mode: state([[1, 3600]]) }])
   const cells = pastTable({ ...past, today } as PastDays, { name: 'mode', kind: 'state' }, quantity).rows[13]?.cells
   t.equal(cells?.[0], '1 1 hour')
   const told = kindSentences(doorFigures, quantity, { during: 'in the last 3 days', isTruncated: false }).join(' ')
   t.match(told, /mode was state 0 for .* from state 1 to state 0/)
   t.equal(kindTables(doorFigures, quantity)[0]?.rows[1]?.head, '1')
+})
+
+t.test('what is beyond the middle four fifths of the days is told with their number', async t => {
+  const told = (percentile: number, daysEqual = 0) => {
+    const daysLower = Math.round((percentile / 100) * 29 - daysEqual / 2)
+    return usualText({ kind: 'usual', percentile, days: 29, daysLower, daysEqual, isWithin: false })
+  }
+  t.equal(told(89), 'last full hour: usual')
+  t.equal(told(93.1), 'last full hour: higher than on 27 of 29 days')
+  t.equal(told((100 * 1.5) / 29, 3), 'last full hour: lower than on 26 of 29 days', 'on three it was the same')
+  t.equal(told(3.4), 'last full hour: lower than on 28 of 29 days')
+})
+
+t.test('a value that reads as usual is not told to be lower', async t => {
+  const counts = { days: 42, days_lower: 0, days_equal: 0 }
+  const hour = { status: 'ok', reason: null, at: '2026-11-27 02:00', percentile: 0, ...counts, basis: 'hour' } as const
+  const told = (value: number, metric = 'temperature') => {
+    const normal = { [metric]: { ...hour, value, low: 12, median: 12, high: 12 } } as unknown as NormalValues
+    const ts = Date.UTC(2026, 10, 27, 2, 20)
+    const of = { values: { [metric]: { v: value, ts, unit: '°C' } }, live: [], lastKnown: {}, zone: utc }
+    const none = { detail: undefined, stats: undefined, past: undefined }
+    const note = nowNotes({ ...of, ...none, normal, quantities: builtInQuantities }).get(metric)
+    return note?.kind === 'usual' ? usualText(note) : undefined
+  }
+  t.equal(told(11.98), 'last full hour: usual')
+  t.equal(told(11.9), 'last full hour: lower than on 42 of 42 days')
+  t.equal(told(11.9, 'battery_voltage'), undefined, 'a battery is lower than ever as long as it lasts')
 })

@@ -100,10 +100,7 @@ export function seasonalitySentences(
   return [...new Set(sentences)]
 }
 
-export function cycleSentences(
-  quantity: Quantity,
-  { status, reason, peaks, peak_hour, trough_hour }: Seasonality,
-): string[] {
+function cycleSentences(quantity: Quantity, { status, reason, peaks, peak_hour, trough_hour }: Seasonality): string[] {
   if (status !== 'ok') return [reasonSentence(reason)]
   const found = peaks.filter(({ significant, harmonic_of }) => significant && harmonic_of === null)
   const [first, ...others] = found
@@ -153,10 +150,7 @@ function autocorrelationSentences({
   return sentences
 }
 
-export function trendSentences(
-  quantity: Quantity,
-  { status, slope_per_day, slope_ci95, trend }: Seasonality,
-): string[] {
+function trendSentences(quantity: Quantity, { status, slope_per_day, slope_ci95, trend }: Seasonality): string[] {
   if (status !== 'ok' || trend === null) return []
   if (trend.direction === null) return [reasonSentence(trend.reason)]
   if (slope_per_day === null || slope_ci95 === null) return []
