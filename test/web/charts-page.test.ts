@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { Annotation } from '../../annotations/annotation.ts'
 import { createTimes } from '../../theme/times.ts'
-import { buildWeb } from '../../web/build.ts'
 import {
   annotationPanel,
   annotationsIn,
@@ -17,11 +16,11 @@ import { chartPath, chosenLines, linesMax } from '../../web/pages/charts/chosen-
 import { type DrawnLine, linePanels, lineTable, lookOf } from '../../web/pages/charts/line-panels.ts'
 import { quantitiesOf } from '../../web/text/quantities.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { charts, desk, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
+import { charts, inBrowser, inspect, phone, region, spoken, textOf } from '../support/browser-page.ts'
 import { makePerson } from '../support/people.ts'
 import { sharedService } from '../support/service.ts'
 import { useSession } from '../support/sign-in-page.ts'
+import { pageTests, showTable } from './page-tests.ts'
 import { air, hourMs, minuteMs, requestsOf, seed, times } from './seed.ts'
 
 const stepMs = 10 * minuteMs
@@ -32,7 +31,6 @@ function line(place: number, device: string, metric: string, values: readonly nu
   return { place, device, metric, quantity: quantities.of(metric), timesMs, values }
 }
 
-await buildWeb()
 const service = await sharedService(t)
 const { url } = service
 const owner = await makePerson(service, { name: 'Ada' })
@@ -44,106 +42,97 @@ const seeds = ['charts-porch', 'charts-attic', 'charts-cellar'].map((device, pla
   return [device, { settings: { expected_interval_seconds: 600, owner: owner.id }, readings }] as const
 })
 await seed(service, Object.fromEntries(seeds))
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { browser, on, onDesk, onPhone } = await pageTests(t)
 
 const chosen = (page: Page) => page.getByRole('list', { name: 'Lines' }).locator('li')
 const section = (page: Page) => region(page, 'Annotations')
 const listed = (page: Page) => section(page).locator('li').allInnerTexts()
 
-t.test('lines are added and removed, and the address has them', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${url}/charts`)
-    await page.getByText('Choose a device and one of its metrics.').waitFor()
-    const add = async (metric: string) => {
-      await page.getByRole('combobox', { name: 'Metric' }).selectOption(metric)
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
-    }
-    await page.getByLabel('Device', { exact: true }).fill('charts-porch')
-    await page.getByLabel('Device', { exact: true }).press('Tab')
-    await add('Humidity')
-    await charts(page).waitFor()
-    t.equal(new URL(page.url()).search, '?line=humidity%3Acharts-porch')
-    await add('Temperature')
-    await becomes(t, () => chosen(page).count(), 2)
-    await becomes(t, () => textOf(page.locator('.panel h3').first()), /Left: %; right: °C/)
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    await becomes(t, () => spoken(page), /charts-porch, humidity 50 %, .*charts-porch, temperature \d+\.\d °C/)
-    await page.getByRole('button', { name: 'Remove charts-porch, humidity' }).click()
-    await becomes(t, () => chosen(page).count(), 1)
-    t.equal(new URL(page.url()).search, '?line=temperature%3Acharts-porch')
-    await page.goBack()
-    await becomes(t, () => chosen(page).count(), 2, 'the way back')
+onDesk('lines are added and removed, and the address has them', async (page, t) => {
+  await page.goto(`${url}/charts`)
+  await page.getByText('Choose a device and one of its metrics.').waitFor()
+  const add = async (metric: string) => {
+    await page.getByRole('combobox', { name: 'Metric' }).selectOption(metric)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+  }
+  await page.getByLabel('Device', { exact: true }).fill('charts-porch')
+  await page.getByLabel('Device', { exact: true }).press('Tab')
+  await add('Humidity')
+  await charts(page).waitFor()
+  t.equal(new URL(page.url()).search, '?line=humidity%3Acharts-porch')
+  await add('Temperature')
+  await becomes(t, () => chosen(page).count(), 2)
+  await becomes(t, () => textOf(page.locator('.panel h3').first()), /Left: %; right: °C/)
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  await becomes(t, () => spoken(page), /charts-porch, humidity 50 %, .*charts-porch, temperature \d+\.\d °C/)
+  await page.getByRole('button', { name: 'Remove charts-porch, humidity' }).click()
+  await becomes(t, () => chosen(page).count(), 1)
+  t.equal(new URL(page.url()).search, '?line=temperature%3Acharts-porch')
+  await page.goBack()
+  await becomes(t, () => chosen(page).count(), 2, 'the way back')
 
-    const lines = [
-      { metric: 'temperature', device: 'charts-nowhere' },
-      { metric: 'co2', device: 'charts-porch' },
-      { metric: 'temperature', device: 'charts-porch' },
-    ]
-    await page.goto(`${url}${chartPath(lines)}`)
-    await charts(page).waitFor()
-    await becomes(t, () => page.getByText(/there is no such device/).count(), 2)
-    await page.goto(`${url}${chartPath(lines)}&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z`)
-    await page.getByText('There are no readings in this range.').waitFor()
-  })
+  const lines = [
+    { metric: 'temperature', device: 'charts-nowhere' },
+    { metric: 'co2', device: 'charts-porch' },
+    { metric: 'temperature', device: 'charts-porch' },
+  ]
+  await page.goto(`${url}${chartPath(lines)}`)
+  await charts(page).waitFor()
+  await becomes(t, () => page.getByText(/there is no such device/).count(), 2)
+  await page.goto(`${url}${chartPath(lines)}&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z`)
+  await page.getByText('There are no readings in this range.').waitFor()
 })
 
-t.test('a phone: a link shows eight lines', async t => {
+onPhone('a phone: a link shows eight lines', async (page, t) => {
   const metrics = ['temperature', 'humidity', 'pressure']
   const all = metrics.flatMap(metric => seeds.map(([device]) => ({ metric, device })))
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(`${url}${chartPath(all)}`)
-    await becomes(t, () => page.locator('.panel').count(), 2)
-    await becomes(t, () => chosen(page).count(), 8)
-    await page.getByText('Only the first 8 lines of the address are shown.').waitFor()
-    await becomes(t, () => page.getByRole('button', { name: 'Add', exact: true }).count(), 0)
-    await page.getByRole('button', { name: /Show as table/ }).click()
-    await becomes(t, () => page.locator('.twin thead th').count(), 9)
-    await page.getByRole('button', { name: /Hide table/ }).click()
-    await inspect(t, page, 'eight lines, phone')
-  })
+  await page.goto(`${url}${chartPath(all)}`)
+  await becomes(t, () => page.locator('.panel').count(), 2)
+  await becomes(t, () => chosen(page).count(), 8)
+  await page.getByText('Only the first 8 lines of the address are shown.').waitFor()
+  await becomes(t, () => page.getByRole('button', { name: 'Add', exact: true }).count(), 0)
+  await page.getByRole('button', { name: /Show as table/ }).click()
+  await becomes(t, () => page.locator('.twin thead th').count(), 9)
+  await page.getByRole('button', { name: /Hide table/ }).click()
+  await inspect(t, page, 'eight lines, phone')
 })
 
-t.test('who owns the device writes an annotation, changes it and removes it', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await useSession(page, url, owner.cookie)
-    await page.goto(`${url}/device/charts-porch`)
-    await charts(page).waitFor()
-    await section(page).getByRole('button', { name: 'Annotate' }).click()
-    const from = await section(page).locator('input[name=from]').inputValue()
-    t.match(from, /^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'it begins at the present')
-    await section(page).locator('input[name=text]').fill('filter changed')
-    await inspect(t, page, 'the form')
-    await section(page).getByRole('button', { name: 'Write' }).click()
-    await becomes(t, () => textOf(section(page).locator('li')), /filter changed by Ada/)
-    await section(page).getByRole('button', { name: 'Change filter changed' }).click()
-    await section(page).locator('input[name=text]').fill('fan changed')
-    const hoursBefore = new Date(Date.parse(`${from}Z`) - 2 * hourMs).toISOString().slice(0, 16)
-    await section(page).locator('input[name=from]').fill(hoursBefore)
-    await section(page).locator('input[name=to]').fill(from)
-    await section(page).getByRole('button', { name: 'Save' }).click()
-    await becomes(t, () => textOf(section(page).locator('li')), /fan changed by Ada/)
-    const timeline = page.locator('.panel h3').filter({ hasText: 'Annotations' })
-    await becomes(t, () => timeline.count(), 1, 'a timeline')
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    await becomes(t, () => spoken(page), /Annotations fan changed \(/)
-    await region(page, 'Readings')
-      .getByRole('button', { name: /Show as table/ })
-      .click()
-    const caption = page.locator('caption').filter({ hasText: 'Annotations' })
-    await becomes(t, () => textOf(caption), 'Annotations in this range')
-    await inBrowser(t, browser, phone, async other => {
-      await other.goto(`${url}/device/charts-porch`)
-      await becomes(t, () => textOf(section(other).locator('li')), /fan changed/)
-      await becomes(t, async () => (await textOf(section(other))).includes(' by '), false, 'everybody else sees less')
-      await becomes(t, () => section(other).getByRole('button').count(), 0)
-    })
-    await section(page).getByRole('button', { name: 'Remove fan changed' }).click()
-    await becomes(t, () => section(page).locator('li').count(), 0)
-    await becomes(t, () => timeline.count(), 0)
+onDesk('who owns the device writes an annotation, changes it and removes it', async (page, t) => {
+  await useSession(page, url, owner.cookie)
+  await page.goto(`${url}/device/charts-porch`)
+  await charts(page).waitFor()
+  await section(page).getByRole('button', { name: 'Annotate' }).click()
+  const from = await section(page).locator('input[name=from]').inputValue()
+  t.match(from, /^\d{4}-\d\d-\d\dT\d\d:\d\d$/, 'it begins at the present')
+  await section(page).locator('input[name=text]').fill('filter changed')
+  await inspect(t, page, 'the form')
+  await section(page).getByRole('button', { name: 'Write' }).click()
+  await becomes(t, () => textOf(section(page).locator('li')), /filter changed by Ada/)
+  await section(page).getByRole('button', { name: 'Change filter changed' }).click()
+  await section(page).locator('input[name=text]').fill('fan changed')
+  const hoursBefore = new Date(Date.parse(`${from}Z`) - 2 * hourMs).toISOString().slice(0, 16)
+  await section(page).locator('input[name=from]').fill(hoursBefore)
+  await section(page).locator('input[name=to]').fill(from)
+  await section(page).getByRole('button', { name: 'Save' }).click()
+  await becomes(t, () => textOf(section(page).locator('li')), /fan changed by Ada/)
+  const timeline = page.locator('.panel h3').filter({ hasText: 'Annotations' })
+  await becomes(t, () => timeline.count(), 1, 'a timeline')
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  await becomes(t, () => spoken(page), /Annotations fan changed \(/)
+  await showTable(page, 'Readings')
+  const caption = page.locator('caption').filter({ hasText: 'Annotations' })
+  await becomes(t, () => textOf(caption), 'Annotations in this range')
+  await inBrowser(t, browser, phone, async other => {
+    await other.goto(`${url}/device/charts-porch`)
+    await becomes(t, () => textOf(section(other).locator('li')), /fan changed/)
+    await becomes(t, async () => (await textOf(section(other))).includes(' by '), false, 'everybody else sees less')
+    await becomes(t, () => section(other).getByRole('button').count(), 0)
   })
+  await section(page).getByRole('button', { name: 'Remove fan changed' }).click()
+  await becomes(t, () => section(page).locator('li').count(), 0)
+  await becomes(t, () => timeline.count(), 0)
 })
 
 async function post(path: string, body: object): Promise<Record<string, unknown>> {
@@ -153,85 +142,90 @@ async function post(path: string, body: object): Promise<Record<string, unknown>
   return (await response.json()) as Record<string, unknown>
 }
 
-t.test('a chart has the annotations of its devices, also by a link and on a wall', async t => {
-  const at = (hours: number) => new Date(startMs + hours * hourMs).toISOString()
-  for (const annotation of [
-    { device: 'charts-porch', from: at(4), to: at(8), text: 'window open' },
-    { device: 'charts-attic', from: at(10), to: null, text: 'fan changed' },
-    { device: 'charts-cellar', from: at(5), to: null, text: 'pump stopped' },
-    { device: 'charts-porch', from: at(-24 * 30), to: null, text: 'long ago' },
-  ])
-    await post('/api/annotations', annotation)
-  const lines = [
-    ['temperature', 'charts-porch'],
-    ['humidity', 'charts-porch'],
-    ['temperature', 'charts-attic'],
-  ].map(([metric = '', device = '']) => ({ metric, device }))
-  const view = await post('/v1/auth/me/views', { name: 'Chart', address: chartPath(lines) })
-  const { token } = await post(`/v1/auth/me/views/${String(view['id'])}/links`, { expires_in_days: 7 })
-  await inBrowser(t, browser, desk, async page => {
-    const asked = requestsOf(page)
-    await page.goto(`${url}${chartPath([...lines, { metric: 'temperature', device: 'charts-nowhere' }])}`)
-    await becomes(t, () => section(page).locator('li').count(), 2)
-    const [open = '', fan = ''] = await listed(page)
-    t.match(open, /window open about charts-porch/)
-    t.match(fan, /fan changed about charts-attic/)
-    const paths = asked.map(({ pathname }) => pathname).filter(path => path.endsWith('/annotations'))
-    const once = ['/api/device/charts-attic/annotations', '/api/device/charts-porch/annotations']
-    t.strictSame(
-      paths.toSorted((one, other) => (one < other ? -1 : 1)),
-      once,
-      'one request each',
-    )
-    await becomes(t, () => textOf(page.locator('.panel h3').nth(1)), /^Annotations/)
-    await page.getByRole('button', { name: /Show as table/ }).click()
-    const table = region(page, 'Annotations in this range')
-    await becomes(t, () => textOf(table.locator('tbody tr').nth(1)), /fan changed\s+charts-attic/)
-    await inspect(t, page, 'annotations in a chart')
-    await page.goto(`${url}${chartPath(lines.slice(0, 2))}`)
-    await becomes(t, async () => (await listed(page))[0], /window open$/, 'of one device, its name is not repeated')
+/** Shows the view of the test before. */
+let token = ''
 
-    const many = Array.from({ length: annotationsMax + 20 }, (_, place) => {
-      const from = new Date(startMs + place * minuteMs).toISOString()
-      const device = place === annotationsMax + 19 ? null : 'charts-porch'
-      return { id: place, device, from, to: null, text: `text ${place}`, by: null, written_at: from }
-    })
-    const answer = { device: 'charts-porch', may_annotate: false, may_annotate_all: false, annotations: many }
-    await page.route('**/api/device/charts-porch/annotations', route => route.fulfill({ json: answer }))
-    const full = { status: 503, json: { detail: 'full' } }
-    await page.route('**/api/device/charts-attic/annotations', route => route.fulfill(full))
-    await page.goto(`${url}${chartPath(lines)}`)
-    await section(page).getByText('The newest 100 of 120 annotations in this range are shown.').waitFor()
-    await becomes(t, () => section(page).locator('li').count(), annotationsMax)
-    await becomes(t, async () => (await listed(page))[0], /text 20 /)
-    await becomes(t, async () => (await listed(page)).at(-1), /about all devices/)
-    await section(page).getByText('The annotations of charts-attic could not be read.').waitFor()
+onDesk('a chart has the annotations of its devices', async (page, t) => {
+  const at = (hours: number) => new Date(startMs + hours * hourMs).toISOString()
+  for (const [device, text, from, to = null] of [
+    ['charts-porch', 'window open', at(4), at(8)],
+    ['charts-attic', 'fan changed', at(10)],
+    ['charts-cellar', 'pump stopped', at(5)],
+    ['charts-porch', 'long ago', at(-24 * 30)],
+  ] as const)
+    await post('/api/annotations', { device, text, from, to })
+  const lines = [
+    { metric: 'temperature', device: 'charts-porch' },
+    { metric: 'humidity', device: 'charts-porch' },
+    { metric: 'temperature', device: 'charts-attic' },
+  ]
+  const view = await post('/v1/auth/me/views', { name: 'Chart', address: chartPath(lines) })
+  const link = await post(`/v1/auth/me/views/${String(view['id'])}/links`, { expires_in_days: 7 })
+  token = String(link['token'])
+  const asked = requestsOf(page)
+  await page.goto(`${url}${chartPath([...lines, { metric: 'temperature', device: 'charts-nowhere' }])}`)
+  await becomes(t, () => section(page).locator('li').count(), 2)
+  const [open = '', fan = ''] = await listed(page)
+  t.match(open, /window open about charts-porch/)
+  t.match(fan, /fan changed about charts-attic/)
+  const paths = asked.map(({ pathname }) => pathname).filter(path => path.endsWith('/annotations'))
+  t.equal(paths.length, new Set(paths).size, 'one request each')
+  await becomes(t, () => textOf(page.locator('.panel h3').nth(1)), /^Annotations/)
+  await inspect(t, page, 'annotations in a chart')
+  await page.getByRole('button', { name: /Show as table/ }).click()
+  const table = region(page, 'Annotations in this range')
+  await becomes(t, () => textOf(table.locator('tbody tr').nth(1)), /fan changed\s+charts-attic/)
+  await page.goto(`${url}${chartPath(lines.slice(0, 2))}`)
+  await becomes(t, async () => (await listed(page))[0], /window open$/, 'of one device, its name is not repeated')
+
+  const many = Array.from({ length: annotationsMax + 20 }, (_, place) => {
+    const from = new Date(startMs + place * minuteMs).toISOString()
+    const device = place === annotationsMax + 19 ? null : 'charts-porch'
+    return { id: place, device, from, to: null, text: `text ${place}`, by: null, written_at: from }
   })
-  await inBrowser(t, browser, { viewport: { width: 1920, height: 1080 } }, async page => {
-    await page.goto(`${url}/shared#${String(token)}`)
-    await becomes(t, () => section(page).locator('li').count(), 2)
-    await becomes(t, async () => (await listed(page)).filter(text => text.includes(' by ')), [])
-    await page.goto(`${url}/wall#${String(token)}`)
-    await becomes(t, async () => (await listed(page))[0], /fan changed about charts-attic/, 'the newest first')
-    await page.locator('.wall-chart canvas').waitFor()
-    const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
-    await becomes(t, excess, 0, 'nothing is below the screen')
-  })
+  const answer = { device: 'charts-porch', may_annotate: false, may_annotate_all: false, annotations: many }
+  await page.route('**/api/device/charts-porch/annotations', route => route.fulfill({ json: answer }))
+  const full = { status: 503, json: { detail: 'full' } }
+  await page.route('**/api/device/charts-attic/annotations', route => route.fulfill(full))
+  await page.goto(`${url}${chartPath(lines)}`)
+  await section(page).getByText('The newest 100 of 120 annotations in this range are shown.').waitFor()
+  await becomes(t, () => section(page).locator('li').count(), annotationsMax)
+  await becomes(t, async () => (await listed(page))[0], /text 20 /)
+  await becomes(t, async () => (await listed(page)).at(-1), /about all devices/)
+  await section(page).getByText('The annotations of charts-attic could not be read.').waitFor()
 })
 
+on({ viewport: { width: 1920, height: 1080 } })(
+  'a link and a wall show the chart with its annotations',
+  async (page, t) => {
+    await page.goto(`${url}/shared#${token}`)
+    await becomes(t, () => section(page).locator('li').count(), 2)
+    await becomes(t, async () => (await listed(page)).filter(text => text.includes(' by ')), [])
+    await page.goto(`${url}/wall#${token}`)
+    await becomes(t, async () => (await listed(page))[0], /fan changed about charts-attic/, 'the newest first')
+    const values = () => page.locator('.wall-value').allInnerTexts()
+    await becomes(t, async () => (await values()).join(), /^[\d.]+\u202f°C,50\u202f%,[\d.]+\u202f°C$/, 'last values')
+    await page.locator('.wall-chart canvas').waitFor()
+    await inspect(t, page, 'wall of charts')
+    const excess = () => page.evaluate('document.documentElement.scrollHeight - innerHeight')
+    await becomes(t, excess, 0, 'nothing is below the screen')
+  },
+)
+
 t.test('annotations are shown where they lie in the window', async t => {
-  const written = (id: number, from: string, to: string | null) => {
+  const written = (from: string, to: string | null, id: number) => {
     return { id, device: 'porch', from, to, text: `text ${id}`, by: null, written_at: from }
   }
   const window = { fromMs: Date.parse('2026-05-04T00:00:00Z'), toMs: Date.parse('2026-05-05T00:00:00Z') }
+  const times = [
+    ['2026-05-03T00:00:00Z', '2026-05-04T00:00:00Z'],
+    ['2026-05-03T00:00:00Z', '2026-05-04T06:00:00Z'],
+    ['2026-05-03T23:59:59Z', null],
+    ['2026-05-04T12:00:00Z', null],
+    ['2026-05-05T00:00:00Z', null],
+  ] as const
   const shown = annotationsIn(
-    [
-      written(1, '2026-05-03T00:00:00Z', '2026-05-04T00:00:00Z'),
-      written(2, '2026-05-03T00:00:00Z', '2026-05-04T06:00:00Z'),
-      written(3, '2026-05-03T23:59:59Z', null),
-      written(4, '2026-05-04T12:00:00Z', null),
-      written(5, '2026-05-05T00:00:00Z', null),
-    ],
+    times.map(([from, to], at) => written(from, to, at + 1)),
     window,
   )
   t.equal(shown.map(({ id }) => id).join(), '2,4')
@@ -253,9 +247,7 @@ t.test('annotations are shown where they lie in the window', async t => {
 })
 
 t.test('a timeline of annotations has the width of the charts above it', async t => {
-  const drawn = ['temperature', 'humidity'].map((metric, place): DrawnLine => {
-    return { place, device: 'porch', metric, quantity: quantities.of(metric), timesMs: [0, stepMs], values: [1, 2] }
-  })
+  const drawn = [line(0, 'porch', 'temperature', [1, 2]), line(1, 'porch', 'humidity', [1, 2])]
   const window = { fromMs: 0, toMs: 10 * stepMs }
   const context = { window, times: createTimes('UTC') }
   const from = new Date(stepMs).toISOString()

@@ -1,36 +1,22 @@
 /** The page of a device in a browser: what it measures, failures of its reads, and the range of its charts. */
 
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { buildWeb } from '../../web/build.ts'
 import { localMinute } from '../../web/charts/custom-range.ts'
 import type { Detail } from '../../web/pages/device/answers.ts'
 import { createZone } from '../../web/text/zone.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import {
-  charts,
-  desk,
-  inBrowser,
-  inspect,
-  lookAgain,
-  phone,
-  region,
-  spoken,
-  textOf,
-  unfold,
-} from '../support/browser-page.ts'
+import { charts, inspect, lookAgain, region, spoken, textOf, unfold } from '../support/browser-page.ts'
 import { type Colour, colourOf, columnsOf, difference } from '../support/pixels.ts'
 import { sharedService } from '../support/service.ts'
 import { gestures, nextRange, plot, press, type ShownRange, shownRange, windowIn } from '../support/shown-range.ts'
+import { pageTests, showTable } from './page-tests.ts'
 import { air, dayMs, dayWave, hourMs, minuteMs, seed, times } from './seed.ts'
 
 const markup = '<img src=x onerror=alert(1)>'
 
-await buildWeb()
 const service = await sharedService(t)
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const { url } = service
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs
 
@@ -68,11 +54,6 @@ async function openDevice(page: Page, name: string): Promise<void> {
   for (const part of ['Readings', 'Today and earlier days', 'Seasonality']) await region(page, part).waitFor()
 }
 
-const showTable = (page: Page) =>
-  region(page, 'Readings')
-    .getByRole('button', { name: /Show as table/ })
-    .click()
-
 /** The temperatures of the table, unrounded. */
 const temperatures = (page: Page) =>
   page
@@ -81,128 +62,115 @@ const temperatures = (page: Page) =>
       cells.map(cell => (cell.querySelector('data') === null ? null : Number(cell.querySelector('data')?.value))),
     )
 
-t.test('a desk: what a device measures, and what that says; the keyboard alone reads and zooms the charts', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openDevice(page, 'page-garden')
-    const findings = () => textOf(page.locator('.no-findings, .findings'))
-    await becomes(t, findings, /No readings for 2 hours from/)
-    for (const section of ['Completeness', 'Seasonality', 'Correlations']) await unfold(region(page, section))
-    const saysOf = (section: string, pattern: RegExp) => becomes(t, () => textOf(region(page, section)), pattern)
-    await becomes(t, () => page.title(), 'page-garden – Barograph')
-    await becomes(t, () => textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/)
-    await saysOf('Completeness', /There was one gap, of 2 hours 10 minutes\./)
-    await saysOf('Seasonality', /Temperature has a cycle of 24 hours: it explains 9\d(\.\d)? % of the variance/)
-    await saysOf('Seasonality', /All values are the same\./)
-    await saysOf('Correlations', /No clear link \(too few independent hours\)\./)
-    await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')
+onDesk('what a device measures, and what that says; keys alone read and zoom the charts', async (page, t) => {
+  await openDevice(page, 'page-garden')
+  const findings = () => textOf(page.locator('.no-findings, .findings'))
+  await becomes(t, findings, /No readings for 2 hours from/)
+  for (const section of ['Completeness', 'Seasonality', 'Correlations']) await unfold(region(page, section))
+  const saysOf = (section: string, pattern: RegExp) => becomes(t, () => textOf(region(page, section)), pattern)
+  await becomes(t, () => page.title(), 'page-garden – Barograph')
+  await becomes(t, () => textOf(page.locator('dl.now')), /Temperature\s+[\d.]+ °C\s+\d/)
+  await saysOf('Completeness', /There was one gap, of 2 hours 10 minutes\./)
+  await saysOf('Seasonality', /Temperature has a cycle of 24 hours: it explains 9\d(\.\d)? % of the variance/)
+  await saysOf('Seasonality', /All values are the same\./)
+  await saysOf('Correlations', /No clear link \(too few independent hours\)\./)
+  await becomes(t, () => page.locator('canvas').count(), 3, 'one chart for each metric')
 
-    await page.locator('.device-head').click()
-    for (let stops = 0; stops < 40; stops++) {
-      await page.keyboard.press('Tab')
-      if (await page.evaluate("document.activeElement.getAttribute('role') === 'application'")) break
-    }
-    await page.keyboard.press('End')
-    const last = await spoken(page)
-    t.match(last, /^\d+ \w+ \d{4}, \d\d:\d\d: Temperature −?[\d.]+ °C, Humidity \d+ %, Pressure 1,?010\.0 hPa$/)
+  await page.locator('.device-head').click()
+  for (let stops = 0; stops < 40; stops++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate("document.activeElement.getAttribute('role') === 'application'")) break
+  }
+  await page.keyboard.press('End')
+  const last = await spoken(page)
+  t.match(last, /^\d+ \w+ \d{4}, \d\d:\d\d: Temperature −?[\d.]+ °C, Humidity \d+ %, Pressure 1,?010\.0 hPa$/)
+  await page.keyboard.press('ArrowLeft')
+  await spoken(page, last)
+  const before = await shownRange(page)
+  await page.keyboard.press('+')
+  const zoomed = await nextRange(t, page, before)
+  await page.reload()
+  await becomes(t, () => shownRange(page), zoomed, 'a link shows the same')
+  await charts(page).focus()
+  await page.keyboard.press('0')
+  await page.waitForURL(found => found.search === '')
+})
+
+onPhone('a phone: a suspect reading is a hollow point, with a word in the table and at the cursor', async (page, t) => {
+  await openDevice(page, 'page-odd')
+  await page.getByText('Hollow points are suspect readings').waitFor()
+  const temperature = page.locator('.panel', { has: page.getByRole('heading', { name: /^Temperature/ }) })
+  await becomes(t, () => textOf(temperature.locator('.panel-values')), /suspect/, 'the legend')
+  await showTable(page, 'Readings')
+  await inspect(t, page, 'device, phone')
+  const row = page.getByRole('row').filter({ hasText: '61.0' })
+  await becomes(t, () => textOf(row.locator('td').last()), /^Temperature/, 'the table')
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  for (let step = 0, told = await spoken(page); step < 30 && !/Temperature 61/.test(told); step++) {
     await page.keyboard.press('ArrowLeft')
-    await spoken(page, last)
-    const before = await shownRange(page)
-    await page.keyboard.press('+')
-    const zoomed = await nextRange(t, page, before)
-    await page.reload()
-    await becomes(t, () => shownRange(page), zoomed, 'a link shows the same')
-    await charts(page).focus()
-    await page.keyboard.press('0')
-    await page.waitForURL(found => found.search === '')
-  })
+    told = await spoken(page, told)
+  }
+  await becomes(t, () => spoken(page), /Temperature 61\.0 °C \(suspect\)/, 'the cursor')
+  await press(page, '7 days')
+  await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
 })
 
-t.test('a phone: a suspect reading is a hollow point, with a word in the table and at the cursor', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await openDevice(page, 'page-odd')
-    await page.getByText('Hollow points are suspect readings').waitFor()
-    const temperature = page.locator('.panel', { has: page.getByRole('heading', { name: /^Temperature/ }) })
-    await becomes(t, () => textOf(temperature.locator('.panel-values')), /suspect/, 'the legend')
-    await showTable(page)
-    await inspect(t, page, 'device, phone')
-    const row = page.getByRole('row').filter({ hasText: '61.0' })
-    await becomes(t, () => textOf(row.locator('td').last()), /^Temperature/, 'the table')
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    for (let step = 0, told = await spoken(page); step < 30 && !/Temperature 61/.test(told); step++) {
-      await page.keyboard.press('ArrowLeft')
-      told = await spoken(page, told)
-    }
-    await becomes(t, () => spoken(page), /Temperature 61\.0 °C \(suspect\)/, 'the cursor')
-    await press(page, '7 days')
-    await page.getByText('Hollow points are suspect readings').waitFor({ state: 'detached' })
-  })
+onDesk('an old value is grey, a new reading comes at once, and a failure keeps the picture', async (page, t) => {
+  const listening = page.waitForResponse(/\/api\/events/)
+  await openDevice(page, 'page-old')
+  await listening
+  await becomes(t, () => page.locator('dl.now .old').count(), 3, 'three metrics')
+  await becomes(t, () => textOf(page.locator('dl.now .old .age').first()), /^6 h/, 'the age')
+  await becomes(t, () => page.locator('dl.now > div:not(.old)').count(), 0)
+  await showTable(page, 'Readings')
+  const answer = await fetch(`${url}/api/detail_data/page-old?points=800&t=1`)
+  const { last_24h } = (await answer.json()) as Partial<Detail>
+  const newest = (last_24h?.temperature ?? []).toReversed().map(({ v }) => v)
+  t.ok(newest.length > 48)
+  await becomes(t, () => temperatures(page), newest.slice(0, 48), 'the numbers of the answer')
+  await page.getByRole('button', { name: /Show more/ }).click()
+  await becomes(t, () => temperatures(page), newest, 'all')
+
+  // What is read again tells nothing new, so what comes has come as an event.
+  await page.route(/\/api\/(?:latest|detail_data)\//, route => route.fulfill({ status: 304 }))
+  const timestamp = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 1000).toISOString()
+  const body = { device: 'page-old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
+  t.equal((await service.put('page-old', passwords['page-old'] ?? '', body)).status, 200)
+  await page.locator('dl.now').getByText('33.3').waitFor()
+  await becomes(t, async () => (await temperatures(page))[0], 33.25, 'the table')
+  await charts(page).focus()
+  await page.keyboard.press('End')
+  await becomes(t, () => spoken(page), /Temperature 33\.3 °C, Humidity 44 %/, 'the cursor')
+
+  const away = { status: 503, json: { status: 'database unavailable' }, headers: { 'retry-after': '1' } }
+  await page.route('**/api/**', route => route.fulfill(away))
+  await lookAgain(page)
+  const banner = /The service cannot read its data at the moment.*Data of \d\d:\d\d\./s
+  await becomes(t, () => textOf(page.locator('.banner')), banner, 'the time of the picture')
+  await becomes(t, () => page.title(), 'No data – page-old – Barograph')
+  await becomes(t, () => page.locator('canvas').count(), 3, 'the charts stay')
+  await page.unrouteAll()
+  await page.locator('.banner').waitFor({ state: 'detached' })
+  await becomes(t, () => page.title(), 'page-old – Barograph')
 })
 
-t.test('an old value is grey, a stored reading comes at once, and the last picture stays through failures', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const listening = page.waitForResponse(/\/api\/events/)
-    await openDevice(page, 'page-old')
-    await listening
-    await becomes(t, () => page.locator('dl.now .old').count(), 3, 'three metrics')
-    await becomes(t, () => textOf(page.locator('dl.now .old .age').first()), /^6 h/, 'the age')
-    await becomes(t, () => page.locator('dl.now > div:not(.old)').count(), 0)
-    await showTable(page)
-    const answer = await fetch(`${url}/api/detail_data/page-old?points=800&t=1`)
-    const { last_24h } = (await answer.json()) as Partial<Detail>
-    const newest = (last_24h?.temperature ?? []).toReversed().map(({ v }) => v)
-    t.ok(newest.length > 48)
-    await becomes(t, () => temperatures(page), newest.slice(0, 48), 'the numbers of the answer')
-    await page.getByRole('button', { name: /Show more/ }).click()
-    await becomes(t, () => temperatures(page), newest, 'all')
-
-    // What is read again tells nothing new, so what comes has come as an event.
-    await page.route(/\/api\/(?:latest|detail_data)\//, route => route.fulfill({ status: 304 }))
-    const timestamp = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 1000).toISOString()
-    const body = { device: 'page-old', timestamp, temperature: 33.25, humidity: 44, pressure: 1011.5 }
-    t.equal((await service.put('page-old', passwords['page-old'] ?? '', body)).status, 200)
-    await page.locator('dl.now').getByText('33.3').waitFor()
-    await becomes(t, async () => (await temperatures(page))[0], 33.25, 'the table')
-    await charts(page).focus()
-    await page.keyboard.press('End')
-    await becomes(t, () => spoken(page), /Temperature 33\.3 °C, Humidity 44 %/, 'the cursor')
-
-    const away = { status: 503, json: { status: 'database unavailable' }, headers: { 'retry-after': '1' } }
-    for (const [sentence, title, fail] of [
-      ['The service cannot read its data at the moment', 'No data', (route: Route) => route.fulfill(away)],
-      ['The service does not answer', 'No connection', (route: Route) => route.abort()],
-    ] as const) {
-      await page.route('**/api/**', fail)
-      await lookAgain(page)
-      const banner = new RegExp(`${sentence}.*Data of \\d\\d:\\d\\d\\.`, 's')
-      await becomes(t, () => textOf(page.locator('.banner')), banner, 'the time of the picture')
-      await becomes(t, () => page.title(), `${title} – page-old – Barograph`)
-      await becomes(t, () => page.locator('canvas').count(), 3, 'the charts stay')
-    }
-    await page.unrouteAll()
-    await page.locator('.banner').waitFor({ state: 'detached' })
-    await becomes(t, () => page.title(), 'page-old – Barograph')
-  })
-})
-
-t.test('a device without readings, a name of markup, and devices that do not exist', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await openDevice(page, 'page-empty')
-    await page.getByText('There is no reading yet.').waitFor()
-    await page.getByText('There are no readings in this range.').waitFor()
-    await openDevice(page, markup)
-    await becomes(t, () => textOf(page.getByRole('heading', { level: 1 })), markup, 'the name')
-    await becomes(t, () => page.locator('main img').count(), 0)
-    await becomes(t, () => page.locator('.device-head .tags li').allInnerTexts(), ['page:1', 'site:<i>berlin</i>'])
-    await page.getByRole('link', { name: 'page:1' }).click()
-    await page.waitForURL(found => found.search === '?tag=page%3A1')
-    await page.getByText(/^1 device\./).waitFor()
-    await page.goto(`${url}/device/page-nowhere`)
-    await page.getByRole('heading', { name: 'No such device' }).waitFor()
-    await inspect(t, page, 'unknown')
-    await page.goto(`${url}/compare?a=page-garden&b=page-nowhere`)
-    await page.getByText('One of these devices does not exist').waitFor()
-  })
+onPhone('a device without readings, a name of markup, and devices that do not exist', async (page, t) => {
+  await openDevice(page, 'page-empty')
+  await page.getByText('There is no reading yet.').waitFor()
+  await page.getByText('There are no readings in this range.').waitFor()
+  await openDevice(page, markup)
+  await becomes(t, () => textOf(page.getByRole('heading', { level: 1 })), markup, 'the name')
+  await becomes(t, () => page.locator('main img').count(), 0)
+  await becomes(t, () => page.locator('.device-head .tags li').allInnerTexts(), ['page:1', 'site:<i>berlin</i>'])
+  await page.getByRole('link', { name: 'page:1' }).click()
+  await page.waitForURL(found => found.search === '?tag=page%3A1')
+  await page.getByText(/^1 device\./).waitFor()
+  await page.goto(`${url}/device/page-nowhere`)
+  await page.getByRole('heading', { name: 'No such device' }).waitFor()
+  await inspect(t, page, 'unknown')
+  await page.goto(`${url}/compare?a=page-garden&b=page-nowhere`)
+  await page.getByText('One of these devices does not exist').waitFor()
 })
 
 /** The clock stands where the readings end. */
@@ -212,17 +180,15 @@ async function openTurns(page: Page, search = ''): Promise<void> {
   await charts(page).first().scrollIntoViewIfNeeded()
 }
 
-t.test('the line of the means is drawn over the band of the extremes, by day and by night', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openTurns(page, '?range=7d')
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      const colours = { line: await colourOf(page, '--accent'), band: await colourOf(page, '--accent-wash') }
-      const shares = [2, 2.5, 3].map(days => 1 - days / 7)
-      const read = async () => (await columnsOf(plot(page), shares)).map(column => drawnIn(column, colours))
-      await becomes(t, read, Array(3).fill('band, line, band'), colorScheme)
-    }
-  })
+onDesk('the line of the means is drawn over the band of the extremes, by day and by night', async (page, t) => {
+  await openTurns(page, '?range=7d')
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const colours = { line: await colourOf(page, '--accent'), band: await colourOf(page, '--accent-wash') }
+    const shares = [2, 2.5, 3].map(days => 1 - days / 7)
+    const read = async () => (await columnsOf(plot(page), shares)).map(column => drawnIn(column, colours))
+    await becomes(t, read, Array(3).fill('band, line, band'), colorScheme)
+  }
 })
 
 /** From the top to the bottom. The mean is in the middle, and the band nearly all of the height. */
@@ -236,24 +202,28 @@ function drawnIn(column: readonly Colour[], { line, band }: { line: Colour; band
   return words.map(word => (word === false ? 'something else' : word)).join(', ')
 }
 
-t.test('address, buttons and charts agree, also back and forward; changes in a row are one entry', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openTurns(page, '?range=7d')
-    await thereAndBack(t, page, [gestures.drag, page => press(page, '24 hours'), gestures.keys])
+onDesk('address, buttons and charts agree, also back and forward; changes in a row are one entry', async (page, t) => {
+  await openTurns(page, '?range=7d')
+  await thereAndBack(t, page, [gestures.drag, page => press(page, '24 hours'), gestures.keys])
 
-    await openTurns(page, '?range=7d')
-    const before = await shownRange(page)
-    const entries = () => page.evaluate('history.length')
-    const count = Number(await entries())
-    // However long the row takes.
-    await page.clock.pauseAt(startMs)
-    await gestures.wheel(page)
-    await gestures.buttons(page)
-    await becomes(t, entries, count + 1)
-    await page.clock.runFor(1000)
-    await nextRange(t, page, before)
-    await becomes(t, entries, count + 1)
-  })
+  await openTurns(page, '?range=7d')
+  const before = await shownRange(page)
+  const entries = () => page.evaluate('history.length')
+  const count = Number(await entries())
+  // However long the row takes.
+  await page.clock.pauseAt(startMs)
+  await gestures.wheel(page)
+  await gestures.buttons(page)
+  await becomes(t, entries, count + 1)
+  await page.clock.runFor(1000)
+  const zoomed = await nextRange(t, page, before)
+  await becomes(t, entries, count + 1)
+  t.ok(windowIn(zoomed).spanMs < 3 * dayMs, 'the wheel with Ctrl shows less')
+  await gestures.sidewaysWheel(page)
+  await page.clock.runFor(1000)
+  const moved = await nextRange(t, page, zoomed)
+  t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'the wheel alone shows earlier times')
+  t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
 })
 
 /** More than any of these changes makes, on however slow a machine. */
@@ -282,52 +252,36 @@ async function thereAndBack(t: Test, page: Page, changes: readonly ((page: Page)
   t.strictSame(await walk(first, last, () => page.goForward()), back.toReversed())
 }
 
-t.test('the wheel zooms with Ctrl and moves sideways', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await openTurns(page)
-    const before = await shownRange(page)
-    await gestures.wheel(page)
-    const zoomed = await nextRange(t, page, before)
-    t.ok(windowIn(zoomed).spanMs < dayMs / 2, 'less is shown')
-    await gestures.sidewaysWheel(page)
-    const moved = await nextRange(t, page, zoomed)
-    t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'earlier times')
-    t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
-  })
-})
+onPhone('on a phone two fingers zoom, one moves the range, and dates choose it', async (page, t) => {
+  await openTurns(page)
+  const before = await shownRange(page)
+  await gestures.touch(page)
+  const zoomed = await nextRange(t, page, before)
+  t.ok(windowIn(zoomed).spanMs < dayMs * 0.6, 'fingers that part show less')
+  await gestures.finger(page)
+  const moved = await nextRange(t, page, zoomed)
+  t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'a finger to the right shows earlier times')
+  t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
 
-t.test('on a phone two fingers zoom, one moves the range, and dates choose it', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await openTurns(page)
-    const before = await shownRange(page)
-    await gestures.touch(page)
-    const zoomed = await nextRange(t, page, before)
-    t.ok(windowIn(zoomed).spanMs < dayMs * 0.6, 'fingers that part show less')
-    await gestures.finger(page)
-    const moved = await nextRange(t, page, zoomed)
-    t.ok(windowIn(moved).fromMs < windowIn(zoomed).fromMs, 'a finger to the right shows earlier times')
-    t.equal(windowIn(moved).spanMs, windowIn(zoomed).spanMs)
-
-    const fault = page.locator('.dates-fault')
-    await openTurns(page, '?from=2026-11-24T10:00Z')
-    await becomes(t, () => fault.innerText(), /^The range in the address cannot be shown/)
-    await press(page, '7 days')
-    await becomes(t, () => fault.count(), 0)
-    const week = await shownRange(page)
-    await press(page, 'Dates')
-    const local = (atMs: number) => localMinute(atMs, createZone('UTC'))
-    const [fromMs, toMs] = [startMs - 3 * dayMs, startMs - dayMs]
-    const show = async (first: number, last: number) => {
-      await page.getByLabel('From', { exact: true }).fill(local(first))
-      await page.getByLabel('To', { exact: true }).fill(local(last))
-      await press(page, 'Show')
-    }
-    await show(toMs, fromMs)
-    await becomes(t, () => fault.innerText(), 'The end must be after the start.')
-    await inspect(t, page, 'dates')
-    await show(fromMs, toMs)
-    const chosen = await nextRange(t, page, week)
-    t.match(windowIn(chosen), { fromMs, toMs })
-    await becomes(t, () => page.getByLabel('From', { exact: true }).count(), 0, 'the form is gone')
-  })
+  const fault = page.locator('.dates-fault')
+  await openTurns(page, '?from=2026-11-24T10:00Z')
+  await becomes(t, () => fault.innerText(), /^The range in the address cannot be shown/)
+  await press(page, '7 days')
+  await becomes(t, () => fault.count(), 0)
+  const week = await shownRange(page)
+  await press(page, 'Dates')
+  const local = (atMs: number) => localMinute(atMs, createZone('UTC'))
+  const [fromMs, toMs] = [startMs - 3 * dayMs, startMs - dayMs]
+  const show = async (first: number, last: number) => {
+    await page.getByLabel('From', { exact: true }).fill(local(first))
+    await page.getByLabel('To', { exact: true }).fill(local(last))
+    await press(page, 'Show')
+  }
+  await show(toMs, fromMs)
+  await becomes(t, () => fault.innerText(), 'The end must be after the start.')
+  await inspect(t, page, 'dates')
+  await show(fromMs, toMs)
+  const chosen = await nextRange(t, page, week)
+  t.match(windowIn(chosen), { fromMs, toMs })
+  await becomes(t, () => page.getByLabel('From', { exact: true }).count(), 0, 'the form is gone')
 })
