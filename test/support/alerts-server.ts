@@ -13,7 +13,7 @@ import { createApp } from './app.ts'
 import type { TestHooks } from './databases.ts'
 import { type Listeners, madeDevices, noInsights, serveEvents } from './fleet-server.ts'
 
-export interface AlertsServer {
+interface AlertsServer {
   url: string
   /** Nobody else gets an answer about alerts. */
   isSignedIn: boolean

@@ -2,23 +2,17 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { type AlertsServer, madeAlert, madePreview, openAlertsServer } from '../support/alerts-server.ts'
+import { NewRule } from '../../alerts/core/rule.ts'
+import { madeAlert, madePreview, openAlertsServer } from '../support/alerts-server.ts'
 import { becomes, within } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone, textOf } from '../support/browser-page.ts'
+import { inspect, textOf } from '../support/browser-page.ts'
+import { pageTests } from './page-tests.ts'
 
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 
 const server = await openAlertsServer(t)
-const initial: Pick<AlertsServer, 'isSignedIn' | 'isOperator' | 'alerts' | 'rules' | 'channels' | 'preview'> = {
-  isSignedIn: true,
-  isOperator: true,
-  alerts: [],
-  rules: [],
-  channels: [],
-  preview: server.preview,
-}
+const { isSignedIn, isOperator, alerts, rules, channels, preview } = server
+const initial = { isSignedIn, isOperator, alerts, rules, channels, preview }
 
 t.afterEach(() => {
   Object.assign(server, initial)
@@ -28,208 +22,158 @@ t.afterEach(() => {
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
 const said = (page: Page, text: string | RegExp) => page.locator('.banner').filter({ hasText: text }).waitFor()
 const list = (page: Page, name: string) => page.getByRole('region', { name })
-const rule = {
-  id: 1,
-  owner: 1,
+const [version, created_at] = [1, '2026-11-26T12:00:00.000Z']
+const hot = NewRule.parse({
   name: 'Too hot',
   selector: { devices: ['sensor-00001'] },
-  condition: { kind: 'above' as const, metric: 'temperature', value: 30, hysteresis: 1 },
+  condition: { kind: 'above', metric: 'temperature', value: 30, hysteresis: 1 },
   for_seconds: 600,
-  keep_firing_seconds: 0,
-  severity: 'critical' as const,
+  severity: 'critical',
   channels: [1],
-  group_by: null,
-  enabled: true,
-  note: '<b>Open</b> the window',
-  version: 1,
-  created_at: '2026-11-26T12:00:00.000Z',
-}
-const channel = {
-  id: 1,
-  owner: 1,
-  name: 'Mail',
-  kind: 'email' as const,
-  enabled: true,
-  disabled_reason: null,
-  settings: { to: 'ada@example.com' },
-  target: 'ada@example.com',
-  notice: null,
-  failing_since: null,
-  version: 1,
-  created_at: '2026-11-26T12:00:00.000Z',
-}
+})
+const rule = { ...hot, id: 1, owner: 1, version, created_at }
+const mail = { name: 'Mail', kind: 'email', settings: { to: 'ada@example.com' }, target: 'ada@example.com' } as const
+const working = { enabled: true, disabled_reason: null, notice: null, failing_since: null }
+const channel = { ...mail, ...working, id: 1, owner: 1, version, created_at }
 
-for (const [name, options] of Object.entries({ desk, phone })) {
-  t.test(`${name}: what fires is acknowledged and silenced with one tap each`, async t => {
-    server.alerts = [
-      madeAlert(),
-      madeAlert({
-        id: '2',
-        device: 'sensor-00002',
-        severity: 'info',
-        flapping: true,
-        silenced_by: 4,
-        metric: null,
-        value: null,
-      }),
-      madeAlert({ id: '3', device: null, rule: 'Site down', severity: 'warning', metric: null, value: null }),
-      madeAlert({ id: '4', state: 'resolved', resolved_at: new Date().toISOString(), resolved_reason: 'rule_changed' }),
-    ]
-    await inBrowser(t, browser, options, async page => {
-      await page.goto(`${server.url}/alerts`)
-      const firing = list(page, 'Firing')
-      await becomes(t, () => firing.locator('li').count(), 3)
-      await becomes(
-        t,
-        () => textOf(firing.locator('li').first()),
-        /critical[\s\S]*sensor-00001[\s\S]*31\.4 °C[\s\S]*1 h ago[\s\S]*Open the window/,
-      )
-      await becomes(t, () => textOf(firing.locator('li').nth(1)), /info, flapping[\s\S]*silenced: nobody is told/)
-      await becomes(t, () => textOf(list(page, 'Resolved')), /resolved \(critical\)[\s\S]*its rule was changed/)
-      await becomes(t, () => page.title(), '3 firing – Alerts – Barograph')
-      await becomes(t, () => page.locator('#icon').getAttribute('href'), within(encodeURIComponent('>3</text>')))
-      await becomes(t, () => page.locator('nav.pages .count').innerText(), /^3/)
-      if (name === 'phone') await inspect(t, page, 'alerts')
-      await press(page, 'Acknowledge Too hot, sensor-00001')
-      await said(page, 'Too hot, sensor-00001 is acknowledged')
-      await becomes(t, () => textOf(firing.locator('li').first()), /acknowledged by account 1/)
-      await press(page, 'Silence for 1 hour Too hot, sensor-00001')
-      await said(page, 'is silenced until')
-      await press(page, 'Silence for 1 hour Site down')
-      await said(page, 'Site down is silenced until')
-      t.match(server.sent, [
-        ['POST', '/api/alerts/1/acknowledge'],
-        ['POST', '/api/silences', { selector: { devices: ['sensor-00001'] }, rule_id: 1 }],
-        ['POST', '/api/silences', { selector: { all: true }, rule_id: 1 }],
-      ])
-      const moment = firing.locator('time').first()
-      await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
-      await becomes(t, () => moment.getAttribute('title'), /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d /, 'to the second')
-      await firing.getByRole('button', { name: 'History Too hot, sensor-00001' }).click()
-      await becomes(t, () => textOf(firing.locator('.history')), /begins[\s\S]*fires[\s\S]*is notified: Mail/)
-      await page.getByLabel('By device').check()
-      await firing.getByRole('heading', { name: 'Of no single device' }).waitFor()
-      await page.getByLabel('Severity').selectOption('info')
-      await becomes(t, () => firing.locator('.records > li').count(), 1)
-    })
-  })
-}
+onPhone('what fires is listed with its state, by device and by severity', async (page, t) => {
+  const noValue = { metric: null, value: null }
+  server.alerts = [
+    madeAlert(),
+    madeAlert({ id: '2', device: 'sensor-00002', severity: 'info', flapping: true, silenced_by: 4, ...noValue }),
+    madeAlert({ id: '3', device: null, rule: 'Site down', severity: 'warning', ...noValue }),
+    madeAlert({ id: '4', state: 'resolved', resolved_at: new Date().toISOString(), resolved_reason: 'rule_changed' }),
+  ]
+  await page.goto(`${server.url}/alerts`)
+  const firing = list(page, 'Firing')
+  await becomes(t, () => firing.locator('li').count(), 3)
+  const hot = /critical[\s\S]*sensor-00001[\s\S]*31\.4 °C[\s\S]*1 h ago[\s\S]*Open the window/
+  await becomes(t, () => textOf(firing.locator('li').first()), hot)
+  await becomes(t, () => textOf(firing.locator('li').nth(1)), /info, flapping[\s\S]*silenced: nobody is told/)
+  await becomes(t, () => textOf(list(page, 'Resolved')), /resolved \(critical\)[\s\S]*its rule was changed/)
+  await becomes(t, () => page.title(), '3 firing – Alerts – Barograph')
+  await becomes(t, () => page.locator('#icon').getAttribute('href'), within(encodeURIComponent('>3</text>')))
+  await becomes(t, () => page.locator('nav.pages .count').innerText(), /^3/)
+  await inspect(t, page, 'alerts')
+  await press(page, 'Silence for 1 hour Site down')
+  await said(page, 'Site down is silenced until')
+  t.match(server.sent, [['POST', '/api/silences', { selector: { all: true }, rule_id: 1 }]])
+  const moment = firing.locator('time').first()
+  await becomes(t, () => moment.getAttribute('datetime'), /^\d{4}-\d\d-\d\dT.*Z$/, 'a time for programs')
+  await becomes(t, () => moment.getAttribute('title'), /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d /, 'to the second')
+  await page.getByLabel('By device').check()
+  await firing.getByRole('heading', { name: 'Of no single device' }).waitFor()
+  await page.getByLabel('Severity').selectOption('info')
+  await becomes(t, () => firing.locator('.records > li').count(), 1)
+})
 
-t.test('an event shows an alert at once, a link those of one rule, and the fleet marks the rows', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${server.url}/alerts`)
-    await page.getByText('Nothing fires.').waitFor()
-    const info = madeAlert({ severity: 'info' })
-    server.alerts = [info]
-    server.tell(info)
-    const fires = list(page, 'Firing').locator('.records > li')
-    await becomes(t, () => fires.count(), 1)
-    await becomes(t, () => page.title(), '1 firing – Alerts – Barograph')
-    server.alerts = [info, madeAlert({ id: '2', rule_id: 2, rule: 'Battery', severity: 'warning' })]
-    await page.goto(`${server.url}/alerts?rule=2`)
-    await page.getByText('Of Battery alone.').waitFor()
-    await becomes(t, () => fires.count(), 1)
-    await page.getByRole('link', { name: 'All alerts' }).click()
-    await becomes(t, () => fires.count(), 2)
-    server.rules = [rule]
-    await page.goto(server.url)
-    const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
-    await becomes(t, () => row.locator('.firing').getAttribute('title'), 'Too hot, Battery')
-    await becomes(t, () => row.locator('.firing').getAttribute('class'), /warning/)
-    await becomes(t, () => page.locator('.firing').count(), 1)
-    await becomes(t, () => page.title(), '2 firing, 1 silent – Fleet – Barograph')
-  })
+onDesk('an event shows an alert at once, a link those of one rule, and the fleet marks the rows', async (page, t) => {
+  await page.goto(`${server.url}/alerts`)
+  await page.getByText('Nothing fires.').waitFor()
+  const info = madeAlert({ severity: 'info' })
+  server.alerts = [info]
+  server.tell(info)
+  const fires = list(page, 'Firing').locator('.records > li')
+  await becomes(t, () => fires.count(), 1)
+  await becomes(t, () => page.title(), '1 firing – Alerts – Barograph')
+  server.alerts = [info, madeAlert({ id: '2', rule_id: 2, rule: 'Battery', severity: 'warning' })]
+  await page.goto(`${server.url}/alerts?rule=2`)
+  await page.getByText('Of Battery alone.').waitFor()
+  await becomes(t, () => fires.count(), 1)
+  await page.getByRole('link', { name: 'All alerts' }).click()
+  await becomes(t, () => fires.count(), 2)
+  server.rules = [rule]
+  await page.goto(server.url)
+  const row = page.locator('tr', { has: page.getByRole('link', { name: 'sensor-00001', exact: true }) })
+  await becomes(t, () => row.locator('.firing').getAttribute('title'), 'Too hot, Battery')
+  await becomes(t, () => row.locator('.firing').getAttribute('class'), /warning/)
+  await becomes(t, () => page.locator('.firing').count(), 1)
+  await becomes(t, () => page.title(), '2 firing, 1 silent – Fleet – Barograph')
 })
 
 const places = ['', '/rules', '/channels', '/silences', '/deliveries', '/rules/new']
 
-t.test('a person without a session sees a link to sign in, and no alert', async t => {
+onPhone('a person without a session sees a link to sign in, and no alert', async (page, t) => {
   server.isSignedIn = false
   server.alerts = [madeAlert()]
-  await inBrowser(t, browser, phone, async page => {
-    for (const place of places) {
-      await page.goto(`${server.url}/alerts${place}`)
-      await page.getByRole('main').getByRole('link', { name: 'Sign in' }).first().waitFor()
-      await becomes(t, () => page.getByText('Too hot').count(), 0, place)
-      await becomes(t, () => page.locator('nav.pages .count').count(), 0)
-    }
-    await inspect(t, page, 'without a session')
-    await page.goto(server.url)
-    await page.locator('table tbody tr').first().waitFor()
-    await becomes(t, () => page.locator('.firing').count(), 0)
-    await becomes(t, () => page.title(), '1 silent – Fleet – Barograph')
-  })
+  for (const place of places) {
+    await page.goto(`${server.url}/alerts${place}`)
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).first().waitFor()
+    await becomes(t, () => page.getByText('Too hot').count(), 0, place)
+    await becomes(t, () => page.locator('nav.pages .count').count(), 0)
+  }
+  await inspect(t, page, 'without a session')
+  await page.goto(server.url)
+  await page.locator('table tbody tr').first().waitFor()
+  await becomes(t, () => page.locator('.firing').count(), 0)
+  await becomes(t, () => page.title(), '1 silent – Fleet – Barograph')
 })
 
-t.test('the first rule is set up in three clicks, with a mail to oneself', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    await page.goto(server.url)
-    await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
-    await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
-    await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
-    await press(page, 'Add the rule')
-    await page.waitForURL(`${server.url}/alerts/rules`)
-    t.match(
-      server.sent.filter(([, path]) => path !== '/api/alert-rules/preview'),
-      [
-        ['POST', '/api/alert-channels', { kind: 'email', settings: { to: 'ada@example.com' } }],
-        ['POST', '/api/alert-rules', { condition: { kind: 'silent' }, selector: { all: true }, channels: [5] }],
-      ],
-    )
-  })
+onPhone('the first rule is set up in three clicks, with a mail to oneself', async (page, t) => {
+  await page.goto(server.url)
+  await page.getByRole('link', { name: 'Tell me when a device goes silent' }).click()
+  await page.waitForURL(`${server.url}/alerts/rules/new?preset=silent`)
+  await becomes(t, () => page.getByLabel('A mail to ada@example.com').isChecked(), true)
+  await press(page, 'Add the rule')
+  await page.waitForURL(`${server.url}/alerts/rules`)
+  t.match(
+    server.sent.filter(([, path]) => path !== '/api/alert-rules/preview'),
+    [
+      ['POST', '/api/alert-channels', { kind: 'email', settings: { to: 'ada@example.com' } }],
+      ['POST', '/api/alert-rules', { condition: { kind: 'silent' }, selector: { all: true }, channels: [5] }],
+    ],
+  )
 })
 
-t.test('rules of the service are offered to the operator alone; a preview follows a changed rule', async t => {
+onDesk('rules of the service are offered to the operator alone; a preview follows a changed rule', async (page, t) => {
   const service = 'The service itself has a problem'
-  await inBrowser(t, browser, desk, async page => {
-    const offered = () => page.getByLabel('When').locator('option').allInnerTexts()
-    await page.goto(`${server.url}/alerts/rules/new`)
-    await becomes(t, async () => (await offered()).at(-1), service)
-    server.isOperator = false
-    const asked = page.waitForResponse(`${server.url}/api/admin/accounts/1`)
-    await page.reload()
-    await asked
-    await becomes(t, async () => (await offered()).at(-1), 'Many devices are silent at once')
-    server.rules = [{ ...rule, selector: null, condition: { kind: 'service', fact: 'dead_letters' } }]
-    await page.goto(`${server.url}/alerts/rules/1`)
-    await becomes(t, async () => (await offered()).at(-1), service, 'to who has one')
-    await becomes(t, () => page.getByLabel('When').inputValue(), 'service')
+  const offered = () => page.getByLabel('When').locator('option').allInnerTexts()
+  await page.goto(`${server.url}/alerts/rules/new`)
+  await becomes(t, async () => (await offered()).at(-1), service)
+  server.isOperator = false
+  const asked = page.waitForResponse(`${server.url}/api/admin/accounts/1`)
+  await page.reload()
+  await asked
+  await becomes(t, async () => (await offered()).at(-1), 'Many devices are silent at once')
+  server.rules = [{ ...rule, selector: null, condition: { kind: 'service', fact: 'dead_letters' } }]
+  await page.goto(`${server.url}/alerts/rules/1`)
+  await becomes(t, async () => (await offered()).at(-1), service, 'to who has one')
+  await becomes(t, () => page.getByLabel('When').inputValue(), 'service')
 
-    server.rules = [rule]
-    server.channels = [{ ...channel, notice: 'the address of the account is not confirmed' }]
-    server.preview = madePreview()
-    await page.goto(`${server.url}/alerts/rules`)
-    const record = /Too hot[\s\S]*Temperature above 30\.0 °C for 10 minutes · sensor-00001 · 1 channel/
-    await becomes(t, () => textOf(page.locator('.records > li')), record)
-    server.sent.length = 0
-    await page.getByRole('link', { name: 'Too hot' }).click()
-    await page.getByText('It would have fired 31 times on 2 devices, for 5 hours at the longest.').waitFor()
-    await page.getByRole('application', { name: 'Preview of the rule on sensor-00001' }).waitFor()
-    await page.getByText('email, ada@example.com, the address of the account is not confirmed').waitFor()
-    await becomes(t, () => textOf(page.locator('.preview table')), /2026-W47\s+12\s+7\s+3/)
-    await becomes(t, () => page.getByLabel('Limit').inputValue(), '30')
-    await inspect(t, page, 'a rule')
-    await page.getByLabel('Limit').fill('28.5')
-    await page.getByLabel('Drawn for').selectOption('sensor-00002')
-    await page.getByRole('application', { name: 'Preview of the rule on sensor-00002' }).waitFor()
-    const previews = async () => server.sent.filter(([, path]) => path.endsWith('preview')).length
-    await becomes(t, previews, 2, 'once for a change')
-    t.match(server.sent.at(-1)?.[2], { rule: { condition: { value: 28.5, hysteresis: 1 } } })
-    await press(page, 'Save')
-    await page.waitForURL(`${server.url}/alerts/rules`)
-    const body = { condition: { kind: 'above', value: 28.5 }, channels: [1] }
-    t.match(server.sent.at(-1), ['PATCH', '/api/alert-rules/1', body])
-    await page.goto(`${server.url}/alerts`)
-    const notice = page.locator('p.soft', { hasText: 'Notifications to Mail' })
-    await becomes(t, () => textOf(notice), /^Notifications to Mail: the address of the account is not confirmed\.$/)
-    server.channels = []
-    await page.goto(`${server.url}/alerts/rules/1`)
-    const mail = page.getByLabel('A mail to ada@example.com')
-    await becomes(t, () => mail.isChecked(), false, 'a rule that is there gets no channel by itself')
-  })
+  server.rules = [rule]
+  server.channels = [{ ...channel, notice: 'the address of the account is not confirmed' }]
+  server.preview = madePreview()
+  await page.goto(`${server.url}/alerts/rules`)
+  const record = /Too hot[\s\S]*Temperature above 30\.0 °C for 10 minutes · sensor-00001 · 1 channel/
+  await becomes(t, () => textOf(page.locator('.records > li')), record)
+  server.sent.length = 0
+  await page.getByRole('link', { name: 'Too hot' }).click()
+  await page.getByText('It would have fired 31 times on 2 devices, for 5 hours at the longest.').waitFor()
+  await page.getByRole('application', { name: 'Preview of the rule on sensor-00001' }).waitFor()
+  await page.getByText('email, ada@example.com, the address of the account is not confirmed').waitFor()
+  await becomes(t, () => textOf(page.locator('.preview table')), /2026-W47\s+12\s+7\s+3/)
+  await becomes(t, () => page.getByLabel('Limit').inputValue(), '30')
+  await inspect(t, page, 'a rule')
+  await page.getByLabel('Limit').fill('28.5')
+  await page.getByLabel('Drawn for').selectOption('sensor-00002')
+  await page.getByRole('application', { name: 'Preview of the rule on sensor-00002' }).waitFor()
+  const previews = async () => server.sent.filter(([, path]) => path.endsWith('preview')).length
+  await becomes(t, previews, 2, 'once for a change')
+  t.match(server.sent.at(-1)?.[2], { rule: { condition: { value: 28.5, hysteresis: 1 } } })
+  await press(page, 'Save')
+  await page.waitForURL(`${server.url}/alerts/rules`)
+  const body = { condition: { kind: 'above', value: 28.5 }, channels: [1] }
+  t.match(server.sent.at(-1), ['PATCH', '/api/alert-rules/1', body])
+  await page.goto(`${server.url}/alerts`)
+  const notice = page.locator('p.soft', { hasText: 'Notifications to Mail' })
+  await becomes(t, () => textOf(notice), /^Notifications to Mail: the address of the account is not confirmed\.$/)
+  server.channels = []
+  await page.goto(`${server.url}/alerts/rules/1`)
+  const mail = page.getByLabel('A mail to ada@example.com')
+  await becomes(t, () => mail.isChecked(), false, 'a rule that is there gets no channel by itself')
 })
 
-t.test('a phone: channels are added, tested and changed, deliveries listed, and silences made', async t => {
+onPhone('a phone: channels are added, tested and changed, deliveries listed, and silences made', async (page, t) => {
   const gone = {
     kind: 'webhook',
     target: 'example.com',
@@ -242,52 +186,50 @@ t.test('a phone: channels are added, tested and changed, deliveries listed, and 
     { ...channel, id: 3, name: 'File', notice: 'written to a file: no mail server (SMTP_URL)' },
     { ...channel, id: 2, name: 'Hook', ...gone },
   ]
-  await inBrowser(t, browser, phone, async page => {
-    const records = () => textOf(page.locator('.records'))
-    await page.goto(`${server.url}/alerts/channels`)
-    await becomes(t, records, /Webhook · example.com · off: its address has answered that it is gone/)
-    await becomes(t, records, /File[\s\S]*E-mail · ada@example.com · written to a file: no mail server \(SMTP_URL\)/)
-    await press(page, 'Send a test Mail')
-    await said(page, 'The test of Mail is not delivered: status 500.')
-    await press(page, 'Send a test File')
-    await said(page, 'The test of File is written to a file: no mail server (SMTP_URL).')
-    await press(page, 'Add a channel')
-    await page.getByLabel('Kind').selectOption('Webhook')
-    await page.getByLabel('Name').fill('Pager')
-    await page.getByLabel('Address').fill('https://example.com/hook')
-    await inspect(t, page, 'channels, a new one')
-    await press(page, /^Add$/)
-    await said(page, 'Pager is added.')
-    await becomes(t, () => page.locator('pre[data-name="Secret"]').innerText(), /^whsec_/)
-    const pager = { name: 'Pager', kind: 'webhook', settings: { url: 'https://example.com/hook' } }
-    t.match(server.sent.at(-1), ['POST', '/api/alert-channels', pager])
-    await press(page, 'Edit Hook')
-    await page.getByRole('form', { name: 'Edit Hook' }).waitFor()
+  const records = () => textOf(page.locator('.records'))
+  await page.goto(`${server.url}/alerts/channels`)
+  await becomes(t, records, /Webhook · example.com · off: its address has answered that it is gone/)
+  await becomes(t, records, /File[\s\S]*E-mail · ada@example.com · written to a file: no mail server \(SMTP_URL\)/)
+  await press(page, 'Send a test Mail')
+  await said(page, 'The test of Mail is not delivered: status 500.')
+  await press(page, 'Send a test File')
+  await said(page, 'The test of File is written to a file: no mail server (SMTP_URL).')
+  await press(page, 'Add a channel')
+  await page.getByLabel('Kind').selectOption('Webhook')
+  await page.getByLabel('Name').fill('Pager')
+  await page.getByLabel('Address').fill('https://example.com/hook')
+  await inspect(t, page, 'channels, a new one')
+  await press(page, /^Add$/)
+  await said(page, 'Pager is added.')
+  await becomes(t, () => page.locator('pre[data-name="Secret"]').innerText(), /^whsec_/)
+  const pager = { name: 'Pager', kind: 'webhook', settings: { url: 'https://example.com/hook' } }
+  t.match(server.sent.at(-1), ['POST', '/api/alert-channels', pager])
+  await press(page, 'Edit Hook')
+  await page.getByRole('form', { name: 'Edit Hook' }).waitFor()
 
-    await page.goto(`${server.url}/alerts/deliveries`)
-    await becomes(t, records, /Too hot fires[\s\S]*to Mail · waiting · 2 attempts · next/)
-    await press(page, /^Attempts/)
-    await becomes(t, () => page.locator('.history pre').innerText(), '<b>Internal</b> Server Error')
-    await inspect(t, page, 'deliveries')
-    server.deliveries = server.deliveries.map(one => ({ ...one, state: 'delivered', written: true, attempts: 1 }))
-    await page.reload()
-    await becomes(t, records, /to Mail · written to a file: no mail server · 1 attempt/)
+  await page.goto(`${server.url}/alerts/deliveries`)
+  await becomes(t, records, /Too hot fires[\s\S]*to Mail · waiting · 2 attempts · next/)
+  await press(page, /^Attempts/)
+  await becomes(t, () => page.locator('.history pre').innerText(), '<b>Internal</b> Server Error')
+  await inspect(t, page, 'deliveries')
+  server.deliveries = server.deliveries.map(one => ({ ...one, state: 'delivered', written: true, attempts: 1 }))
+  await page.reload()
+  await becomes(t, records, /to Mail · written to a file: no mail server · 1 attempt/)
 
-    await page.goto(`${server.url}/alerts/silences`)
-    await press(page, 'New silence')
-    await page.getByLabel('Devices').selectOption('Devices with tags')
-    await page.getByLabel('Tags').fill('site:berlin, room:*')
-    await page.getByLabel('For', { exact: true }).selectOption('each week')
-    await page.getByLabel('From').fill('22:00')
-    await page.getByLabel('Until').fill('06:00')
-    await inspect(t, page, 'silences, a new one')
-    await press(page, /^Add$/)
-    await said(page, 'devices with site:berlin and room:*: nobody is told.')
-    const weekly = [{ days: [6, 7], from: '22:00', until: '06:00' }]
-    const silence = { selector: { tags: ['site:berlin', 'room:*'] }, until: null, weekly }
-    t.match(server.sent.at(-1), ['POST', '/api/silences', silence])
-    await page.goto(`${server.url}/alerts/rules`)
-    await page.getByText('There are no rules here.').waitFor()
-    await inspect(t, page, 'rules, phone')
-  })
+  await page.goto(`${server.url}/alerts/silences`)
+  await press(page, 'New silence')
+  await page.getByLabel('Devices').selectOption('Devices with tags')
+  await page.getByLabel('Tags').fill('site:berlin, room:*')
+  await page.getByLabel('For', { exact: true }).selectOption('each week')
+  await page.getByLabel('From').fill('22:00')
+  await page.getByLabel('Until').fill('06:00')
+  await inspect(t, page, 'silences, a new one')
+  await press(page, /^Add$/)
+  await said(page, 'devices with site:berlin and room:*: nobody is told.')
+  const weekly = [{ days: [6, 7], from: '22:00', until: '06:00' }]
+  const silence = { selector: { tags: ['site:berlin', 'room:*'] }, until: null, weekly }
+  t.match(server.sent.at(-1), ['POST', '/api/silences', silence])
+  await page.goto(`${server.url}/alerts/rules`)
+  await page.getByText('There are no rules here.').waitFor()
+  await inspect(t, page, 'rules, phone')
 })
