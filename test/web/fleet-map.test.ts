@@ -1,6 +1,5 @@
 /** The map of the fleet: what it computes, and in a browser beside a made answer. */
 
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import type { FleetMap } from '../../live/fleet-shape.ts'
 import { bounded, boxText, fitted, moved, pixelOf, scaleBar, zoomed } from '../../web/map/map-window.ts'
@@ -10,10 +9,10 @@ import { namePlaces } from '../../web/map/name-places.ts'
 import { readView } from '../../web/pages/fleet/fleet-view.ts'
 import { mapArguments } from '../../web/pages/fleet/map-arguments.ts'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone } from '../support/browser-page.ts'
+import { inspect } from '../support/browser-page.ts'
 import { madeDevices, markAt, noCounts, openFleetServer } from '../support/fleet-server.ts'
 import { waitFor } from '../support/wait-for.ts'
+import { pageTests } from './page-tests.ts'
 
 type Mark = FleetMap['marks'][number]
 
@@ -86,8 +85,7 @@ t.test('names stand beside their marks where they cover nothing', async t => {
   )
 })
 
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const server = await openFleetServer(t, madeDevices(60))
 server.marks = [
   markAt(52.52, 13.405, 'berlin', {
@@ -97,81 +95,70 @@ server.marks = [
   markAt(-33.925, 18.425, 'buoy'),
 ]
 
-for (const [name, options] of Object.entries({ desk, phone })) {
-  t.test(`${name}: devices are links on a map, several lead closer, and axe finds nothing`, async t => {
-    await inBrowser(t, browser, options, async page => {
-      await page.goto(server.url)
-      await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
-      await page.waitForURL(url => url.search === '?show=map')
-      const device = page.getByRole('link', { name: 'buoy, Shed: fresh' })
-      await becomes(t, () => device.getAttribute('href'), '/device/buoy')
-      await page.getByText('3 devices without coordinates are not on the map.').waitFor()
-      await page.locator('.map .land').waitFor({ state: 'attached' })
-      if (name === 'phone') await inspect(t, page, 'map')
-      const bar = () => page.locator('.scale-bar').innerText()
-      const before = await bar()
-      await page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' }).press('Enter')
-      await waitFor('the map is closer', async () => (await bar()) !== before)
-      await waitFor('it asks for what it shows', () => server.requests.some(url => /map\?box=\d+\.\d{6},5\d/.test(url)))
-      await becomes(t, () => device.count(), 0)
-      await page.getByRole('button', { name: 'Show all' }).click()
-      await device.waitFor()
-      await becomes(t, bar, before)
-      await page.getByRole('button', { name: 'Zoom in' }).focus()
-      await page.keyboard.press('+')
-      await waitFor('a key zooms', async () => (await bar()) !== before)
-      await page.keyboard.press('-')
-      await page.getByText('8 devices within the map, as a list').click()
-      await page.locator('.map-list a', { hasText: 'buoy' }).waitFor()
-      await page.getByText('6 further devices: zoom in to have them named.').waitFor()
-    })
-  })
-}
+onPhone('devices are links on a map, several lead closer, and axe finds nothing', async (page, t) => {
+  await page.goto(server.url)
+  await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
+  await page.waitForURL(url => url.search === '?show=map')
+  const device = page.getByRole('link', { name: 'buoy, Shed: fresh' })
+  await becomes(t, () => device.getAttribute('href'), '/device/buoy')
+  await page.getByText('3 devices without coordinates are not on the map.').waitFor()
+  await page.locator('.map .land').waitFor({ state: 'attached' })
+  await inspect(t, page, 'map')
+  const bar = () => page.locator('.scale-bar').innerText()
+  const before = await bar()
+  await page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' }).press('Enter')
+  await waitFor('the map is closer', async () => (await bar()) !== before)
+  await waitFor('it asks for what it shows', () => server.requests.some(url => /map\?box=\d+\.\d{6},5\d/.test(url)))
+  await becomes(t, () => device.count(), 0)
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await device.waitFor()
+  await becomes(t, bar, before)
+  await page.getByRole('button', { name: 'Zoom in' }).focus()
+  await page.keyboard.press('+')
+  await waitFor('a key zooms', async () => (await bar()) !== before)
+  await page.keyboard.press('-')
+  await page.getByText('8 devices within the map, as a list').click()
+  await page.locator('.map-list a', { hasText: 'buoy' }).waitFor()
+  await page.getByText('6 further devices: zoom in to have them named.').waitFor()
+})
 
-t.test('a mark that comes apart gives the focus to one that is shown then', async t => {
+onDesk('a mark that comes apart gives the focus to one that is shown then', async (page, t) => {
   const before = server.marks
   t.teardown(() => {
     server.marks = before
   })
-  await inBrowser(t, browser, desk, async page => {
-    await page.goto(`${server.url}/?show=map`)
-    const mark = page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' })
-    await mark.waitFor()
-    server.marks = [markAt(52.45, 13.35, 'shed'), markAt(52.55, 13.45, 'pier')]
-    await mark.press('Enter')
-    await becomes(t, () => mark.count(), 0)
-    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'shed, Shed: fresh')
-    await page.keyboard.press('Tab')
-    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'pier, Shed: fresh')
-    const bar = () => page.locator('.scale-bar').innerText()
-    const closer = await bar()
-    await page.keyboard.press('-')
-    await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
-  })
+  await page.goto(`${server.url}/?show=map`)
+  const mark = page.getByRole('button', { name: '7 devices: 1 silent, 6 fresh' })
+  await mark.waitFor()
+  server.marks = [markAt(52.45, 13.35, 'shed'), markAt(52.55, 13.45, 'pier')]
+  await mark.press('Enter')
+  await becomes(t, () => mark.count(), 0)
+  await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'shed, Shed: fresh')
+  await page.keyboard.press('Tab')
+  await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'pier, Shed: fresh')
+  const bar = () => page.locator('.scale-bar').innerText()
+  const closer = await bar()
+  await page.keyboard.press('-')
+  await waitFor('keys go on to move the map', async () => (await bar()) !== closer)
 })
 
-t.test('a link to a list offers no map, and one to a map has marks that lead nowhere', async t => {
-  const open = async (page: Page, address: string) => {
+onPhone('a link to a list offers no map, and one to a map has marks that lead nowhere', async (page, t) => {
+  const open = async (address: string) => {
     const view = { name: 'Cold stores', address, expires_at: '2030-01-01T00:00:00.000Z' }
     await page.route('**/v1/auth/shared-view', route => route.fulfill({ json: view }))
     await page.goto(`${server.url}/shared#token`)
+    await page.reload()
   }
-  await inBrowser(t, browser, desk, async page => {
-    await open(page, '/')
-    await page.getByRole('table').waitFor()
-    await becomes(t, () => page.getByRole('combobox', { name: 'Show' }).count(), 0)
-  })
-  await inBrowser(t, browser, phone, async page => {
-    await open(page, '/?show=map')
-    const mark = page.locator('.mark', { hasText: 'buoy' })
-    await mark.waitFor()
-    const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)
-    const hasItsColor = async () => (await colorOf('a.mark.fresh')) === (await colorOf('.mark.fresh .shape'))
-    await becomes(t, hasItsColor, true, 'in the colour of its state')
-    await becomes(t, () => mark.getAttribute('href'), null)
-    await page.getByRole('combobox', { name: 'Show' }).selectOption('list')
-    await page.getByRole('table').waitFor()
-    await page.getByRole('combobox', { name: 'Show' }).selectOption('map')
-    await mark.waitFor()
-  })
+  await open('/')
+  await page.getByRole('table').waitFor()
+  await becomes(t, () => page.getByRole('combobox', { name: 'Show' }).count(), 0)
+  await open('/?show=map')
+  const mark = page.locator('.mark', { hasText: 'buoy' })
+  await mark.waitFor()
+  const colorOf = (selector: string) => page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)
+  const hasItsColor = async () => (await colorOf('a.mark.fresh')) === (await colorOf('.mark.fresh .shape'))
+  await becomes(t, hasItsColor, true, 'in the colour of its state')
+  await becomes(t, () => mark.getAttribute('href'), null)
+  await page.getByRole('combobox', { name: 'Show' }).selectOption('list')
+  await page.getByRole('table').waitFor()
 })
