@@ -29,14 +29,8 @@ async function startServer(t: Test) {
       if (open.isRefusing) response.writeHead(400, { 'content-type': 'application/json' }).end('{"title":"refused"}')
       return
     }
-    const answer = {
-      accepted: others.length + 1,
-      replaced: 0,
-      rejected: 0,
-      rejects: [],
-      rejects_truncated: false,
-      ignored_columns: [],
-    }
+    const counts = { accepted: others.length + 1, replaced: 0, rejected: 0 }
+    const answer = { ...counts, rejects: [], rejects_truncated: false, ignored_columns: [] }
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
   })
   server.listen(0, '127.0.0.1')
@@ -48,14 +42,16 @@ async function startServer(t: Test) {
   return { received, open, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-function startImport(url: string, ...words: string[]) {
-  const command = ['cli/barograph.ts', '--url', url, '--token-file', tokenFile, 'import', '--json', ...words]
-  const child = spawn(process.execPath, command, { stdio: 'ignore' })
-  return { child, ended: once(child, 'exit') }
-}
-
-const runImport = (url: string, ...words: string[]) =>
-  barograph(['--url', url, '--token-file', tokenFile, 'import', '--json', ...words])
+const wordsOf = (url: string, words: string[]) => [
+  '--url',
+  url,
+  '--token-file',
+  tokenFile,
+  'import',
+  '--json',
+  ...words,
+]
+const runImport = (url: string, ...words: string[]) => barograph(wordsOf(url, words))
 
 function fileOf(name: string): string {
   const path = join(folder, name)
@@ -76,21 +72,18 @@ t.test('after a kill, what was acknowledged is not sent again, and the totals co
   t.ok(all.length >= 4, 'several batches a file')
   const killedAt = all.length - 1
   open.answers = killedAt - 1
-  const killed = startImport(url, ...files, '--state', state)
+  const command = ['cli/barograph.ts', ...wordsOf(url, [...files, '--state', state])]
+  const child = spawn(process.execPath, command, { stdio: 'ignore' })
   await until('a batch is not answered', () => received.length === killedAt)
-  killed.child.kill('SIGKILL')
-  await killed.ended
+  child.kill('SIGKILL')
+  await once(child, 'exit')
   received.length = 0
   open.answers = 100
   const { status, stdout, stderr } = await runImport(url, ...files, '--state', state)
   t.equal(status, 0, stderr)
   t.strictSame(received.splice(0), all.slice(killedAt - 1))
-  t.match(JSON.parse(stdout), {
-    complete: true,
-    accepted: 2 * linesOfFile,
-    rejected: 0,
-    files: files.map(() => ({ accepted: linesOfFile })),
-  })
+  const accepted = linesOfFile
+  t.match(JSON.parse(stdout), { complete: true, accepted: 2 * accepted, files: [{ accepted }, { accepted }] })
   t.notOk(existsSync(state), 'nothing is left to be continued')
 })
 

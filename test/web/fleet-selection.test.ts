@@ -4,12 +4,11 @@ import { text } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { becomes } from '../support/becomes.ts'
-import { openBrowser } from '../support/browser.ts'
-import { desk, inBrowser, inspect, phone, region } from '../support/browser-page.ts'
+import { inspect, region } from '../support/browser-page.ts'
 import { madeDevices, openFleetServer } from '../support/fleet-server.ts'
+import { pageTests } from './page-tests.ts'
 
-const browser = await openBrowser()
-t.teardown(() => browser.close())
+const { onDesk, onPhone } = await pageTests(t)
 const server = await openFleetServer(t, madeDevices(600))
 
 /** Somebody who is signed in; the bodies of the changes that are asked for. The first one is answered by `answer`. */
@@ -47,101 +46,90 @@ const isCovered = `(() => {
   return at === null || !(document.activeElement.contains(at) || at.contains(document.activeElement)) || bottom > innerHeight
 })()`
 
-t.test('a phone: devices are selected by keys, a change asks first, and failures are told by device', async t => {
-  await inBrowser(t, browser, phone, async page => {
-    const failed = [{ device: 'sensor-00001', reason: 'device unknown' }]
-    const bodies = await signIn(page, 'operator', { done: 1, failed })
-    await page.goto(`${server.url}/?sort=device`)
-    await begin(page)
-    await box(page, 'sensor-00000').focus()
-    await page.keyboard.press('Space')
-    await page.keyboard.press('ArrowDown')
-    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'Select sensor-00001')
-    await page.keyboard.press('Space')
-    await page.getByText('2 selected.', { exact: true }).waitFor()
-    await button(page, 'Suspend').click()
-    await page.getByRole('dialog', { name: 'Suspend 2 devices?' }).waitFor()
-    await page.getByText('Their readings are refused until they are resumed.').waitFor()
-    await inspect(t, page, 'question')
-    await confirm(page, 'Suspend')
-    await page.getByText('1 device suspended. Not done for 1 device:').waitFor()
-    await page.getByText('sensor-00001: device unknown').waitFor()
-    t.strictSame(bodies, [{ action: 'suspend', devices: ['sensor-00000', 'sensor-00001'] }])
-    await page.getByLabel('Search').fill('sensor-0059')
-    await page.getByText('0 selected.', { exact: true }).waitFor()
-    await button(page, 'Done').click()
-    await becomes(t, () => page.evaluate('document.activeElement.innerText'), 'Select')
-    await becomes(t, () => page.getByRole('checkbox').count(), 0)
-  })
+onPhone('devices are selected by keys, a change asks first, and failures have a device', async (page, t) => {
+  const failed = [{ device: 'sensor-00001', reason: 'device unknown' }]
+  const bodies = await signIn(page, 'operator', { done: 1, failed })
+  await page.goto(`${server.url}/?sort=device`)
+  await begin(page)
+  await box(page, 'sensor-00000').focus()
+  await page.keyboard.press('Space')
+  await page.keyboard.press('ArrowDown')
+  await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'Select sensor-00001')
+  await page.keyboard.press('Space')
+  await page.getByText('2 selected.', { exact: true }).waitFor()
+  await button(page, 'Suspend').click()
+  await page.getByRole('dialog', { name: 'Suspend 2 devices?' }).waitFor()
+  await page.getByText('Their readings are refused until they are resumed.').waitFor()
+  await inspect(t, page, 'question')
+  await confirm(page, 'Suspend')
+  await page.getByText('1 device suspended. Not done for 1 device:').waitFor()
+  await page.getByText('sensor-00001: device unknown').waitFor()
+  t.strictSame(bodies, [{ action: 'suspend', devices: ['sensor-00000', 'sensor-00001'] }])
+  await page.getByLabel('Search').fill('sensor-0059')
+  await page.getByText('0 selected.', { exact: true }).waitFor()
+  await button(page, 'Done').click()
+  await becomes(t, () => page.evaluate('document.activeElement.innerText'), 'Select')
+  await becomes(t, () => page.getByRole('checkbox').count(), 0)
 })
 
-t.test('the selection stays at the upper edge, and covers nothing that has the focus', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'administrator')
-    await page.goto(`${server.url}/?sort=device`)
-    await begin(page)
-    await box(page, 'sensor-00000').focus()
-    await page.keyboard.press('End')
-    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'Select sensor-00599')
-    await becomes(t, () => page.evaluate("document.querySelector('.at-top').getBoundingClientRect().top"), 0)
-    for (let row = 598; row > 580; row--) {
-      await page.keyboard.press('ArrowUp')
-      await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), `Select sensor-00${row}`)
-      await becomes(t, () => page.evaluate(isCovered), false, `row ${row} is seen`)
-    }
-    // The browser itself scrolls to what gets the focus by Tab.
-    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
-    await button(page, 'Done').focus()
-    await page.keyboard.press('Shift+Tab')
-    await becomes(t, () => page.evaluate(isCovered), false, 'what is before the bar is seen')
-    await button(page, 'Done').click()
-    await becomes(t, () => page.evaluate("document.documentElement.style.getPropertyValue('--at-top')"), '')
-  })
+onDesk('the selection stays at the upper edge, and covers nothing that has the focus', async (page, t) => {
+  await signIn(page, 'administrator')
+  await page.goto(`${server.url}/?sort=device`)
+  await begin(page)
+  await box(page, 'sensor-00000').focus()
+  await page.keyboard.press('End')
+  await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), 'Select sensor-00599')
+  await becomes(t, () => page.evaluate("document.querySelector('.at-top').getBoundingClientRect().top"), 0)
+  for (let row = 598; row > 580; row--) {
+    await page.keyboard.press('ArrowUp')
+    await becomes(t, () => page.evaluate('document.activeElement.ariaLabel'), `Select sensor-00${row}`)
+    await becomes(t, () => page.evaluate(isCovered), false, `row ${row} is seen`)
+  }
+  // The browser itself scrolls to what gets the focus by Tab.
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  await button(page, 'Done').focus()
+  await page.keyboard.press('Shift+Tab')
+  await becomes(t, () => page.evaluate(isCovered), false, 'what is before the bar is seen')
+  await button(page, 'Done').click()
+  await becomes(t, () => page.evaluate("document.documentElement.style.getPropertyValue('--at-top')"), '')
 })
 
-t.test('new passwords of all that match are shown once', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    const issued = [{ device: 'sensor, 1', password: 'f00d', old_password_until: null }]
-    const bodies = await signIn(page, 'administrator', { done: 1, issued })
-    await page.goto(server.url)
-    await begin(page)
-    await button(page, /^All that match/).click()
-    await page.getByText('500 selected. A change takes no more.').waitFor()
-    await button(page, 'New passwords').click()
-    await page.getByLabel('The old passwords end at once').check()
-    await confirm(page, 'New passwords')
-    const shown = region(page, 'New passwords')
-    await becomes(t, () => shown.locator('pre').textContent(), 'device,password\n"sensor, 1",f00d\n')
-    await inspect(t, page, 'passwords')
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      shown.getByRole('link', { name: 'Download CSV' }).click(),
-    ])
-    t.equal(file.suggestedFilename(), 'device-passwords.csv')
-    t.equal(await text(await file.createReadStream()), 'device,password\n"sensor, 1",f00d\n')
-    const [body] = bodies as { devices: string[]; now: boolean }[]
-    t.match(body, { action: 'rotate', now: true })
-    t.equal(body?.devices.length, 500)
-    await shown.getByRole('button', { name: 'I have it' }).click()
-    await button(page, /^Tag/).click()
+onDesk('new passwords of all that match are shown once', async (page, t) => {
+  const issued = [{ device: 'sensor, 1', password: 'f00d', old_password_until: null }]
+  const bodies = await signIn(page, 'administrator', { done: 1, issued })
+  await page.goto(server.url)
+  await begin(page)
+  await button(page, /^All that match/).click()
+  await page.getByText('500 selected. A change takes no more.').waitFor()
+  await button(page, 'New passwords').click()
+  await page.getByLabel('The old passwords end at once').check()
+  await confirm(page, 'New passwords')
+  const shown = region(page, 'New passwords')
+  await becomes(t, () => shown.locator('pre').textContent(), 'device,password\n"sensor, 1",f00d\n')
+  await inspect(t, page, 'passwords')
+  const downloading = page.waitForEvent('download')
+  await shown.getByRole('link', { name: 'Download CSV' }).click()
+  const file = await downloading
+  t.equal(file.suggestedFilename(), 'device-passwords.csv')
+  t.equal(await text(await file.createReadStream()), 'device,password\n"sensor, 1",f00d\n')
+  const [body] = bodies as { devices: string[]; now: boolean }[]
+  t.match(body, { action: 'rotate', now: true })
+  t.equal(body?.devices.length, 500)
+  await shown.getByRole('button', { name: 'I have it' }).click()
+  for (const [at, action] of ['Tag', 'Untag'].entries()) {
+    await button(page, new RegExp(`^${action}`)).click()
     await page.getByLabel('Tag', { exact: true }).fill('site:berlin')
-    await confirm(page, 'Tag')
-    await becomes(t, async () => (bodies[1] as { tag?: string } | undefined)?.tag, 'site:berlin')
-    await button(page, 'Untag').click()
-    await page.getByLabel('Tag', { exact: true }).fill('site:*')
-    await confirm(page, 'Untag')
-    await becomes(t, async () => bodies.length, 3)
-    t.match(bodies[2], { action: 'untag', tag: 'site:*' })
-  })
+    await confirm(page, action)
+    await becomes(t, async () => bodies.length, at + 2)
+    t.match(bodies[at + 1], { action: action.toLowerCase(), tag: 'site:berlin' })
+  }
 })
 
-t.test('who is no administrator selects nothing', async t => {
-  await inBrowser(t, browser, desk, async page => {
-    await signIn(page, 'user')
-    const told = page.waitForResponse('**/api/admin/accounts/7')
-    await page.goto(server.url)
-    await told
-    await page.getByRole('table').waitFor()
-    await becomes(t, () => page.getByRole('button', { name: 'Select', exact: true }).count(), 0)
-  })
+onDesk('who is no administrator selects nothing', async (page, t) => {
+  await signIn(page, 'user')
+  const told = page.waitForResponse('**/api/admin/accounts/7')
+  await page.goto(server.url)
+  await told
+  await page.getByRole('table').waitFor()
+  await becomes(t, () => page.getByRole('button', { name: 'Select', exact: true }).count(), 0)
 })
