@@ -4,42 +4,18 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { Command } from 'commander'
 import t, { type Test } from 'tap'
-import { createAdminClient } from '../../cli/admin-client.ts'
-import type { CommandContext } from '../../cli/command-context.ts'
-import { CommandError } from '../../cli/command-error.ts'
-import { defineImport } from '../../cli/import.ts'
+import { barograph } from '../support/command-line.ts'
 import { temporaryFolder } from '../support/databases.ts'
 import { sharedService } from '../support/service.ts'
 
 const header = 'timestamp,device,temperature,humidity,pressure\n'
 
-/** Runs the command as the program would, and hands back what a person or a script sees. */
-async function runImport(url: string, token: string, args: string[], input = '') {
-  let stdout = ''
-  const program = new Command().exitOverride()
-  const client = createAdminClient(() => ({ url, token }))
-  const write = (text: string) => {
-    stdout += text
-    return true
-  }
-  const stderr = new PassThrough() as unknown as NodeJS.WriteStream
-  const streams = { stdin: Readable.from([Buffer.from(input)]), stdout: { write }, stderr }
-  defineImport(program.command('import'), { client, streams } as unknown as CommandContext)
-  try {
-    await program.parseAsync(['node', 'barograph', 'import', ...args])
-    return { stdout, exitStatus: 0, message: '' }
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error
-    return { stdout, exitStatus: error.exitStatus, message: error.message }
-  }
-}
-
 const service = await sharedService(t)
-const token = readFileSync(join(service.dataDirectory, 'secrets', 'admin-token'), 'utf8').trim()
+const tokenFile = join(service.dataDirectory, 'secrets', 'admin-token')
+const runImport = (url: string, args: string[], stdin = '') =>
+  barograph(['--url', url, '--token-file', tokenFile, 'import', ...args], { stdin })
 const folder = temporaryFolder(t)
 const demoFolder = new URL('../../demo/data/', import.meta.url).pathname
 /** The files of the demo, of devices with names of this test. */
@@ -48,7 +24,7 @@ for (const name of ['alamosa-minutes.csv', 'greensboro-hours.csv', 'sand-point-h
   const text = readFileSync(join(demoFolder, name), 'utf8')
   writeFileSync(join(dataFolder, name), text.replaceAll(/,(alamosa|greensboro|sand-point),/g, ',import_$1,'))
 }
-const run = (args: string[], input?: string) => runImport(service.url, token, args, input)
+const run = (args: string[], input?: string) => runImport(service.url, args, input)
 async function day(device: string, date: string) {
   const response = await fetch(`${service.url}/api/data/day/${device}/${date}`)
   return (await response.json()) as Record<string, { d: string; v: number }[]>
@@ -59,8 +35,8 @@ t.test('a line of a device that is not there is rejected, and can be found again
   const file = join(folder, 'mixed.csv')
   const lines = ['2026-01-01T00:00:00Z,import_attic,1,2,1000', '"a ""quoted"" line', '', 'x,import_attic,1,2,1000']
   writeFileSync(file, `${header}${lines.join('\r\n')}\r\n`)
-  const { stdout, exitStatus } = await run([file, '--rejects', rejects])
-  t.equal(exitStatus, 3)
+  const { stdout, status } = await run([file, '--rejects', rejects])
+  t.equal(status, 3)
   t.match(stdout, /stored 0 readings, rejected 3/)
   t.match(stdout, /mixed\.csv:2: import_attic: there is no device/)
   t.match(stdout, /use --create-devices/)
@@ -79,32 +55,18 @@ t.test('a foreign file is mapped, stored and told of by its own lines', async t 
   const lines = ['2026-01-01 00:00,50.0,40,29.53', '2026-01-01 00:05,5e9,40,29.53', '2026-01-01 00:10,x,40,29.53']
   writeFileSync(file, `Time,Outdoor Temperature(℉),Outdoor Humidity(%),ABS Pressure(inHg)\n${lines.join('\n')}\n`)
   const words = ['--preset', 'ecowitt', '--map', 'device==import_mapped', '--zone', 'Europe/Zurich', '--create-devices']
-  const { stdout, exitStatus } = await run([file, ...words, '--rejects', rejects])
-  t.equal(exitStatus, 3)
+  const { stdout, status } = await run([file, ...words, '--rejects', rejects])
+  t.equal(status, 3)
   t.match(stdout, /stored 2 readings, rejected 1/)
   t.match(
     stdout,
     /stored 1 of the readings without values that are out of range:\n {2}.*ecowitt\.csv:3: import_mapped: temperature/,
   )
   t.match(stdout, /ecowitt\.csv:4: temperature is no number: x/)
-  t.match(
-    readFileSync(rejects, 'utf8').split('\n'),
-    ['file,line,code,reason,text', `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`].map(
-      line => new RegExp(`^${line.replaceAll(/[.\\]/g, '.')}`),
-    ),
-  )
+  t.match(readFileSync(rejects, 'utf8'), `${file},4,LINE_MALFORMED,temperature is no number: x,"${lines[2]}"`)
   await service.allShown()
-  t.strictSame(await day('import_mapped', '2025-12-31'), {
-    temperature: [{ d: '2025-12-31 23:00', v: 10 }],
-    humidity: [
-      { d: '2025-12-31 23:00', v: 40 },
-      { d: '2025-12-31 23:05', v: 40 },
-    ],
-    pressure: [
-      { d: '2025-12-31 23:00', v: 1000.000573 },
-      { d: '2025-12-31 23:05', v: 1000.000573 },
-    ],
-  })
+  const pressure = ['23:00', '23:05'].map(time => ({ d: `2025-12-31 ${time}`, v: 1000.000573 }))
+  t.match(await day('import_mapped', '2025-12-31'), { temperature: [{ d: '2025-12-31 23:00', v: 10 }], pressure })
 })
 
 t.test('--create-devices makes the devices of the real files, and all readings can be read', async t => {
@@ -112,28 +74,13 @@ t.test('--create-devices makes the devices of the real files, and all readings c
   writeFileSync(packed, gzipSync(readFileSync(join(dataFolder, 'greensboro-hours.csv'))))
   const files = [join(dataFolder, 'alamosa-minutes.csv'), packed, '-']
   const input = readFileSync(join(dataFolder, 'sand-point-hours.csv'), 'utf8')
-  const { stdout, exitStatus } = await run([...files, '--create-devices', '--json'], input)
-  t.equal(exitStatus, 0)
+  const { stdout, status } = await run([...files, '--create-devices', '--json'], input)
+  t.equal(status, 0)
   const result = JSON.parse(stdout)
-  t.match(result, {
-    complete: true,
-    accepted: 1440 + 8760 + 8760,
-    rejected: 0,
-    rejects: [],
-    rejects_truncated: false,
-  })
-  t.strictSame(
-    result.files.map((file: { file: string; accepted: number }) => [file.file, file.accepted]),
-    [
-      [files[0], 1440],
-      [packed, 8760],
-      ['-', 8760],
-    ],
-  )
-  t.strictSame(
-    result.created.map((made: { device: string }) => made.device),
-    ['import_alamosa', 'import_greensboro', 'import_sand-point'],
-  )
+  t.match(result, { complete: true, accepted: 1440 + 8760 + 8760, rejected: 0, rejects: [], rejects_truncated: false })
+  t.match(result.files, [{ accepted: 1440 }, { file: packed, accepted: 8760 }, { file: '-', accepted: 8760 }])
+  const names = result.created.map((made: { device: string }) => made.device)
+  t.strictSame(names, ['import_alamosa', 'import_greensboro', 'import_sand-point'])
   const { device, password } = result.created[0]
   const live = { device, temperature: 1, humidity: 2, pressure: 1000 }
   t.equal((await service.put(device, password, live)).status, 200, 'the password is the real one')
@@ -141,68 +88,44 @@ t.test('--create-devices makes the devices of the real files, and all readings c
   await service.allShown()
   const alamosa = await day('import_alamosa', '2016-01-01')
   t.strictSame([alamosa['temperature']?.length, alamosa['pressure']?.[0]], [1440, { d: '2016-01-01 00:00', v: 773.5 }])
-  const greensboro = await day('import_greensboro', '2025-07-04')
-  const expected = readFileSync(join(dataFolder, 'greensboro-hours.csv'), 'utf8')
-    .split('\n')
-    .filter(line => line.startsWith('2025-07-04'))
-    .map(line => Number(line.split(',')[3]))
-  t.strictSame(
-    greensboro['humidity']?.map(point => point.v),
-    expected,
-  )
-})
-
-t.test('an import that is started again stores nothing twice', async t => {
-  const { stdout } = await run([join(dataFolder, 'alamosa-minutes.csv'), '--json'])
-  t.match(JSON.parse(stdout), { accepted: 1440, created: [] })
-  await service.allShown()
-  t.equal((await day('import_alamosa', '2016-01-01'))['temperature']?.length, 1440)
+  t.equal((await day('import_greensboro', '2025-07-04'))['humidity']?.length, 24)
 })
 
 t.test('--passwords keeps them in a new file of the owner alone', async t => {
   const passwords = join(folder, 'passwords.csv')
-  const line = {
-    timestamp: '2026-01-01T00:00:00Z',
-    device: 'import büro "1"',
-    temperature: 1,
-    humidity: 2,
-    pressure: null,
-  }
+  const values = { temperature: 1, humidity: 2, pressure: null }
+  const line = { timestamp: '2026-01-01T00:00:00Z', device: 'import büro "1"', ...values }
   const args = ['-', '--create-devices', '--passwords', passwords]
-  const { stdout, exitStatus } = await run(args, JSON.stringify(line))
-  t.equal(exitStatus, 0)
+  const { stdout, status } = await run(args, JSON.stringify(line))
+  t.equal(status, 0)
   t.match(stdout, /added 1 devices; their passwords are in/)
   t.equal(statSync(passwords).mode & 0o777, 0o600)
   t.match(readFileSync(passwords, 'utf8'), /^device,password\n"import büro ""1""",[0-9a-f]{64}\n$/)
   t.notMatch(stdout, /[0-9a-f]{64}/)
-  t.match(await run(args, ''), { exitStatus: 1, message: /already exists/ })
+  t.match(await run(args, ''), { status: 1, stderr: /already exists/ })
 })
 
-t.test('what cannot be imported is told in a sentence', async t => {
+t.test('an import in which nothing was stored says why, and does not look like success', async t => {
   const half = join(folder, 'half.gz')
   writeFileSync(half, gzipSync(readFileSync(join(dataFolder, 'alamosa-minutes.csv'))).subarray(0, 5000))
-  t.match(await run([join(folder, 'nothing.csv')]), { exitStatus: 1, message: /file not found: .*nothing\.csv/ })
-  t.match(await run([folder]), { exitStatus: 1, message: /is a directory/ })
-  t.match(await run([half]), { exitStatus: 1, message: /is truncated/ })
-  t.match(await run(['-'], 'a,b\n1,2\n'), { exitStatus: 1, message: /lacks timestamp, device/ })
-  t.match(await runImport(service.url, 'wrong', ['-'], `${header}x\n`), { exitStatus: 1, message: /token/ })
-})
-
-t.test('an import in which nothing was stored does not look like success', async t => {
-  const device =
-    '{"timestamp":"2026-01-01T00:00:00Z","device":"import_alamosa","temperature":999,"humidity":-2,"pressure":3}'
-  const refuses = async (input: string, message: RegExp) =>
-    t.match(await run(['-'], input), { exitStatus: 1, message }, input.slice(0, 40))
-  await refuses(`[${device}`, /the standard input cannot be read: the body ends before its JSON array does/)
-  await refuses('a;b\n1;2\n', /the standard input cannot be imported: the header lacks timestamp/)
-  await refuses('when,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/)
-  await refuses('', /the files contain no readings/)
-  await refuses('\n\n', /cannot be imported: it is empty/)
-  await refuses(header, /the files contain no readings/)
+  const value = { timestamp: '2026-01-01T00:00:00Z', temperature: 999, humidity: -2, pressure: 3 }
+  const device = JSON.stringify({ ...value, device: 'import_alamosa' })
+  for (const [file, input, stderr] of [
+    [join(folder, 'nothing.csv'), '', /file not found: .*nothing\.csv/],
+    [folder, '', /is a directory/],
+    [half, '', /is truncated/],
+    ['-', 'a;b\n1;2\n', /the standard input cannot be imported: the header lacks timestamp, device/],
+    ['-', 'when,device,temperature,humidity,pressure\n', /lacks timestamp;.* it should name timestamp,device,/],
+    ['-', `[${device}`, /the standard input cannot be read: the body ends before its JSON array does/],
+    ['-', '\n\n', /cannot be imported: it is empty/],
+    ['-', header, /the files contain no readings/],
+  ] as const) {
+    t.match(await run([file], input), { status: 1, stderr }, String(stderr))
+  }
   const empty = join(folder, 'empty.csv')
   writeFileSync(empty, header)
-  const { stdout, exitStatus } = await run([empty, '-'], device)
-  t.equal(exitStatus, 3, 'the other file is looked at')
+  const { stdout, status } = await run([empty, '-'], device)
+  t.equal(status, 3, 'the other file is looked at')
   t.match(stdout, /empty\.csv: contains no readings/)
 })
 
@@ -210,18 +133,14 @@ t.test('of a file that can be read in two ways nothing is stored before an optio
   const file =
     'timestamp;device;temperature;humidity;pressure\n2016-02-02T00:00:00Z;import_alamosa;20;40;1013\n2016-02-02T01:00:00Z;import_alamosa;12,345;40;1013\n'
   const { stdout, ...refused } = await run(['-'], file)
-  t.match(refused, { exitStatus: 2, message: /12,345 in line 3 .* --decimal comma or --decimal point/ })
+  t.match(refused, { status: 2, stderr: /12,345 in line 3 .* --decimal comma or --decimal point/ })
   t.match(stdout, /stored 0 readings/)
-  t.match(await run(['-', '--decimal', 'comma'], file), { exitStatus: 0, stdout: /stored 2 readings, rejected 0/ })
+  t.match(await run(['-', '--decimal', 'comma'], file), { status: 0, stdout: /stored 2 readings, rejected 0/ })
   await service.allShown()
   t.match((await day('import_alamosa', '2016-02-02'))['temperature'], [{ v: 20 }, { v: 12.345 }])
 
-  const mapped = [
-    '-',
-    '--map',
-    'timestamp=Time,device==import_alamosa,temperature=Temp,humidity=Hum,pressure=Baro',
-    '--json',
-  ]
+  const map = 'timestamp=Time,device==import_alamosa,temperature=Temp,humidity=Hum,pressure=Baro'
+  const mapped = ['-', '--map', map, '--json']
   const table = 'Time,Temp,Hum,Baro\n2016-02-03T00:00:00Z,50,40,1013\n'
   const [file0] = JSON.parse((await run([...mapped, '--unit', 'temperature=degF'], table)).stdout).files
   t.match(file0.notices, [/humidity in %, pressure in hPa/])
@@ -229,24 +148,14 @@ t.test('of a file that can be read in two ways nothing is stored before an optio
   t.match((await day('import_alamosa', '2016-02-03'))['temperature'], [{ v: 10 }])
 })
 
-t.test('semicolons, decimal commas and a byte order mark are taken', async t => {
-  const lines =
-    'timestamp;device;temperature;humidity;pressure\r\n2016-02-01T00:00:00Z;import_alamosa;21,5;40;1013,2\r\n'
-  t.match(await run(['-'], `\uFEFF${lines}`), { exitStatus: 0, stdout: /stored 1 readings, rejected 0/ })
-  await service.allShown()
-  t.match((await day('import_alamosa', '2016-02-01'))['pressure'], [{ v: 1013.2 }])
-})
-
 t.test('readings that replace another one of the same run are counted, in all of its files and requests', async t => {
   const [one, two] = [join(folder, 'one.csv'), join(folder, 'two.csv')]
-  writeFileSync(
-    one,
-    `${header}2016-03-01T00:00:00Z,import_alamosa,1,2,1000\n2016-03-01T00:00:01Z,import_alamosa,1,2,1000\n`,
-  )
+  const lineAt = (second: number) => `2016-03-01T00:00:0${second}Z,import_alamosa,1,2,1000\n`
+  writeFileSync(one, `${header}${lineAt(0)}${lineAt(1)}`)
   writeFileSync(two, 'Day,Temp\n2016-03-01 00:00:00 UTC,1\n2016-03-02 UTC,1\n2016-03-01T00:00:00Z,3\n')
   const args = ['--map', 'timestamp=Day,temperature=Temp:C,device==import_alamosa']
-  const { stdout, exitStatus } = await run([one, one])
-  t.equal(exitStatus, 0)
+  const { stdout, status } = await run([one, one])
+  t.equal(status, 0)
   t.match(stdout, /stored 2 readings, replaced 2, rejected 0/)
   t.match(stdout, /warning: 2 of 4 lines replaced a value of the same device and time/)
   const mapped = JSON.parse((await run([two, '--json', ...args])).stdout)
@@ -255,18 +164,16 @@ t.test('readings that replace another one of the same run are counted, in all of
   const state = (value: number) => `sensor.import_alamosa_temperature,${value},2016-03-03T00:00:00Z\n`
   const history = await run(['-', '--preset', 'home-assistant', '--json'], `${long}${state(1)}${state(2)}`)
   t.match(JSON.parse(history.stdout), { accepted: 1, replaced: 1, rejected: 0 })
-  const unread = await run(
-    ['-'],
-    'hour,note,when,timestamp,device,temperature\n5,x,7:00,2016-03-04T00:00:00Z,import_alamosa,1\n',
-  )
+  const columns = 'hour,note,when,timestamp,device,temperature'
+  const unread = await run(['-'], `${columns}\n5,x,7:00,2016-03-04T00:00:00Z,import_alamosa,1\n`)
   t.match(unread.stdout, /ignored columns: note\n/)
   t.match(unread.stdout, /columns with numbers or times that were not read: hour, when\n/)
 })
 
 t.test('foreign columns are named, and names that no device can have stay rejected', async t => {
   const input = 'note,timestamp,device,temperature,humidity,pressure\nx,2026-01-01T00:00:00Z,a:b,1,2,1000\n'
-  const { stdout, exitStatus } = await run(['-', '--create-devices'], input)
-  t.equal(exitStatus, 3)
+  const { stdout, status } = await run(['-', '--create-devices'], input)
+  t.equal(status, 3)
   t.match(stdout, /ignored columns: note/)
   t.match(stdout, /-:2: a:b: no new device can have this name: it must not contain ":"/)
 })
@@ -295,16 +202,16 @@ async function startTrouble(t: Test, troubles: ('reset' | number)[]) {
 
 t.test('a batch is sent again after a full journal and a lost connection', async t => {
   const { url, bodies } = await startTrouble(t, [503, 'reset'])
-  const { stdout, exitStatus } = await runImport(url, 'x', ['-', '--json'], `${header}a\nb\n`)
+  const { stdout, status } = await runImport(url, ['-', '--json'], `${header}a\nb\n`)
   t.match(JSON.parse(stdout), { accepted: 2, complete: true })
-  t.equal(exitStatus, 0)
+  t.equal(status, 0)
   t.strictSame(bodies, Array(3).fill(`${header}a\nb\n`))
 })
 
 t.test('a large file goes in batches of whole lines, each with the header', async t => {
   const { url, bodies } = await startTrouble(t, [])
   const lines = Array.from({ length: 50_000 }, (_, index) => `${index},some text to make it long\n`)
-  const { stdout } = await runImport(url, 'x', ['-', '--json'], header + lines.join(''))
+  const { stdout } = await runImport(url, ['-', '--json'], header + lines.join(''))
   t.match(JSON.parse(stdout), { accepted: 50_000 })
   t.ok(bodies.length >= 3)
   t.ok(bodies.every(body => body.startsWith(header)))
@@ -313,7 +220,7 @@ t.test('a large file goes in batches of whole lines, each with the header', asyn
 
 t.test('an import that fails half way still shows what it did', async t => {
   const { url } = await startTrouble(t, [400])
-  const { stdout, exitStatus, message } = await runImport(url, 'x', ['-', '--json'], `${header}a\n`)
+  const { stdout, status, stderr } = await runImport(url, ['-', '--json'], `${header}a\n`)
   t.match(JSON.parse(stdout), { complete: false, accepted: 0 })
-  t.match({ exitStatus, message }, { exitStatus: 1, message: 'storage full' })
+  t.match({ status, stderr }, { status: 1, stderr: 'storage full' })
 })

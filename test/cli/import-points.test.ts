@@ -17,21 +17,6 @@ const folder = temporaryFolder(t)
 const run = (words: string[], stdin = '') =>
   barograph(['--url', service.url, '--token-file', tokenFile, 'import-points', ...words], { stdin })
 
-async function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) {
-  const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
-  const init = { method: 'POST', body, headers: { authorization, ...headers } }
-  const response = await fetch(`${service.url}/api/admin/import-points`, init)
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
-
-/** What QuestDB holds, by the status of this moment. */
-async function untilVisible(): Promise<void> {
-  await until('all is visible', async () => {
-    const { body } = await service.admin('GET', '/status')
-    return (body as { points: { lag: { points: number } } }).points.lag.points === 0
-  })
-}
-
 for (const sn of ['POINTS-1', 'POINTS-2']) await service.admin('POST', '/stations', { sn, model: 'M1' })
 
 t.test('a file is stored, and each line that is not has its reason', async t => {
@@ -57,9 +42,10 @@ t.test('a file is stored, and each line that is not has its reason', async t => 
     `${file},5,POINT_INVALID,"unit must be one of ppb, ppm, ugm3","${lines[3]}"`,
     '',
   ])
-  await untilVisible()
-  const { body } = await service.admin('GET', '/stations/POINTS-1')
-  t.match(body, { last_data_at: /^20/ }, 'the station has got data')
+  await until('the station has data', async () => {
+    const { body } = await service.admin('GET', '/stations/POINTS-1')
+    return (body as { last_data_at: string | null }).last_data_at !== null
+  })
 })
 
 t.test('a JSON array of points is read like its elements on lines', async t => {
@@ -68,13 +54,15 @@ t.test('a JSON array of points is read like its elements on lines', async t => {
   t.match(await run(['-'], JSON.stringify([point, { sn: 'POINTS-2' }])), { status: 3, stderr: /rejected lines: 1/ })
 })
 
-t.test('what is no file of points is told, and nothing is stored', async t => {
-  const refuses = async (input: string, message: RegExp) =>
-    t.match(await run(['-'], input), { status: 1, stderr: message }, input.slice(0, 30))
-  await refuses('timestamp,device,temperature,humidity,pressure\n', /lacks sn, parameter, unit, value/)
-  await refuses(header, /the files contain no points/)
-  const csv = { 'content-type': 'text/csv' }
-  t.match(await post(header, csv), { status: 400, body: { title: 'no points', detail: /no line with a point;/ } })
-  t.match(await post('[]', { 'content-type': 'application/json' }), { status: 415 })
-  t.match(await post(header, { ...csv, 'content-encoding': 'br' }), { status: 415 })
+t.test('what is no file of points is told', async t => {
+  const other = await run(['-'], 'timestamp,device,temperature,humidity,pressure\n')
+  t.match(other, { status: 1, stderr: /lacks sn, parameter, unit, value/ })
+  t.match(await run(['-'], header), { status: 1, stderr: /the files contain no points/ })
+  const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
+  const post = (type: string) => {
+    const init = { method: 'POST', body: header, headers: { authorization, 'content-type': type } }
+    return fetch(`${service.url}/api/admin/import-points`, init)
+  }
+  t.match(await (await post('text/csv')).json(), { title: 'no points', detail: /no line with a point;/ })
+  t.equal((await post('application/json')).status, 415)
 })
