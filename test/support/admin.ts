@@ -3,9 +3,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FastifyInstance, fastify, type InjectOptions } from 'fastify'
+import type { Test } from 'tap'
 import { adminFamily } from '../../api/admin/admin.ts'
 import type { StateOptions } from '../../api/admin/state.ts'
 import type { SignUpMode } from '../../auth/accounts/sign-up.ts'
+import { NewDevice } from '../../auth/devices/device.ts'
 import { type Devices, openDevices } from '../../auth/devices/devices.ts'
 import { createBulkFields } from '../../auth/metrics/bulk-fields.ts'
 import { type Metrics, openMetrics } from '../../auth/metrics/metrics.ts'
@@ -40,7 +42,11 @@ export interface Admin {
   people: AccountsUnderTest
   /** One request with the token; the body is JSON unless it is text. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Sends one request after the other, and holds each answer to what is expected. */
+  answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void>
 }
+
+export type Step = [method: string, path: string, body: unknown, expected: object]
 
 const diskState = {
   freeBytes: 1,
@@ -103,6 +109,30 @@ export async function openParts(t: TestHooks, store: Store): Promise<Parts> {
   t.teardown(() => devices.close())
   return { journal, pointsJournal, ingest, pointsIngest, devices, metrics }
 }
+
+/** Makes a device, and returns its password. */
+export async function addDeviceTo(devices: Devices, name: string, fields: object = {}): Promise<string> {
+  const added = await devices.add([NewDevice.parse({ name, ...fields })], 'test')
+  if (!added.ok) throw new Error(added.code)
+  return added.value[0]?.password ?? ''
+}
+
+/** What a time of an answer looks like. */
+export const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** A refusal in the shape of the admin API. */
+export const problem = (status: number, title: string, more: object = {}) => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+  body: { type: `urn:barograph:problem:${title.replaceAll(' ', '-')}`, title, status, ...more },
+})
+
+/** Members of a refusal that names one field. */
+export function at(path: string, message?: string | RegExp): { errors: object[] } {
+  return { errors: [message === undefined ? { path } : { path, message }] }
+}
+
+export const invalidBody = (path: string, message?: string | RegExp) => problem(422, 'invalid body', at(path, message))
 
 interface AdminOptions {
   signUp?: SignUpMode
@@ -177,5 +207,12 @@ export async function startAdmin(t: TestHooks, options: AdminOptions = {}): Prom
     const text = response.body
     return { status: response.statusCode, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
-  return { app, ...parts, store, databases, people, ask }
+
+  async function answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void> {
+    for (const [method, path, body, expected] of steps) {
+      t.match(await ask(method, path, body), expected, `${method} ${path} ${JSON.stringify(body)?.slice(0, 100)}`)
+    }
+  }
+
+  return { app, ...parts, store, databases, people, ask, answers }
 }
