@@ -3,10 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
-import { fastify } from 'fastify'
 import t from 'tap'
-import { registerGroup } from '../../api/http/register-operations.ts'
-import { loggerRules } from '../../api/http/status-operations.ts'
 import { analysesGroup } from '../../api/read/analyses.ts'
 import { openIngest } from '../../ingest/ingest.ts'
 import { createWallClock } from '../../ingest/journal/wall-clock.ts'
@@ -14,20 +11,21 @@ import { parseQuestdbAddress } from '../../store/questdb/client/questdb-address.
 import { makeDevice, queryAt } from '../query/query-at.ts'
 import { nowhere, silentLog, temporaryFolder } from '../support/databases.ts'
 import { openReadsOf } from '../support/open-reads.ts'
+import { serveGroups } from '../support/serve-groups.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-interface Told {
+interface ThreadLimits {
   heapBytesMax: number
   limits: { maxOldGenerationSizeMb: number; maxYoungGenerationSizeMb: number }
 }
 
 t.test('every worker thread has the limits of its own kind', async t => {
-  const told: Told[] = []
-  const tell = async (thread: Worker) => {
+  const found: ThreadLimits[] = []
+  const note = async (thread: Worker) => {
     const { heap_size_limit: heapBytesMax } = await thread.getHeapStatistics()
-    told.push({ heapBytesMax, limits: thread.resourceLimits as Told['limits'] })
+    found.push({ heapBytesMax, limits: thread.resourceLimits as ThreadLimits['limits'] })
   }
-  const look = (thread: Worker) => thread.once('online', () => void tell(thread))
+  const look = (thread: Worker) => thread.once('online', () => void note(thread))
   process.on('worker', look)
   t.teardown(() => process.off('worker', look))
   const directory = join(temporaryFolder(t), 'journal')
@@ -46,14 +44,13 @@ t.test('every worker thread has the limits of its own kind', async t => {
   ingest.startForwarding(http, true)
   const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }
   const query = queryAt(t, pg, '2026-01-01T00:00:00Z', { http })
-  const app = fastify()
-  t.teardown(() => app.close())
-  registerGroup(app, analysesGroup(openReadsOf([makeDevice('porch')]), { query, metrics }), loggerRules)
-  for (const path of ['/detail_data/porch', '/stats_data/porch'])
-    t.equal((await app.inject(path)).statusCode, 503, path)
-  // Of the journal, the forwarder, light queries and analyses.
-  await waitFor('four threads have told their limits', () => told.length >= 4)
-  for (const { heapBytesMax, limits } of told) {
+  const { app } = await serveGroups(t, analysesGroup(openReadsOf([makeDevice('porch')]), { query, metrics }))
+  for (const name of ['detail_data', 'stats_data']) {
+    t.equal((await app.inject(`/api/${name}/porch`)).statusCode, 503, name)
+  }
+  // They are the threads of the journal, the forwarder, light queries and analyses.
+  await waitFor('four threads have started', () => found.length >= 4)
+  for (const { heapBytesMax, limits } of found) {
     const young = heapBytesMax / 1024 ** 2 - limits.maxOldGenerationSizeMb
     // V8 makes it a power of two times three.
     t.ok(young < 2 * limits.maxYoungGenerationSizeMb, `${young} MiB of ${limits.maxYoungGenerationSizeMb}`)

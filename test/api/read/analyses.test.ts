@@ -2,13 +2,9 @@
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
-import { fastify } from 'fastify'
 import t from 'tap'
 import { createLocalTime } from '../../../analytics/time/local-time.ts'
-import { registerGroup } from '../../../api/http/register-operations.ts'
-import { loggerRules } from '../../../api/http/status-operations.ts'
 import { analysesGroup } from '../../../api/read/analyses.ts'
 import { ChangesParameters, DailyParameters, StatsParameters } from '../../../api/read/analysis-parameters.ts'
 import type { QueryLimits } from '../../../query/limits.ts'
@@ -16,27 +12,15 @@ import { makeDevice, queryAt } from '../../query/query-at.ts'
 import type { TestHooks } from '../../support/databases.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openGate } from '../../support/pg-gate.ts'
+import { plainDevice } from '../../support/plain-device.ts'
 import { until } from '../../support/processes.ts'
 import { startQuestdb } from '../../support/questdb.ts'
 import { type Read, readClient, refusing } from '../../support/reading-client.ts'
+import { runs } from '../../support/runs.ts'
+import { serveGroups } from '../../support/serve-groups.ts'
 
 const questdb = await startQuestdb(t)
 
-const about = {
-  location_desc: '',
-  log_switch: true,
-  battery: false,
-  altitude_m: null,
-  latitude: null,
-  longitude: null,
-  expected_interval_seconds: null as number | null,
-  owner: null,
-  quality_limits: null,
-  profile: 'none' as const,
-  battery_type: null,
-  battery_cells: null,
-  metrics: null,
-}
 const metrics = { get: () => undefined, series: () => undefined, metricsOf: () => [] }
 const minuteMs = 60_000
 const paths = ['stats_data', 'detail_data', 'daily_summary', 'past_window_data'].map(name => `/${name}/Porch`)
@@ -46,17 +30,8 @@ const allPaths = [...paths, '/compare_data?a=Porch&b=Porch']
 async function serve(t: TestHooks, time: string, limits: Partial<QueryLimits> = {}) {
   const gate = await openGate(t, questdb.address.pg)
   const query = queryAt(t, gate.address, time, { limits })
-  const device = { ...makeDevice('Porch', 'outside'), ...about }
-  const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  app.register(
-    async scope => registerGroup(scope, analysesGroup(openReadsOf([device]), { query, metrics }), loggerRules),
-    {
-      prefix: '/api',
-    },
-  )
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  t.teardown(() => app.close())
-  const { port } = app.server.address() as AddressInfo
+  const device = { ...plainDevice, ...makeDevice('Porch', 'outside') }
+  const { port } = await serveGroups(t, analysesGroup(openReadsOf([device]), { query, metrics }))
   const ask = readClient(port)
 
   /** A reading a minute, the last one at the given moment. */
@@ -82,7 +57,7 @@ const windowsNowMs = Date.parse('2025-05-10T12:20:00Z')
 /** A full hour of three days ago; `Whole` goes on after it, `Cut` does not. */
 const endMs = Math.floor(windowsNowMs / hourMs) * hourMs - 3 * dayMs
 const days = 40
-const [whole, cut, other] = ['Whole', 'Cut', 'Other'].map(name => ({ ...makeDevice(name), ...about }))
+const [whole, cut, other] = ['Whole', 'Cut', 'Other'].map(name => ({ ...plainDevice, ...makeDevice(name) }))
 const readingOf = (symbol: string, timeMs: number, index: number) => ({
   symbol,
   time: new Date(timeMs).toISOString(),
@@ -94,22 +69,15 @@ const readingOf = (symbol: string, timeMs: number, index: number) => ({
 /** The analyses of a day in spring, over HTTP. */
 async function serveWindows(t: TestHooks) {
   const devices = [whole, cut, other].flatMap(device => device ?? [])
-  const times = Array.from(
-    { length: ((days + 2) * dayMs) / quarterMs },
-    (_, index) => endMs - days * dayMs + index * quarterMs,
-  )
+  const count = ((days + 2) * dayMs) / quarterMs
+  const times = Array.from({ length: count }, (_, index) => endMs - days * dayMs + index * quarterMs)
   const readings = times.flatMap((timeMs, index) => [
     readingOf(whole?.symbol ?? '', timeMs, index),
     ...(timeMs < endMs ? [readingOf(cut?.symbol ?? '', timeMs, index)] : []),
   ])
   await questdb.write(readings)
   const query = queryAt(t, questdb.address.pg, new Date(windowsNowMs).toISOString(), { http: questdb.address.http })
-  const app = fastify({ routerOptions: { ignoreTrailingSlash: true } })
-  const group = analysesGroup(openReadsOf(devices), { query, metrics })
-  app.register(async scope => registerGroup(scope, group, loggerRules), { prefix: '/api' })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  t.teardown(() => app.close())
-  return readClient((app.server.address() as AddressInfo).port)
+  return readClient((await serveGroups(t, analysesGroup(openReadsOf(devices), { query, metrics }))).port)
 }
 
 const askWindow = await serveWindows(t)
@@ -157,66 +125,36 @@ t.test('a device that reports seldom is looked at as seldom, up to five minutes'
   await until('it is looked at', () => gate.statements() > asked)
 })
 
-t.test(
-  'the age of the statistics is of the second of the request, and their tag changes with what they say',
-  async t => {
-    const { gate, query, ask, write } = await serve(t, '2025-03-08T12:00:00Z')
-    await write('2025-03-08T11:59:00Z', 200)
-    const first = await ask('/stats_data/Porch', { 'accept-encoding': 'gzip' })
-    const { etag = '' } = first.headers
-    t.match(etag, /^W\/"[\w-]+-fresh"$/)
-    t.equal(first.headers['cache-control'], 'no-cache')
-    const asked = gate.statements()
-    const ageAfter = async (ms: number) => {
-      query.clock.advance(ms)
-      return jsonOf(await ask('/stats_data/Porch')).freshness.age_seconds
-    }
-    t.strictSame([await ageAfter(0), await ageAfter(1000), await ageAfter(999), await ageAfter(1)], [60, 61, 61, 62])
-    const again = await ask('/stats_data/Porch', { 'accept-encoding': 'gzip', 'if-none-match': etag })
-    t.strictSame([again.status, again.bytes.length, again.headers.etag], [304, 0, etag], 'an age is no change')
-    t.equal((await ask('/stats_data/Porch', { 'if-none-match': etag.slice(2) })).status, 304, 'compared weakly')
-    query.clock.advance(57_000)
-    t.equal((await ask('/stats_data/Porch', { 'if-none-match': etag })).status, 304)
-    query.clock.advance(2000)
-    t.equal(gate.statements(), asked)
-    await gate.shut()
-    const late = await ask('/stats_data/Porch', { 'if-none-match': etag })
-    t.strictSame([late.status, jsonOf(late).freshness.state], [200, 'late'])
-    t.match(late.headers.etag, /^W\/"[\w-]+-late"$/)
-    query.clock.advance(minuteMs)
-    const silent = await ask('/stats_data/Porch')
-    t.match(silent.headers.etag, /^W\/"[\w-]+-late-silent"$/)
-    t.match(jsonOf(silent).reliability.gaps[0], { ongoing: true, end: null })
-  },
-)
-
-t.test('when too many queries wait, the next is refused, and only by the pool that is full', async t => {
-  const { gate, query, ask, refuses, write } = await serve(t, '2025-03-10T12:00:10Z', {
-    analysisThreadsMax: 1,
-    queueMax: 2,
-  })
-  await write('2025-03-10T12:00:00Z', 10)
-  await ask('/stats_data/Porch')
-  gate.hold()
-  const waiting = [7, 8, 9].map(days => ask(`/stats_data/Porch?days=${days}`))
-  await until('two wait', () => query.queueLengths().analysis === 2)
-  const refused = await refuses(t, '/stats_data/Porch?days=10', 503, /^too many queries at once$/)
-  t.match(refused.headers['retry-after'], /^[1-9]\d*$/)
-  const light = ask('/past_window_data/Porch')
-  await until('a light query is asked', () => gate.connections() > 1)
-  gate.release()
-  t.equal((await light).status, 200)
-  t.strictSame(
-    (await Promise.all(waiting)).map(({ status }) => status),
-    [200, 200, 200],
-  )
+t.test('statistics have their age at the second of the request, and their tag changes with a finding', async t => {
+  const { gate, query, ask, write } = await serve(t, '2025-03-08T12:00:00Z')
+  await write('2025-03-08T11:59:00Z', 200)
+  const first = await ask('/stats_data/Porch', { 'accept-encoding': 'gzip' })
+  const { etag = '' } = first.headers
+  t.match(etag, /^W\/"[\w-]+-fresh"$/)
+  t.equal(first.headers['cache-control'], 'no-cache')
+  const asked = gate.statements()
+  const ageAfter = async (ms: number) => {
+    query.clock.advance(ms)
+    return jsonOf(await ask('/stats_data/Porch')).freshness.age_seconds
+  }
+  t.strictSame([await ageAfter(0), await ageAfter(1000), await ageAfter(999), await ageAfter(1)], [60, 61, 61, 62])
+  const again = await ask('/stats_data/Porch', { 'accept-encoding': 'gzip', 'if-none-match': etag })
+  t.strictSame([again.status, again.bytes.length, again.headers.etag], [304, 0, etag], 'an age is no change')
+  t.equal((await ask('/stats_data/Porch', { 'if-none-match': etag.slice(2) })).status, 304, 'compared weakly')
+  query.clock.advance(59_000)
+  t.equal(gate.statements(), asked)
+  await gate.shut()
+  const late = await ask('/stats_data/Porch', { 'if-none-match': etag })
+  t.strictSame([late.status, jsonOf(late).freshness.state], [200, 'late'])
+  t.match(late.headers.etag, /^W\/"[\w-]+-late"$/)
+  query.clock.advance(minuteMs)
+  const silent = await ask('/stats_data/Porch')
+  t.match(silent.headers.etag, /^W\/"[\w-]+-late-silent"$/)
+  t.match(jsonOf(silent).reliability.gaps[0], { ongoing: true, end: null })
 })
 
 t.test('when the last client has left, the thread is free for others', async t => {
-  const { gate, query, ask, port } = await serve(t, '2025-03-11T12:00:10Z', {
-    analysisThreadsMax: 1,
-    timeoutMs: 600_000,
-  })
+  const { gate, query, ask, port } = await serve(t, '2025-03-11T12:00:10Z', { analysisThreadsMax: 1 })
   await ask('/stats_data/Porch')
   gate.hold()
   const asked = gate.statements()
@@ -227,7 +165,7 @@ t.test('when the last client has left, the thread is free for others', async t =
   await until('another waits', () => query.queueLengths().analysis === 1)
   requests[0]?.destroy()
   await new Promise(done => setTimeout(done, 100))
-  t.equal(query.queueLengths().analysis, 1, 'somebody waits still')
+  t.equal(query.queueLengths().analysis, 1, 'the second client waits still')
   requests[1]?.destroy()
   await until('the other one has the thread', () => query.queueLengths().analysis === 0)
   gate.release()
@@ -235,17 +173,17 @@ t.test('when the last client has left, the thread is free for others', async t =
 })
 
 t.test('an answer that would be made of too many readings is refused, and that is remembered', async t => {
-  const { gate, ask, refuses, write } = await serve(t, '2025-03-13T12:00:10Z', {
-    analysisRowsMax: 50,
-    lightRowsMax: 50,
-  })
+  const limits = { analysisRowsMax: 50, lightRowsMax: 50 }
+  const { gate, ask, refuses, write } = await serve(t, '2025-03-13T12:00:10Z', limits)
   await write('2025-03-13T12:00:00Z', 51)
-  await refuses(t, '/stats_data/Porch', 413, /^too many readings for one answer: ask for fewer days with \?days=$/)
-  for (const path of ['/daily_summary/Porch', '/daily_summary/Porch?days=99']) await refuses(t, path, 413, /\?days=/)
+  const fewer = /^too many readings for one answer: ask for fewer days with \?days=$/
+  for (const path of ['/stats_data/Porch', '/daily_summary/Porch', '/daily_summary/Porch?days=99']) {
+    await refuses(t, path, 413, fewer)
+  }
   for (const path of ['/detail_data/Porch', '/past_window_data/Porch'])
     await refuses(t, path, 413, /^too many readings/)
   const asked = gate.statements()
-  await refuses(t, '/stats_data/Porch', 413, /\?days=/)
+  await refuses(t, '/stats_data/Porch', 413, fewer)
   t.equal(gate.statements(), asked)
   t.equal((await ask('/compare_data?a=Porch&b=Porch')).status, 200)
 })
@@ -258,9 +196,7 @@ t.test('a few days with too many readings for a light query are summed up by the
 
 t.test('a thread for analyses starts with the first one', async t => {
   let workers = 0
-  const count = () => {
-    workers++
-  }
+  const count = () => void workers++
   subscribe('worker_threads', count)
   t.teardown(() => unsubscribe('worker_threads', count))
   const { ask } = await serve(t, '2025-03-14T12:00:10Z', { threadsMax: 1, analysisThreadsMax: 1 })
@@ -316,11 +252,8 @@ t.test('a window begins with its start, and its end is not in it', async t => {
   t.equal(summary.days.at(-1).date, text(end - 1).slice(0, 10))
   const midnightMs = (local.day(text(end).slice(0, 10))?.startUs ?? 0) / 1000
   const whole = await jsonAt(`/daily_summary/Whole?start=${midnightMs - dayMs / 2}&end=${midnightMs}`)
-  t.strictSame(
-    whole.days.map(({ date }: { date: string }) => date),
-    [text(midnightMs - 1).slice(0, 10)],
-    'midnight belongs to the day that begins',
-  )
+  t.equal(whole.days.length, 1, 'midnight belongs to the day that begins')
+  t.equal(whole.days[0].date, text(midnightMs - 1).slice(0, 10))
 
   const compared = await jsonAt(`/compare_data?a=Whole&b=Cut&start=${start + 5}&end=${end + 5}&t=1`)
   t.match(compared, { preset: null, start: text(start), end: text(end), temperature: { stats: { n: 240, bias: 0 } } })
@@ -340,14 +273,13 @@ t.test('a window without readings, or before all of them, is answered in the sam
   t.match(later, { n_samples: 0, window: { start: null, end: null }, freshness: { last_seen: text(end - quarterMs) } })
 })
 
-t.test('an end in the future is now, and the days of a silent device end with its last one', async t => {
+t.test('an end in the future is now, and the days of a silent device end with its last reading', async t => {
   const future = windowsNowMs + 400 * dayMs
   t.match(await jsonAt(`/stats_data/Whole?end=${future}`), { n_samples: 30 * 96 })
   const silent = await jsonAt('/daily_summary/Cut?days=5')
   t.equal(silent.days.at(-1).date, text(end - quarterMs).slice(0, 10))
   t.equal(silent.days.length, 5)
-  const never = await jsonAt('/daily_summary/Other?days=5')
-  t.equal(never.days.length, 5)
+  t.equal((await jsonAt('/daily_summary/Other?days=5')).days.length, 5, 'a device without a reading')
 })
 
 t.test('a wrong window is refused with what is allowed', async t => {
@@ -392,12 +324,12 @@ t.test('whatever a window says is taken as one of at most 366 days, or is refuse
         }
       }
     }),
-    { numRuns: 1000 },
+    runs(300, 3000),
   )
-  t.ok(taken > 100)
+  t.ok(taken > 30)
 })
 
-t.test('a wrong parameter is refused with what is allowed, a device that is not known is told so', async t => {
+t.test('a wrong parameter is refused with what is allowed, and an unknown device as such', async t => {
   const wholeDays = /^days must be a whole number from 1 to 366$/
   for (const text of ['0', '367', '1e1', '', '1&days=2']) {
     await refusesWindow(t, `/stats_data/Whole?days=${text}`, 400, wholeDays)
@@ -413,17 +345,12 @@ t.test('a wrong parameter is refused with what is allowed, a device that is not 
     ['/compare_data?a=Whole&b=Cut&preset=1h', /^preset must be one of 24h, 3d, 7d, 30d, 90d, 365d, 1d, 1w, 1m, 1y$/],
   ]
   for (const [path, status] of refused) await refusesWindow(t, path, 400, status)
-  t.equal((await askWindow('/past_window_data/Whole?days=0')).status, 200, 'what nobody knows is not looked at')
+  t.equal((await askWindow('/past_window_data/Whole?days=0')).status, 200, 'an unknown parameter is ignored')
   const unknown = ['/stats_data/Nobody?days=x', '/compare_data?a=Nobody&b=Cut', '/compare_data?a=Cut&b=__proto__']
   for (const path of unknown) await refusesWindow(t, path, 404, /^device unknown$/)
 })
 
-t.test('a device without a reading is answered in the same shape, also with a slash at the end', async t => {
-  for (const name of ['detail_data', 'stats_data', 'daily_summary', 'past_window_data']) {
-    const [full, empty] = [await jsonAt(`/${name}/Whole/`), await jsonAt(`/${name}/Other`)]
-    t.strictSame(Object.keys(empty), Object.keys(full), name)
-  }
-  t.match(await jsonAt('/stats_data/Other'), { freshness: { state: 'never' }, n_samples: 0 })
+t.test('a comparison with a device that has no readings has one side', async t => {
   const one = await jsonAt(`/compare_data?a=Whole&b=Other&preset=1d&end=${end}`)
   t.match(one, { preset: '24h', temperature: { b: [], diff: [], stats: { n: 0 } } })
   t.equal(one.temperature.a.length, 24)

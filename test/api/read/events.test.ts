@@ -1,14 +1,10 @@
 /** Server-sent events: every reading once and in order, resumption, slow clients; what is stored is made up. */
 
 import { once } from 'node:events'
-import { connect } from 'node:net'
 import fc from 'fast-check'
-import { fastify } from 'fastify'
 import { Registry } from 'prom-client'
 import { type Test, test } from 'tap'
 import type { Json } from '../../../api/docs/contract.ts'
-import { registerGroup } from '../../../api/http/register-operations.ts'
-import { loggerRules } from '../../../api/http/status-operations.ts'
 import { type EventsOptions, eventsGroup } from '../../../api/read/events/events.ts'
 import type { Subscription } from '../../../live/events/event-client.ts'
 import { EventCursors } from '../../../live/events/event-cursor.ts'
@@ -21,10 +17,12 @@ import { silentLog } from '../../support/databases.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { published } from '../../support/published.ts'
 import { openRaw } from '../../support/raw-connection.ts'
+import { runs } from '../../support/runs.ts'
+import { serveGroups } from '../../support/serve-groups.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const cursors = new EventCursors(['a run'])
-/** What its cursors begin with. */
+/** Each cursor begins with it. */
 const [run] = cursors.text([0]).split('-')
 const meterNames = ['barograph_event_clients', 'barograph_events_sent_total', 'barograph_event_clients_dropped_total']
 const names = ['porch', 'attic', 'Küche "1"']
@@ -60,14 +58,14 @@ function stored(made: readonly Made[]): StoredReadings {
   }
 }
 
-interface Told {
+interface SentEvent {
   id: string | undefined
   event: string
   data: { device: string; ts: number; values: { temperature: number }; state: string }
 }
 
-/** Blocks as a browser's `EventSource` reads them. */
-function eventsIn(text: string): Told[] {
+/** Reads blocks as the `EventSource` of a browser does. */
+function eventsIn(text: string): SentEvent[] {
   return text.split('\n\n').flatMap(block => {
     const fields = block.split('\n').map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
     const { id, event, data } = Object.fromEntries(fields)
@@ -125,58 +123,50 @@ function listen(hub: EventHub, asked: Listening = {}) {
   const events = () => eventsIn(text())
   const values = () => events().flatMap(({ event, data }) => (event === 'reading' ? [data.values.temperature] : []))
   const lastId = () => [...text().matchAll(/^id: (.+)$/gm)].at(-1)?.[1]
-  return { client, leave, text, events, values, lastId }
+  /** The data of the events of one kind. */
+  const dataOf = (kind: string) => events().flatMap(({ event, data }) => (event === kind ? [data] : []))
+  return { client, leave, text, events, values, lastId, dataOf }
 }
 
+const hasValues = (client: ReturnType<typeof listen>, count: number) =>
+  waitFor(`${count} readings are sent`, () => client.values().length === count)
+const hasEvents = (client: ReturnType<typeof listen>, count: number) =>
+  waitFor(`${count} events are sent`, () => client.events().length === count)
+
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i)
-/** Of the devices in turns. */
+/** Readings of the three devices in turns. */
 const inTurns = (values: readonly number[]): Made[] => values.map(value => ({ device: value % 3, value }))
 
-test('values without a column are told by the names of their metrics, in the memory of the window', async t => {
+test('values without a column have the names of their metrics, in the memory of the window', async t => {
   const windowBytes = 60 * 400
   const metricOf = (device: number, series: number) => (series === 9 ? undefined : `m${device}_${series}`)
   const { hub } = open(t, { metricOf, windowBytes })
   const early = listen(hub)
   hub.store(stored([{ device: 0, value: 1 }]))
   hub.store(stored([{ device: 1, value: 2, further: { 7: 0.5, 8: -1, 9: 3 } }]))
-  await waitFor('both are told', () => early.values().length === 2)
-  t.strictSame(
-    early.events().flatMap(({ event, data }) => (event === 'reading' ? [data.values] : [])),
-    [{ temperature: 1 }, { temperature: 2, m1_7: 0.5, m1_8: -1 }],
-    'what came before the first of them stays',
-  )
+  await hasValues(early, 2)
+  const values = early.dataOf('reading').map(data => data.values)
+  t.strictSame(values, [{ temperature: 1 }, { temperature: 2, m1_7: 0.5, m1_8: -1 }], 'the earlier reading stays')
   const last = early.lastId() ?? ''
   const of = (value: number) => ({ 1: value, 2: -value, 3: value / 2, 4: 0, 5: 1, 6: 2, 7: 3, 8: 4 })
   const store = (from: number, to: number) =>
     hub.store(stored(numbers(to - from, from).map(value => ({ device: value % 3, value, further: of(value) }))))
   store(10, 60)
-  await waitFor('they are told', () => early.values().length === 52)
+  await hasValues(early, 52)
   const again = listen(hub, { last })
-  await waitFor('they are told again', () => again.values().length === 50)
-  const told = again.events().filter(({ event }) => event === 'reading')
-  for (const [index, { data }] of told.entries()) {
-    const device = names.indexOf(data.device)
-    const further = Object.entries(of(index + 10)).map(([series, value]) => [`m${device}_${series}`, value])
-    t.strictSame(data.values, { temperature: index + 10, ...Object.fromEntries(further) })
+  await hasValues(again, 50)
+  for (const [index, { device, values }] of again.dataOf('reading').entries()) {
+    const prefix = `m${names.indexOf(device)}_`
+    const further = Object.entries(of(index + 10)).map(([series, value]) => [prefix + series, value])
+    t.strictSame(values, { temperature: index + 10, ...Object.fromEntries(further) })
   }
   for (let from = 60; from < 400; from += 50) {
     store(from, from + 50)
-    await waitFor('they are told in time', () => early.values().length === from + 42)
+    await hasValues(early, from + 42)
   }
   const late = listen(hub, { last })
-  await waitFor('what is gone is not told', () => late.text().includes('event: reset'))
-  t.strictSame(late.values(), [])
-})
-
-test('a reading is told with its device, its time and the values that it has', async t => {
-  const { hub } = open(t)
-  const all = listen(hub)
-  const startMs = timeUs / 1000
-  hub.store(stored([{ device: 2, value: 21.5 }]))
-  await waitFor('it is told', () => all.values().length === 1)
-  t.strictSame(all.events(), [
-    { id: `${run}-1`, event: 'reading', data: { device: names[2], ts: startMs, values: { temperature: 21.5 } } },
-  ])
+  await waitFor('it is reset', () => late.text().includes('event: reset'))
+  t.strictSame(late.values(), [], 'readings that are gone are not sent')
 })
 
 test('each client gets what it has asked for, in order, and all get the same bytes', async t => {
@@ -187,19 +177,15 @@ test('each client gets what it has asked for, in order, and all get the same byt
   const states = listen(hub, { statesOnly: true })
   for (const part of [numbers(700), numbers(300, 700)]) {
     hub.store(stored(inTurns(part)))
-    await waitFor('they are told', () => first.values().length === part.length + (part[0] ?? 0))
+    await hasValues(first, part.length + (part[0] ?? 0))
   }
-  await waitFor('all are told', () => some.values().length === 667)
-  t.strictSame(first.values(), numbers(1000))
+  await hasValues(some, 667)
+  const all = numbers(1000)
+  t.strictSame(first.values(), all)
   t.ok(first.client.chunks.slice(1).every((chunk, index) => chunk === second.client.chunks[index + 1]))
-  t.strictSame(
-    some.values(),
-    numbers(1000).filter(value => value % 3 !== 1),
-  )
-  t.strictSame(
-    one.values(),
-    numbers(1000).filter(value => value % 3 === 1),
-  )
+  const [ofSome, ofOne] = [all.filter(value => value % 3 !== 1), all.filter(value => value % 3 === 1)]
+  t.strictSame(some.values(), ofSome)
+  t.strictSame(one.values(), ofOne)
   t.strictSame(states.events(), [])
 })
 
@@ -227,15 +213,14 @@ test('whoever comes back with the last cursor gets the rest, wherever it was cut
         client.leave()
         if (cut >= groups.length) got.push(...client.values())
         client = listen(hub, { ...asked, ...(last === undefined ? {} : { last }) })
-        const wanted = numbers(sent).filter(
-          value => (devices as readonly number[] | undefined)?.includes(value % 3) ?? true,
-        )
-        await waitFor('the rest is told', () => got.length + client.values().length >= wanted.length)
+        const of: readonly number[] = devices ?? [0, 1, 2]
+        const wanted = numbers(sent).filter(value => of.includes(value % 3))
+        await waitFor('the rest is sent', () => got.length + client.values().length >= wanted.length)
         t.strictSame([...got, ...client.values()], wanted)
         hub.close()
       },
     ),
-    { numRuns: 10 },
+    runs(10, 100),
   )
 })
 
@@ -243,7 +228,7 @@ test('a cursor that is too old, overwritten or of another run gets a reset', asy
   const { hub, clock } = open(t)
   const stays = listen(hub)
   hub.store(stored(inTurns(numbers(10))))
-  await waitFor('they are told', () => stays.values().length === 10)
+  await hasValues(stays, 10)
   const resets = async (last: string, wanted: boolean) => {
     const client = listen(hub, { last })
     t.equal(client.events()[0]?.event === 'reset', wanted, last)
@@ -268,94 +253,65 @@ test('where readings were missed every client gets a reset, and goes on behind i
   const { hub } = open(t)
   const stays = listen(hub)
   hub.store(stored(inTurns(numbers(3))))
-  await waitFor('they are told', () => stays.values().length === 3)
+  await hasValues(stays, 3)
   hub.missed()
   hub.store(stored(inTurns(numbers(2, 3))))
-  await waitFor('it is reset', () => stays.events().filter(({ event }) => event === 'reset').length === 1)
+  await waitFor('it is reset', () => stays.dataOf('reset').length === 1)
   hub.store(stored(inTurns(numbers(2, 5))))
   await waitFor('it goes on', () => stays.values().at(-1) === 6)
   const back = listen(hub, { last: `${run}-2` })
   t.equal(back.events()[0]?.event, 'reset', 'who comes back from before')
 })
 
-test('an owner is told what they own at the moment, by readings and by states, also after a break', async t => {
+test('a client gets what its owner and its tags allow at the moment, also after a break', async t => {
   const owners = [7, 8, 7]
+  const tagged = [true, false, true]
   const { hub } = open(t, { ownerOf: device => owners[device] })
+  const isTagged = (device: number) => tagged[device] === true
   const all = listen(hub)
   const hers = listen(hub, { owner: 7 })
-  const his = listen(hub, { owner: 8 })
-  const narrowed = listen(hub, { owner: 7, devices: [0, 1] })
-  const nobody = listen(hub, { owner: 9 })
-  const states = listen(hub, { owner: 8, statesOnly: true })
+  const limited = {
+    his: listen(hub, { owner: 8 }),
+    some: listen(hub, { owner: 7, devices: [0, 1] }),
+    tagged: listen(hub, { isTagged }),
+    taggedHers: listen(hub, { isTagged, owner: 7 }),
+    taggedSome: listen(hub, { isTagged, devices: [0, 1] }),
+    nobody: listen(hub, { owner: 9 }),
+  }
+  const valuesOf = () => Object.fromEntries(Object.entries(limited).map(([name, client]) => [name, client.values()]))
+  const [states, taggedStates] = [
+    listen(hub, { owner: 8, statesOnly: true }),
+    listen(hub, { isTagged, statesOnly: true }),
+  ]
   hub.store(stored(inTurns(numbers(6))))
   hub.stateChanged(0, 'late')
   hub.stateChanged(1, 'silent')
-  await waitFor('all is told', () => all.events().length === 8)
-  t.strictSame(
-    [hers.values(), his.values(), narrowed.values()],
-    [
-      [0, 2, 3, 5],
-      [1, 4],
-      [0, 3],
-    ],
-  )
+  await hasEvents(all, 8)
+  t.strictSame(hers.values(), [0, 2, 3, 5])
+  const before = { his: [1, 4], some: [0, 3], tagged: [0, 2, 3, 5], taggedHers: [0, 2, 3, 5], taggedSome: [0, 3] }
+  t.strictSame(valuesOf(), { ...before, nobody: [] })
   const id = hers.lastId() ?? ''
   hers.leave()
   owners[1] = 7
   owners[2] = 8
-  hub.store(stored(inTurns(numbers(3, 6))))
-  hub.stateChanged(1, 'fresh')
-  await waitFor('all is told', () => all.events().length === 12)
-  const back = listen(hub, { owner: 7, last: id })
-  await waitFor('what was missed is told', () => back.values().length === 2)
-  t.strictSame(back.values(), [6, 7])
-  t.strictSame(
-    [his.values(), narrowed.values()],
-    [
-      [1, 4, 8],
-      [0, 3, 6, 7],
-    ],
-  )
-  t.strictSame(
-    states.events().map(({ data }) => data),
-    [{ device: 'attic', state: 'silent' }],
-  )
-  t.strictSame(nobody.events(), [])
-})
-
-test('who is limited to tags is told of the devices that have them at the moment', async t => {
-  const tagged = [true, false, true]
-  const owners = [7, 7, 8]
-  const { hub } = open(t, { ownerOf: device => owners[device] })
-  const isTagged = (device: number) => tagged[device] === true
-  const all = listen(hub)
-  const limited = listen(hub, { isTagged })
-  const hers = listen(hub, { isTagged, owner: 7 })
-  const narrowed = listen(hub, { isTagged, devices: [0, 1] })
-  const states = listen(hub, { isTagged, statesOnly: true })
-  hub.store(stored(inTurns(numbers(6))))
-  hub.stateChanged(0, 'late')
-  hub.stateChanged(1, 'silent')
-  await waitFor('all is told', () => all.events().length === 8)
-  const told = () => [limited.values(), hers.values(), narrowed.values()]
-  t.strictSame(told(), [
-    [0, 2, 3, 5],
-    [0, 3],
-    [0, 3],
-  ])
-  t.strictSame(
-    states.events().map(({ data }) => data.state),
-    ['late'],
-  )
   tagged[0] = false
   tagged[1] = true
   hub.store(stored(inTurns(numbers(3, 6))))
-  await waitFor('all is told', () => all.events().length === 11)
-  t.strictSame(told(), [
-    [0, 2, 3, 5, 7, 8],
-    [0, 3, 7],
-    [0, 3, 7],
-  ])
+  hub.stateChanged(1, 'fresh')
+  await hasEvents(all, 12)
+  const back = listen(hub, { owner: 7, last: id })
+  await hasValues(back, 2)
+  t.strictSame(back.values(), [6, 7])
+  t.strictSame(valuesOf(), {
+    his: [...before.his, 8],
+    some: [...before.some, 6, 7],
+    tagged: [...before.tagged, 7, 8],
+    taggedHers: [...before.taggedHers, 7],
+    taggedSome: [...before.taggedSome, 7],
+    nobody: [],
+  })
+  t.strictSame(states.dataOf('state'), [{ device: 'attic', state: 'silent' }])
+  t.match(taggedStates.dataOf('state'), [{ state: 'late' }, { device: 'attic', state: 'fresh' }])
 })
 
 test('whatever stands in Last-Event-ID, there is an answer', async t => {
@@ -371,7 +327,7 @@ test('whatever stands in Last-Event-ID, there is an answer', async t => {
       t.ok(last === `${run}-0` || client.events()[0]?.event === 'reset')
       client.leave()
     }),
-    { numRuns: 300 },
+    runs(100, 1000),
   )
 })
 
@@ -380,10 +336,10 @@ test('a client that took nothing for long gets the last reading of each device',
   const [slow, quick] = [listen(hub), listen(hub)]
   slow.client.takes = false
   hub.store(stored(inTurns([0])))
-  await waitFor('the first is told', () => slow.values().length === 1)
+  await hasValues(slow, 1)
   for (let from = 1; from < 5001; from += 1000) {
     hub.store(stored(inTurns(numbers(1000, from))))
-    await waitFor('the other one is told', () => quick.values().length === from + 1000)
+    await hasValues(quick, from + 1000)
   }
   t.strictSame(slow.values(), [0])
   slow.client.takes = true
@@ -416,47 +372,41 @@ test('a client that was only a little behind gets all of it', async t => {
   behind.client.takes = false
   for (let from = 0; from < 1500; from += 500) {
     hub.store(stored(inTurns(numbers(500, from))))
-    await waitFor('the other one is told', () => quick.values().length === from + 500)
+    await hasValues(quick, from + 500)
   }
   behind.client.takes = true
   behind.client.drain()
-  await waitFor('it has caught up', () => behind.values().length === 1500)
+  await hasValues(behind, 1500)
   t.strictSame(behind.values(), numbers(1500))
 })
 
-test('of more readings than a tick tells, the last one of each device comes, in order', async t => {
+test('of more readings than a tick sends, the last one of each device comes, in order', async t => {
   const { hub } = open(t, { tickMs: 50 })
   const client = listen(hub)
   hub.store(stored(inTurns(numbers(9000))))
-  await waitFor('they are told', () => client.values().includes(8999))
+  await waitFor('the last is sent', () => client.values().includes(8999))
   t.strictSame(client.values(), [8997, 8998, 8999])
 })
 
-test('states are told behind the readings before them, also to who comes back', async t => {
+test('states come behind the readings before them, also after a break', async t => {
   const { hub } = open(t)
   const [all, attic, states] = [listen(hub), listen(hub, { devices: [1] }), listen(hub, { statesOnly: true })]
   hub.store(stored(inTurns([0])))
   hub.stateChanged(0, 'fresh')
-  await waitFor('they are told', () => all.events().length === 2)
+  await hasEvents(all, 2)
   const last = all.lastId() ?? ''
-  t.strictSame(
-    all.events().map(({ event }) => event),
-    ['reading', 'state'],
-  )
-  t.strictSame(
-    states.events().map(({ data }) => data),
-    [{ device: 'porch', state: 'fresh' }],
-  )
+  t.match(all.events(), [{ event: 'reading' }, { event: 'state' }])
+  t.strictSame(states.dataOf('state'), [{ device: 'porch', state: 'fresh' }])
   hub.stateChanged(1, 'late')
   hub.stateChanged(99, 'late')
-  await waitFor('the next is told', () => attic.events().length === 1)
+  await hasEvents(attic, 1)
   t.match(attic.events(), [{ event: 'state', data: { device: 'attic', state: 'late' } }])
   const back = listen(hub, { last })
-  await waitFor('it has them too', () => back.events().length === 2)
+  await hasEvents(back, 2)
   t.match(back.events(), [{ data: { state: 'fresh' } }, { data: { state: 'late' } }])
 })
 
-/** Of a rule of an account, on a device; 0 is none here, as in the registry. */
+/** An alert of a rule, which an account owns, on a device. */
 function firing(id: string, owner: number | null, device = 1): ToldAlert {
   const at = '2026-11-26T12:00:00.000Z'
   const [severity, state] = ['warning', 'firing'] as const
@@ -464,7 +414,7 @@ function firing(id: string, owner: number | null, device = 1): ToldAlert {
   return { device, owner, data: { id, ...of, state, severity, flapping: false, acknowledged: false, at } }
 }
 
-test('an alert is told to who may see its rule, also after a break, and to nobody else', async t => {
+test('an alert is sent to who may see its rule, also after a break, and to nobody else', async t => {
   const { hub } = open(t)
   const ofAll = () => true
   const ofSeven = ({ owner }: { owner: number | null }) => owner === 7
@@ -475,24 +425,22 @@ test('an alert is told to who may see its rule, also after a break, and to nobod
     listen(hub, { alerts: ofAll, devices: [1] }),
   ]
   hub.store(stored([{ device: 1, value: 20 }]))
-  await waitFor('the reading is told', () => everybody.values().length + attic.values().length === 2)
+  await waitFor('the reading is sent', () => everybody.values().length + attic.values().length === 2)
   const last = everybody.lastId() ?? ''
   const [ofService, ofAccount, ofSite] = [firing('1', null), firing('2', 7), firing('3', 7, 0)]
   for (const alert of [ofService, ofAccount, ofSite]) hub.alertChanged(alert)
   hub.stateChanged(1, 'late')
-  const told = (client: ReturnType<typeof listen>) =>
-    client.events().flatMap(({ event, data }) => (event === 'alert' ? [data] : []))
-  await waitFor('the state behind them is told', () =>
-    [everybody, admin, attic].every(one => one.text().includes('late')),
-  )
-  t.strictSame(told(everybody), [])
-  t.strictSame(told(admin), [ofService.data, ofAccount.data, ofSite.data])
-  t.strictSame(told(seven), [ofAccount.data, ofSite.data], 'also on a device of somebody else')
-  t.strictSame(told(attic), [ofService.data, ofAccount.data], 'of the devices that it has asked for')
+  const haveState = (...clients: ReturnType<typeof listen>[]) =>
+    waitFor('the state behind the alerts is sent', () => clients.every(client => client.text().includes('late')))
+  await haveState(everybody, admin, attic)
+  t.strictSame(everybody.dataOf('alert'), [])
+  t.strictSame(admin.dataOf('alert'), [ofService.data, ofAccount.data, ofSite.data])
+  t.strictSame(seven.dataOf('alert'), [ofAccount.data, ofSite.data], 'also on a device of somebody else')
+  t.strictSame(attic.dataOf('alert'), [ofService.data, ofAccount.data], 'of the devices that it has asked for')
   const [nobody, back] = [listen(hub, { last }), listen(hub, { last, alerts: ofSeven })]
-  await waitFor('who comes back is told the state', () => [nobody, back].every(one => one.text().includes('late')))
-  t.strictSame(told(nobody), [])
-  t.strictSame(told(back), [ofAccount.data, ofSite.data])
+  await haveState(nobody, back)
+  t.strictSame(nobody.dataOf('alert'), [])
+  t.strictSame(back.dataOf('alert'), [ofAccount.data, ofSite.data])
 })
 
 test('a client that resumes receives no name of a removed device, and the end of its alerts', async t => {
@@ -500,7 +448,7 @@ test('a client that resumes receives no name of a removed device, and the end of
   const { hub } = open(t, { nameOf: number => (isGone && number === 1 ? undefined : names[number]) })
   const first = listen(hub)
   hub.store(stored([{ device: 0, value: 20 }]))
-  await waitFor('the reading is told', () => first.values().length === 1)
+  await hasValues(first, 1)
   const last = first.lastId() ?? ''
   hub.store(stored([{ device: 1, value: 31 }]))
   hub.alertChanged(firing('1', null))
@@ -511,7 +459,7 @@ test('a client that resumes receives no name of a removed device, and the end of
   hub.alertChanged({ ...end, data: { ...end.data, device: null, state: 'resolved' } })
   hub.stateChanged(2, 'late')
   const back = listen(hub, { last, alerts: () => true })
-  await waitFor('the last state is told', () => back.text().includes('"late"'))
+  await waitFor('the last state is sent', () => back.text().includes('"late"'))
   t.match(back.events(), [
     { event: 'alert', data: { id: '2', device: 'porch' } },
     { event: 'alert', data: { id: '1', device: null, state: 'resolved' } },
@@ -524,10 +472,10 @@ test('events are counted by client, and clients while they are there', async t =
   t.strictSame(await metered(), [0, 0, 0])
   const [all, attic] = [listen(hub), listen(hub, { devices: [1] })]
   hub.store(stored(inTurns(numbers(6))))
-  await waitFor('they are told', () => all.values().length + attic.values().length === 8)
+  await waitFor('they are sent', () => all.values().length + attic.values().length === 8)
   t.strictSame(await metered(), [2, 8, 0])
   hub.stateChanged(1, 'late')
-  await waitFor('the state is told', () => all.events().length + attic.events().length === 10)
+  await waitFor('the state is sent', () => all.events().length + attic.events().length === 10)
   const stale = listen(hub, { last: 'fedcba9876543210-3' })
   t.equal(stale.events()[0]?.event, 'reset')
   t.strictSame(await metered(), [3, 11, 0])
@@ -544,7 +492,7 @@ test('a beat carries a cursor to clients whose devices say nothing', async t => 
   t.strictSame(quiet.events(), [])
 })
 
-test('events are what the contract says', async t => {
+test('events fit the contract', async t => {
   const { operation, fault } = createContractChecker(published)
   const stream = operation('GET', '/api/events').responses['200']?.content?.['text/event-stream']?.schema
   t.match(stream, { type: 'string', contentMediaType: 'text/event-stream' })
@@ -554,12 +502,14 @@ test('events are what the contract says', async t => {
   hub.store(stored(inTurns(numbers(3))))
   hub.stateChanged(1, 'late')
   hub.alertChanged(firing('12', 7))
-  await waitFor('they are told', () => client.events().length === 6)
+  await hasEvents(client, 6)
   // As JSON, where nothing is undefined.
   const events = JSON.parse(JSON.stringify(client.events()))
   t.equal(fault(content, 'list', events), undefined)
-  t.strictSame(new Set(events.map(({ event }: Told) => event)), new Set(['reset', 'reading', 'state', 'alert']))
+  t.strictSame(new Set(events.map(({ event }: SentEvent) => event)), new Set(['reset', 'reading', 'state', 'alert']))
   const [reset, reading] = events
+  const data = { device: names[0], ts: timeUs / 1000 - 3, values: { temperature: 0 } }
+  t.strictSame(reading, { id: `${run}-1`, event: 'reading', data })
   t.ok(fault(content, 'list', [{ ...reading, data: { ...reading.data, values: { co2: '1' } } }]))
   t.ok(fault(content, 'list', [{ ...reset, event: 'state' }]))
 })
@@ -573,8 +523,6 @@ async function openRoute(
   more: Partial<EventsOptions> = {},
 ) {
   const listeners: ((readings: StoredReadings) => void)[] = []
-  const app = fastify()
-  t.teardown(() => app.close())
   const devices = names.map((name, number) => ({ name, number }))
   const group = eventsGroup(
     { ...openReadsOf(devices), credentialOf: () => credential },
@@ -592,44 +540,33 @@ async function openRoute(
       ...more,
     },
   )
-  registerGroup(app, group, loggerRules)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, url, store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }
+  return { ...(await serveGroups(t, group)), store: (made: readonly Made[]) => listeners[0]?.(stored(made)) }
 }
 
-const head = (query = '') => `GET /events${query} HTTP/1.1\r\nhost: test\r\n\r\n`
+const head = (query = '') => `GET /api/events${query} HTTP/1.1\r\nhost: test\r\n\r\n`
 const valuesIn = (text: string) => [...text.matchAll(/"temperature":(\d+)/g)].map(([, value]) => Number(value))
 
 test('many clients get every reading while one reads nothing', async t => {
   const { url, store } = await openRoute(t, 101)
-  const { port } = new URL(url)
-  const clients: { text: string }[] = []
-  async function connectOne(): Promise<void> {
-    const socket = connect(Number(port), '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    const client = { text: '' }
-    clients.push(client)
-    socket.on('data', piece => {
-      client.text += piece.toString('latin1')
-    })
-    socket.write(head())
-    await once(socket, 'data')
+  const connectOne = async () => {
+    const raw = await openRaw(t, url)
+    raw.socket.write(head())
+    await once(raw.socket, 'data')
+    return raw
   }
-  await Promise.all(numbers(100).map(connectOne))
-  const { socket } = await openRaw(t, url)
-  socket.write(head())
-  await once(socket, 'data')
+  const clients = await Promise.all(numbers(100).map(connectOne))
+  const { socket } = await connectOne()
   socket.pause()
   for (let from = 0; from < 500; from += 20) {
     store(inTurns(numbers(20, from)))
     await new Promise(resolve => setTimeout(resolve, 10))
   }
-  await waitFor('all have all', () => clients.every(({ text }) => text.includes('"temperature":499}')))
+  await waitFor('all have all', () => clients.every(client => client.received().includes('"temperature":499}')))
   const wanted = JSON.stringify(numbers(500))
-  t.ok(clients.every(({ text }) => JSON.stringify(valuesIn(text)) === wanted))
+  t.ok(clients.every(client => JSON.stringify(valuesIn(client.received())) === wanted))
 })
 
-test('the route says what is wrong, and has a limit', async t => {
+test('the route names what is wrong, and has a limit', async t => {
   const { app, url, store } = await openRoute(t, 2)
   const ask = async (query: string) => {
     const answer = await fetch(`${url}/events${query}`, { method: 'GET' })
@@ -656,7 +593,7 @@ test('the route says what is wrong, and has a limit', async t => {
   const tested = await fetch(`${url}/events`, { method: 'HEAD' })
   t.equal(tested.status, 503)
   store(inTurns(numbers(6)))
-  await waitFor('the readings are told', () => valuesIn(first.received()).length === 4)
+  await waitFor('the readings are sent', () => valuesIn(first.received()).length === 4)
   t.strictSame(valuesIn(first.received()), [1, 2, 4, 5])
   second.socket.destroy()
   await waitFor('there is room', async () => (await fetch(`${url}/events`, { method: 'HEAD' })).status === 200)
@@ -686,20 +623,20 @@ test('an address has a share of the streams, and so has a credential', async t =
 })
 
 test('the route asks whose alerts a request may see, and again after a while', async t => {
-  const told: ((alert: ToldAlert) => void)[] = []
+  const listeners: ((alert: ToldAlert) => void)[] = []
   const { url } = await openRoute(t, 10, 10, undefined, {
     lifetimeMs: 500,
-    onAlert: listener => void told.push(listener),
+    onAlert: listener => void listeners.push(listener),
     alertsOf: ({ headers }) => Promise.resolve(headers['x-api-key'] === 'good' ? () => true : undefined),
   })
   const [ofNobody, ofSomebody] = await Promise.all([
     fetch(`${url}/events`),
     fetch(`${url}/events`, { headers: { 'x-api-key': 'good' } }),
   ])
-  // Again and again, as the connection ends by itself.
-  const telling = setInterval(() => told[0]?.(firing('5', null)), 5)
+  // The alert is sent again and again, as the connection ends by itself.
+  const sending = setInterval(() => listeners[0]?.(firing('5', null)), 5)
   const text = await ofSomebody.text()
-  clearInterval(telling)
+  clearInterval(sending)
   t.match(text, /event: alert\ndata: \{"id":"5","rule":"Too hot",/, 'and the connection has ended')
   const reader = ofNobody.body?.getReader()
   const first = await reader?.read()

@@ -1,12 +1,9 @@
-/** What the fleet and a read of a range may be asked, and how the door of the latter treats clients; nothing is stored. */
+/** The parameters of the fleet and of a range, and how the route of ranges treats its clients; nothing is stored. */
 
 import { once } from 'node:events'
 import fc from 'fast-check'
-import { fastify } from 'fastify'
 import t, { type Test, test } from 'tap'
 import { attachmentOf } from '../../../api/http/file-name.ts'
-import { registerGroup } from '../../../api/http/register-operations.ts'
-import { loggerRules } from '../../../api/http/status-operations.ts'
 import { createStreamSlots } from '../../../api/http/stream-slots.ts'
 import { unknownParameter } from '../../../api/http/unknown-parameters.ts'
 import { FleetParameters, FleetQuery, textOfPlace } from '../../../api/read/fleet/fleet-parameters.ts'
@@ -18,9 +15,11 @@ import { recordingLog } from '../../support/databases.ts'
 import { madeMetrics } from '../../support/made-metrics.ts'
 import { openReadsOf } from '../../support/open-reads.ts'
 import { openRaw } from '../../support/raw-connection.ts'
+import { runs } from '../../support/runs.ts'
+import { serveGroups } from '../../support/serve-groups.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
-t.test('whatever is asked, it is taken as it is meant or refused with a sentence', async () => {
+t.test('any query of the fleet is taken as it is meant or refused with a sentence', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('state', 'name', 'late', 'late,fresh', '0', '1', '1000', '1001', '1e3', 'late:Kitchen', ':', ''),
@@ -33,7 +32,7 @@ t.test('whatever is asked, it is taken as it is meant or refused with a sentence
       const { request, search } = parsed.data
       return request.limit >= 1 && request.limit <= 1000 && request.states.length > 0 && search !== ''
     }),
-    { numRuns: 1000 },
+    runs(300, 3000),
   )
 })
 
@@ -79,13 +78,13 @@ test('a moment is the same in every form that it may have', async t => {
         for (const form of forms) t.match(read(form), { ok: true, asked: wanted }, JSON.stringify(form))
       },
     ),
-    { numRuns: 200 },
+    runs(60, 600),
   )
   t.match(read({ start: '2026-05-01T00:00:00.000001Z' }), { asked: { fromUs: 1_777_593_600_000_001, toUs: nowUs } })
   t.match(read({ start: String(nowUs / 1000 + 5) }), { asked: { toUs: nowUs + 5000 } }, 'a start ahead of the clock')
 })
 
-test('whatever is asked, the range is a valid one or there is a sentence', async t => {
+test('any query of a range is a valid one or there is a sentence', async t => {
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom('2026-05-01', '2026-05-01T00:00', '2026-02-30T00:00Z', '9999-12-31T00:00Z', '1969-01-01T00:00Z'),
@@ -101,24 +100,26 @@ test('whatever is asked, the range is a valid one or there is a sentence', async
       const isRange = Number.isSafeInteger(fromUs) && Number.isSafeInteger(toUs) && fromUs <= toUs && fromUs >= 0
       return t.ok(isRange && toUs - fromUs <= 366 * dayMs * 1000, JSON.stringify(query))
     }),
-    { numRuns: 500 },
+    runs(200, 2000),
   )
 })
 
-test('what is wrong is said', async t => {
+test('a refusal of a range names what is wrong', async t => {
   const start = '1780000000000'
   const refuses = (query: Record<string, unknown>, status: string) => t.match(read(query), { ok: false, status })
   refuses({}, 'start is required')
   for (const text of ['2026-05-01', '2026-05-01T00:00:00', 'today', '', '-1', '1e12', ['1', '2']]) {
     refuses({ start: text }, 'start must be ISO 8601 with a zone, or epoch milliseconds')
   }
-  for (const name of ['start', 'end']) {
-    const inUnit = (text: string, unit: string) =>
-      refuses({ start, [name]: text }, `${name} looks like ${unit}; send milliseconds`)
-    inUnit('1795885960', 'seconds')
-    inUnit('946684800', 'seconds')
-    inUnit('1795885960000000', 'microseconds')
-    inUnit('1795885960000000000', 'nanoseconds')
+  const units: [text: string, unit: string][] = [
+    ['1795885960', 'seconds'],
+    ['946684800', 'seconds'],
+    ['1795885960000000', 'microseconds'],
+    ['1795885960000000000', 'nanoseconds'],
+  ]
+  for (const [text, unit] of units) {
+    refuses({ start: text }, `start looks like ${unit}; send milliseconds`)
+    refuses({ start, end: text }, `end looks like ${unit}; send milliseconds`)
   }
   t.match(read({ start: '0', end: '86400000' }), { ok: true, asked: { fromUs: 0 } }, 'an early time is no other unit')
   refuses({ start, end: '2026-05-01 00:00' }, 'end must be ISO 8601 with a zone, or epoch milliseconds')
@@ -133,7 +134,7 @@ test('what is wrong is said', async t => {
   t.match(read({ start, _: '17' }), { ok: true })
 })
 
-test('the nearest name is offered, whatever the unknown one is', async t => {
+test('the nearest name is offered, also for a name of another service', async t => {
   const known = ['start', 'end', 'step', 'format']
   t.equal(unknownParameter({ ends: '' }, known), 'unknown parameter ends; did you mean end?')
   t.equal(unknownParameter({ a: '' }, []), 'unknown parameter a')
@@ -145,10 +146,6 @@ test('the nearest name is offered, whatever the unknown one is', async t => {
     }),
   )
   t.ok((unknownParameter({ ['x'.repeat(60_000)]: '' }, known)?.length ?? 0) < 100)
-})
-
-test('a name of another service leads to ours', async t => {
-  const known = ['start', 'end', 'step']
   for (const [name, meant] of Object.entries({ from: 'start', since: 'start', to: 'end', until: 'end', stop: 'end' })) {
     t.equal(unknownParameter({ [name]: '' }, known), `unknown parameter ${name}; did you mean ${meant}?`)
   }
@@ -170,20 +167,19 @@ test('the format is chosen by Accept where the query string does not', async t =
     const answer = read({ start: '0', end: '1', ...query }, accept)
     return answer.ok ? answer.asked.format.layout : answer.status
   }
+  const layouts = { 'text/csv': 'rfc4180', '*/*': 'array', 'image/png': 'array' }
+  for (const [accept, layout] of Object.entries(layouts)) t.equal(layoutOf(accept), layout, accept)
   t.equal(layoutOf(undefined), 'array')
-  t.equal(layoutOf('*/*'), 'array')
   t.equal(layoutOf('text/html,application/xhtml+xml,*/*;q=0.8'), 'array')
-  t.equal(layoutOf('text/csv'), 'rfc4180')
   t.equal(layoutOf('application/json;q=0.5, application/x-ndjson'), 'lines')
   t.equal(layoutOf('application/vnd.apache.parquet, */*;q=0.1'), 'parquet')
   t.equal(layoutOf('text/csv', { format: 'ndjson' }), 'lines')
-  t.equal(layoutOf('image/png'), 'array')
 })
 
 const device = makeDevice('porch')
 
-/** A door whose readings never end. */
-async function openDoor(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
+/** A route of ranges whose readings never end. */
+async function openRoute(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
   const state = { isOver: 0, clients: [] as AbortSignal[] }
   const { log, texts } = recordingLog('warn')
   async function* made() {
@@ -194,8 +190,6 @@ async function openDoor(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
       state.isOver++
     }
   }
-  const app = fastify()
-  t.teardown(() => app.close())
   const group = readingsGroup(openReadsOf([device]), {
     rangeReads: {
       async pieces(_asked, client) {
@@ -208,11 +202,10 @@ async function openDoor(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
     expiredBeforeUs: () => Number.NEGATIVE_INFINITY,
     log,
   })
-  registerGroup(app, group, loggerRules)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { url } = await serveGroups(t, group)
   const ask = async (from?: string) => {
     const raw = await openRaw(t, url, from)
-    raw.socket.write(`GET /readings/porch?start=0&end=1 HTTP/1.1\r\nhost: test\r\naccept-encoding: gzip\r\n\r\n`)
+    raw.socket.write(`GET /api/readings/porch?start=0&end=1 HTTP/1.1\r\nhost: test\r\naccept-encoding: gzip\r\n\r\n`)
     await once(raw.socket, 'data')
     return raw
   }
@@ -220,7 +213,7 @@ async function openDoor(t: Test, piecesMax = Number.POSITIVE_INFINITY) {
 }
 
 test('a client that leaves ends its query', async t => {
-  const { state, ask } = await openDoor(t)
+  const { state, ask } = await openRoute(t)
   const { socket } = await ask()
   socket.pause()
   t.equal(state.isOver, 0)
@@ -229,8 +222,8 @@ test('a client that leaves ends its query', async t => {
   t.ok(state.clients[0]?.aborted)
 })
 
-test('an answer whose readings break off does not look whole, and the log says so', async t => {
-  const { ask, texts } = await openDoor(t, 2)
+test('an answer whose readings break off does not look whole, and the log has a line', async t => {
+  const { ask, texts } = await openRoute(t, 2)
   const { closed, received } = await ask()
   await closed
   t.match(received(), /^HTTP\/1.1 200 /)
@@ -238,8 +231,8 @@ test('an answer whose readings break off does not look whole, and the log says s
   t.match(texts.join(), /read of a range failed, response cut off/)
 })
 
-test('there are so many at the same time, in all and for one address', async t => {
-  const { state, ask, url } = await openDoor(t)
+test('the ranges of all clients and of one address are bounded', async t => {
+  const { state, ask, url } = await openRoute(t)
   const slow = []
   for (let i = 0; i < 8; i++) slow.push(await ask('127.0.0.2'))
   t.match((await ask('127.0.0.2')).received(), /503 .*too many queries at once/s)
@@ -271,7 +264,7 @@ test('a network and a credential have a share of the slots', async t => {
   t.equal(take('10.0.0.5', 'a'), 'of the credential')
 })
 
-test('a client that has been waited for gives way to another', async t => {
+test('a client that is slow for long gives way to another', async t => {
   let nowMs = 0
   const slots = createStreamSlots({ slotsMax: 2, slotsOfOneMax: 2, nowMs: () => nowMs })
   const cut: number[] = []
