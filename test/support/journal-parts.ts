@@ -46,6 +46,16 @@ export function readReading(view: DataView, offset: number): StoredReading {
   return { deviceNumber: series, symbol: symbols.join(), timeUs, isBackfill, reading }
 }
 
+/** All records, in their order. */
+export function readingsIn(records: Uint8Array): StoredReading[] {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  const found: StoredReading[] = []
+  for (let offset = 0; offset < view.byteLength; offset += view.getUint16(offset, true)) {
+    found.push(readReading(view, offset))
+  }
+  return found
+}
+
 /** A group's bytes with room for the header, as the journal's thread gets them. */
 export function unsealed(body: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(groupHeaderLength + body.length)

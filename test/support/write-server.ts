@@ -3,7 +3,6 @@
 import { createServer } from '../../api/http/server.ts'
 import { serverFamily } from '../../api/http/server-family.ts'
 import { loggerFamily } from '../../api/logger/logger.ts'
-import { NewDevice } from '../../auth/devices/device.ts'
 import type { Devices } from '../../auth/devices/devices.ts'
 import type { Metrics } from '../../auth/metrics/metrics.ts'
 import { createClaims } from '../../ingest/idempotency/claims.ts'
@@ -11,7 +10,7 @@ import { defaultRanges, type Reading } from '../../ingest/reading.ts'
 import { createIngress } from '../../service/ingress.ts'
 import { readConfig } from '../../settings/config.ts'
 import { type AccountsUnderTest, openVariant } from './accounts.ts'
-import { openParts } from './admin.ts'
+import { addDeviceTo, openParts } from './admin.ts'
 import { nowhere, silentLog, startDatabases, type TestHooks } from './databases.ts'
 import { holdToContract } from './held-answers.ts'
 import { openReadsOf } from './open-reads.ts'
@@ -92,7 +91,7 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
     metrics,
     people,
     stored,
-    addDevice: (name, more = {}) => addDeviceTo(devices, { name, ...more }),
+    addDevice: (name, more = {}) => addDeviceTo(devices, name, more),
     addKey: (email, more = {}) => addKeyOf(people, email, more),
     put: (device, password, body, headers = {}) =>
       fetch(`${url}/api/log`, {
@@ -101,12 +100,6 @@ export async function startWriteServer(t: TestHooks, settings: Record<string, st
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
   }
-}
-
-async function addDeviceTo(devices: Devices, fields: { name: string }): Promise<string> {
-  const added = await devices.add([NewDevice.parse(fields)], 'test')
-  if (!added.ok) throw new Error(added.code)
-  return added.value[0]?.password ?? ''
 }
 
 async function addKeyOf({ person, accounts, keys }: AccountsUnderTest, email: string, more: object) {
