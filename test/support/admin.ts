@@ -46,7 +46,7 @@ export interface Admin {
   answers(t: Pick<Test, 'match'>, ...steps: Step[]): Promise<void>
 }
 
-export type Step = [method: string, path: string, body: unknown, expected: object]
+type Step = [method: string, path: string, body: unknown, expected: object]
 
 const diskState = {
   freeBytes: 1,
