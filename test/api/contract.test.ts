@@ -6,7 +6,8 @@ import type { z } from 'zod'
 import { NewRule } from '../../alerts/core/rule.ts'
 import { parseDate } from '../../analytics/time/calendar.ts'
 import { UserCreate, UserUpdate } from '../../api/accounts/schemas.ts'
-import { NewAccount } from '../../api/admin/accounts.ts'
+import { AccountChange, NewAccount } from '../../api/admin/accounts.ts'
+import { NewInvitation } from '../../api/admin/invitations.ts'
 import { NewAdminKey } from '../../api/admin/keys.ts'
 import { createOpenApi, type Json, type Parameter } from '../../api/docs/contract.ts'
 import { publishOperations } from '../../api/docs/published-operations.ts'
@@ -141,6 +142,11 @@ const table: Table = {
     base: { email: 'ada@example.com' },
     fields: { email: emails, name: texts(100), password: passwords, role: ['user', 'nobody'], unknown: [1] },
   },
+  AdminAccountChange: {
+    schema: AccountChange,
+    base: {},
+    fields: { role: ['user', ''], email_verified: [true, false] },
+  },
   AdminNewKey: {
     schema: NewAdminKey,
     base: { account: 1, name: 'logger' },
@@ -152,6 +158,11 @@ const table: Table = {
       tags: tagLists,
       unknown: [1],
     },
+  },
+  AdminNewInvitation: {
+    schema: NewInvitation,
+    base: { email: 'ada@example.com' },
+    fields: { email: emails, unknown: [1] },
   },
   UserCreate: {
     schema: UserCreate,
