@@ -176,11 +176,12 @@ test('durations are by route, method and class of the status, never by address',
   const counted = [...text.matchAll(/^barograph_http_request_duration_seconds_count(.*)$/gm)].map(
     ([, count = '']) => count,
   )
-  t.strictSame(counted.sort(), [
+  const expected = [
     '{method="GET",route="/api/device/:name",status="2xx"} 3',
     '{method="GET",route="none",status="4xx"} 2',
     '{method="PUT",route="/api/log",status="4xx"} 1',
-  ])
+  ]
+  t.strictSame(new Set(counted), new Set(expected))
   const buckets = [...text.matchAll(/_bucket\{method="PUT",route="\/api\/log",status="4xx",le="([^"]+)"\} (\d)/g)]
   t.equal(buckets.at(-1)?.[1], '+Inf')
   t.equal(buckets.at(-1)?.[2], '1')
