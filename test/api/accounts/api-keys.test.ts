@@ -6,7 +6,7 @@ import t from 'tap'
 import { administerAccount } from '../../../auth/accounts/administration.ts'
 import type { Role } from '../../../auth/accounts/role.ts'
 import type { TenantChanged } from '../../../auth/tenants/tenants.ts'
-import { goodPassword, publicUrl, serviceSecret, startAccounts } from '../../support/accounts.ts'
+import { goodPassword, publicUrl, startAccounts } from '../../support/accounts.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
 const service = await startAccounts(t)
@@ -71,10 +71,8 @@ t.test('a key is shown once, is good for both headers, and is gone when it is re
   const { id, headers } = await signedIn()
   t.strictSame(await list(headers), [])
   const created = await create(headers)
-  t.match(created, {
-    status: 201,
-    body: { name: 'a script', scopes: ['read'], create_devices: false, created_at: time, expires_at: null },
-  })
+  const defaults = { name: 'a script', scopes: ['read'], create_devices: false, created_at: time, expires_at: null }
+  t.match(created, { status: 201, body: defaults })
   const fields = ['id', 'name', 'key', 'prefix', 'scopes', 'create_devices', 'created_at', 'expires_at']
   t.strictSame(new Set(Object.keys(created.body)), new Set(fields))
   const { key, id: keyId, prefix } = created.body as { key: string; id: number; prefix: string }
@@ -84,7 +82,7 @@ t.test('a key is shown once, is good for both headers, and is gone when it is re
   const listed = await list(headers)
   t.match(listed, [{ id: keyId, name: 'a script', prefix, scopes: ['read'], last_used_at: time, revoked_at: null }])
   t.notOk('key' in (listed[0] ?? {}))
-  await waitFor('its owner is told', () => mails.some(({ subject }) => /API key/.test(subject)))
+  await waitFor('its owner gets a mail', () => mails.some(({ subject }) => /API key/.test(subject)))
   t.notMatch(JSON.stringify(mails), key)
   const revoked = await revoke(headers, keyId)
   t.match(revoked, { status: 200, body: { id: keyId, revoked: true, revoked_at: time } })
@@ -95,30 +93,22 @@ t.test('a key is shown once, is good for both headers, and is gone when it is re
   t.match(await list(headers), [{ id: keyId, revoked_at: revoked.body['revoked_at'] }])
 })
 
-t.test('a key has what was asked for', async t => {
+t.test('a key has what was asked for, and expires', async t => {
   const { headers } = await signedIn()
   const body = { name: 'all', scopes: ['stations', 'read', 'ingest', 'read'], create_devices: true, expires_in_days: 7 }
   const created = await create(headers, body)
   const expiresAt = new Date(clock.ms + 7 * dayMs).toISOString()
-  t.match(created, {
-    status: 201,
-    body: { name: 'all', scopes: ['read', 'ingest', 'stations'], create_devices: true, expires_at: expiresAt },
-  })
-  t.match(await list(headers), [
-    { scopes: ['read', 'ingest', 'stations'], create_devices: true, expires_at: expiresAt },
-  ])
-  t.match(await create(headers, { name: 'none', scopes: [] }), { status: 201, body: { scopes: [] } })
-  t.match(await create(headers, { name: 'x', expires_in_days: null }), { status: 201, body: { expires_at: null } })
-})
-
-t.test('a key expires', async t => {
-  const { headers } = await signedIn()
-  const { key } = (await create(headers, { name: 'a day', expires_in_days: 1 })).body
-  clock.ms += dayMs - 1
+  const given = { name: 'all', scopes: ['read', 'ingest', 'stations'], create_devices: true, expires_at: expiresAt }
+  t.match(created, { status: 201, body: given })
+  t.match(await list(headers), [given])
+  const { key } = created.body
+  clock.ms += 7 * dayMs - 1
   t.equal(await statusOf(me(key)), 200)
   clock.ms += 1
-  t.equal(await statusOf(me(key)), 401)
-  clock.ms -= dayMs
+  t.equal(await statusOf(me(key)), 401, 'it has expired')
+  clock.ms -= 7 * dayMs
+  t.match(await create(headers, { name: 'none', scopes: [] }), { status: 201, body: { scopes: [] } })
+  t.match(await create(headers, { name: 'x', expires_in_days: null }), { status: 201, body: { expires_at: null } })
 })
 
 t.test('keys of others are as unknown as those that never were', async t => {
@@ -132,33 +122,16 @@ t.test('keys of others are as unknown as those that never were', async t => {
   t.match(await revoke(other.headers, 'x'), { status: 422, body: { detail: [{ type: 'int_parsing' }] } })
 })
 
-t.test('only the session of a browser manages keys', async t => {
-  const { id, headers } = await signedIn()
-  const { key, id: keyId } = (await create(headers)).body
-  const account = await accounts.find(id)
-  if (account === undefined) throw new Error('no such account')
-  const bearer = await service.sessions.issueBearer(account, {
-    address: '127.0.0.1',
-    network: '127.0.0.1',
-    userAgent: undefined,
-  })
-  const others: [number, Headers][] = [
-    [403, { authorization: `Bearer ${key}` }],
-    [403, { 'x-api-key': String(key) }],
-    [403, { authorization: `Bearer ${bearer}` }],
-    [403, { 'x-service-secret': serviceSecret }],
-    [401, {}],
-    [401, { ...headers, 'x-api-key': String(key) }],
-    [401, { authorization: `Bearer ${key}`, 'x-api-key': String(key) }],
-  ]
-  for (const [status, other] of others) {
-    t.equal(await statusOf(ask('GET', '/api-keys', { headers: other })), status)
-    t.equal(await statusOf(create(other)), status)
-    t.equal(await statusOf(revoke(other, keyId)), status)
-  }
+t.test('only the session of a browser, and no page of another site, manages keys', async t => {
+  const { headers } = await signedIn()
+  const { id, key } = (await create(headers)).body
   const evil = { ...headers, 'sec-fetch-site': 'cross-site' }
   t.match(await create(evil), { status: 403, body: { detail: 'Cross-site request refused' } })
-  t.equal(await statusOf(revoke(evil, keyId)), 403)
+  t.equal(await statusOf(revoke(evil, id)), 403)
+  for (const refused of [{ 'x-api-key': String(key) }, {}]) {
+    const [created, revoked] = [await create(refused), await revoke(refused, id)]
+    t.strictSame([created.status, revoked.status], 'x-api-key' in refused ? [403, 403] : [401, 401])
+  }
   t.equal((await list(headers)).length, 1)
   t.equal(await statusOf(me(key)), 200)
 })
@@ -169,7 +142,7 @@ t.test('50 keys, also when many are asked for at once', async t => {
   await Promise.all(Array.from({ length: 41 }, () => create(headers)))
   const answers = await Promise.all(Array.from({ length: 16 }, () => create(headers)))
   const statuses = answers.map(({ status }) => status).sort()
-  t.strictSame(statuses, [...Array.from({ length: 8 }, () => 201), ...Array.from({ length: 8 }, () => 409)])
+  t.strictSame(statuses, [...Array(8).fill(201), ...Array(8).fill(409)])
   t.match(await create(headers), { status: 409, body: { detail: 'Too many API keys' } })
   t.equal(await statusOf(revoke(headers, first['id'])), 200)
   t.equal(await statusOf(create(headers, { name: 'in its place', expires_in_days: 1 })), 201)
@@ -192,10 +165,7 @@ t.test('a scope is within the role, and ends for good when the role does', async
   const wanted = { name: 'admin', scopes: ['read', 'admin'] }
   t.match(await create(headers, wanted), { status: 403, body: { detail: 'Scope is beyond the role of the user' } })
   t.strictSame(await list(headers), [])
-  const scopesNow = async (key: unknown) => {
-    const found = await service.keys.find(String(key))
-    return found?.scopes
-  }
+  const scopesNow = async (key: unknown) => (await service.keys.find(String(key)))?.scopes
   const { key: own } = (await create(headers, { name: 'a sensor', scopes: ['stations', 'ingest'] })).body
   const give = async (role: Role) => t.match(await administerAccount(accounts, id, { role }, byHand), { ok: true })
   await change((await signedIn()).id, 'role', 'administrator')
@@ -217,17 +187,9 @@ t.test('a scope is within the role, and ends for good when the role does', async
 t.test('a key that sends readings needs a verified address', async t => {
   const email = 'unverified@example.com'
   const { cookie } = await cookieOf(await person(email, { isUnverified: true }))
-  const wanted = [
-    { scopes: ['ingest'] },
-    { create_devices: true },
-    { scopes: ['read', 'ingest'], create_devices: true },
-  ]
-  for (const more of wanted) {
-    t.match(await create({ cookie }, { name: 'k', ...more }), {
-      status: 403,
-      body: { detail: 'Keys that send readings need a verified email address' },
-    })
-  }
+  const wanted = [{ scopes: ['ingest'] }, { create_devices: true }]
+  const refused = { status: 403, body: { detail: 'Keys that send readings need a verified email address' } }
+  for (const more of wanted) t.match(await create({ cookie }, { name: 'k', ...more }), refused)
   t.strictSame(await list({ cookie }), [])
   t.equal(await statusOf(create({ cookie }, { name: 'k', scopes: ['read', 'stations'] })), 201)
   const token = await service.tokenIn(/Confirm/, email)
@@ -235,26 +197,20 @@ t.test('a key that sends readings needs a verified address', async t => {
   for (const more of wanted) t.equal(await statusOf(create({ cookie }, { name: 'k', ...more })), 201)
 })
 
-t.test('an account that is inactive or deleted has no key', async t => {
+t.test('a key survives a new password, and comes in as long as its account is there and active', async t => {
   const { id, headers } = await signedIn()
   const { key } = (await create(headers)).body
-  t.equal(await statusOf(me(key)), 200)
-  await change(id, 'is_active', false)
-  t.equal(await statusOf(me(key)), 401)
-  await change(id, 'is_active', true)
-  t.equal(await statusOf(me(key)), 200)
-  t.equal(await statusOf(ask('DELETE', '/me', { headers })), 204)
-  t.equal(await statusOf(me(key)), 401)
-  const { rows } = await pool.query('SELECT 1 FROM api_keys WHERE account_id = $1', [id])
-  t.strictSame(rows, [])
-})
-
-t.test('keys survive a new password', async t => {
-  const { id, headers } = await signedIn()
-  const { key } = (await create(headers)).body
+  for (const isActive of [false, true]) {
+    await change(id, 'is_active', isActive)
+    t.equal(await statusOf(me(key)), isActive ? 200 : 401)
+  }
   const body = { current_password: 'correct horse battery', new_password: 'another fine phrase' }
   t.equal(await statusOf(ask('POST', '/password/change', { body, headers })), 200)
   t.match(await me(key), { status: 200, body: { id } })
+  t.equal(await statusOf(ask('DELETE', '/me', { headers: { cookie: (await cookieOf(id)).cookie } })), 204)
+  t.equal(await statusOf(me(key)), 401)
+  const { rows } = await pool.query('SELECT 1 FROM api_keys WHERE account_id = $1', [id])
+  t.strictSame(rows, [])
 })
 
 const literal = "'read', 'ingest', 'stations', 'alerts' or 'admin'"
@@ -270,7 +226,7 @@ const faulty: [body: object, type: string, place: (string | number)[], more?: ob
   [{ name: 'a', create_devices: 'perhaps' }, 'bool_parsing', ['create_devices']],
 ]
 
-t.test('what is not taken is told', async t => {
+t.test('a key that cannot be is refused, with the field', async t => {
   const { headers } = await signedIn()
   for (const [body, type, place, more = {}] of faulty) {
     const { status, body: answer } = await create(headers, body)
@@ -281,11 +237,8 @@ t.test('what is not taken is told', async t => {
 
 t.test('the user of a tenant gets a token and an account of the tenant', async t => {
   const answer = await exchangeOf()
-  t.match(answer, {
-    status: 200,
-    headers: { 'cache-control': 'no-store' },
-    body: { access_token: String, token_type: 'bearer', expires_in: 1800 },
-  })
+  const bearer = { access_token: String, token_type: 'bearer', expires_in: 1800 }
+  t.match(answer, { status: 200, headers: { 'cache-control': 'no-store' }, body: bearer })
   const user = { email: 'ada@acme.example', name: 'Ada', is_active: true, email_verified: null, tenant_slug: 'acme' }
   t.match(answer.body['user'], user)
   const me = await meWith(answer.body['access_token'])
@@ -295,8 +248,8 @@ t.test('the user of a tenant gets a token and an account of the tenant', async t
   const { id } = answer.body['user'] as { id: number }
   t.match(again.body['user'], { id, email: 'ada.b@acme.example', name: 'Ada B' }, 'the subject decides')
   t.match(await meWith(answer.body['access_token']), { body: { email: 'ada.b@acme.example' } })
-  const { rows } = await pool.query('SELECT actor, action, subject FROM audit WHERE action = $1', ['tenant.exchange'])
-  t.strictSame(rows[0], { actor: 'tenant acme', action: 'tenant.exchange', subject: `account ${id}` })
+  const { rows } = await pool.query("SELECT actor, subject FROM audit WHERE action = 'tenant.exchange'")
+  t.strictSame(rows[0], { actor: 'tenant acme', subject: `account ${id}` })
 })
 
 t.test('it is no ordinary account: no password, no reset, no look-up by address', async t => {
@@ -306,11 +259,9 @@ t.test('it is no ordinary account: no password, no reset, no look-up by address'
   t.equal(await accounts.findByEmail(email), undefined)
   const ordinary = await person(email)
   t.not(ordinary, (body['user'] as { id: number }).id, 'the address is free for an ordinary account')
-  const known = await exchangeOf({ sub: 'u3', email: 'plain2@acme.example' })
   await person('victim@acme.example')
   const victim = await exchangeOf({ sub: 'u4', email: 'victim@acme.example' })
   t.match(victim.body['user'], { tenant_slug: 'acme' }, 'an ordinary account is never attached')
-  t.not((known.body['user'] as { id: number }).id, (victim.body['user'] as { id: number }).id)
   const headers = { authorization: `Bearer ${body['access_token']}` }
   t.equal((await ask('POST', '/api-keys', { headers, body: { name: 'k' } })).status, 403)
   t.equal((await ask('DELETE', '/me', { headers })).status, 403)
@@ -343,16 +294,7 @@ t.test('a token is refused for whatever is wrong with it', async t => {
   await refusedClaims('not yet', { nbf: seconds() + 60 })
   t.equal(await exchangeStatus({ iat: seconds() + 10, exp: seconds() + 310 }), 200, 'clocks differ a little')
   t.equal(await exchangeStatus({ aud: ['https://elsewhere.example', audience] }), 200)
-  for (const email of [
-    '',
-    'ada',
-    'a@b',
-    'a@b.test',
-    'a b@c.example',
-    'a@@c.example',
-    '"a"@c.example',
-    'a\u0000@c.example',
-  ]) {
+  for (const email of ['', 'ada', 'a@b.test', 'a\u0000@c.example']) {
     await refusedClaims(`the address ${JSON.stringify(email)}`, { email })
   }
   for (const text of ['', 'a\u0000b', '\ud800', 'x'.repeat(256)]) {
@@ -381,23 +323,18 @@ t.test('a token is good once, whoever brings it', async t => {
   t.equal(await exchangeStatus({ jti: 'same' }), 409, 'also in a token that was signed anew')
   const other = claims({ iss: 'other', jti: 'same' })
   t.equal((await exchange(await sign(other, otherSecret), 'other')).status, 200, 'each tenant has ids of its own')
+  const ofNew = { sub: 'new', email: 'new@acme.example' }
+  const tokens = await Promise.all(Array.from({ length: 16 }, () => sign(claims(ofNew))))
+  const made = await Promise.all(tokens.map(token => exchange(token)))
+  t.strictSame(new Set(made.map(({ status }) => status)), new Set([200]))
+  const ids = new Set(made.map(({ body }) => (body['user'] as { id: number }).id))
+  t.equal(ids.size, 1, 'sixteen tokens of a new user at once make one account')
   const raced = await sign(claims({ sub: 'raced', email: 'raced@acme.example' }))
   const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(raced)))
   t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(409)])
 })
 
-t.test('sixteen tokens of a new user at once make one account', async t => {
-  const tokens = []
-  for (let at = 0; at < 16; at++) tokens.push(await sign(claims({ sub: 'new', email: 'new@acme.example' })))
-  const answers = await Promise.all(tokens.map(token => exchange(token)))
-  t.ok(
-    answers.every(({ status }) => status === 200),
-    answers.map(({ status, text }) => `${status} ${text.slice(0, 60)}`).join('\n'),
-  )
-  t.equal(new Set(answers.map(({ body }) => (body['user'] as { id: number }).id)).size, 1)
-})
-
-t.test('a tenant that is unknown, and one that is switched off', async t => {
+t.test('a tenant that is unknown, or disabled, lets nobody in, and neither do inactive users', async t => {
   const token = await sign(claims())
   const unknown = { status: 404, body: { detail: 'Tenant not found' } }
   for (const slug of ['nobody', 'ACME', 'a/b', '..', "';--"]) t.match(await exchange(token, slug), unknown, slug)
@@ -408,14 +345,10 @@ t.test('a tenant that is unknown, and one that is switched off', async t => {
   t.match(await exchange(token), { status: 403, body: { detail: 'Tenant is disabled' } })
   valueIn(await tenants.change('acme', { is_active: true }, 'test'))
   t.equal((await exchange(token)).status, 200, 'the token was not used up')
-})
-
-t.test('a user who is switched off does not come in by the tenant', async t => {
-  const { body } = await exchangeOf({ sub: 'off', email: 'off@acme.example' })
-  const { id } = body['user'] as { id: number }
-  await service.set(id, { is_active: false })
-  t.match(await exchangeOf({ sub: 'off', email: 'off@acme.example' }), { status: 403 })
-  t.equal((await meWith(body['access_token'])).status, 401)
+  const { body: off } = await exchangeOf({ sub: 'off', email: 'off@acme.example' })
+  await service.set((off['user'] as { id: number }).id, { is_active: false })
+  t.equal(await exchangeStatus({ sub: 'off', email: 'off@acme.example' }), 403, 'a user who is inactive')
+  t.equal((await meWith(off['access_token'])).status, 401)
 })
 
 t.test('a new secret: beside the old one for the grace time, or at once instead of it', async t => {
@@ -439,17 +372,15 @@ t.test('a new secret: beside the old one for the grace time, or at once instead 
   }
 })
 
-t.test('the body is checked as everywhere, and tells no token', async t => {
+t.test('the body is checked as everywhere, and no answer has the token', async t => {
   const token = 'geheim.geheim.geheim'
   const missing = (...fields: string[]) => fields.map(field => ({ type: 'missing', loc: ['body', field] }))
   const sent = (body: unknown) => ask('POST', '/tenant-exchange', { body })
   t.match(await sent({}), { status: 422, body: { detail: missing('tenant_slug', 'token') } })
   t.match(await sent({ token }), { status: 422, body: { detail: missing('tenant_slug') } })
   t.match(await sent({ tenant_slug: 'acme', token: 7 }), { status: 422 })
-  t.match(await exchange('x'.repeat(8_001)), {
-    status: 422,
-    body: { detail: [{ type: 'string_too_long', input: null }] },
-  })
+  const tooLong = { detail: [{ type: 'string_too_long', input: null }] }
+  t.match(await exchange('x'.repeat(8_001)), { status: 422, body: tooLong })
   t.match(await exchange(token, 'x'.repeat(41)), { status: 422, body: { detail: [{ loc: ['body', 'tenant_slug'] }] } })
   t.match(await exchange(token, 'a\u0000b'), { status: 422 })
   for (const body of [{ token }, { tenant_slug: ['acme'], token: [token] }, JSON.stringify({ token })]) {
@@ -457,7 +388,7 @@ t.test('the body is checked as everywhere, and tells no token', async t => {
   }
 })
 
-t.test('who tries many tokens is told to wait', async t => {
+t.test('an address that tries many tokens has to wait', async t => {
   clock.ms += 10 * minuteMs
   const kind = 'tenant-exchange'
   await accounts.limits.take({ kind, countMax: 600, windowMs: 600_000 }, '10.9.9.9')

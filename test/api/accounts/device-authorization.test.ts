@@ -22,7 +22,7 @@ const minuteMs = 60_000
 const freeKeys = () =>
   service.accounts.memory.change(id, () => pool.query('DELETE FROM api_keys WHERE account_id = $1', [id]))
 t.beforeEach(freeKeys)
-/** Others than those of devices. */
+/** Adds keys that no device has asked for. */
 const fillKeys = (count: number) =>
   service.accounts.memory.change(id, () =>
     pool.query(
@@ -46,12 +46,8 @@ t.test('a device gets a key that may read, by the code that it shows', async t =
   t.match(code, /^[\w-]{43}$/)
   t.match(userCode, /^[B-DF-HJ-NP-TV-XZ]{4}-[B-DF-HJ-NP-TV-XZ]{4}$/)
   const verification_uri = `${publicUrl}/device`
-  t.strictSame(rest, {
-    verification_uri,
-    verification_uri_complete: `${verification_uri}?user_code=${userCode}`,
-    expires_in: 600,
-    interval: 5,
-  })
+  const uris = { verification_uri, verification_uri_complete: `${verification_uri}?user_code=${userCode}` }
+  t.strictSame(rest, { ...uris, expires_in: 600, interval: 5 })
   t.strictSame((await poll(code)).body, { status: 'pending', api_key: null, interval: 5 })
   const address = newAddress()
   const found = await ask('GET', `/device/info?user_code=${String(userCode).toLowerCase()}`, { headers, address })
@@ -68,10 +64,9 @@ t.test('a device gets a key that may read, by the code that it shows', async t =
   const { rows } = await pool.query('SELECT * FROM api_keys WHERE digest = $1', [digestOf(key)])
   t.match(rows, [{ account_id: id, name: 'Porch <b>', create_devices: false, expires_at: null }])
   t.strictSame(rows[0].scopes, ['read'])
-  await waitFor('the owner is told', () =>
-    mails.some(mail => mail.to === 'ada@example.com' && /key/.test(mail.subject)),
-  )
-  t.strictSame((await poll(code)).body, { status: 'denied', api_key: null, interval: 5 }, 'it is told once')
+  const isNotice = ({ to, subject }: { to: string; subject: string }) => to === 'ada@example.com' && /key/.test(subject)
+  await waitFor('the owner gets a mail', () => mails.some(isNotice))
+  t.strictSame((await poll(code)).body, { status: 'denied', api_key: null, interval: 5 }, 'the key comes once')
   t.match(await ask('GET', '/me', { headers: { 'x-api-key': key } }), { status: 200, body: { id } })
   const { rows: audit } = await pool.query("SELECT * FROM audit WHERE action LIKE 'device-grant.%' ORDER BY id")
   const actions = audit.map(({ actor, action, subject }) => [actor, action, subject])
@@ -82,71 +77,40 @@ t.test('a device gets a key that may read, by the code that it shows', async t =
   ])
 })
 
-t.test('nothing that is stored opens anything', async t => {
+t.test('codes and keys are stored as digests, and a key exists once it was fetched', async t => {
   const device = await start({ name: 'Secretive' })
-  const headers = await signIn(id)
-  await decide('approve', device, headers)
+  await approve(device, await signIn(id))
   const stored = async () => {
-    const { rows } = await pool.query("SELECT g::text AS row FROM device_grants AS g WHERE client_name = 'Secretive'")
-    const { rows: audit } = await pool.query('SELECT a::text AS row FROM audit AS a')
-    return [...rows, ...audit].map(({ row }) => row).join('\n')
+    const { rows } = await pool.query(
+      `SELECT g::text AS row FROM device_grants AS g WHERE client_name = 'Secretive'
+       UNION ALL SELECT a::text FROM audit AS a`,
+    )
+    return rows.map(({ row }) => row).join('\n')
   }
-  const before = await stored()
-  const readDigests = async () =>
-    (await pool.query('SELECT digest FROM api_keys WHERE account_id = $1', [id])).rows.map(({ digest }) => digest)
-  const digestsBefore = await readDigests()
-  const { body } = await poll(device.deviceCode)
-  const key = String(body['api_key'])
-  t.ok(isKeyText(key))
-  t.strictSame([digestsBefore.length, await readDigests()], [1, [digestOf(key)]])
-  t.notSame(digestsBefore, [digestOf(key)], 'before it was fetched, it did not exist')
+  const readDigests = async () => (await pool.query('SELECT digest FROM api_keys WHERE account_id = $1', [id])).rows
+  const [before, digestsBefore] = [await stored(), await readDigests()]
+  const key = String((await poll(device.deviceCode)).body['api_key'])
+  const digests = [{ digest: digestOf(key) }]
+  t.strictSame([digestsBefore.length, await readDigests()], [1, digests])
+  t.notSame(digestsBefore, digests)
   const hex = (text: string) => Buffer.from(text).toString('hex')
+  const secrets = [key, device.deviceCode, device.userCode, device.userCode.replace('-', '')]
   for (const text of [before, await stored()]) {
     t.match(text, 'Secretive')
-    const { deviceCode, userCode } = device
-    for (const secret of [key, deviceCode, userCode, userCode.replace('-', '')]) {
-      t.notOk(text.includes(secret) || text.includes(hex(secret)))
-    }
+    for (const secret of secrets) t.notOk(text.includes(secret) || text.includes(hex(secret)))
   }
   t.notMatch(JSON.stringify(mails), key)
 })
 
-/** How each state comes about. */
-const states: Record<string, (device: DeviceUnderTest, headers: Record<string, string>) => Promise<unknown>> = {
-  pending: async () => undefined,
-  approved: (device, headers) => decide('approve', device, headers),
-  async consumed(device, headers) {
-    await decide('approve', device, headers)
-    await poll(device.deviceCode)
-  },
-  async 'approved, then revoked'(device, headers) {
-    await decide('approve', device, headers)
-    await pool.query('UPDATE api_keys SET revoked_at = $1', [new Date(clock.ms)])
-  },
-  denied: (device, headers) => decide('deny', device, headers),
-  async expired() {
-    clock.ms += 10 * minuteMs
-  },
-  async 'approved, then expired'(device, headers) {
-    await decide('approve', device, headers)
-    clock.ms += 10 * minuteMs
-  },
-  async 'consumed, then over'(device, headers) {
-    await decide('approve', device, headers)
-    await poll(device.deviceCode)
-    clock.ms += 10 * minuteMs
-  },
-  async 'denied, then over'(device, headers) {
-    await decide('deny', device, headers)
-    clock.ms += 10 * minuteMs
-  },
-  async 'of another session'(device) {
-    await decide('info', device, await signIn(id))
-  },
-  async removed() {
-    clock.ms += 70 * minuteMs
-    await sweep()
-  },
+type Way = (device: DeviceUnderTest, headers: Record<string, string>) => Promise<unknown>
+const approve = (device: DeviceUnderTest, headers: Record<string, string>) => decide('approve', device, headers)
+const deny = (device: DeviceUnderTest, headers: Record<string, string>) => decide('deny', device, headers)
+const fetchKey: Way = ({ deviceCode }) => poll(deviceCode)
+const revoke: Way = () => pool.query('UPDATE api_keys SET revoked_at = $1', [new Date(clock.ms)])
+const wait: Way = async () => void (clock.ms += 10 * minuteMs)
+async function remove() {
+  clock.ms += 70 * minuteMs
+  await sweep()
 }
 
 const taken = [409, { detail: 'Device request is approved or denied already' }] as const
@@ -156,37 +120,41 @@ const foreign = [403, { detail: 'Device request belongs to another session' }] a
 const denied = [200, { status: 'denied' }] as const
 type Expected = readonly [status: number, body: object]
 
-/** Of each state: what poll, info, approve and deny answer. */
-const table: Record<string, [poll: Expected, info: Expected, approve: Expected, deny: Expected]> = {
-  pending: [
-    [200, { status: 'pending', api_key: null }],
-    [200, { status: 'pending' }],
-    [200, { status: 'approved' }],
-    denied,
+const answers = (status: string) => [200, { status, api_key: null }] as const
+const shown = (status: string) => [200, { status }] as const
+const fresh = [200, { status: 'approved', api_key: /^barograph_key_/ }] as const
+type Answers = [poll: Expected, info: Expected, approve: Expected, deny: Expected]
+const wasApproved: Answers = [answers('denied'), shown('approved'), taken, taken]
+const wasDenied: Answers = [answers('denied'), shown('denied'), taken, denied]
+const hasExpired: Answers = [answers('expired'), over, over, over]
+
+/** Each row has the way to a state, and the answers to poll, info, approve and deny there. */
+const table: Record<string, [way: Way[], answers: Answers]> = {
+  pending: [[], [answers('pending'), shown('pending'), shown('approved'), denied]],
+  approved: [[approve], [fresh, shown('approved'), taken, taken]],
+  consumed: [[approve, fetchKey], wasApproved],
+  'approved, then revoked': [[approve, revoke], wasApproved],
+  denied: [[deny], wasDenied],
+  expired: [[wait], hasExpired],
+  'approved, then expired': [[approve, wait], hasExpired],
+  'consumed, then over': [[approve, fetchKey, wait], wasApproved],
+  'denied, then over': [[deny, wait], wasDenied],
+  'of another session': [
+    [async device => decide('info', device, await signIn(id))],
+    [answers('pending'), foreign, foreign, foreign],
   ],
-  approved: [[200, { status: 'approved', api_key: /^barograph_key_/ }], [200, { status: 'approved' }], taken, taken],
-  consumed: [[200, { status: 'denied', api_key: null }], [200, { status: 'approved' }], taken, taken],
-  'approved, then revoked': [[200, { status: 'denied', api_key: null }], [200, { status: 'approved' }], taken, taken],
-  denied: [[200, { status: 'denied', api_key: null }], [200, { status: 'denied' }], taken, denied],
-  expired: [[200, { status: 'expired', api_key: null }], over, over, over],
-  'approved, then expired': [[200, { status: 'expired', api_key: null }], over, over, over],
-  'consumed, then over': [[200, { status: 'denied', api_key: null }], [200, { status: 'approved' }], taken, taken],
-  'denied, then over': [[200, { status: 'denied', api_key: null }], [200, { status: 'denied' }], taken, denied],
-  'of another session': [[200, { status: 'pending', api_key: null }], foreign, foreign, foreign],
-  removed: [unknown, unknown, unknown, unknown],
+  removed: [[remove], [unknown, unknown, unknown, unknown]],
 }
 
-t.strictSame(Object.keys(table), Object.keys(states))
-for (const [state, expected] of Object.entries(table)) {
+for (const [state, [way, expected]] of Object.entries(table)) {
   t.test(`a request that is ${state}`, async t => {
     for (const [at, operation] of (['poll', 'info', 'approve', 'deny'] as const).entries()) {
       const device = await start()
       const headers = await signIn(id)
-      await states[state]?.(device, headers)
-      const { status, body } =
-        operation === 'poll' ? await poll(device.deviceCode) : await decide(operation, device, headers)
-      const [expectedStatus, expectedBody] = expected[at] ?? []
-      t.match({ status, body }, { status: expectedStatus, body: expectedBody }, operation)
+      for (const step of way) await step(device, headers)
+      const answer = operation === 'poll' ? await poll(device.deviceCode) : await decide(operation, device, headers)
+      const [status, body] = expected[at] ?? []
+      t.match(answer, { status, body }, operation)
     }
   })
 }
@@ -212,22 +180,17 @@ t.test('a device that polls too early has to slow down', async t => {
   clock.ms = at
 })
 
-t.test('what is over is told without a wait', async t => {
+t.test('a poll of a request that is over has its answer without a wait', async t => {
   const headers = await signIn(id)
   const [consumed, no, late] = [await start(), await start(), await start()]
-  await decide('approve', consumed, headers)
-  await poll(consumed.deviceCode)
-  await poll(no.deviceCode)
-  await decide('deny', no, headers)
-  await poll(late.deviceCode)
-  for (let again = 0; again < 3; again++) {
-    t.match(await poll(consumed.deviceCode), { status: 200, body: { status: 'denied', interval: 5 } })
-    t.match(await poll(no.deviceCode), { status: 200, body: { status: 'denied', interval: 5 } })
-  }
+  await approve(consumed, headers)
+  for (const { deviceCode } of [consumed, no, late]) await poll(deviceCode)
+  await deny(no, headers)
+  const polled = async ({ deviceCode }: DeviceUnderTest, status: string) =>
+    t.match(await poll(deviceCode), { status: 200, body: { status, interval: 5 } })
+  for (const device of [consumed, no, consumed, no]) await polled(device, 'denied')
   clock.ms += 10 * minuteMs
-  for (let again = 0; again < 3; again++) {
-    t.match(await poll(late.deviceCode), { status: 200, body: { status: 'expired', interval: 5 } })
-  }
+  for (let again = 0; again < 3; again++) await polled(late, 'expired')
   const approved = await start()
   await poll(approved.deviceCode)
   await decide('approve', approved, headers)
@@ -236,14 +199,11 @@ t.test('what is over is told without a wait', async t => {
   t.match(await poll(approved.deviceCode), { status: 200, body: { status: 'approved', api_key: String } })
 })
 
-t.test('who approves names the key, and need not look first', async t => {
+t.test('an approval may name the key, and a device without a name is called Agent', async t => {
   const device = await start({ name: 'Agent 7' })
   t.match(await decide('approve', device, await signIn(id), { name: 'Kitchen' }), { status: 200 })
   const { rows } = await pool.query('SELECT name FROM api_keys WHERE account_id = $1', [id])
   t.strictSame(rows, [{ name: 'Kitchen' }])
-})
-
-t.test('a device without a name is called Agent', async t => {
   for (const body of [{}, { client_name: '' }, { client_name: '  ' }]) {
     const { body: started } = await ask('POST', '/device/start', { body, address: newAddress() })
     const userCode = String(started['user_code'])
@@ -261,13 +221,11 @@ t.test('a request belongs to the session that has looked it up first, or to its 
     return { cookie: `${service.codec.cookieName}=${await service.codec.encode(claims)}` }
   }
   const device = await start()
-  t.match(await decide('info', device, await byAuthTime()), { status: 200 })
-  t.match(await decide('info', device, await byAuthTime()), { status: 200 }, 'a token without a session')
-  const other = await person('other@example.com')
-  t.match(await decide('approve', device, await signIn(other)), { status: 403 })
-  t.match(await decide('approve', device, await byAuthTime(other)), { status: 403 })
-  t.match(await decide('approve', device, await signIn(id)), { status: 403 })
-  t.match(await decide('approve', device, await byAuthTime()), { status: 200 })
+  for (let twice = 0; twice < 2; twice++) t.match(await decide('info', device, await byAuthTime()), { status: 200 })
+  for (const headers of [await signIn(stranger), await byAuthTime(stranger), await signIn(id)]) {
+    t.match(await approve(device, headers), { status: 403 })
+  }
+  t.match(await approve(device, await byAuthTime()), { status: 200 })
 })
 
 t.test('pages of other sites neither look up nor decide', async t => {
@@ -318,33 +276,28 @@ t.test('wrong codes of strangers behind the same network do not keep out who has
   t.match(await decide('info', device, headers), { status: 200 }, 'but from elsewhere')
 })
 
-t.test('many wrong codes of all together are told in the log, once', async t => {
-  const told = () => warnings.filter(text => /wrong user codes/.test(text)).length
+t.test('many wrong codes of all together are in the log, once', async t => {
+  const logged = () => warnings.filter(text => /wrong user codes/.test(text)).length
   await pool.query(
     "INSERT INTO rate_limits VALUES ('user code', $1, 1000, $2) ON CONFLICT (kind, key) DO UPDATE SET count = 1000",
     [digestOfKey(''), new Date(clock.ms + 5 * minuteMs)],
   )
-  t.equal(told(), 0)
+  t.equal(logged(), 0)
   for (let at = 0; at < 3; at++) await decide('info', wrong, await signIn(id))
-  t.equal(told(), 1)
+  t.equal(logged(), 1)
 })
 
 t.test('a network starts ten a minute, and has twenty that wait', async t => {
   const address = newAddress()
   const startOnce = () => ask('POST', '/device/start', { body: {}, address })
-  const devices: DeviceUnderTest[] = []
+  const codes: string[] = []
   for (let minute = 0; minute < 2; minute++) {
-    for (let at = 0; at < 10; at++) {
-      const { status, body } = await startOnce()
-      t.equal(status, 200)
-      devices.push({ deviceCode: String(body['device_code']), userCode: String(body['user_code']) })
-    }
+    for (let at = 0; at < 10; at++) codes.push(String((await startOnce()).body['user_code']))
     t.match(await startOnce(), { status: 429, headers: { 'retry-after': '60' } })
     clock.ms += minuteMs
   }
   t.match(await startOnce(), { status: 429, headers: { 'retry-after': '480' } }, 'until the first one expires')
-  const [first] = devices
-  if (first !== undefined) await decide('deny', first, await signIn(id))
+  await deny({ userCode: codes[0] ?? '', deviceCode: '' }, await signIn(id))
   t.match(await startOnce(), { status: 200 }, 'one that is decided waits no more')
   t.match(await startOnce(), { status: 429 })
   t.match(await ask('POST', '/device/start', { body: {}, address: newAddress() }), { status: 200 }, 'another network')
@@ -376,14 +329,7 @@ t.test('beyond the limit of all together, devices come again later', async t => 
   t.match(await startOnce(), { status: 200 })
 })
 
-t.test('an account with too many keys, and one that is not there any more', async t => {
-  const headers = await signIn(id)
-  await fillKeys(50)
-  const device = await start()
-  t.match(await decide('approve', device, headers), { status: 409, body: { detail: 'Too many API keys' } })
-  t.match(await poll(device.deviceCode), { status: 200, body: { status: 'pending' } }, 'it was not approved')
-  await freeKeys()
-  t.match(await decide('approve', device, headers), { status: 200 })
+t.test('a request of an account that was deleted is removed', async t => {
   const leaver = await person('leaver@example.com')
   const leaving = await signIn(leaver)
   const left = await start()
@@ -396,11 +342,13 @@ t.test('an account with too many keys, and one that is not there any more', asyn
 t.test('a key counts from its approval on, is listed and revoked before anybody has it', async t => {
   const headers = await signIn(id)
   const device = await start()
-  const { body: approved } = await decide('approve', device, headers)
+  const { body: approved } = await approve(device, headers)
   const list = async () => (await ask('GET', '/api-keys', { headers })).body as unknown as Record<string, unknown>[]
   t.match(await list(), [{ prefix: approved['key_prefix'], last_used_at: null, revoked_at: null }])
   await fillKeys(49)
-  t.match(await decide('approve', await start(), headers), { status: 409 })
+  const beyond = await start()
+  t.match(await approve(beyond, headers), { status: 409, body: { detail: 'Too many API keys' } })
+  t.match(await poll(beyond.deviceCode), { status: 200, body: { status: 'pending' } }, 'it was not approved')
   const { body: fetched } = await poll(device.deviceCode)
   t.match(fetched, { status: 'approved', api_key: String }, 'with fifty keys it is one of them')
   t.equal((await list()).length, 50)
@@ -424,22 +372,18 @@ t.test('the sweep ends the keys that nobody has fetched, and removes what is ove
   const live = await start({ name: 'live' })
   await decide('approve', live, headers)
   await sweep()
-  const rows = async () =>
-    (
-      await pool.query(
-        `SELECT client_name, revoked_at IS NOT NULL AS revoked
-         FROM device_grants LEFT JOIN api_keys ON api_keys.id = key_id ORDER BY device_grants.id`,
-      )
-    ).rows
-  t.strictSame(await rows(), [
-    { client_name: 'late', revoked: true },
-    { client_name: 'fetched', revoked: false },
-    { client_name: 'live', revoked: false },
-  ])
+  const stored = async () => {
+    const { rows } = await pool.query(
+      `SELECT client_name, revoked_at IS NOT NULL AS revoked
+       FROM device_grants LEFT JOIN api_keys ON api_keys.id = key_id ORDER BY device_grants.id`,
+    )
+    return rows.map(({ client_name: name, revoked }) => `${name} ${revoked}`)
+  }
+  t.strictSame(await stored(), ['late true', 'fetched false', 'live false'])
   t.match(await poll(late.deviceCode), { status: 200, body: { status: 'expired' } })
   clock.ms += 60 * minuteMs
   await sweep()
-  t.strictSame(await rows(), [{ client_name: 'live', revoked: true }])
+  t.strictSame(await stored(), ['live true'])
   clock.ms -= 60 * minuteMs
 })
 
@@ -448,11 +392,11 @@ const times = <Value>(work: () => Promise<Value>) => Promise.all(Array.from({ le
 const countKeys = async () => (await pool.query('SELECT FROM api_keys WHERE account_id = $1', [id])).rowCount ?? 0
 
 t.test('of many polls after an approval one gets the key', async t => {
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const device = await start()
     const headers = await signIn(id)
     if (round % 2 === 0) await poll(device.deviceCode)
-    await decide('approve', device, headers)
+    await approve(device, headers)
     clock.ms += 5000
     const answers = await times(() => poll(device.deviceCode))
     const keys = answers.map(({ body }) => body['api_key']).filter(key => typeof key === 'string')
@@ -464,28 +408,17 @@ t.test('of many polls after an approval one gets the key', async t => {
   }
 })
 
-t.test('of many approvals one counts, and makes one key', async t => {
-  for (let round = 0; round < 3; round++) {
-    const device = await start()
-    const headers = await signIn(id)
-    const before = await countKeys()
-    const answers = await times(() => decide('approve', device, headers))
-    t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(parallel - 1).fill(409)])
-    t.equal(await countKeys(), before + 1)
-    t.match(await poll(device.deviceCode), { body: { status: 'approved', api_key: String } })
-  }
-})
-
 t.test('of approvals and denials at the same time one counts', async t => {
   for (let round = 0; round < 3; round++) {
     const device = await start()
     const headers = await signIn(id)
     const before = await countKeys()
     const [approvals, denials] = await Promise.all([
-      times(() => decide('approve', device, headers)),
-      times(() => decide('deny', device, headers)),
+      times(() => approve(device, headers)),
+      times(() => deny(device, headers)),
     ])
     const approved = approvals.filter(({ status }) => status === 200).length
+    t.ok(approved <= 1)
     t.equal(await countKeys(), before + approved)
     const denied = denials.map(({ status }) => status)
     if (approved === 1) t.strictSame(denied, Array(parallel).fill(409))
@@ -509,7 +442,7 @@ t.test('a key that is revoked at the moment of its poll opens nothing', async t 
   for (let round = 0; round < 6; round++) {
     const device = await start()
     const headers = await signIn(id)
-    await decide('approve', device, headers)
+    await approve(device, headers)
     const { rows } = await pool.query('SELECT id FROM api_keys WHERE account_id = $1 AND revoked_at IS NULL', [id])
     const revoke = () => service.ask('DELETE', `/api-keys/${rows[0].id}`, { headers })
     const [polled, revoked] = await Promise.all([poll(device.deviceCode), revoke()])

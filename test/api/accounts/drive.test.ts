@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { runInNewContext } from 'node:vm'
 import { parse } from 'parse5'
 import t from 'tap'
-import { goodPassword, openVariant, publicUrl, serviceSecret, startAccounts } from '../../support/accounts.ts'
+import { goodPassword, openVariant, publicUrl, startAccounts } from '../../support/accounts.ts'
 import { startProvider } from '../../support/oauth-provider.ts'
 
 const provider = await startProvider(t)
@@ -32,15 +32,8 @@ const json =
 const good = json({ access_token: 'an access token', refresh_token: refreshToken, expires_in: 3600 })
 t.beforeEach(() => provider.answerWith(good))
 
-interface Round {
-  session: string
-  cookie: string
-  state: string
-  location: URL
-}
-
-/** Without regard to how many there were. */
-async function begin(session?: string): Promise<Round> {
+/** Begins a round, however many there were. */
+async function begin(session?: string) {
   const own = session ?? (await cookieOf(id)).cookie
   await store.postgres.query("DELETE FROM rate_limits WHERE kind = 'drive start'")
   const { status, headers, text } = await ask('GET', '/google-drive/start', { headers: { cookie: own } })
@@ -52,11 +45,11 @@ async function begin(session?: string): Promise<Round> {
 
 async function comeBack(query: Record<string, string>, cookie: string, more: Record<string, string> = {}) {
   const address = `/google-drive/callback?${new URLSearchParams(query)}`
-  const answer = await ask('GET', address, { headers: { ...(cookie === '' ? {} : { cookie }), ...more } })
+  const answer = await ask('GET', address, { headers: { cookie, ...more } })
   return { ...answer, posted: answer.text.includes('<script') ? postedBy(answer.text) : undefined }
 }
 
-/** What the page's script sends to its opener, and to which origin. */
+/** Returns the message that the page's script sends to its opener, and the origin that may read it. */
 function postedBy(page: string): { message: unknown; origin: string } {
   const errors: unknown[] = []
   parse(page, { onParseError: error => errors.push(error) })
@@ -70,37 +63,27 @@ function postedBy(page: string): { message: unknown; origin: string } {
   return { message: JSON.parse(JSON.stringify(only.message)), origin: only.origin }
 }
 
-const refused = {
-  status: 400,
-  posted: { message: { type: 'google-drive-auth', error: 'invalid_state' }, origin: openerOrigin },
+const failed = (error: string) => {
+  return { status: 400, posted: { message: { type: 'google-drive-auth', error }, origin: openerOrigin } }
 }
+const refused = failed('invalid_state')
 
 t.test('the popup goes to the provider and back, and hands over the refresh token', async t => {
   const { session, cookie, state, location } = await begin()
   t.equal(`${location.origin}${location.pathname}`, 'https://provider.example/consent')
   const { code_challenge: challenge, state: _, ...parameters } = Object.fromEntries(location.searchParams)
   const redirect_uri = `${publicUrl}/v1/auth/google-drive/callback`
-  t.strictSame(parameters, {
-    access_type: 'offline',
-    response_type: 'code',
-    client_id: 'the client',
-    redirect_uri,
-    scope: 'files.read files.write',
-    code_challenge_method: 'S256',
-  })
+  const client = { client_id: 'the client', redirect_uri }
+  const asking = { access_type: 'offline', response_type: 'code', code_challenge_method: 'S256' }
+  t.strictSame(parameters, { ...client, ...asking, scope: 'files.read files.write' })
   const asked = provider.forms.length
   const { status, headers, text, posted } = await comeBack({ state, code: 'the-code' }, `${session}; ${cookie}`)
   t.equal(status, 200)
   t.strictSame(posted, { message: { type: 'google-drive-auth', refresh_token: refreshToken }, origin: openerOrigin })
   t.equal(provider.forms.length, asked + 1)
   const { code_verifier: verifier = '', ...form } = provider.forms.at(-1) ?? {}
-  t.strictSame(form, {
-    grant_type: 'authorization_code',
-    code: 'the-code',
-    redirect_uri,
-    client_id: 'the client',
-    client_secret: clientSecret,
-  })
+  const grant = { grant_type: 'authorization_code', code: 'the-code' }
+  t.strictSame(form, { ...client, ...grant, client_secret: clientSecret })
   t.match(verifier, /^[\w-]{43}$/)
   t.equal(createHash('sha256').update(verifier).digest('base64url'), challenge)
   const [, nonce] = /<script nonce="([^"]+)">/.exec(text) ?? []
@@ -120,32 +103,17 @@ t.test('the popup goes to the provider and back, and hands over the refresh toke
 t.test('the cookie is for this host alone, and each round has its own', async t => {
   const { cookie } = await cookieOf(id)
   const { headers } = await ask('GET', '/google-drive/start', { headers: { cookie } })
-  t.match(
-    headers['set-cookie'],
-    /^__Host-barograph-google-drive=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
-  )
+  const attributes = '; Path=/; Max-Age=600; HttpOnly; SameSite=Lax'
+  t.match(headers['set-cookie'], new RegExp(`^__Host-barograph-google-drive=[\\w-]{43}${attributes}; Secure$`))
   const one = await begin()
   const other = await begin()
   t.not(one.state, other.state)
   t.not(one.location.searchParams.get('code_challenge'), other.location.searchParams.get('code_challenge'))
-})
-
-t.test('without HTTPS the cookie has no prefix, which browsers would refuse', async t => {
+  // Without HTTPS a browser would refuse a cookie with the prefix.
   const plain = await openVariant(t, store, { drive, isSecure: false })
-  const { headers } = await plain.ask('GET', '/google-drive/start', {
-    headers: { cookie: (await plain.cookieOf(id)).cookie },
-  })
-  t.match(headers['set-cookie'], /^barograph-google-drive=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/)
-})
-
-t.test('only a session may begin', async t => {
-  const status = async (headers: Record<string, string>) =>
-    (await ask('GET', '/google-drive/start', { headers })).status
-  const { body } = await ask('POST', '/token', { body: { email: 'ada@example.com', password: goodPassword } })
-  t.equal(await status({}), 401)
-  t.equal(await status({ authorization: `Bearer ${body['access_token']}` }), 403)
-  t.equal(await status({ 'x-service-secret': serviceSecret }), 403)
-  t.equal(await status({ cookie: (await cookieOf(id)).cookie, 'x-service-secret': serviceSecret }), 401)
+  const { cookie: session } = await plain.cookieOf(id)
+  const insecure = await plain.ask('GET', '/google-drive/start', { headers: { cookie: session } })
+  t.match(insecure.headers['set-cookie'], new RegExp(`^barograph-google-drive=[\\w-]{43}${attributes}$`))
 })
 
 t.test('without its settings there is no drive, and who is not signed in learns nothing', async t => {
@@ -166,27 +134,28 @@ t.test('a state is good for its browser, its session and its account', async t =
   const stranger = (await cookieOf(await person('eve@example.com'))).cookie
   const again = (await cookieOf(id)).cookie
   const { body } = await ask('POST', '/token', { body: { email: 'ada@example.com', password: goodPassword } })
+  const own = `${session}; ${cookie}`
   const rows: [what: string, query: Record<string, string>, cookie: string, headers?: Record<string, string>][] = [
-    ['no state', { code: 'c' }, `${session}; ${cookie}`],
-    ['an empty one', { code: 'c', state: '' }, `${session}; ${cookie}`],
-    ['not one of ours', { code: 'c', state: 'a.b.c.d.e' }, `${session}; ${cookie}`],
-    ['changed', { code: 'c', state: `${state.slice(0, -3)}AAA` }, `${session}; ${cookie}`],
-    ['endless', { code: 'c', state: `${state}${'A'.repeat(3000)}` }, `${session}; ${cookie}`],
+    ['no state', { code: 'c' }, own],
+    ['an empty one', { code: 'c', state: '' }, own],
+    ['not one of ours', { code: 'c', state: 'a.b.c.d.e' }, own],
+    ['changed', { code: 'c', state: `${state.slice(0, -3)}AAA` }, own],
+    ['endless', { code: 'c', state: `${state}${'A'.repeat(3000)}` }, own],
     ['no cookie', { code: 'c', state }, session],
     ['an empty cookie', { code: 'c', state }, `${session}; ${cookieName}=`],
     ['the cookie of another round', { code: 'c', state }, `${session}; ${other.cookie}`],
-    ['the state of another round', { code: 'c', state: other.state }, `${session}; ${cookie}`],
+    ['the state of another round', { code: 'c', state: other.state }, own],
     ['two cookies', { code: 'c', state }, `${session}; ${cookie}; ${cookie}`],
     ['nobody signed in', { code: 'c', state }, cookie],
     ['somebody else', { code: 'c', state }, `${stranger}; ${cookie}`],
     ['another session of the same account', { code: 'c', state }, `${again}; ${cookie}`],
     ['a token', { code: 'c', state }, cookie, { authorization: `Bearer ${body['access_token']}` }],
-    ['an error of the provider with a bad state', { error: 'access_denied', state: 'x' }, `${session}; ${cookie}`],
+    ['an error of the provider with a bad state', { error: 'access_denied', state: 'x' }, own],
   ]
   for (const [what, query, cookies, headers] of rows) t.match(await comeBack(query, cookies, headers), refused, what)
   t.equal(provider.forms.length, asked, 'nobody asks the provider for them')
-  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), { status: 200 }, 'and it is still good')
-  t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), refused, 'once')
+  t.match(await comeBack({ code: 'c', state }, own), { status: 200 }, 'and it is still good')
+  t.match(await comeBack({ code: 'c', state }, own), refused, 'once')
   const late = await begin()
   clock.ms += 600_000
   t.match(await comeBack({ code: 'c', state: late.state }, `${late.session}; ${late.cookie}`), refused, 'over')
@@ -223,10 +192,7 @@ t.test('what the provider says is text', async t => {
   const { session, cookie, state } = await begin()
   const error = '</script><script>alert(1)</script><!--\u2028'
   const { status, posted, text } = await comeBack({ error, state }, `${session}; ${cookie}`)
-  t.strictSame(
-    { status, posted },
-    { status: 400, posted: { message: { type: 'google-drive-auth', error }, origin: openerOrigin } },
-  )
+  t.strictSame({ status, posted }, failed(error))
   t.notMatch(text, '<script>alert')
   t.match(await comeBack({ code: 'c', state }, `${session}; ${cookie}`), refused, 'the state is used')
   const without = await begin()
@@ -240,11 +206,7 @@ t.test('a provider that fails costs nothing but the round', async t => {
   const rows: [what: string, answer: (response: ServerResponse) => void, error: string][] = [
     ['refuses', json({ error: 'invalid_grant', error_description: clientSecret }, 400), 'exchange_failed'],
     ['fails', json({ refresh_token: refreshToken }, 500), 'exchange_failed'],
-    [
-      'redirects',
-      response => void response.writeHead(307, { location: `${provider.url}/else` }).end(),
-      'exchange_failed',
-    ],
+    ['redirects', answer => void answer.writeHead(307, { location: `${provider.url}/else` }).end(), 'exchange_failed'],
     ['says too much', json({ refresh_token: refreshToken, big }), 'exchange_failed'],
     ['says nothing', response => void response.end(), 'exchange_failed'],
     ['says null', json(null), 'no_refresh_token'],
@@ -261,35 +223,22 @@ t.test('a provider that fails costs nothing but the round', async t => {
     const asked = provider.forms.length
     const { session, cookie, state } = await begin()
     const { status, posted, text } = await comeBack({ code: 'a-code', state }, `${session}; ${cookie}`)
-    t.strictSame(
-      { status, posted },
-      { status: 400, posted: { message: { type: 'google-drive-auth', error }, origin: openerOrigin } },
-      what,
-    )
+    t.strictSame({ status, posted }, failed(error), what)
     t.equal(provider.forms.length, asked + 1, what)
     t.notMatch(text, refreshToken)
   }
   const { rows: audit } = await store.postgres.query('SELECT a::text AS row FROM audit AS a')
-  const told = [...warnings, ...audit.map(({ row }) => row)].join('\n')
-  t.match(told, /drive\.link-failed/)
-  for (const secret of [
-    clientSecret,
-    refreshToken,
-    'a-code',
-    ...provider.forms.map(form => form['code_verifier'] ?? ''),
-  ]) {
-    t.notOk(told.includes(secret))
-  }
+  const written = [...warnings, ...audit.map(({ row }) => row)].join('\n')
+  t.match(written, /drive\.link-failed/)
+  const verifiers = provider.forms.map(form => form['code_verifier'] ?? '')
+  for (const secret of [clientSecret, refreshToken, 'a-code', ...verifiers]) t.notOk(written.includes(secret))
 })
 
 t.test('an account begins thirty rounds in ten minutes', async t => {
   const { cookie } = await cookieOf(await person('busy@example.com'))
-  const statusOf = async () => (await ask('GET', '/google-drive/start', { headers: { cookie } })).status
-  for (let at = 0; at < 30; at++) t.equal(await statusOf(), 302)
-  t.match(await ask('GET', '/google-drive/start', { headers: { cookie } }), {
-    status: 429,
-    headers: { 'retry-after': String },
-  })
+  const start = () => ask('GET', '/google-drive/start', { headers: { cookie } })
+  for (let at = 0; at < 30; at++) t.equal((await start()).status, 302)
+  t.match(await start(), { status: 429, headers: { 'retry-after': String } })
   clock.ms += 600_000
-  t.equal(await statusOf(), 302)
+  t.equal((await start()).status, 302)
 })

@@ -31,7 +31,7 @@ const nextPassword = 'Another-Fine-Phrase-2'
 const lastPassword = 'A-Third-Fine-Phrase-3'
 const wrongPassword = 'Not-The-Password-4'
 const email = 'ada@example.com'
-/** By what each is called, and in which answers it is due. */
+/** The secrets by name, with the answers that may hold them. */
 const secrets = new Map<string, { text: string; due: string[] }>()
 const answers: { what: string; text: string }[] = []
 const note = (name: string, text: unknown, ...due: string[]) => {
@@ -44,12 +44,10 @@ note("the database's password", databasePassword)
 
 async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
   const isRaw = typeof body === 'string'
-  const response = await fetch(`${service.url}${path}`, {
-    method,
-    headers: { ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
-    redirect: 'manual',
-  })
+  const type = body === undefined || isRaw ? {} : { 'content-type': 'application/json' }
+  const sent = body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }
+  const all = { ...type, ...headers }
+  const response = await fetch(`${service.url}${path}`, { method, headers: all, ...sent, redirect: 'manual' })
   const text = await response.text()
   const what = `${method} ${path.split('?')[0]} ${response.status}`
   answers.push({ what, text: `${JSON.stringify([...response.headers])}\n${text}` })
@@ -58,13 +56,15 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
 }
 const auth = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   ask(method, `/v1/auth${path}`, body, headers)
+/** Sends a request and expects its status. */
+async function expects(status: number, ...request: Parameters<typeof auth>) {
+  const answer = await auth(...request)
+  t.equal(answer.status, status, `${request[0]} ${request[1]}`)
+  return answer
+}
 
-const codec = createSessionCodec({
-  format: 'jwe-v5',
-  secrets: [secretFile('session-secret')],
-  isSecure: false,
-  nowMs: Date.now,
-})
+const codecSecrets = [secretFile('session-secret')]
+const codec = createSessionCodec({ format: 'jwe-v5', secrets: codecSecrets, isSecure: false, nowMs: Date.now })
 async function cookieOf(id: number): Promise<Record<string, string>> {
   const iat = Math.floor(Date.now() / 1000)
   // A change of the password is rounded up to the second.
@@ -80,53 +80,48 @@ async function tokenByMail(subject: string): Promise<string> {
 }
 
 t.test('people do all that they can, and much goes wrong', async t => {
-  const registered = await auth('POST', '/register', { email, password, name: 'Ada' })
-  t.equal(registered.status, 201)
+  const registered = await expects(201, 'POST', '/register', { email, password, name: 'Ada' })
   const verification = await tokenByMail('Confirm your e-mail address')
   note('verification token', verification)
-  t.equal((await auth('POST', '/verification/verify', { token: `${verification}x` })).status, 400)
-  t.equal((await auth('POST', '/verification/verify', { token: verification })).status, 200)
-  t.equal((await auth('POST', '/login', { email, password })).status, 200)
-  t.equal((await auth('POST', '/login', { email, password: wrongPassword })).status, 401)
+  await expects(400, 'POST', '/verification/verify', { token: `${verification}x` })
+  await expects(200, 'POST', '/verification/verify', { token: verification })
+  await expects(200, 'POST', '/login', { email, password })
+  await expects(401, 'POST', '/login', { email, password: wrongPassword })
   const fetched = await auth('POST', '/token', { email, password })
   note('bearer', fetched.body.access_token, 'POST /v1/auth/token 200')
   const authorization = `Bearer ${fetched.body.access_token}`
-  t.equal((await auth('GET', '/me', undefined, { authorization })).status, 200)
+  await expects(200, 'GET', '/me', undefined, { authorization })
   const cookie = await cookieOf(registered.body.id)
   const created = await auth('POST', '/api-keys', { name: 'a script' }, cookie)
   note('key', created.body.key, 'POST /v1/auth/api-keys 201')
   const { key } = created.body
-  t.equal((await auth('GET', '/me', undefined, { 'x-api-key': key })).status, 200)
-  t.equal((await auth('GET', '/api-keys', undefined, cookie)).status, 200)
-  t.equal((await auth('DELETE', `/api-keys/${created.body.id}`, undefined, cookie)).status, 200)
-  t.equal((await auth('GET', '/me', undefined, { 'x-api-key': key })).status, 401)
+  await expects(200, 'GET', '/me', undefined, { 'x-api-key': key })
+  await expects(200, 'GET', '/api-keys', undefined, cookie)
+  await expects(200, 'DELETE', `/api-keys/${created.body.id}`, undefined, cookie)
+  await expects(401, 'GET', '/me', undefined, { 'x-api-key': key })
 
   const service = { 'x-service-secret': secretFile('service-secret') }
-  t.equal((await auth('GET', `/users/by-email/${email}`, undefined, service)).status, 200)
+  await expects(200, 'GET', `/users/by-email/${email}`, undefined, service)
   t.equal((await ask('GET', '/openapi.json')).status, 200)
   t.equal((await ask('GET', '/metrics')).status, 200)
   await wrongPlaces(key, authorization, cookie)
 
-  const changed = await auth('POST', '/password/change', change(wrongPassword, nextPassword), cookie)
-  t.equal(changed.status, 400)
-  const fresh = await auth('POST', '/password/change', change(password, nextPassword), cookie)
-  t.equal(fresh.status, 200)
+  await expects(400, 'POST', '/password/change', change(wrongPassword, nextPassword), cookie)
+  const fresh = await expects(200, 'POST', '/password/change', change(password, nextPassword), cookie)
   const set = /=([^;]+)/.exec(fresh.headers.get('set-cookie') ?? '')?.[1]
   note('fresh cookie', set, 'POST /v1/auth/password/change 200')
-  t.equal((await auth('POST', '/password/reset-request', { email })).status, 200)
+  await expects(200, 'POST', '/password/reset-request', { email })
   const reset = await tokenByMail('Set a new password')
   note('reset token', reset)
-  t.equal((await auth('POST', '/password/reset', { token: reset, password: 'short' })).status, 422)
-  t.equal((await auth('POST', '/password/reset', { token: reset, password: lastPassword })).status, 200)
-  await waitFor('the outbox is empty', async () => {
-    const { rows } = await database.query('SELECT 1 FROM mail_outbox')
-    return rows.length === 0
-  })
+  await expects(422, 'POST', '/password/reset', { token: reset, password: 'short' })
+  await expects(200, 'POST', '/password/reset', { token: reset, password: lastPassword })
+  const outbox = async () => (await database.query('SELECT 1 FROM mail_outbox')).rows
+  await waitFor('the outbox is empty', async () => (await outbox()).length === 0)
 })
 
 const change = (current_password: string, new_password: string) => ({ current_password, new_password })
 
-/** Secrets where they do not belong. */
+/** Sends secrets where they do not belong. */
 async function wrongPlaces(key: string, authorization: string, cookie: Record<string, string>): Promise<void> {
   const json = { 'content-type': 'application/json' }
   for (const path of [`/users/by-email/${key}`, `/users/${key}`, `/${key}`, `/me?key=${key}`]) {
@@ -156,9 +151,9 @@ t.test('a device gets a key, and a partner signs people in', async t => {
   const started = await auth('POST', '/device/start', { client_name: 'a script' })
   const { device_code, user_code } = started.body
   note('device code', device_code, 'POST /v1/auth/device/start 200')
-  t.equal((await auth('POST', '/device/poll', { device_code: `${device_code}x` })).status, 404)
-  t.equal((await auth('GET', `/device/info?user_code=${user_code}`, undefined, cookie)).status, 200)
-  t.equal((await auth('POST', '/device/approve', { user_code }, cookie)).status, 200)
+  await expects(404, 'POST', '/device/poll', { device_code: `${device_code}x` })
+  await expects(200, 'GET', `/device/info?user_code=${user_code}`, undefined, cookie)
+  await expects(200, 'POST', '/device/approve', { user_code }, cookie)
   const polled = await auth('POST', '/device/poll', { device_code })
   note('key of the device', polled.body.api_key, 'POST /v1/auth/device/poll 200')
   t.equal((await auth('POST', '/device/poll', { device_code })).body.status, 'denied')
@@ -168,14 +163,9 @@ t.test('a device gets a key, and a partner signs people in', async t => {
   note("a tenant's secret", tenant.body.secret, 'POST /api/admin/tenants 201')
   const audience = `${service.url}/v1/auth/tenant-exchange`
   const seconds = Math.floor(Date.now() / 1000)
-  const token = await new SignJWT({ email: 'bob@example.com', name: 'Bob' })
+  const claims = { email: 'bob@example.com', name: 'Bob', iss: 'acme', aud: audience, sub: '7', jti: '1' }
+  const token = await new SignJWT({ ...claims, iat: seconds, exp: seconds + 60 })
     .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer('acme')
-    .setAudience(audience)
-    .setSubject('7')
-    .setIssuedAt(seconds)
-    .setExpirationTime(seconds + 60)
-    .setJti('1')
     .sign(new TextEncoder().encode(tenant.body.secret))
   note("a tenant's token", token)
   const exchange = (token: string) => auth('POST', '/tenant-exchange', { tenant_slug: 'acme', token })
